@@ -21,7 +21,7 @@ in_browser = pytest.mark.skipif(
 
 @pytest.mark.skipif(bool(profile.problem()), reason=profile.problem())
 def test_stacks_of_both_sides_come_out_whole(tmp_path: Path) -> None:
-    words = ("tour", "engine=postgresql", "language=c", "transport=tcp", "statement=prepared", "--phase", "keyed.read")
+    words = ("tour", "engine=postgresql", "language=c", "transport=tcp", "statement=text", "--phase", "keyed.read")
     done = rowpath("explain", *words, "-q", "-o", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     (page,) = (tmp_path / "run").glob("flame-PostgreSQL-C-*-keyed.read.html")
@@ -40,7 +40,7 @@ def test_stacks_of_both_sides_come_out_whole(tmp_path: Path) -> None:
         assert whole, inner
         assert all(stack.index(outer) < stack.index(inner) for stack in whole)
         assert any("do_syscall_64" in stack for stack in stacks) or profile.USER_ONLY in done.stdout
-    assert "PQexecPrepared" in page.read_text(encoding="utf-8")
+    assert "exec_simple_query" in page.read_text(encoding="utf-8")
     assert not (tmp_path / "run" / "work").exists()
 
 

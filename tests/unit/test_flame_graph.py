@@ -12,6 +12,7 @@ from rowpath.cli import explain_flames
 from rowpath.cli.explain import chosen
 from rowpath.cli.plan import plan_for
 from rowpath.errors import UsageError
+from rowpath.model.explanation import Part
 from rowpath.model.stacks import Frame, SideStacks
 from rowpath.report import flame_graph, flame_parts, speedscope
 from rowpath.report.flame_tree import boxes, tree
@@ -50,7 +51,7 @@ def test_the_page_is_whole_and_asks_for_nothing() -> None:
     assert "rare" not in text
     assert "client: a note" in text
     assert "default-src &#39;none&#39;" in text
-    assert not re.search(r'(?:src|href)=|url\(| style="', text)
+    assert not re.search(r'(?:src|href)=|url\((?!#)| style="', text)
     assert '<th scope="row">server: postgres</th><td class="number">20.0 µs</td><td class="number">20.0 µs</td>' in text
 
 
@@ -75,6 +76,20 @@ def test_the_difference_of_two_paths() -> None:
     assert said.startswith("text takes 10.0 µs more than binary; most changed: libpq (client) +10.0 µs, ")
     assert said in page
     assert flame_parts.sentence(binary, text).startswith("binary takes 10.0 µs less than text; most changed: libpq")
+
+
+def test_the_sentence_says_what_is_the_path_s_own_and_whether_it_adds_up() -> None:
+    busy, quiet = flame("busy"), flame("quiet")
+    other = Part("core", "other programs", 90_000.0, "a clock")
+    disturbed = replace(busy, parts=(*busy.parts, other), operation_ns=busy.operation_ns + other.ns)
+    said = flame_parts.sentence(disturbed, quiet)
+    assert said.startswith("busy takes 90.0 µs more than quiet; most changed: ")
+    assert "other programs" not in said
+    assert "add up" not in said
+    lacking = replace(quiet, parts=quiet.parts[:2])
+    assert flame_parts.sentence(disturbed, lacking).endswith(
+        "The parts of quiet do not add up: repeat it on a quieter machine."
+    )
 
 
 def test_what_only_one_path_has_counts_as_change() -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
+import pytest
+
+from rowpath.errors import EnvironmentMissing
 from rowpath.explain import async_profiler, py_spy
-from rowpath.explain.call_stacks import parsed, short
+from rowpath.explain.call_stacks import TABLES, parsed, recording, short
 from rowpath.explain.node_names import NodeNames
 from rowpath.explain.parts import COMPILED, KERNEL, LOOP
 from rowpath.explain.system_calls import INSIDE
@@ -135,3 +139,13 @@ def test_time_by_stack_and_part() -> None:
     side = SideStacks("client", 1000.0, "perf", {(outer, inner): 3, (outer,): 1})
     assert side.times_ns() == {(outer, inner): 750.0, (outer,): 250.0}
     assert side.parts_ns() == {"libpq": 750.0, LOOP: 250.0}
+
+
+def test_without_perf_the_error_names_what_brings_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with (
+        pytest.raises(EnvironmentMissing, match="perf is missing") as missing,
+        recording([1], [0], tmp_path / "data", TABLES),
+    ):
+        pass
+    assert missing.value.hint == "apt-get install linux-perf"

@@ -26,7 +26,7 @@ FIXED = ("kernel", "our loop and adapter")  # parts with the first colours in ev
 
 @dataclass(frozen=True)
 class Drawing:
-    """One side: its heading, the picture, and what of all sides' time it has."""
+    """One side: its heading and its picture."""
 
     side: str
     title: str
@@ -46,9 +46,12 @@ def page(flame: Flame, before: Flame | None = None) -> str:
     colours = _colours(flame)
     whole_ns = sum(side.cpu_ns for side in flame.sides)
     then = {side.side: side for side in before.sides} if before is not None else {}
+    trees = [tree(side.times_ns(), then[side.side].times_ns() if side.side in then else None) for side in flame.sides]
+    found = [list(boxes(each)) for each in trees]
+    most_ns = max((abs(box.node.change_ns) for side in found for box in side), default=0.0)
     drawings = [
-        _drawing(side, then.get(side.side) if before is not None else None, colours, before is not None)
-        for side in flame.sides
+        _drawing(side, each, colours, most_ns if before is not None else None)
+        for side, each in zip(flame.sides, found, strict=True)
     ]
     # Sides are as wide as their time, as far as there is room: the policy allows no style but the sheet's.
     grow = "".join(
@@ -71,17 +74,14 @@ def page(flame: Flame, before: Flame | None = None) -> str:
     )
 
 
-def _drawing(side: SideStacks, before: SideStacks | None, colours: Mapping[str, str], compared: bool) -> Drawing:
-    root = tree(side.times_ns(), before.times_ns() if before is not None else None)
-    found = list(boxes(root))
-    most_ns = max((abs(box.node.change_ns) for box in found), default=0.0)
-    frames = "".join(_frame(box, root.ns, colours, most_ns if compared else None) for box in found)
+def _drawing(side: SideStacks, found: list[Box], colours: Mapping[str, str], most_ns: float | None) -> Drawing:
+    """A side's picture; `most_ns`: the greatest change of any frame, where two paths are compared."""
+    frames = "".join(_frame(box, side.cpu_ns, colours, most_ns) for box in found)
     high = LINE_HIGH * (1 + max((box.depth for box in found), default=0))
-    title = f"{side.side}: {fmt.duration(side.cpu_ns)} of an operation"
     label = f"Flame graph of the {side.side}, {len(found)} frames; the table below has its parts"
     picture = f'<svg class="flame" role="group" aria-label="{label}" width="100%" height="{high}">{frames}</svg>'
-    by = f"{side.by}, {fmt.count(side.count)} samples"
-    return Drawing(side.side, f"{title} ({by})", Markup(picture))
+    title = f"{side.side}: {fmt.duration(side.cpu_ns)} of an operation ({side.by}, {fmt.count(side.count)} samples)"
+    return Drawing(side.side, title, Markup(picture))
 
 
 def _frame(box: Box, whole_ns: float, colours: Mapping[str, str], most_ns: float | None) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rowpath import text as fmt
-from rowpath.model.explanation import Part
+from rowpath.model.explanation import MOST_UNEXPLAINED, Part
 from rowpath.model.stacks import Flame
 
 NAMED = 3
+NOT_OF_THE_PATH = ("core", "other programs")
 
 
 class PartRow(NamedTuple):
@@ -48,9 +49,19 @@ def sentence(flame: Flame, before: Flame) -> str:
     """How the operation's time differs from the other path's, and the three parts that changed most."""
     change_ns = flame.operation_ns - before.operation_ns
     more = "more" if change_ns >= 0 else "less"
-    words = [f"{_in_words(key)} {signed(ns)}" for key, ns in list(changes(flame, before))[:NAMED]]
+    own = [(key, ns) for key, ns in changes(flame, before) if key != NOT_OF_THE_PATH]
+    words = [f"{_in_words(key)} {signed(ns)}" for key, ns in own[:NAMED]]
     names = f"{fmt.clean(flame.name)} takes {fmt.duration(abs(change_ns))} {more} than {fmt.clean(before.name)}"
-    return f"{names}; most changed: {', '.join(words)}."
+    doubtful = [fmt.clean(each.name) for each in (flame, before) if not _adds_up(each)]
+    doubt = (
+        f" The parts of {' and of '.join(doubtful)} do not add up: repeat it on a quieter machine." if doubtful else ""
+    )
+    return f"{names}; most changed: {', '.join(words)}.{doubt}"
+
+
+def _adds_up(flame: Flame) -> bool:
+    rest_ns = flame.operation_ns - sum(part.ns for part in flame.parts)
+    return abs(rest_ns) <= MOST_UNEXPLAINED * flame.operation_ns
 
 
 def signed(ns: float) -> str:
