@@ -15,7 +15,7 @@ from tests.end_to_end.command import rowpath
 
 def test_a_path_is_divided_by_library(tmp_path: Path) -> None:
     words = ("tour", "engine=sqlite", "language=c", "--phase", "keyed.read")
-    done = rowpath("explain", *words, "-q", "-b", "1", "--how", "-o", tmp_path / "run")
+    done = rowpath("explain", *words, "-q", "-b", "1", "--no-flame", "--how", "-o", tmp_path / "run")
     assert done.returncode == 0, done.stderr
     assert "SQLite C · keyed.read" in done.stdout
     assert "not explained:" in done.stdout
@@ -57,10 +57,10 @@ def test_a_run_s_fastest_paths_are_explained_in_its_page(tmp_path: Path) -> None
     run = tmp_path / "run"
     words = ("tour", "engine=sqlite", "language=c,python", "-r", "1", "-w", "0.1", "-q")
     assert rowpath("run", *words, "-o", run).returncode == 0
-    done = rowpath("explain", run, "-q", "-b", "1")
+    done = rowpath("explain", run, "-q", "-b", "1", "--no-flame")
     assert done.returncode == 0, done.stderr
     assert "· keyed.read" in done.stdout and "· scan.read" in done.stdout
-    named = rowpath("explain", run, "SQLite Python", "keyed.read", "-q", "-b", "1")
+    named = rowpath("explain", run, "SQLite Python", "keyed.read", "-q", "-b", "1", "--no-flame")
     assert named.returncode == 0, named.stderr
     assert "Where the time goes" in (run / "report.html").read_text(encoding="utf-8")
     exported = rowpath("show", run, "--export-json", "-")
@@ -74,7 +74,7 @@ def test_a_query_of_ones_own_on_a_server_of_others(postgresql: dict[str, Any], t
     run, secret = tmp_path / "run", postgresql["password"]
     url = f"postgresql://{postgresql['user']}:{secret}@127.0.0.1:{postgresql['port']}/{postgresql['database']}"
     sql = "SELECT g, 'row ' || g AS name FROM generate_series(1, 5000) AS g, pg_sleep(0.02)"
-    done = rowpath("explain", url, "--query", sql, "driver=libpq,psycopg", "-b", "1", "--how", "-o", run)
+    done = rowpath("explain", url, "--query", sql, "driver=libpq,psycopg", "-b", "1", "--no-flame", "--how", "-o", run)
     assert done.returncode == 0, done.stderr
     assert "The server says" in done.stdout and "(EXPLAIN ANALYZE)" in done.stdout
     everything = done.stdout + done.stderr
@@ -94,7 +94,19 @@ def test_a_file_is_explained_as_it_is(tmp_path: Path) -> None:
         )
     connection.close()
     before = file.read_bytes()
-    done = rowpath("explain", f"sqlite://{file}", "--table", "t", "language=c", "-q", "-b", "1", "-o", tmp_path / "run")
+    done = rowpath(
+        "explain",
+        f"sqlite://{file}",
+        "--table",
+        "t",
+        "language=c",
+        "-q",
+        "-b",
+        "1",
+        "--no-flame",
+        "-o",
+        tmp_path / "run",
+    )
     assert done.returncode == 0, done.stderr
     assert "sqlite as it ships (C) · your query" in done.stdout
     assert file.read_bytes() == before

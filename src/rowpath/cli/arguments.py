@@ -327,6 +327,19 @@ def _add_explain(commands: Any) -> None:
         "-b", "--blocks", metavar="N", type=int, default=5, help="blocks of a second, and as many profiled (default 5)"
     )
     parser.add_argument("--how", action="store_true", help="also show by which clock each part is known")
+    parser.add_argument(
+        "--no-flame",
+        dest="flame",
+        action="store_false",
+        help="leave out the flame graphs, which take some seconds more",
+    )
+    parser.add_argument(
+        "--against",
+        metavar="COORDINATE=VALUE",
+        nargs="+",
+        default=[],
+        help="also explain each path's like with this value, and show what differs",
+    )
     _add_out(parser, "explain")
     _add_shared(parser, "--timeout", "-q --quiet", "--color")
 

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from rowpath.analysis.analyse import analyse
+from rowpath.cli import explain_flames
 from rowpath.cli.plan import plan_for
 from rowpath.errors import RowpathError, UsageError
 from rowpath.explain import own_query
-from rowpath.explain.explain import explained
+from rowpath.explain.explain import After, explained
 from rowpath.journal.reader import FILE as JOURNAL
 from rowpath.journal.reader import read_as_written
 from rowpath.journal.records import ExplanationRecord
@@ -39,12 +40,15 @@ Filters = dict[str, tuple[str, ...]]
 SAME_CORE: Filters = {"placement": ("same",)}
 
 
+Report = Callable[[str], None]
+
+
 @dataclass(frozen=True)
 class Source:
     """Where explanations come from, and where they go."""
 
     directory: RunDirectory
-    explanations: Callable[[Callable[[str], None], Callable[[str], None]], Generator[Explanation]]  # note, failed
+    explanations: Callable[[Report, Report, After | None], Generator[Explanation]]  # note, failed, after each
     keep: Callable[[list[Explanation]], None]  # called with all so far after each
     kept: str  # where, for the user
     own: bool = True  # whether the directory was made for them
@@ -54,17 +58,22 @@ def explain(words: list[str], filters: Filters, options: argparse.Namespace, con
     """Each path that words and filters name; 1 when one failed. Errors: UsageError for what cannot be explained."""
     if options.blocks < 1:
         raise UsageError(f"invalid --blocks {options.blocks}: expected 1 or more", "--blocks 5")
-    source = _source(words, filters, options)
+    against = explain_flames.parse_against(options.against, words[0], flame=options.flame)
+    source = _source(words, filters, against, options)
     found: list[Explanation] = []
     failures: list[str] = []
     progress = live.make(options.quiet, options.color)
+    flames = explain_flames.Flames(source.directory, progress.note, against)
+    after = flames.take if options.flame else None
     try:
-        with closing(source.explanations(progress.note, failures.append)) as explanations:
+        with closing(source.explanations(progress.note, failures.append, after)) as explanations:
             for one in explanations:
                 found.append(one)
                 source.keep(found)
                 explanation.show(one, console, how=options.how)
+                flames.show(console)
                 console.print()
+        flames.show_differences(console)
     except RowpathError:
         if source.own and not found:
             shutil.rmtree(source.directory.path, ignore_errors=True)
@@ -83,11 +92,13 @@ def explain(words: list[str], filters: Filters, options: argparse.Namespace, con
     return 1 if failures else 0
 
 
-def _source(words: list[str], filters: Filters, options: argparse.Namespace) -> Source:
+def _source(words: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Source:
     first, *names = words
     if "://" in first or first.startswith("jdbc:"):
         if names:
             raise UsageError(f"unexpected '{names[0]}' after a URL", f"rowpath explain {first.partition('://')[0]}://…")
+        if against:
+            raise UsageError("--against compares paths of an experiment or a run", "name both: result=whole,single-row")
         return _of_query(first, filters, options)
     if any((options.query, options.query_file, options.table)):
         raise UsageError(f"--query needs a database's URL, not '{first}'", "rowpath explain URL --query SQL")
@@ -97,9 +108,19 @@ def _source(words: list[str], filters: Filters, options: argparse.Namespace) -> 
             f"rowpath explain {first}",
         )
     if (Path(first) / JOURNAL).is_file():
-        return _of_run(Path(first), names, filters, options)
-    plan = plan_for(first, filters | SAME_CORE, extended=options.all, seed=1)
-    return _of_plan(chosen(plan, names, options.phase), _new_directory(options), options)
+        return _of_run(Path(first), names, filters, against, options)
+
+    def planned(filters: Filters) -> Plan:
+        return plan_for(first, filters | SAME_CORE, extended=options.all, seed=1)
+
+    plan = _with_counterparts(chosen(planned(filters), names, options.phase), filters, against, planned)
+    return _of_plan(plan, _new_directory(options), options)
+
+
+def _with_counterparts(plan: Plan, filters: Filters, against: Filters, planned: Callable[[Filters], Plan]) -> Plan:
+    if not against:
+        return plan
+    return explain_flames.with_counterparts(plan, planned(explain_flames.widened(filters, against)), against)
 
 
 def _new_directory(options: argparse.Namespace) -> RunDirectory:
@@ -119,7 +140,9 @@ def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Source
     directory = _new_directory(options)
     return Source(
         directory,
-        lambda note, failed: own_query.explained(wanted, filters, directory, note, failed, pairs=options.blocks),
+        lambda note, failed, after: own_query.explained(
+            wanted, filters, directory, note, failed, options.blocks, after
+        ),
         lambda found: _write(directory.path / FILE, found),
         str(directory.path / FILE),
     )
@@ -129,13 +152,13 @@ def _of_plan(plan: Plan, directory: RunDirectory, options: argparse.Namespace) -
     """Paths of an experiment."""
     return Source(
         directory,
-        lambda note, failed: explained(plan, directory, note, failed, options.timeout, pairs=options.blocks),
+        lambda note, failed, after: explained(plan, directory, note, failed, options.timeout, options.blocks, after),
         lambda found: _write(directory.path / FILE, found),
         str(directory.path / FILE),
     )
 
 
-def _of_run(path: Path, names: list[str], filters: Filters, options: argparse.Namespace) -> Source:
+def _of_run(path: Path, names: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Source:
     """Paths of a run that has ended: what is found goes into its journal and its page.
 
     Without a path named, the fastest of each phase that reads.
@@ -148,12 +171,18 @@ def _of_run(path: Path, names: list[str], filters: Filters, options: argparse.Na
     if options.directory:
         raise UsageError("-o: explanations of a run are kept in the run", f"rowpath explain {path}")
     head = records.run
-    asked = {key: tuple(values) for key, values in head.options["filters"].items()} | filters | SAME_CORE
-    plan = make_plan(head.experiment, head.workloads, asked, seed=head.seed, extended=head.options["extended"])
+    of_run = {key: tuple(values) for key, values in head.options["filters"].items()}
+
+    def planned(filters: Filters) -> Plan:
+        asked = of_run | filters | SAME_CORE
+        return make_plan(head.experiment, head.workloads, asked, seed=head.seed, extended=head.options["extended"])
+
+    plan = planned(filters)
     if not names and not filters:
         names = _fastest(path, plan, options.phase)
     directory = RunDirectory(path)
-    source = _of_plan(chosen(plan, names, options.phase), directory, options)
+    plan = _with_counterparts(chosen(plan, names, options.phase), of_run | filters, against, planned)
+    source = _of_plan(plan, directory, options)
     directory.work.mkdir(mode=0o700, exist_ok=True)
 
     def keep(found: list[Explanation]) -> None:

@@ -91,6 +91,7 @@ class Worker:
         """
         self.planned = planned
         self.instance = instance
+        self.log = log
         self.timeout_s = timeout_s
         self.clients = clients or planned.path.clients
         self.grouped = bool(clients)

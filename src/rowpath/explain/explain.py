@@ -45,6 +45,7 @@ WAITING = "waiting"
 IDLE_CLOCK = "the core's idle time in /proc/stat"
 OTHERS_CLOCK = "CPU clocks of every other process that ran there"
 SAMPLED = "its share by perf, {count:,} samples"
+After = Callable[[Worker, PreparedPhase, Explanation, Mapping[str, Any]], None]  # the last: how the path is reached
 
 
 @dataclass
@@ -97,9 +98,11 @@ def explained(
     failed: Callable[[str], None],
     timeout_s: float,
     pairs: int = PAIRS,
+    after: After | None = None,
 ) -> Generator[Explanation]:
     """Each path of the plan in each of its phases, which only read, one by one; `failed` gets what went wrong.
 
+    `after`: called with each path's living worker when its figures are complete.
     What runners print is in `runners.log` of the directory's logs, without secrets.
     """
     phase_cache, scrubber = PhaseCache(directory.work / "parameters"), Scrubber()
@@ -126,7 +129,9 @@ def explained(
                     way = instances.way_to(planned.path)
                     try:
                         instance, place = instances[key], directory.work
-                        found = explain(planned, instance, work, place, timeout_s, log, way=way, pairs=pairs)
+                        found = explain(
+                            planned, instance, work, place, timeout_s, log, way=way, pairs=pairs, after=after
+                        )
                     except RunnerFailure as failure:
                         failed(f"{planned.name}, {name}: {scrubber.clean(failure.text)}")
                     else:
@@ -146,6 +151,7 @@ def explain(
     *,
     way: Mapping[str, Any] = {},
     pairs: int = PAIRS,
+    after: After | None = None,
 ) -> Explanation:
     """One path in one phase, with a process of its own, whose lines `log` gets. Errors: RunnerFailure."""
     worker = Worker(planned, instance, log=log, timeout_s=timeout_s, pinned=True)
@@ -153,7 +159,10 @@ def explain(
         worker.open(**way)
         worker.notice_server()
         worker.prepare(work)
-        return account(worker, work.name, taken_apart(worker, work, directory, pairs))
+        explanation = account(worker, work.name, taken_apart(worker, work, directory, pairs))
+        if after is not None:
+            after(worker, work, explanation, way)
+        return explanation
     finally:
         worker.close()
 

@@ -20,7 +20,7 @@ from rowpath.engines.probe_facts import ServerClock, ServerTimes
 from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, Block, Blocks, account, block, taken_apart
+from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, After, Block, Blocks, account, block, taken_apart
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation, Part, ServerSays
@@ -55,6 +55,7 @@ def explained(
     note: Callable[[str], None],
     failed: Callable[[str], None],
     pairs: int = PAIRS,
+    after: After | None = None,
 ) -> Generator[Explanation]:
     """Each chosen path of the query, one by one; `failed` gets what went wrong. Errors: RowpathError."""
     asked = question(options)
@@ -69,15 +70,18 @@ def explained(
         for each in planned:
             note(f"measuring {each.name}")
             try:
-                found, digest = explain(query, each, work, says, directory.work, pairs)
+                found, digest = explain(query, each, work, says, directory.work, pairs, after)
             except RunnerFailure as failure:
                 failed(f"{each.name}: {query.scrubber.clean(failure.text)}")
                 continue
-            first = digests.setdefault(digest, found.name)
-            if first != found.name or len(digests) == 1:
-                yield found
-            else:
+            if not digest:
+                note(f"the rows change: those of {found.name} are compared with no others")
+            elif digests and digest not in digests:
                 failed(f"{found.name}: delivered other rows than {next(iter(digests.values()))}")
+                continue
+            else:
+                digests.setdefault(digest, found.name)
+            yield found
 
 
 def chosen(found: Candidates, filters: dict[str, tuple[str, ...]]) -> list[PlannedPath]:
@@ -110,7 +114,13 @@ def chosen(found: Candidates, filters: dict[str, tuple[str, ...]]) -> list[Plann
 
 
 def explain(
-    query: ProbedQuery, planned: PlannedPath, work: PreparedPhase, says: ServerTimes | None, directory: Path, pairs: int
+    query: ProbedQuery,
+    planned: PlannedPath,
+    work: PreparedPhase,
+    says: ServerTimes | None,
+    directory: Path,
+    pairs: int,
+    after: After | None,
 ) -> tuple[Explanation, str]:
     """One path, with a process of its own; the digest of its rows, empty where they change. Errors: RunnerFailure."""
     worker = query.start(planned)
@@ -133,10 +143,14 @@ def explain(
             blocks = Blocks([take(worker, empty) for _number in range(EMPTY_BLOCKS)])
             trip_ns = blocks.of_operation(lambda one: one.waited_ns)
             found = divided_wait(found, trip_ns, facts.empty_query, says, facts.server_clock)
+        worker.prepare(work)
         if worker.verify(work, 0, max(1, work.parameter_count)).digest != digest:
             digest = ""  # rows that change prove nothing
         name = f"{in_words(planned, query.keyed is not None)} ({language(planned.path.language).title})"
-        return msgspec.structs.replace(found, name=name), digest
+        found = msgspec.structs.replace(found, name=name)
+        if after is not None:
+            after(worker, work, found, {})
+        return found, digest
     finally:
         worker.close()
 

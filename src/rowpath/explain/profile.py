@@ -8,7 +8,7 @@ import shutil
 import signal
 import subprocess
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from rowpath.machine import processes
 
 SAMPLES_PER_S = 1999  # no round number: it would meet what happens at round times
 ATTACH_TIMEOUT_S = 10.0
+USER_ONLY = "cpu-clock:u"
 REMEDY = "apt-get install linux-perf"
 # pid, tid, address, symbol with offset or not, object; the two last may hold spaces.
 LINE = re.compile(r"^\s*(-?\d+)(?:/\d+)?:?\s+([0-9a-f]+)\s+(.*?)\s*\((.*)\)\s*$")
@@ -57,27 +58,41 @@ def profiling(pids: Iterable[int], cpus: Iterable[int], languages: Mapping[int, 
     """
     profile = Profile()
     pids = list(pids)
-    ours = ",".join(map(str, pids))
-    cores = ",".join(map(str, cpus))
-    for event, where in (("cpu-clock", ("-C", cores)), ("cpu-clock", ("-p", ours)), ("cpu-clock:u", ("-p", ours))):
-        recorder = _started(event, where, file)
-        if recorder is not None:
-            break
-    else:
-        raise EnvironmentMissing("perf may not look at our own processes", "sysctl kernel.perf_event_paranoid=2")
+    recorder, event = attached(pids, cpus, file)
     before = {pid: _ticks(pid) for pid in pids}
     try:
         yield profile
         after = {pid: _ticks(pid) for pid in pids}
     finally:
-        processes.stop(recorder, ((signal.SIGINT, ATTACH_TIMEOUT_S), *processes.AT_ONCE))
+        detach(recorder)
     words = ["perf", "script", "-i", str(file), "-F", "pid,ip,sym,dso"]
     done = processes.run(words, timeout_s=120.0)
     profile.samples = counted(done.stdout.splitlines(), languages)
-    if event == "cpu-clock:u":
+    if event == USER_ONLY:
         for pid in pids:
             user, kernel = (late - early for late, early in zip(after[pid], before[pid], strict=True))
             add_kernel(profile.samples.setdefault(pid, Counter()), user, kernel)
+
+
+def attached(
+    pids: Iterable[int], cpus: Iterable[int], file: Path, more: Sequence[str] = ()
+) -> tuple[processes.Process, str]:
+    """perf, which samples these cores, or only these processes where it may no more, and the event that it counts.
+
+    Errors: EnvironmentMissing.
+    """
+    ours = ",".join(map(str, pids))
+    cores = ",".join(map(str, cpus))
+    for event, where in (("cpu-clock", ("-C", cores)), ("cpu-clock", ("-p", ours)), (USER_ONLY, ("-p", ours))):
+        recorder = _started(event, (*where, *more), file)
+        if recorder is not None:
+            return recorder, event
+    raise EnvironmentMissing("perf may not look at our own processes", "sysctl kernel.perf_event_paranoid=2")
+
+
+def detach(recorder: processes.Process) -> None:
+    """End perf, so that its file is whole."""
+    processes.stop(recorder, ((signal.SIGINT, ATTACH_TIMEOUT_S), *processes.AT_ONCE))
 
 
 def add_kernel(samples: Counter[str], user: int, kernel: int) -> None:
@@ -102,7 +117,7 @@ def counted(lines: Iterable[str], languages: Mapping[int, str]) -> dict[int, Cou
     return found
 
 
-def _started(event: str, where: tuple[str, str], file: Path) -> processes.Process | None:
+def _started(event: str, where: Sequence[str], file: Path) -> processes.Process | None:
     """perf, sampling; None where it ends at once."""
     words = ["perf", "record", "-q", "-e", event, "-F", str(SAMPLES_PER_S), "-o", str(file), *where]
     words += ["--control", "fd:0,1", "-D", "-1"]  # nothing is sampled before it answers

@@ -1,0 +1,130 @@
+"""Call stacks of a JVM by async-profiler, attached to it while it runs: Java, native code and the kernel."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import re
+import zipfile
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from pathlib import Path
+
+from rowpath.errors import EnvironmentMissing
+from rowpath.explain.call_stacks import short
+from rowpath.explain.parts import COMPILED, KERNEL, library
+from rowpath.explain.system_calls import INSIDE, entered
+from rowpath.machine import downloads, maven, private_directories, processes
+from rowpath.machine.directories import cache_dir
+from rowpath.model.availability import Availability
+from rowpath.model.stacks import Frame, Stack
+from rowpath.runners.toolchains import java
+
+VERSION = "4.2"
+COORDINATES = f"tools.profiler:async-profiler:{VERSION}"
+HOW = f"async-profiler {VERSION}"
+FOLDERS = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}  # in the artefact, by machine
+LIBRARY = "libasyncProfiler.so"
+SHOWN = "threads,ann,lib,collapsed"  # a frame for the thread, what each frame is, libraries' names
+INTERVAL_US = 500
+ATTACH_TIMEOUT_S = 30.0
+SAFE = re.compile(r"[^,\"\s]+")  # its options are one text with commas
+THREAD = re.compile(r"^\[(.*?)(?: tid=\d+)?\]$")
+HIDDEN = re.compile(r"[./+]0x[0-9a-f]{8,}")  # what a class that was made at run time has in its name, never twice
+JAVA, IN_KERNEL = re.compile(r"_\[[ij01]\]$"), "_[k]"
+
+
+def availability() -> Availability:
+    """Whether it is here or can be fetched; fetches nothing."""
+    what = f"async-profiler {VERSION}"
+    if platform.machine() not in FOLDERS:
+        return Availability(False, what, f"{what} has no library for {platform.machine()}", "rowpath doctor")
+    return Availability(True, what)
+
+
+def is_jvm(pid: int) -> bool:
+    """Whether a process is a Java machine."""
+    with contextlib.suppress(OSError):
+        return Path(f"/proc/{pid}/exe").readlink().name == "java"
+    return False
+
+
+@contextlib.contextmanager
+def sampling(pid: int, file: Path) -> Iterator[None]:
+    """Samples a JVM while the body runs; then the file has its stacks. Errors: EnvironmentMissing."""
+    program = _library()
+    user = private_directories.server_user() if Path(f"/proc/{pid}").stat().st_uid else None
+    folder = private_directories.home(file.with_suffix(""), user)  # the JVM itself writes into it
+    written = folder / file.name
+    try:
+        if not SAFE.fullmatch(str(written)):
+            raise EnvironmentMissing(f"async-profiler cannot write to {written}", "choose another with -o DIR")
+        _order(pid, program, f"start,event=cpu,interval={INTERVAL_US}us,{SHOWN},file={written}")
+        try:
+            yield
+        finally:
+            _order(pid, program, f"stop,{SHOWN},file={written}")
+        file.write_bytes(written.read_bytes())
+    finally:
+        for left in (written, folder):
+            with contextlib.suppress(OSError):
+                left.unlink() if left == written else left.rmdir()
+
+
+def _library() -> Path:
+    """Its library, fetched by Maven where needed, where every user can read it. Errors: EnvironmentMissing."""
+    home = cache_dir() / f"async-profiler-{VERSION}"
+
+    def unpack(target: Path) -> None:
+        (archive,) = maven.fetch([COORDINATES])
+        with zipfile.ZipFile(archive) as opened:
+            file = target / LIBRARY
+            file.write_bytes(opened.read(f"{FOLDERS[platform.machine()]}/{LIBRARY}"))
+            file.chmod(0o755)
+
+    downloads.install(home / LIBRARY, home, availability, unpack)
+    return home / LIBRARY
+
+
+def _order(pid: int, program: Path, what: str) -> None:
+    jcmd = Path(java.java_command()).with_name("jcmd")
+    if not jcmd.is_file():
+        raise EnvironmentMissing(f"{jcmd}, which attaches async-profiler, is missing", java.INSTALL)
+    done = processes.run([jcmd, str(pid), "JVMTI.agent_load", program, f'"{what}"'], timeout_s=ATTACH_TIMEOUT_S)
+    if done.returncode or "return code: 0" not in done.stdout:
+        lines = (done.stderr + done.stdout).strip().splitlines()
+        said = next((line for line in lines if line.startswith("[")), lines[-1] if lines else "nothing")
+        raise EnvironmentMissing(f"async-profiler did not attach to process {pid}: {said}", "rowpath doctor")
+
+
+def stacks(lines: Iterable[str], helpers: Collection[str]) -> Counter[Stack]:
+    """The stacks of its collapsed form, one a line with its count; without threads whose names begin like helpers'.
+
+    A JVM whose user may not see the kernel's frames is sampled by its CPU clock: inside a system call, it was at work.
+    """
+    found: Counter[Stack] = Counter()
+    for line in lines:
+        text, _, count = line.rstrip().rpartition(" ")
+        first, *rest = text.split(";")
+        thread = THREAD.match(first)
+        if thread and thread[1].startswith(tuple(helpers)):
+            continue
+        frames = tuple(map(_frame, rest if thread else [first, *rest]))
+        if frames and count.isdigit():
+            found[frames] += int(count)
+    if any(frame.part == KERNEL for stack in found for frame in stack):
+        return found
+    return Counter({(*stack, INSIDE) if entered(stack[-1]) else stack: count for stack, count in found.items()})
+
+
+def _frame(text: str) -> Frame:
+    if text.endswith(IN_KERNEL):
+        return Frame(text.removesuffix(IN_KERNEL), KERNEL)
+    file, mark, symbol = text.partition("`")
+    if mark and not JAVA.search(text):
+        return Frame(short(symbol), KERNEL if file.startswith("[kernel") else library(file))
+    if text.startswith("["):  # [unknown_Java], [not_walkable_Java]
+        return Frame(text, COMPILED["java"] if "Java" in text else "unknown")
+    if JAVA.search(text):
+        return Frame(short(HIDDEN.sub("", JAVA.sub("", text)).replace("/", ".")), COMPILED["java"])
+    return Frame(short(text), "Java runtime")

@@ -1,0 +1,185 @@
+"""The call stacks of both sides of a path, in blocks of their own after those that give its figures.
+
+Each side is sampled by what sees most of it: perf for native code, async-profiler for JVMs, py-spy for Python.
+Samplers that differ get blocks of their own, so that none samples the other's process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import statistics
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from rowpath.errors import RowpathError
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
+from rowpath.explain import async_profiler, call_stacks, node_names, py_spy
+from rowpath.explain.explain import Blocks, block, warm_up
+from rowpath.explain.parts import KERNEL
+from rowpath.explain.system_calls import INSIDE
+from rowpath.machine import cpus
+from rowpath.model.explanation import Explanation
+from rowpath.model.stacks import Flame, Frame, SideStacks, Stack
+from rowpath.runners.manifest import Command, command, language
+from rowpath.runners.process import Runner
+from rowpath.text import share as per_cent
+
+BLOCKS, BLOCKS_EACH = 3, 2  # where one sampler sees both sides, where each has one of its own
+MORE = {py_spy.HOW: 4}  # it samples less often
+UNSEEN_KERNEL = "its user may not see the kernel's functions (sysctl kernel.perf_event_paranoid=1)"
+BY_PERF = Frame("kernel (its share by perf; py-spy does not see its callers)", KERNEL)
+Side = Literal["client", "server"]
+
+
+@dataclass
+class Sampled:
+    """What one sampler saw: stacks by process, and the blocks meanwhile."""
+
+    how: str
+    stacks: dict[int, Counter[Stack]] = field(default_factory=dict)
+    blocks: Blocks = field(default_factory=Blocks)
+    missing: list[str] = field(default_factory=list)
+
+
+def flame(
+    worker: Worker, work: PreparedPhase, explanation: Explanation, way: Mapping[str, Any], directory: Path
+) -> Flame:
+    """The stacks of a path that was explained; what cannot be sampled is in its notes. Errors: RunnerFailure.
+
+    `way`: how the path is reached. A runner of Node is replaced by one that tells its functions' names.
+    """
+    named = None
+    try:
+        if worker.planned.path.language == "node":
+            worker, named = _with_names(worker, work, way, directory / "node-names.log"), worker
+        return _sampled(worker, work, explanation, directory)
+    finally:
+        if named is not None and worker is not named:
+            worker.close()
+
+
+def _sampled(worker: Worker, work: PreparedPhase, explanation: Explanation, directory: Path) -> Flame:
+    sides: dict[Side, list[int]] = {"client": worker.pids, "server": worker.instance.pids()}
+    samplers: dict[str, list[int]] = {}
+    for side, pids in sides.items():
+        for pid in pids:
+            samplers.setdefault(_sampler(worker, side, pid), []).append(pid)
+    count = BLOCKS if len(samplers) == 1 else BLOCKS_EACH
+    results: list[Sampled] = []
+    notes: list[str] = []
+    for sampler, pids in samplers.items():
+        one = Sampled(sampler)
+        try:
+            with _running(worker, sampler, pids, directory, one):
+                for _number in range(MORE.get(sampler, count)):
+                    one.blocks.blocks.append(block(worker, work))
+        except RowpathError as error:
+            whose = " and ".join(side for side in sides if set(sides[side]) & set(pids))
+            notes.append(f"{whose}: no stacks: {error.message} ({error.hint})")
+        else:
+            results.append(one)
+    found = [_side(side, pids, explanation, results) for side, pids in sides.items()]
+    if any(side and py_spy.HOW in side.by and all(stack[-1] != BY_PERF for stack in side.samples) for side in found):
+        notes.append("client: the kernel's work is not in the graph, for perf did not sample it")
+    notes += [text for one in results for text in (*one.missing, _cost(one, explanation))]
+    return Flame(
+        explanation.name,
+        explanation.phase,
+        explanation.path,
+        explanation.operation_ns,
+        explanation.parts,
+        tuple(side for side in found if side is not None),
+        tuple(notes),
+    )
+
+
+def _sampler(worker: Worker, side: Side, pid: int) -> str:
+    """What sees most of a process."""
+    spoken = worker.planned.path.language if side == "client" else ""
+    if spoken == "java" or async_profiler.is_jvm(pid):
+        return async_profiler.HOW
+    if spoken == "python":
+        return py_spy.HOW
+    # Go keeps frame pointers, and V8 has no tables for what it compiles.
+    return call_stacks.HOW[call_stacks.POINTERS if spoken in ("go", "node") else call_stacks.TABLES]
+
+
+@contextlib.contextmanager
+def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Path, into: Sampled) -> Iterator[None]:
+    """The sampler at work on these processes, while the body runs; then `into` has what it saw."""
+    spoken = {pid: worker.planned.path.language if pid in worker.pids else "" for pid in pids}
+    file = directory / "stacks.data"
+    if sampler in (async_profiler.HOW, py_spy.HOW):
+        with contextlib.ExitStack() as attached:
+            sampling = async_profiler.sampling if sampler == async_profiler.HOW else py_spy.sampling
+            files = {pid: directory / f"stacks-{pid}.txt" for pid in pids}
+            for pid in pids:
+                attached.enter_context(sampling(pid, files[pid]))
+            yield
+        for pid, each in files.items():
+            lines = each.read_text(encoding="utf-8", errors="replace").splitlines()
+            helpers = language("java").helper_threads
+            java = sampler == async_profiler.HOW
+            into.stacks[pid] = async_profiler.stacks(lines, helpers) if java else py_spy.stacks(lines)
+            if any(stack[-1] == INSIDE for stack in into.stacks[pid]):
+                side = "client" if pid in worker.pids else "server"
+                into.missing.append(f"{side}: {UNSEEN_KERNEL}")
+        return
+    how = next(how for how, text in call_stacks.HOW.items() if text == sampler)
+    with call_stacks.recording(pids, worker.measured_cpus, file, how) as missing:
+        yield
+    into.missing += missing
+    names = node_names.NodeNames.read(directory / "node-names.log") if "node" in spoken.values() else None
+    into.stacks = call_stacks.stacks(file, spoken, names)
+    file.unlink()
+
+
+def _side(side: Side, pids: list[int], explanation: Explanation, results: list[Sampled]) -> SideStacks | None:
+    """A side's stacks; None where it has no process, or was not sampled."""
+    samples: Counter[Stack] = Counter()
+    how: dict[str, None] = {}
+    for one in results:
+        for pid in pids:
+            if pid in one.stacks:
+                samples.update(one.stacks[pid])
+                how[one.how] = None
+    parts = [part for part in explanation.parts if part.side == side]
+    cpu_ns = sum(part.ns for part in parts)
+    if py_spy.HOW in how and cpu_ns:
+        share = sum(part.ns for part in parts if part.name == KERNEL) / cpu_ns
+        if 0 < share < 1:
+            samples[(BY_PERF,)] = round(samples.total() * share / (1 - share))
+    return SideStacks(side, cpu_ns, "; ".join(how), samples) if samples else None
+
+
+def _cost(one: Sampled, explanation: Explanation) -> str:
+    """What sampling cost in its blocks."""
+    longer = statistics.fmean(one.blocks.each_ns()) / explanation.operation_ns - 1
+    sign = "-" if longer < 0 else "+"
+    return f"sampled by {one.how}, an operation took {sign}{per_cent(abs(longer))}: stacks give shares only"
+
+
+def _with_names(worker: Worker, work: PreparedPhase, way: Mapping[str, Any], log: Path) -> Worker:
+    """A warm worker on the same path in a Node that logs the names of functions; the given one has ended then."""
+    worker.close()  # an embedded engine's file may belong to one process only
+    log.unlink(missing_ok=True)
+    planned = worker.planned
+    start = command(planned.adapter, planned.path.version, planned.path)
+    words = (start.arguments[0], *node_names.options(log), *start.arguments[1:])
+    runner = Runner.start(Command(words, start.environment), cpus.usable(), worker.log)
+    named = Worker(
+        planned, worker.instance, log=worker.log, timeout_s=worker.timeout_s, runner=runner, pinned=worker.pinned
+    )
+    try:
+        named.open(**way)
+        named.notice_server()
+        named.prepare(work)
+        warm_up(named, work)
+    except BaseException:
+        named.close()
+        raise
+    return named

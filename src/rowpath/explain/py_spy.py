@@ -1,0 +1,108 @@
+"""Call stacks of a Python process by py-spy, from outside: Python functions with the native code that they call."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import select
+import signal
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePath
+
+from rowpath.errors import EnvironmentMissing
+from rowpath.explain.call_stacks import short
+from rowpath.explain.parts import RUNTIMES, library
+from rowpath.explain.system_calls import entered
+from rowpath.machine import cpus, downloads, processes
+from rowpath.machine.directories import cache_dir
+from rowpath.model.stacks import Frame, Stack
+
+WHEEL = downloads.Wheel(
+    name="py-spy",
+    version="0.4.3",
+    sha256={
+        "x86_64": "8a4277225f470d394a85cca0cdd944bef87f0097b6f20150a6dd3ac2e92806b8",
+        "aarch64": "bbcec46930d464b3bfc142d6d02ade4dd8ad5627823263b3eff0280e80c7c132",
+    },
+    platform="manylinux2014",
+    wanted=("py_spy-0.4.3.data/scripts/py-spy",),
+)
+HOW = f"py-spy {WHEEL.version}"
+SAMPLES_PER_S = 500
+READY = "Sampling process"  # it prints this when it has read the process's symbols
+READY_TIMEOUT_S, WRITE_S = 60.0, 60.0
+REMEDY = "sysctl kernel.yama.ptrace_scope=0"
+FRAME = re.compile(r"^(.*) \((.*?)(?::(\d+))?\)$")
+PYTHON_SOURCE = re.compile(r"/(Modules|Objects|Python|Parser)/[^/]+(/[^/]+)*\.[ch]$")
+
+
+@contextlib.contextmanager
+def sampling(pid: int, file: Path) -> Iterator[None]:
+    """Samples a Python process, which it stops for each sample, while the body runs; then the file has its stacks.
+
+    Errors: EnvironmentMissing.
+    """
+    home = cache_dir() / f"py-spy-{WHEEL.version}"
+    program = home / WHEEL.wanted[0]
+    downloads.install(program, home, lambda: WHEEL.availability(HOW, program), WHEEL.unpack)
+    words = ["record", "--pid", str(pid), "--native", "--full-filenames", "--function", "--format", "raw"]
+    words += ["--rate", str(SAMPLES_PER_S), "--duration", "unlimited", "--output", str(file)]
+    spy = processes.start([program, *words], cpus=cpus.spare_cpus(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        _wait_until_ready(spy, pid)
+        yield
+    finally:
+        processes.stop(spy, ((signal.SIGINT, WRITE_S), *processes.AT_ONCE))
+    if not file.is_file():
+        raise EnvironmentMissing(f"py-spy wrote nothing of process {pid}", REMEDY)
+
+
+def _wait_until_ready(spy: processes.Process, pid: int) -> None:
+    assert spy.stdout is not None
+    until_s, said = time.monotonic() + READY_TIMEOUT_S, ""
+    while READY not in said:
+        ready, _, _ = select.select([spy.stdout], [], [], max(0.0, until_s - time.monotonic()))
+        data = spy.stdout.read1(4096) if ready else b""  # type: ignore[attr-defined]
+        if not data:
+            last = (said.strip().splitlines() or ["nothing"])[-1]
+            raise EnvironmentMissing(f"py-spy did not attach to process {pid}: {last}", REMEDY)
+        said += data.decode(errors="replace")
+
+
+def stacks(lines: Iterable[str]) -> Counter[Stack]:
+    """The stacks of its raw form: one a line with its count, frames as `name (file:line)` or `name (library)`.
+
+    Without those inside a system call: it wakes what it stops, and so takes a call that waits for one at work.
+    """
+    found: Counter[Stack] = Counter()
+    for line in lines:
+        text, _, count = line.rstrip().rpartition(" ")
+        if not text or not count.isdigit():
+            continue
+        frames: list[Frame] = []
+        for each in text.split(";"):
+            frames.append(_frame(each, frames[-1].part if frames else "unknown"))
+        if not entered(frames[-1]):
+            found[tuple(frames)] += int(count)
+    return found
+
+
+def _frame(text: str, outer: str) -> Frame:
+    match = FRAME.match(text)
+    if match is None:
+        return Frame(short(text), outer)
+    name, file, line = match.groups()
+    path = PurePath(file)
+    if ".so" in path.name or not path.suffix:
+        part = library(file) if ".so" in path.name or file.startswith("[") else RUNTIMES["python"]
+        return Frame(f"[{path.name}]" if name.startswith("0x") else short(name), part)
+    if path.suffix in (".py", ".pyc") or file.startswith("<"):
+        inside = (
+            path.parts[path.parts.index("site-packages") + 1 :] if "site-packages" in path.parts else path.parts[-1:]
+        )
+        return Frame(short(f"{name} ({'/'.join(inside)}{':' + line if line else ''})"), RUNTIMES["python"])
+    # A source file instead of the library: of the interpreter's own modules, or of the extension around it.
+    return Frame(short(name), RUNTIMES["python"] if PYTHON_SOURCE.search(file) else outer)
