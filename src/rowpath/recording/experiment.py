@@ -174,7 +174,9 @@ def _kept(plan: Plan) -> Experiment:
     """What of the experiment is on the tape."""
     given = plan.experiment
     selections = tuple(
-        Selection(select={key: value for key, value in planned.path.coordinates if key not in NOT_SELECTED})
+        Selection(
+            select={key: value for key, value in planned.path.coordinates if key not in NOT_SELECTED}, name=planned.name
+        )
         for planned in plan.paths
     )
     return Experiment(

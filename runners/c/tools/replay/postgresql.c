@@ -64,6 +64,12 @@ static void parse(struct span body, struct question *question) {
     show(question, "Parse", made->text, strlen(made->text));
 }
 
+/* What SQL itself prepared or declared: PREPARE, DECLARE. What it is follows from the statements before. */
+static void by_name(struct statement *made, struct span name) {
+    *made = (struct statement){.identity = key_add((struct key){8, 8}, name.at, name.length)};
+    snprintf(made->text, sizeof made->text, "of \"%.60s\"", (const char *)name.at);
+}
+
 static void bind(struct session *session, struct span body, struct question *question) {
     struct span portal, name;
     const struct statement *statement;
@@ -72,16 +78,15 @@ static void bind(struct session *session, struct span body, struct question *que
         return;
     }
     statement = map_get(&session->statements, name_key(name));
-    if (statement == NULL) {
-        unforeseen(question, "a Bind of a statement that this connection has not prepared");
-        return;
-    }
     question->name = name_key(portal);
-    question->made = *statement;
+    if (statement != NULL)
+        question->made = *statement;
+    else
+        by_name(&question->made, name);
     question->made.executions = 0;
-    question->made.identity = key_add(statement->identity, body.at, body.length);
+    question->made.identity = key_add(question->made.identity, body.at, body.length);
     question->key = key_join(question->key, question->made.identity);
-    show(question, "Bind", statement->text, strlen(statement->text));
+    show(question, "Bind", question->made.text, strlen(question->made.text));
 }
 
 /* Describe or Close. */
@@ -97,30 +102,28 @@ static void of_either(struct session *session, struct span body, struct question
     if (question->type == 'C') { /* a Close of what is not there is no error */
         map_remove(portal ? &session->portals : &session->statements, name_key(name));
         say(question, "3\0\0\0\4", 5);
-    } else if (known == NULL) {
-        unforeseen(question, "a Describe of what this connection has not prepared");
     } else {
-        question->key = key_join(key_number(question->key, portal), known->identity);
-        show(question, "Describe", known->text, strlen(known->text));
+        if (known == NULL) by_name(&question->made, name);
+        question->made = known != NULL ? *known : question->made;
+        question->key = key_join(key_number(question->key, portal), question->made.identity);
+        show(question, "Describe", question->made.text, strlen(question->made.text));
     }
 }
 
 static void execute(struct session *session, struct span body, struct question *question) {
     struct span portal;
-    struct statement *known;
+    const struct statement *known;
     if (!text_in(&body, &portal) || body.length != 4) {
         unforeseen(question, "a malformed Execute message");
         return;
     }
     known = map_get(&session->portals, name_key(portal));
-    if (known == NULL) {
-        unforeseen(question, "an Execute of a portal that this connection has not bound");
-        return;
-    }
-    question->key = key_number(key_join(key_add(question->key, body.at, 4), known->identity), known->executions);
+    if (known == NULL) by_name(&question->made, portal);
+    question->made = known != NULL ? *known : question->made;
+    question->key = key_join(key_add(question->key, body.at, 4), question->made.identity);
+    question->key = key_number(question->key, question->made.executions);
     question->name = name_key(portal);
-    question->made = *known;
-    show(question, "Execute", known->text, strlen(known->text));
+    show(question, "Execute", question->made.text, strlen(question->made.text));
 }
 
 void postgresql_ask(struct session *session, uint8_t type, struct span body, struct question *question) {
