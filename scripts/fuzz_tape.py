@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import hashlib
 import random
 import select
 import socket
@@ -22,10 +23,13 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import msgspec
+
 from rowpath.errors import UsageError
 from rowpath.machine import processes
 from rowpath.machine.directories import data_dir
-from rowpath.tape.format import CONNECT, HEAD, Tape, read
+from rowpath.tape.format import CONNECT, DIGEST_BYTES, HEAD, MAGIC, VERSION, Tape, read
+from rowpath.tape.zstd import compressed
 
 SANITIZED = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}  # what a program that ends leaves is no fault
@@ -56,6 +60,7 @@ def main() -> int:
             while time.monotonic() < until:
                 tape = dice.choice(tapes)
                 counts[changed_file(tape, Path(folder), dice)] += 1
+                counts[resealed_file(tape, Path(folder), dice)] += 1
                 for _ in range(20):
                     content = changed(excerpt(tape, dice), dice)
                     counts[served(program, content, tape, dice)] += 1
@@ -95,6 +100,29 @@ def changed_file(tape: Tape, folder: Path, dice: random.Random) -> str:
     except UsageError:
         return "files refused"
     raise Broken("a changed file was taken for a whole one")
+
+
+def resealed_file(tape: Tape, folder: Path, dice: random.Random) -> str:
+    """A file whose frames or header are changed behind a right checksum: taken or refused. Errors: Broken."""
+    line, whole = b"%s%d\n" % (MAGIC, VERSION), tape.file.read_bytes()
+    if dice.random() < 0.5:
+        frames = bytearray(whole[len(line) + DIGEST_BYTES :])
+        frames[dice.randrange(len(frames)) if dice.random() < 0.5 else dice.randrange(20)] = dice.randrange(256)
+    else:
+        header = bytearray(msgspec.json.encode(tape.header))
+        for _ in range(dice.randint(1, 4)):
+            at = dice.randrange(len(header))
+            header[at : at + dice.randrange(3)] = dice.choice((b"", b"{", b"[", b"null", b"9", b"-1", b'"', b"\xff"))
+        frames = bytearray(b"".join(compressed(len(header).to_bytes(4, "little") + header + tape.content)))
+    file = folder / "resealed.tape"
+    file.write_bytes(line + hashlib.sha256(frames).digest() + frames)
+    try:
+        read(file)
+    except UsageError:
+        return "resealed files refused"
+    except Exception as error:
+        raise Broken(f"a resealed file: {type(error).__name__}: {error}") from error
+    return "resealed files taken"
 
 
 def split(content: bytes) -> list[bytes]:

@@ -163,3 +163,13 @@ def test_rows_become_noise_of_the_same_size() -> None:
     real = replies()[3]
     assert noise != real and len(noise) == len(real)
     assert noise[:11] == real[:11] and noise[11:14].isalpha() and noise.count(noise[11:14]) == 2
+
+
+def test_the_backends_process_is_taken_out() -> None:
+    conversation, kept = logged_in()
+    pid = 0  # of the login above
+    row = message("D", struct.pack("!Hi", 1, 1) + b"%d" % pid)
+    conversation.client(message("Q", b"SELECT pg_backend_pid()\0") + message("Q", b"SELECT 0\0"))
+    for _ in range(2):
+        conversation.server_sent(row + message("C", b"SELECT 1\0") + ready())
+    assert [ask[1][11:12] for ask in kept.asks] == [b"1", b"0"]

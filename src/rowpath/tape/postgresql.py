@@ -19,6 +19,7 @@ from rowpath.tape.scrub_postgresql import scrubbed_fields, scrubbed_row
 REFUSES_TLS = (80877103, 80877104)
 CANCEL = 80877102
 LEFT_OUT = (b"user", b"database", b"application_name")
+OWN_PID = b"pg_backend_pid("
 LAST = {b"P": b"1", b"B": b"2", b"D": b"Tn", b"C": b"3", b"E": b"CIs", b"S": b"Z", b"Q": b"Z"}
 FROM_CLIENT = {b"d": "a COPY from the client", b"c": "a COPY from the client", b"f": "a COPY from the client"}
 FROM_SERVER = {
@@ -84,6 +85,7 @@ class Conversation:
         self._startup: bytes | None = None
         self._number: int | None = None  # once logged in
         self._statuses: list[bytes] = []
+        self._pid = 0
         self._pending: deque[Pending] = deque()
         self._skipping = False
         self._state = "I"
@@ -141,6 +143,8 @@ class Conversation:
             self._statuses.append(raw)
             if raw[5:].startswith(b"server_version\0"):
                 self.server = f"PostgreSQL {raw[20:-1].decode(errors='replace')}"
+        elif kind == b"K":
+            self._pid = int.from_bytes(raw[5:9], "big")
         elif kind == b"Z":
             assert self._startup is not None
             self._number = self._records.connect(self._startup, b"".join(self._statuses))
@@ -201,6 +205,8 @@ class Conversation:
             head.tag = raw[5:-1]
         elif kind == b"T":
             self._described(head, raw)
+        if kind == b"D" and head.about is not None and OWN_PID in head.about.sql:
+            raw = without_pid(raw, self._pid)
         head.reply.append(self._scrubbed(head, kind, raw))
         if kind == b"E" and head.type not in b"QS":
             self._finish()
@@ -262,6 +268,14 @@ class Conversation:
         assert self._number is not None
         if head.type != b"S":  # the replay server answers it by the session's state
             self._records.ask(self._number, head.raw, b"".join(head.reply), self._state, head.failed)
+
+
+def without_pid(row: bytes, pid: int) -> bytes:
+    """A row in which ones stand for the digits of the backend's process: it says nothing to a replay."""
+    digits = b"%d" % pid
+    for old, new in ((digits, b"1" * len(digits)), (struct.pack("!i", pid), struct.pack("!i", 1))):
+        row = row.replace(struct.pack("!i", len(old)) + old, struct.pack("!i", len(new)) + new)
+    return row
 
 
 def startup_of(body: bytes) -> bytes:
