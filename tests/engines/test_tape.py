@@ -118,6 +118,21 @@ def test_names_pieces_and_pipelines_do_not_matter() -> None:
         assert server.stop().refused == 0
 
 
+def test_a_statement_is_ended_under_any_name() -> None:
+    made = keyed()
+    tag = message("C", b"DEALLOCATE\0") + ready()
+    made.ask(0, message("Q", b'DEALLOCATE "s1"\0'), tag, "I", False)
+    with served(made, "postgresql") as server:
+        client = postgresql_client(server)
+        client.until_ready()
+        client.send(prepared("other")[0] + of_key(1, "other"))
+        client.until_ready()
+        client.send(message("Q", b"DEALLOCATE PREPARE other\0"))
+        assert b"".join(client.until_ready()) == tag
+        client.send(message("Q", b"DEALLOCATE PREPARE other\0"))  # which is not there any more
+        assert b"the tape has no answer" in client.until_ready()[0]
+
+
 def test_what_is_not_on_the_tape_is_refused_by_name() -> None:
     with served(keyed(), "postgresql") as server:
         client = postgresql_client(server)

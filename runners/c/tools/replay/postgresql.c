@@ -1,6 +1,7 @@
 /* PostgreSQL's frontend messages: what of them a reply depends on (protocol 3, "Message Formats" of its manual). */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "replay.h"
 
@@ -35,14 +36,26 @@ static void say(struct question *question, const void *reply, size_t length) {
     question->reply_bytes = length;
 }
 
+/* DEALLOCATE of a statement of this connection: like every other name it is the driver's own affair. */
+static bool deallocates(const struct session *session, struct span sql, struct question *question) {
+    char name[TEXT_BYTES], rest;
+    const char *text = (const char *)sql.at;
+    if (strncasecmp(text, "DEALLOCATE ", 11) != 0) return false;
+    text += strncasecmp(text + 11, "PREPARE ", 8) == 0 ? 19 : 11;
+    if (sscanf(text, "\"%90[^\"]\"%c", name, &rest) != 1 && sscanf(text, "%90[A-Za-z0-9_]%c", name, &rest) != 1)
+        return false;
+    question->name = name_key((struct span){(const uint8_t *)name, strlen(name)});
+    return map_get(&session->statements, question->name) != NULL;
+}
+
 static void query(struct session *session, struct span body, struct question *question) {
     struct span sql;
-    (void)session;
     if (!text_in(&body, &sql) || body.length > 0) {
         unforeseen(question, "a malformed Query message");
         return;
     }
-    question->key = key_add(question->key, sql.at, sql.length);
+    question->ends = deallocates(session, sql, question);
+    question->key = key_add(question->key, sql.at, question->ends ? 10 : sql.length);
     question->made.sets = sets((const char *)sql.at, sql.length);
     question->made.identity = question->key;
     show(question, "Query", (const char *)sql.at, sql.length);
@@ -130,7 +143,7 @@ void postgresql_ask(struct session *session, uint8_t type, struct span body, str
     question->meaning = LOOK_UP;
     question->type = type;
     question->key = (struct key){type, 3};
-    question->made.sets = false;
+    question->made.sets = question->ends = false;
     question->text[0] = 0;
     switch (type) {
     case 'Q': query(session, body, question); break;
@@ -156,6 +169,7 @@ void postgresql_ask(struct session *session, uint8_t type, struct span body, str
 void postgresql_learn(struct session *session, const struct question *question, const struct record *reply) {
     struct statement *portal;
     if (reply->failed) return;
+    if (question->ends) map_remove(&session->statements, question->name);
     if (question->type == 'P')
         *(struct statement *)map_put(&session->statements, question->name) = question->made;
     else if (question->type == 'B')

@@ -84,6 +84,7 @@ struct question {
     struct key key;  /* of LOOK_UP */
     struct key name; /* of the statement or portal that the reply makes or ends */
     struct statement made;
+    bool ends; /* SQL that ends the statement `name` */
     uint8_t reply[8];
     size_t reply_bytes;
     const char *why;
