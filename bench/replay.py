@@ -33,7 +33,8 @@ READ_BYTES = 1 << 18
 STARTUP = b"\0\3\0\0\0"
 SLOWER = 1.05
 GATE = "slower=1%"
-WITHIN = "45s"
+SETS = "8"
+WARM_CAP_S = "0.3"
 FAILED = 1
 BURN = '''
 import time as _time
@@ -135,7 +136,7 @@ def beside_the_real_one(engine: str, directory: Path) -> Iterator[Figure]:
     """The driver's CPU time on the tape over that on the server, in the same sets."""
     out = directory / engine
     real = versions(ENGINES[engine])[0]
-    words = ("run", "--tape", str(TAPES / f"{engine}.tape"), f"engine_version={real},tape", "-r", "10", "--gate")
+    words = ("run", "--tape", str(TAPES / f"{engine}.tape"), f"engine_version={real},tape", "-r", SETS, "--gate")
     done = rowpath(*words, "-q", "-o", str(out), directory=directory)
     if done.returncode:
         raise RowpathError(f"the run ended with {done.returncode}: {done.stderr.strip()}")
@@ -158,7 +159,8 @@ def slower(directory: Path) -> Figure:
     words = ("run", "--tape", str(TAPES / "postgresql.tape"), "--driver", "psycopg", "--version", ",".join(builds))
     rowpath(*words, "-r", "1", "-q", "-o", str(directory / "built"), directory=directory)  # environments are made once
     begin = time.monotonic()
-    done = rowpath(*words, "--within", WITHIN, "-q", "-o", str(run), directory=directory)
+    quick = ("-r", SETS, "-w", WARM_CAP_S, "--wait-for-quiet", "0s")
+    done = rowpath(*words, *quick, "-q", "-o", str(run), directory=directory)
     if done.returncode:
         raise RowpathError(f"the run ended with {done.returncode}: {done.stderr.strip()}")
     compared = rowpath("compare", str(run), "--version", ",".join(builds), "--fail-on", GATE, directory=directory)
