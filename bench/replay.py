@@ -33,8 +33,7 @@ READ_BYTES = 1 << 18
 STARTUP = b"\0\3\0\0\0"
 SLOWER = 1.05
 GATE = "slower=1%"
-SETS = "8"
-WARM_CAP_S = "0.3"
+QUICK = ("-r", "8", "-w", "0.3", "--wait-for-quiet", "0s")
 FAILED = 1
 BURN = '''
 import time as _time
@@ -136,8 +135,8 @@ def beside_the_real_one(engine: str, directory: Path) -> Iterator[Figure]:
     """The driver's CPU time on the tape over that on the server, in the same sets."""
     out = directory / engine
     real = versions(ENGINES[engine])[0]
-    words = ("run", "--tape", str(TAPES / f"{engine}.tape"), f"engine_version={real},tape", "-r", SETS, "--gate")
-    done = rowpath(*words, "-q", "-o", str(out), directory=directory)
+    words = ("run", "--tape", str(TAPES / f"{engine}.tape"), f"engine_version={real},tape", "--gate")
+    done = rowpath(*words, *QUICK, "-q", "-o", str(out), directory=directory)
     if done.returncode:
         raise RowpathError(f"the run ended with {done.returncode}: {done.stderr.strip()}")
     results = [one for one in analyse(out).results if one.metric == "client_cpu" and one.regime == "steady"]
@@ -159,14 +158,13 @@ def slower(directory: Path) -> Figure:
     words = ("run", "--tape", str(TAPES / "postgresql.tape"), "--driver", "psycopg", "--version", ",".join(builds))
     rowpath(*words, "-r", "1", "-q", "-o", str(directory / "built"), directory=directory)  # environments are made once
     begin = time.monotonic()
-    quick = ("-r", SETS, "-w", WARM_CAP_S, "--wait-for-quiet", "0s")
-    done = rowpath(*words, *quick, "-q", "-o", str(run), directory=directory)
+    done = rowpath(*words, *QUICK, "-q", "-o", str(run), directory=directory)
     if done.returncode:
         raise RowpathError(f"the run ended with {done.returncode}: {done.stderr.strip()}")
     compared = rowpath("compare", str(run), "--version", ",".join(builds), "--fail-on", GATE, directory=directory)
     took_s = time.monotonic() - begin
     met = compared.returncode == FAILED and took_s <= SLOWER_BAR_S
-    lines = [line.strip() for line in compared.stdout.splitlines() if "slower" in line]
+    lines = [line.strip() for line in compared.stdout.splitlines() if "×" in line]
     said = f"exit {compared.returncode} after {took_s:.0f} s: {lines[0] if lines else compared.stderr.strip()}"
     return Figure(f"psycopg made {SLOWER} times as slow, by tape", said, f"slower, within {SLOWER_BAR_S:.0f} s", met)
 
