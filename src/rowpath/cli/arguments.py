@@ -99,9 +99,11 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = build_parser()
     arguments = sys.argv[1:] if arguments is None else arguments
     # After `--` stands a program with options of its own.
-    end = arguments.index("--") if arguments[:1] == ["adapter"] and "--" in arguments else len(arguments)
+    with_program = arguments[:1] in (["adapter"], ["record"], ["replay"])
+    end = arguments.index("--") if with_program and "--" in arguments else len(arguments)
     program = arguments[end + 1 :]
     options, rest = parser.parse_known_args(arguments[:end])
+    options.program = program
     if rest and getattr(options, "head", "") is None and not rest[0].startswith("-"):
         options.head = rest.pop(0)  # an option stood between BASE and HEAD
     unknown = [word for word in rest if word.startswith("-")]
@@ -110,7 +112,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     if hasattr(options, "words"):
         words = [*options.words, *rest]
         options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
-        options.words = [word for word in words if word not in options.filters] + program
+        options.words = [word for word in words if word not in options.filters]
+        options.words += program if options.command == "adapter" else []
     return options
 
 
@@ -149,6 +152,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_run(commands)
     _add_probe(commands)
     _add_explain(commands)
+    _add_tape(commands)
     _add_verify(commands)
     _add_list(commands)
     _add_engine(commands)
@@ -216,6 +220,12 @@ def _add_out(parser: argparse.ArgumentParser, kind: str) -> None:
 def _add_run(commands: Any) -> None:
     parser = _command(commands, "run", "run an experiment and show which path is fastest")
     _add_selection(parser)
+    parser.add_argument(
+        "--tape",
+        metavar="FILE",
+        type=Path,
+        help="replay this tape instead of a server; without EXPERIMENT what was recorded on it",
+    )
     parser.add_argument("--driver", metavar="NAMES", default="", help="short for driver=NAMES")
     parser.add_argument(
         "--version",
@@ -273,6 +283,32 @@ def _add_run(commands: Any) -> None:
     _add_shared(parser, "--seed", "--timeout", "--together")
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
     _add_shared(parser, "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
+
+
+def _add_tape(commands: Any) -> None:
+    parser = _command(commands, "record", "record a conversation between driver and server as a tape")
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="URL or COORDINATE=VALUE",
+        help="the server: postgresql://…, mariadb://… or mysql://…; the command that talks to it stands after --, and "
+        "finds the recording proxy in ROWPATH_URL and in place of {url}; with --experiment filters for its paths",
+    )
+    parser.add_argument("-o", "--out", metavar="FILE.tape", type=Path, required=True, help="the tape")
+    parser.add_argument("--scrub", action="store_true", help="replace the values of all rows by noise of the same size")
+    parser.add_argument(
+        "--experiment",
+        metavar="NAME",
+        default="",
+        help="instead of a command: paths of this experiment on a server of Rowpath's own, each phase that reads",
+    )
+    _add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")
+    parser = _command(commands, "replay", "serve a tape: a driver meets the recorded server, without a database")
+    parser.add_argument("tape", metavar="FILE.tape", type=Path, help="then, after --, a command to run beside it")
+    parser.add_argument("--port", metavar="N", type=int, default=0, help="port of 127.0.0.1 (default: any free one)")
+    parser.add_argument(
+        "--line-rate", action="store_true", help="send as fast as the kernel takes it, not in a server's small pieces"
+    )
 
 
 def _add_query(parser: argparse.ArgumentParser) -> None:

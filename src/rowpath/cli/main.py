@@ -109,9 +109,14 @@ def run(options: argparse.Namespace) -> int:
             paths_to_repeat=paths_to_repeat,
         )
     else:
-        experiment = _experiment(options)
-        if experiment is None:
+        name = _experiment(options)
+        if name is None and not options.tape:
             raise UsageError("no experiment given", "rowpath list experiments, then: rowpath run NAME")
+        experiment: Any = name
+        if options.tape:
+            from rowpath.recording.replayed import replayed
+
+            experiment, filters = replayed(options.tape, name, filters)
         overrides = Overrides(
             3 if options.fast else 10 if options.rigorous else options.runs,
             options.warmup,
@@ -146,6 +151,7 @@ def run(options: argparse.Namespace) -> int:
             restart_servers=options.rigorous,
             together=tuple(options.together),
             paths_to_repeat=paths_to_repeat,
+            tape=options.tape,
         )
     return _finish(outcome, options, exports)
 
@@ -211,6 +217,20 @@ def explain(options: argparse.Namespace) -> int:
     if not options.words:
         raise UsageError("no experiment given", "rowpath explain tour engine=postgresql language=c")
     return explaining.explain(options.words, _filters(options), options, _console(options.color))
+
+
+def record(options: argparse.Namespace) -> int:
+    """`rowpath record`."""
+    from rowpath.cli import tape
+
+    return tape.record(options, parse_filters(options.filters))
+
+
+def replay(options: argparse.Namespace) -> int:
+    """`rowpath replay`."""
+    from rowpath.cli import tape
+
+    return tape.replay(options)
 
 
 def list_things(options: argparse.Namespace) -> int:
@@ -419,6 +439,8 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "run": run,
     "probe": probe,
     "explain": explain,
+    "record": record,
+    "replay": replay,
     "verify": verify,
     "list": list_things,
     "engine": engine,

@@ -31,7 +31,7 @@ VERIFY_SCALE = 0.001  # of workloads that have a scale: only whether the rows ar
 
 
 def plan_for(
-    name: str,
+    name: str | ExperimentFile,
     filters: dict[str, tuple[str, ...]],
     overrides: Overrides = NOT_OVERRIDDEN,
     *,
@@ -39,12 +39,12 @@ def plan_for(
     seed: int | None = None,
 ) -> Plan:
     """The plan of an experiment with the command line's options; UsageError when nothing is left to run."""
-    file = load_experiment(name)
+    file = load_experiment(name) if isinstance(name, str) else name
     return checked_plan(file._replace(experiment=overridden(file, overrides)), filters, extended=extended, seed=seed)
 
 
 def plan_within(
-    name: str,
+    name: str | ExperimentFile,
     filters: dict[str, tuple[str, ...]],
     overrides: Overrides,
     within_s: float,
@@ -53,7 +53,7 @@ def plan_within(
     seed: int | None = None,
 ) -> tuple[Plan, str]:
     """As `plan_for`, measured so that it ends in this time, and a line that says what that costs; UsageError too."""
-    file = load_experiment(name)
+    file = load_experiment(name) if isinstance(name, str) else name
     plan = checked_plan(file._replace(experiment=overridden(file, overrides)), filters, extended=extended, seed=seed)
     return within.fit(plan, file.workloads, within_s, overrides)
 

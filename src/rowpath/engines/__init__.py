@@ -26,6 +26,11 @@ def join(engine: Engine) -> None:
     _joined[engine.name] = engine
 
 
+def stand_in(engine: Engine) -> None:
+    """Take an engine instead of ours of the same name, for as long as this process lives."""
+    _joined[engine.name] = engine
+
+
 def join_file(file: Path) -> None:
     """Take the `ENGINE` of a Python file, which runs as the user. Errors: UsageError."""
     if not file.is_file():
@@ -69,12 +74,12 @@ class _Engines(Mapping[str, Engine]):
 
     @override
     def __iter__(self) -> Iterator[str]:
-        every = [*_ours().values(), *_joined.values()]
-        return (engine.name for engine in sorted(every, key=lambda engine: (engine.order, engine.name)))
+        every = _ours() | _joined
+        return (engine.name for engine in sorted(every.values(), key=lambda engine: (engine.order, engine.name)))
 
     @override
     def __len__(self) -> int:
-        return len(_ours()) + len(_joined)
+        return len(_ours() | _joined)
 
 
 ENGINES: Mapping[str, Engine] = _Engines()

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rowpath import __version__
-from rowpath.engines import ENGINES
+from rowpath.engines import ENGINES, taped
 from rowpath.errors import UsageError
 from rowpath.execution.schedule import PathsToRepeat, Schedule
 from rowpath.journal.reader import read_as_written
@@ -34,6 +34,7 @@ from rowpath.planning.availability import most_round_trips
 from rowpath.planning.estimate import estimate
 from rowpath.planning.plan import Plan, PlannedPath, make_plan
 from rowpath.runners.manifest import build, language, lines_of_code, own_source, tools
+from rowpath.tape.format import read
 
 
 @dataclass
@@ -62,10 +63,11 @@ def run_plan(
     together: tuple[str, ...] = (),
     paths_to_repeat: PathsToRepeat | None = None,
     measure: bool = True,
+    tape: Path | None = None,
 ) -> Outcome:
     """Run the plan into a new run directory; without `measure` only its verification pass.
 
-    Without `paths_to_repeat` no set is added for intervals that are too wide.
+    Without `paths_to_repeat` no set is added for intervals that are too wide. `tape`: what serves its paths.
     """
     counters.probe()  # takes a moment: before there is a directory that an interruption would leave without a head
     run_directory = RunDirectory(directory or new_name(plan.experiment.name))
@@ -75,7 +77,7 @@ def run_plan(
     journal = Journal(run_directory, scrubber)
     options: dict[str, Any] = {"timeout_s": timeout_s, "restart_servers": restart_servers}
     # Before building, so that a run stopped there can be resumed too.
-    write_head(journal, plan, options | {"together": list(together)})
+    write_head(journal, plan, options | {"together": list(together), "tape": str(tape.resolve()) if tape else ""})
     build_for(plan, progress)
     options |= {"wait_for_quiet_s": wait_for_quiet_s, "within_s": within_s}
     schedule = Schedule(plan, run_directory, journal, scrubber, progress, **options, paths_to_repeat=paths_to_repeat)
@@ -103,6 +105,8 @@ def resume(
             f"cannot resume {directory}: its journal has schema version {head.schema_version}, not {SCHEMA_VERSION}",
             f"see the results: rowpath show {directory}",
         )
+    if head.options.get("tape"):
+        taped.put_in(read(Path(head.options["tape"])))
     filters = {key: tuple(values) for key, values in head.options["filters"].items()}
     plan = make_plan(head.experiment, head.workloads, filters, seed=head.seed, extended=head.options["extended"])
     known = set(head.options["path_ids"])

@@ -174,6 +174,13 @@ def link_command(to_port: int, delay_ns: int) -> tuple[str, ...]:
     return str(program), "--to", str(to_port), "--delay-ns", str(delay_ns)
 
 
+def replay_command() -> tuple[str, ...]:
+    """How to start the replay server; its options stand in runners/c/tools/replay/main.c."""
+    folder = _source("tools/replay")
+    inputs = sorted(folder.glob("*.c"))
+    return (str(_built("replay", inputs, [], [], core=False)),)
+
+
 def sync_count_library() -> Path:
     """The LD_PRELOAD library that counts syncs; the layout of its counters stands in runners/c/tools/sync_count.c."""
     return _built("sync_count.so", [_source("tools/sync_count.c")], ["-fPIC", "-shared"], ["-ldl"], core=False)

@@ -1,0 +1,183 @@
+"""`rowpath record` and `rowpath replay`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+import urllib.parse
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rowpath import __version__
+from rowpath.errors import RowpathError, UsageError
+from rowpath.machine import processes
+from rowpath.probe.target import Target, read_target
+from rowpath.tape.format import PROTOCOLS, Header, Tape, read, write
+from rowpath.tape.proxy import RecordingProxy
+from rowpath.tape.replay_server import ReplayServer
+from rowpath.text import printable
+
+EXAMPLE = "rowpath record postgresql://me@localhost/shop -o slow.tape -- COMMAND"
+SHOWN_REASONS = 5
+INTERRUPTED = 130
+PASSWORDS = {"postgresql": "PGPASSWORD", "mysql": "MYSQL_PWD"}  # protocol → the variable that its programs read
+
+
+def record(options: argparse.Namespace, filters: dict[str, tuple[str, ...]]) -> int:
+    """An experiment's paths, or a command's conversation. Errors: RowpathError."""
+    if options.out.is_dir() or not options.out.absolute().parent.is_dir():
+        raise UsageError(f"cannot write the tape {options.out}", "-o FILE.tape, in a directory that exists")
+    try:
+        return _experiment(options, filters) if options.experiment else _command(options, filters)
+    finally:
+        processes.stop_all()
+
+
+def _experiment(options: argparse.Namespace, filters: dict[str, tuple[str, ...]]) -> int:
+    from rowpath.cli.plan import plan_for
+    from rowpath.execution.run import build_for
+    from rowpath.recording import experiment
+    from rowpath.report import live
+
+    if options.words or options.program:
+        raise UsageError("--experiment takes filters only, no URL and no command", "engine=postgresql driver=psycopg")
+    if options.scrub:
+        raise UsageError("the rows of an experiment are generated: there is nothing to scrub", "leave --scrub away")
+    plan = plan_for(options.experiment, filters, seed=1)
+    experiment.check(plan)
+    progress = live.make(options.quiet, options.color)
+    build_for(plan, progress)
+    with tempfile.TemporaryDirectory(prefix="rowpath-record-") as folder:
+        header, content = experiment.record(
+            plan, Path(folder) / "work", progress.note, options.timeout, lambda line: progress.note(printable(line))
+        )
+    _keep(options.out, header, content)
+    return 0
+
+
+def _command(options: argparse.Namespace, filters: dict[str, tuple[str, ...]]) -> int:
+    if len(options.words) != 1 or filters:
+        raise UsageError("record needs one URL, or --experiment NAME", EXAMPLE)
+    if not options.program:
+        raise UsageError("no command to record", EXAMPLE)
+    target = read_target(options.words[0], os.environ)
+    if target.engine not in PROTOCOLS:
+        raise UsageError(f"a tape cannot hold {target.engine}: only PostgreSQL's and MySQL's protocols", EXAMPLE)
+    if target.tls == "on":
+        raise UsageError("a tape is recorded without TLS, which the URL demands", "sslmode=disable, where you may")
+    to: tuple[str, int] | Path = (target.host, target.port)
+    if target.transport == "unix":
+        name = f".s.PGSQL.{target.port}" if target.engine == "postgresql" else ""
+        to = Path(target.socket) / name if name else Path(target.socket)
+    proxy = RecordingProxy(target.engine, to, options.scrub)
+    proxy.start()
+    try:
+        code = _run(options.program, target.engine, target.user, target.password, proxy.port, target.database)
+    finally:
+        proxy.stop()
+    proxy.check()
+    content = proxy.records.content()
+    if any(secret.encode() in content for secret in target.secrets()):
+        raise UsageError("the password stands in a statement or a row: nothing is written", "--scrub, or another login")
+    _keep(options.out, _header(target, proxy, options.scrub), content)
+    return _ended(code)
+
+
+def _ended(code: int) -> int:
+    """What our own exit code says of the command's."""
+    if code:
+        print(f"error: the command ended with code {code}", file=sys.stderr)
+    return 1 if code else 0
+
+
+def _header(target: Target, proxy: RecordingProxy, scrubbed: bool) -> Header:
+    return Header(
+        engine=target.engine,  # type: ignore[arg-type]
+        rowpath=__version__,
+        recorded=datetime.now(UTC).isoformat(timespec="seconds"),
+        server=proxy.server,
+        scrubbed=scrubbed,
+        connections=proxy.records.connections,
+        requests=proxy.records.requests,
+    )
+
+
+def _keep(file: Path, header: Header, content: bytes) -> None:
+    """Write the tape once the replay server has read it, and say what is on it."""
+    server = ReplayServer(Tape(file, header, content))
+    try:
+        server.check()
+    except UsageError as error:
+        raise RowpathError(f"cannot record this conversation: {error.message}", "docs/tape.md") from error
+    write(file, header, content)
+    print(f"{file}: {described(header)}, {file.stat().st_size:,} bytes")
+    if server.ambiguous:
+        print(
+            f"{server.ambiguous} requests had different replies each time: a replay refuses those that it cannot "
+            "tell apart"
+        )
+
+
+def described(header: Header) -> str:
+    """What is on a tape, in one line."""
+    what = f"{header.engine} ({header.server}), {header.connections} connections, {header.requests:,} requests"
+    if header.experiment is not None:
+        what += f", experiment {header.experiment.name} with {len(header.paths)} paths"
+    return what + (", rows scrubbed" if header.scrubbed else "")
+
+
+def _url(engine: str, user: str, password: str, port: int, database: str) -> str:
+    login = urllib.parse.quote(user, safe="") + (f":{urllib.parse.quote(password, safe='')}" if password else "")
+    query = "?sslmode=disable" if engine == "postgresql" else ""
+    return f"{engine}://{login}@127.0.0.1:{port}/{urllib.parse.quote(database)}{query}"
+
+
+def _run(program: Sequence[str], engine: str, user: str, password: str, port: int, database: str) -> int:
+    """Run a command against that port; a password reaches it in its environment only. Errors: UsageError."""
+    shown = _url(engine, user, "", port, database)
+    own = {"ROWPATH_URL": _url(engine, user, password, port, database)}
+    own |= {PASSWORDS[PROTOCOLS[engine]]: password} if password else {}
+    words = [word.replace("{url}", shown) for word in program]
+    stdin = None if not sys.stdin.isatty() else -3  # a program in the background may not read a terminal
+    try:
+        process = processes.start(words, environment=os.environ | own, stdin=stdin, stdout=None, stderr=None)
+    except OSError as error:
+        raise UsageError(f"cannot start {program[0]}: {error.strerror}", EXAMPLE) from error
+    try:
+        while not processes.wait(process, 1.0):
+            pass
+    finally:
+        code = processes.stop(process)
+    return code
+
+
+def replay(options: argparse.Namespace) -> int:
+    """Serve a tape until interrupted, or until the command has ended."""
+    tape = read(options.tape)
+    server = ReplayServer(tape)
+    code = 0
+    try:
+        server.start(port=options.port, at_line_rate=options.line_rate)
+        engine = tape.header.engine
+        if options.program:
+            code = _run(options.program, engine, "rowpath", "", server.port, "rowpath")
+        else:
+            print(described(tape.header))
+            print(_url(engine, "rowpath", "", server.port, "rowpath"), flush=True)
+            while server.pids:
+                time.sleep(0.5)
+    except KeyboardInterrupt:
+        code = INTERRUPTED if options.program else 0
+    finally:
+        served = server.stop()
+        processes.stop_all()
+    print(f"{served.answered:,} requests answered, {served.refused:,} refused", file=sys.stderr)
+    for reason in served.reasons[:SHOWN_REASONS]:
+        print(f"  {printable(reason)}", file=sys.stderr)
+    if code == INTERRUPTED:
+        return code
+    return _ended(code) or int(bool(options.program and served.refused))

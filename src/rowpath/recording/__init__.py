@@ -1,0 +1,1 @@
+"""Experiments on tapes: recorded once on a real server, run again without one."""

@@ -1,0 +1,190 @@
+"""Paths of an experiment onto a tape: each phase's operations with every row of its parameters, on a server of ours."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rowpath import __version__
+from rowpath.engines.base import External
+from rowpath.errors import RowpathError, UsageError
+from rowpath.execution.instances import EngineInstances
+from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
+from rowpath.execution.worker import Worker
+from rowpath.machine import private_directories
+from rowpath.model.experiment import Experiment, Selection
+from rowpath.model.workload import PhaseName
+from rowpath.planning.instance_key import key_of
+from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import VERIFIED_ROWS
+from rowpath.tape.format import PROTOCOLS, Header, RecordedPath
+from rowpath.tape.proxy import RecordingProxy
+
+PASSES = 3  # through the parameters: a driver prepares a statement after some executions
+SCANS = 12  # of a phase without parameters, for the same reason
+LARGE_ROWS = 50_000
+LARGE_SCANS = 2
+NOT_SELECTED = ("engine_version", "version", "ranges", "link", "processes", "backup")
+
+
+def check(plan: Plan) -> None:
+    """UsageError for paths that one tape cannot hold."""
+    for planned in plan.paths:
+        path = planned.path
+        if path.engine not in PROTOCOLS or not path.served or path.get("tls") == "on":
+            raise UsageError(
+                f"cannot record {planned.name}: a tape holds PostgreSQL's and MySQL's protocols, without TLS",
+                "engine=postgresql deployment=server",
+            )
+        if path.get("ranges") != "none":
+            raise UsageError(f"cannot record {planned.name}: it retrieves in parts", "leave ranges away")
+    keys = dict.fromkeys(key_of(planned.path) for planned in plan.paths)
+    if len(keys) > 1:
+        named = " and ".join(" ".join(part for part in key if part != "none") for key in keys)
+        raise UsageError(f"one tape is of one server, not of {named}", "engine=postgresql durability=full")
+    if not reads(plan):
+        raise UsageError(f"every phase of {plan.experiment.name} writes: a tape holds what reads", "another experiment")
+
+
+def reads(plan: Plan) -> tuple[str, ...]:
+    """The phases that a tape can hold: those that change nothing and connect only once."""
+    served = {name for planned in plan.paths for name in planned.phases}
+    return tuple(
+        name
+        for name in plan.experiment.phases
+        if name in served and not plan.phase(name).writes and plan.phase(name).kind == "query"
+    )
+
+
+def record(
+    plan: Plan, work: Path, note: Callable[[str], None], timeout_s: float, log: Callable[[str], None]
+) -> tuple[Header, bytes]:
+    """The tape of all paths of the plan. Errors: RowpathError, also for a path that fails or delivers wrong rows."""
+    phase_cache = PhaseCache(work / "params")
+    instances = EngineInstances(work, phase_cache, lambda _secret: None)
+    key = key_of(plan.paths[0].path)
+    try:
+        note(f"starting and loading {plan.paths[0].path.engine}")
+        instance = instances.bring_up(plan.paths, plan.workloads, key)
+        if isinstance(instance, External):
+            raise UsageError("only a server of Rowpath's own is recorded", f"unset {instance.given_by}")
+        options = instance.options(plan.paths[0].path)
+        with _proxy(plan.paths[0].path.engine, options, work) as (proxy, overrides):
+            found = []
+            for planned in plan.paths:
+                note(f"recording {planned.name}")
+                workloads = {
+                    name: phase_cache.path_work(plan.workloads[name], planned.path, instance)
+                    for name in planned.workloads
+                }
+                worker = Worker(planned, instance, log=log, timeout_s=timeout_s)
+                found.append(_path(worker, planned, reads(plan), workloads, overrides))
+        proxy.check()
+        content = proxy.records.content()
+        if any(secret.encode() in content for secret in instance.secrets()):
+            raise RowpathError("a password stands in what was recorded: nothing is written", "report this path")
+        return _header(plan, proxy, tuple(found)), content
+    except RunnerFailure as failure:
+        raise RowpathError(f"cannot record: {failure.kind}: {failure.text}", "rowpath verify NAME") from failure
+    finally:
+        instances.stop_all()
+        shutil.rmtree(work, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _proxy(engine: str, options: dict[str, Any], work: Path) -> Iterator[tuple[RecordingProxy, dict[str, Any]]]:
+    """A recording proxy in front of the server, and what `open` gets so that a runner goes through it."""
+    folder = private_directories.socket_home(work / "proxy", None)
+    name = f".s.PGSQL.{options['port']}" if PROTOCOLS[engine] == "postgresql" else "socket"
+    proxy = RecordingProxy(engine, ("127.0.0.1", int(options["port"])), unix=folder / name)
+    proxy.start()
+    try:
+        sockets = {"socket_dir": str(folder)} if PROTOCOLS[engine] == "postgresql" else {"socket": str(folder / name)}
+        yield proxy, {"port": proxy.port, **sockets}
+    finally:
+        proxy.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _path(
+    worker: Worker,
+    planned: PlannedPath,
+    names: tuple[str, ...],
+    workloads: dict[str, PreparedWorkload],
+    overrides: dict[str, Any],
+) -> RecordedPath:
+    """Have the path do everything that a run has it do. Errors: RunnerFailure, RowpathError."""
+    if planned.path.get("transport") == "unix" and "socket_dir" in overrides:
+        overrides = {"socket_dir": overrides["socket_dir"]}  # the socket's name has the server's port
+    digests = {}
+    try:
+        worker.open(**overrides)
+        worker.facts()
+        for name in (each for each in planned.phases if each in names):
+            prepared = workloads[PhaseName.of(name).workload]
+            digests[name] = _phase(worker, planned, prepared, prepared.phases[name])
+        worker.facts()  # drivers change their ways after some executions
+    finally:
+        worker.close()
+    return RecordedPath(planned.path.as_dict(), digests)
+
+
+def _phase(worker: Worker, planned: PlannedPath, prepared: PreparedWorkload, work: PreparedPhase) -> str:
+    """The phase's digest over all its parameters."""
+    count = work.parameter_count or 1
+    large = work.phase.scan and work.phase.rows_per_operation >= LARGE_ROWS
+    operations = count * PASSES if work.parameter_count else LARGE_SCANS if large else SCANS
+    worker.prepare(work)
+    for _ in range(worker.clients):  # each begins elsewhere in the parameters
+        reply = worker.sample(work, "cold", operations=operations, first=0).reply
+        if reply.failure:
+            raise RunnerFailure(reply.failure.kind, reply.failure.text, reply.failure.code)
+    verified = worker.verify(work, 0, count, max_rows=VERIFIED_ROWS).digest
+    expected = prepared.truth.verify_digest(work.phase, 0, count, VERIFIED_ROWS)
+    known = work.phase.truth != "none" and not planned.adapter.floor
+    if known and verified != expected:
+        raise RowpathError(f"{planned.name} delivers wrong rows in {work.name}: nothing is recorded", "rowpath verify")
+    worker.prepare(work)  # as every set does
+    worker.sample(work, "warm", operations=count, first=0)
+    return expected if known else ""
+
+
+def _header(plan: Plan, proxy: RecordingProxy, paths: tuple[RecordedPath, ...]) -> Header:
+    return Header(
+        engine=plan.paths[0].path.engine,  # type: ignore[arg-type]
+        rowpath=__version__,
+        recorded=datetime.now(UTC).isoformat(timespec="seconds"),
+        server=proxy.server,
+        connections=proxy.records.connections,
+        requests=proxy.records.requests,
+        experiment=_kept(plan),
+        workloads={name: plan.workloads[name] for name in {PhaseName.of(each).workload for each in reads(plan)}},
+        paths=paths,
+    )
+
+
+def _kept(plan: Plan) -> Experiment:
+    """What of the experiment is on the tape."""
+    given = plan.experiment
+    selections = tuple(
+        Selection(
+            select={key: value for key, value in planned.path.coordinates if key not in NOT_SELECTED}, name=planned.name
+        )
+        for planned in plan.paths
+    )
+    return Experiment(
+        given.schema_version,
+        given.name,
+        given.title,
+        reads(plan),
+        selections,
+        question=given.question,
+        measure=msgspec.structs.replace(given.measure),
+    )

@@ -1,0 +1,92 @@
+"""A run from a tape: its experiment, its paths, and whether its rows are still those of this Rowpath."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from rowpath.engines import ENGINES, taped
+from rowpath.errors import UsageError
+from rowpath.model.experiment import Experiment, Selection
+from rowpath.model.workload import PhaseName, phase_of
+from rowpath.planning.experiment_file import ExperimentFile, load_experiment
+from rowpath.runners.protocol import VERIFIED_ROWS
+from rowpath.tape.format import Header, Tape, read
+from rowpath.workloads.expected import Expected
+from rowpath.workloads.scale import all_at_scale
+
+Filters = dict[str, tuple[str, ...]]
+
+
+def replayed(file: Path, name: str | None, filters: Filters) -> tuple[ExperimentFile, Filters]:
+    """The experiment of a run from that tape, which stands in for its engine from now on, and the filters to use.
+
+    `name`: an experiment whose paths are replayed instead of the recorded ones. Errors: UsageError.
+    """
+    tape = read(file)
+    experiment = tape.header.experiment
+    if experiment is None:
+        raise UsageError(f"the tape {file} holds no experiment", f"rowpath replay {file} -- COMMAND")
+    _check_rows(tape)
+    given = dict(filters)
+    engine = given.pop("engine", (tape.header.engine,))
+    if not set(engine) <= {"tape", tape.header.engine}:
+        raise UsageError(f"the tape {file} is of {tape.header.engine}, not of {', '.join(engine)}", "engine=tape")
+    given["engine"] = (tape.header.engine,)
+    given.setdefault("engine_version", (taped.VERSION,))
+    paths = _named(tape.header, name, experiment) if name else experiment.paths
+    taped.put_in(tape)
+    experiment = msgspec.structs.replace(experiment, paths=_with_drivers(paths, tape.header.engine, given))
+    return ExperimentFile(experiment, dict(tape.header.workloads)), given
+
+
+def _named(header: Header, name: str, recorded: Experiment) -> tuple[Selection, ...]:
+    """The paths of another experiment of the same phases. Errors: UsageError."""
+    file = load_experiment(name)
+    workloads = all_at_scale(file.workloads, file.experiment.scale)
+    for phase in recorded.phases:
+        workload = PhaseName.of(phase).workload
+        if phase not in file.experiment.phases or workloads[workload] != header.workloads[workload]:
+            raise UsageError(f"the tape holds {phase}, which is not in {name} as it was recorded", "leave NAME away")
+    found = []
+    for selection in file.experiment.paths:
+        engine = selection.wanted.get("engine", ("*",))
+        kept = tuple(each for each in selection.phases if each in recorded.phases)
+        if (header.engine in engine or engine == ("*",)) and (kept or not selection.phases):
+            select = {key: value for key, value in selection.select.items() if key != "engine_version"}
+            found.append(
+                msgspec.structs.replace(selection, select=select | {"engine": header.engine}, phases=kept, name="")
+            )
+    if not found:
+        raise UsageError(f"{name} has no path of {header.engine}", "leave NAME away")
+    return tuple(found)
+
+
+def _with_drivers(paths: tuple[Selection, ...], engine: str, filters: Filters) -> tuple[Selection, ...]:
+    """With a path of each driver that is asked for, recorded or not: the tape says what it lacks."""
+    known = {driver for selection in paths for driver in selection.wanted.get("driver", ())}
+    language: tuple[str, ...] = filters.get("language", ("*",))
+    more = tuple(
+        Selection(select={"engine": engine, "language": language, "driver": driver, "deployment": "server"})
+        for driver in filters.get("driver", ())
+        if driver not in known
+    )
+    return paths + more
+
+
+def _check_rows(tape: Tape) -> None:
+    """UsageError where the rows that this Rowpath expects are not those on the tape."""
+    header = tape.header
+    supports = ENGINES[header.engine].supports
+    recorded = {name: digest for path in header.paths for name, digest in path.digests.items() if digest}
+    for name, digest in recorded.items():
+        workload = header.workloads.get(PhaseName.of(name).workload)
+        if workload is None:
+            raise UsageError(f"the tape {tape.file} lacks the workload of {name}", "record it again")
+        phase = phase_of(dict(header.workloads), name)
+        count = phase.parameters.count if phase.parameters else 1
+        if Expected(workload, supports).verify_digest(phase, 0, count, VERIFIED_ROWS) != digest:
+            raise UsageError(
+                f"the rows of {name} on {tape.file} are not those that this Rowpath generates", "record it again"
+            )

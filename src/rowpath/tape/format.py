@@ -1,0 +1,162 @@
+"""A tape as a file: a line that names it, a checksum, then as Zstandard a header in JSON and the records.
+
+The records are what the replay server reads (runners/c/tools/replay/tape.c). Little-endian, of each: kind, state of the
+session after it, whether the reply is an error, a zero (a byte each); connection, extra, bytes of the request, bytes of
+the reply (u32 each); request; reply.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import struct
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from rowpath.errors import RowpathError, UsageError
+from rowpath.model.experiment import Experiment
+from rowpath.model.workload import Workload
+from rowpath.tape import zstd
+from rowpath.tape.zstd import BadFrames
+
+MAGIC = b"ROWPATH TAPE "
+VERSION = 1
+SUFFIX = ".tape"
+MOST_BYTES = 2 << 30  # of content: it is held in memory
+HEAD = struct.Struct("<BBBBIIII")
+END, CONNECT, ASK, AGAIN = range(4)
+SMALL_BYTES = 64  # up to here a reply is as short as what would refer to it
+DIGEST_BYTES = 32
+PROTOCOLS = {"postgresql": "postgresql", "mariadb": "mysql", "mysql": "mysql"}  # engine → protocol
+
+
+class RecordedPath(msgspec.Struct, frozen=True):
+    """A path whose conversation is on the tape."""
+
+    coordinates: dict[str, str]
+    digests: dict[str, str]  # workload.phase → digest of all its parameters' rows
+
+
+class Header(msgspec.Struct, frozen=True):
+    """What a tape says of itself."""
+
+    engine: Literal["postgresql", "mariadb", "mysql"]
+    rowpath: str
+    recorded: str  # ISO 8601, UTC
+    server: str = ""  # its version, in its own words
+    scrubbed: bool = False
+    connections: int = 0
+    requests: int = 0
+    experiment: Experiment | None = None
+    workloads: dict[str, Workload] = {}
+    paths: tuple[RecordedPath, ...] = ()
+
+    @property
+    def protocol(self) -> str:
+        """`postgresql` or `mysql`."""
+        return PROTOCOLS[self.engine]
+
+
+@dataclass(frozen=True)
+class Tape:
+    """A tape that was read; its content is what the replay server takes."""
+
+    file: Path
+    header: Header
+    content: bytes
+
+
+class Records:
+    """Records as they are recorded, ready to be written."""
+
+    def __init__(self, protocol: str) -> None:
+        self._parts = [protocol[:1].encode().ljust(8, b"\0")]
+        self._replies: dict[bytes, int] = {}  # digest of a long reply → its record
+        self.size_bytes = 8
+        self.count = self.connections = self.requests = 0
+
+    def connect(self, startup: bytes, reply: bytes) -> int:
+        """A connection that has logged in; its number."""
+        number = self.connections
+        self.connections += 1
+        self._add(CONNECT, "I", False, number, 0, startup, reply)
+        return number
+
+    def ask(self, connection: int, request: bytes, reply: bytes, state: str, failed: bool, extra: int = 0) -> None:
+        """A request and the whole reply to it."""
+        self.requests += 1
+        digest = hashlib.blake2b(reply + bytes((failed,)), digest_size=16, salt=struct.pack("<I", extra)).digest()
+        earlier = self._replies.setdefault(digest, self.count) if len(reply) > SMALL_BYTES else self.count
+        if earlier < self.count:
+            self._add(AGAIN, state, failed, connection, earlier, request, b"")
+        else:
+            self._add(ASK, state, failed, connection, extra, request, reply)
+
+    def content(self) -> bytes:
+        """All of them, with their end."""
+        return b"".join([*self._parts, HEAD.pack(END, 0, 0, 0, self.count, 0, 0, 0)])
+
+    def _add(
+        self, kind: int, state: str, failed: bool, connection: int, extra: int, request: bytes, reply: bytes
+    ) -> None:
+        self._parts += [HEAD.pack(kind, ord(state), failed, 0, connection, extra, len(request), len(reply)), request]
+        self._parts.append(reply)
+        self.count += 1
+        self.size_bytes += HEAD.size + len(request) + len(reply)
+
+
+def write(file: Path, header: Header, content: bytes) -> None:
+    """Write a tape that only its owner may read, whole or not at all."""
+    head = msgspec.json.encode(header)
+    frames = b"".join(zstd.compressed(struct.pack("<I", len(head)) + head + content))
+    partial = file.with_name(f".{file.name}.partial")
+    partial.unlink(missing_ok=True)
+    descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "wb") as stream:
+        stream.write(b"%s%d\n" % (MAGIC, VERSION) + hashlib.sha256(frames).digest() + frames)
+    partial.rename(file)
+
+
+def read(file: Path) -> Tape:
+    """A tape, its checksum and header checked. Errors: UsageError."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"cannot read the tape {file}: {error.strerror}", "rowpath record --help") from error
+    line, newline, rest = data[:32].partition(b"\n")
+    if not line.startswith(MAGIC) or not newline:
+        raise UsageError(f"{file} is not a tape", "rowpath record URL -o FILE -- COMMAND makes one")
+    if line != b"%s%d" % (MAGIC, VERSION):
+        found = line.removeprefix(MAGIC).decode(errors="replace")
+        raise UsageError(f"{file} is a tape of version {found!r}: this Rowpath reads {VERSION}", "record it again")
+    rest = data[len(line) + 1 :]
+    frames = rest[DIGEST_BYTES:]
+    if hashlib.sha256(frames).digest() != rest[:DIGEST_BYTES]:
+        raise damaged(file, "its checksum does not match")
+    try:
+        return parsed(file, zstd.decompressed(frames, MOST_BYTES))
+    except BadFrames as error:
+        raise damaged(file, str(error)) from error
+
+
+def parsed(file: Path, content: bytes) -> Tape:
+    """The tape in a decompressed content. Errors: UsageError."""
+    size = int.from_bytes(content[:4], "little")
+    if len(content) < 4 or size > len(content) - 4:
+        raise damaged(file, "its header is longer than the tape")
+    try:
+        header = msgspec.json.decode(content[4 : 4 + size], type=Header)
+    except (msgspec.MsgspecError, ValueError, RecursionError, RowpathError) as error:
+        raise damaged(file, f"its header is invalid: {error}") from error
+    records = content[4 + size :]
+    if records[:1] != header.protocol[:1].encode():
+        raise damaged(file, "its header and its records name different protocols")
+    return Tape(file, header, records)
+
+
+def damaged(file: Path, why: str) -> UsageError:
+    """The error for a tape that cannot be replayed."""
+    return UsageError(f"the tape {file} is damaged: {why}", "record it again, or copy it again")

@@ -1,0 +1,308 @@
+"""MySQL's and MariaDB's protocol, as a recording proxy sees it: each command of the client with the reply to it.
+
+Source: MySQL's "Client/Server Protocol" (command phase, capabilities), MariaDB's "Clients & Utilities: protocol".
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass, field
+
+from rowpath.tape.format import Records
+from rowpath.tape.refusal import Refused, check_statement
+from rowpath.tape.scrub import Scrub
+from rowpath.tape.scrub_mysql import scrubbed_error, scrubbed_row
+
+QUIT, INIT_DB, QUERY, PING, PREPARE, EXECUTE = 0x01, 0x02, 0x03, 0x0E, 0x16, 0x17
+LONG_DATA, CLOSE, RESET, SET_OPTION, FETCH, RESET_CONNECTION, BULK = 0x18, 0x19, 0x1A, 0x1B, 0x1C, 0x1F, 0xFA
+SINGLE = (INIT_DB, PING, RESET, SET_OPTION, RESET_CONNECTION)  # one packet answers them
+OF_STATEMENT = (EXECUTE, LONG_DATA, CLOSE, RESET, FETCH, BULK)
+LAST_PREPARED = 0xFFFFFFFF
+LONG_PASSWORD = 1  # not set: MariaDB's own capabilities follow
+TLS, COMPRESS, ZSTD = 1 << 11, 1 << 5, 1 << 26
+DEPRECATE_EOF, OPTIONAL_METADATA = 1 << 24, 1 << 25
+CACHE_METADATA, EXTENDED_METADATA = 1 << 4, 1 << 3  # MariaDB's own
+IN_TRANSACTION, MORE_RESULTS, CURSOR_EXISTS = 1, 8, 64
+OK, MORE_DATA, LOCAL_INFILE, EOF, ERROR = 0x00, 0x01, 0xFB, 0xFE, 0xFF
+LONGEST = 0xFFFFFF
+NATIVE = b"mysql_native_password"
+SERVED = (QUERY, PREPARE, *SINGLE, *OF_STATEMENT)
+
+Reply = Generator[None, bytes, None]
+
+
+@dataclass
+class Pending:
+    """A command whose reply is not complete."""
+
+    command: int
+    request: bytes
+    number: int = 0  # of the statement, as the tape numbers it
+    raw: list[bytes] = field(default_factory=list)
+    failed: bool = False
+    parameters: int = 0
+    columns: list[tuple[int, int]] = field(default_factory=list)  # type and character set
+    parser: Reply | None = None
+
+
+def packets(buffer: bytearray) -> Iterator[tuple[int, bytes, bytes]]:
+    """Take whole packets out of the buffer: sequence number, payload (of all its parts), raw bytes."""
+    at = 0
+    while True:
+        payload, begin, sequence = b"", at, -1
+        while True:
+            if len(buffer) - at < 4:
+                del buffer[:begin]
+                return
+            size = int.from_bytes(buffer[at : at + 3], "little")
+            if len(buffer) - at < 4 + size:
+                del buffer[:begin]
+                return
+            sequence = buffer[at + 3] if sequence < 0 else sequence
+            payload += buffer[at + 4 : at + 4 + size]
+            at += 4 + size
+            if size < LONGEST:
+                break
+        yield sequence, payload, bytes(buffer[begin:at])
+
+
+def number(payload: bytes, at: int) -> tuple[int, int]:
+    """A length-encoded integer and where it ends."""
+    first = payload[at]
+    size = {0xFC: 2, 0xFD: 3, 0xFE: 8}.get(first, 0)
+    return (int.from_bytes(payload[at + 1 : at + 1 + size], "little"), at + 1 + size) if size else (first, at + 1)
+
+
+class Conversation:
+    """One connection between a client and a server of MySQL's family."""
+
+    def __init__(self, records: Records, scrub: Scrub | None) -> None:
+        self._records, self._scrub = records, scrub
+        self._from_client, self._from_server = bytearray(), bytearray()
+        self._greeting = b""
+        self._startup = b""
+        self._number: int | None = None  # once logged in
+        self._pending: deque[Pending] = deque()
+        self._state = "I"
+        self._numbers: dict[int, int] = {}  # the server's number of a statement → the tape's
+        self._prepared = 0
+        self._flags = self._own_flags = 0
+        self._columns: dict[int, list[tuple[int, int]]] = {}  # of statements, for FETCH
+        self.to_client = b""
+        self.server = ""
+
+    def client(self, data: bytes) -> bytes:
+        """Take what the client sent; what goes on to the server. Errors: Refused."""
+        self._from_client += data
+        for sequence, payload, _raw in packets(self._from_client):
+            if self._number is not None:
+                self._request(sequence, payload)
+            elif not self._startup:
+                self._log_in(payload)
+        return data
+
+    def _log_in(self, payload: bytes) -> None:
+        if len(payload) < 32:
+            raise Refused("a login of MySQL's protocol before version 4.1")
+        self._flags = int.from_bytes(payload[:4], "little")
+        self._own_flags = 0 if self._flags & LONG_PASSWORD else int.from_bytes(payload[28:32], "little")
+        if self._flags & (TLS | COMPRESS | ZSTD):
+            raise Refused("a client that insists on TLS or on compression")
+        self._startup = payload[:4] + bytes(4) + payload[8:32]
+
+    def _request(self, sequence: int, payload: bytes) -> None:
+        command = payload[0] if payload else 0
+        if sequence != 0:
+            raise Refused("bytes of the client that are no command")
+        if len(payload) >= LONGEST:
+            raise Refused("a command of 16 MB or more")
+        if command == QUIT:
+            return
+        if command not in SERVED:
+            raise Refused(f"the command 0x{command:02x} of MySQL's protocol")
+        if command in (QUERY, PREPARE):
+            check_statement(payload[1:])
+        one = Pending(command, payload)
+        if command in OF_STATEMENT:
+            given = int.from_bytes(payload[1:5], "little")
+            one.number = self._prepared if given == LAST_PREPARED else self._numbers.get(given, 0)
+            if given != LAST_PREPARED:
+                one.request = payload[:1] + one.number.to_bytes(4, "little") + payload[5:]
+        one.parser = self._parser(one)
+        if one.parser is not None:
+            next(one.parser)
+        self._pending.append(one)
+        self._without_reply()
+
+    def _parser(self, one: Pending) -> Reply | None:
+        if one.command in (LONG_DATA, CLOSE):
+            return None
+        if one.command in SINGLE:
+            return self._single(one)
+        if one.command == PREPARE:
+            return self._prepare(one)
+        return self._rows(one) if one.command == FETCH else self._results(one)
+
+    def server_sent(self, data: bytes) -> bytes:
+        """Take what the server sent; what goes on to the client. Errors: Refused."""
+        self._from_server += data
+        forward = b"" if not self._greeting else data
+        for _sequence, payload, raw in packets(self._from_server):
+            if not self._greeting:
+                changed = self._greet(payload)
+                forward += len(changed).to_bytes(3, "little") + raw[3:4] + changed
+            elif self._number is None:
+                self._logging_in(payload)
+            else:
+                self._reply(payload, raw)
+        return forward
+
+    def _greet(self, payload: bytes) -> bytes:
+        """The greeting without TLS and compression; the tape's has no salt and names the oldest login."""
+        if payload[:1] == b"\xff":
+            raise Refused(f"the server refuses connections: {payload[3:].decode(errors='replace')}")
+        if payload[:1] != b"\x0a":
+            raise Refused(f"version {payload[0] if payload else 0} of MySQL's protocol")
+        version = payload.index(0, 1)
+        self.server = payload[1:version].decode(errors="replace")
+        at = version + 1
+        low, high = at + 13, at + 18
+        flags = int.from_bytes(payload[low : low + 2] + payload[high : high + 2], "little")
+        flags &= ~(TLS | COMPRESS | ZSTD)
+        kept = flags.to_bytes(4, "little")
+        changed = payload[:low] + kept[:2] + payload[low + 2 : high] + kept[2:] + payload[high + 2 :]
+        salt_2 = at + 31
+        head = changed[:at] + bytes(12) + changed[at + 12 : at + 20] + b"\x15" + changed[at + 21 : salt_2]
+        self._greeting = head + bytes(13) + NATIVE + b"\0"
+        if len(self._greeting) > 250:
+            raise Refused("a server with a very long version text")
+        return changed
+
+    def _logging_in(self, payload: bytes) -> None:
+        if payload[:1] != b"\x00" or not self._startup:
+            return
+        if len(payload) > 250:
+            raise Refused("a login whose reply is very long")
+        self._number = self._records.connect(self._startup, bytes((len(self._greeting),)) + self._greeting + payload)
+        self._from_client.clear()
+
+    def _reply(self, payload: bytes, raw: bytes) -> None:
+        if not self._pending:
+            return
+        head = self._pending[0]
+        assert head.parser is not None
+        head.raw.append(raw)
+        try:
+            head.parser.send(payload)
+        except StopIteration:
+            self._finish()
+            self._without_reply()
+        except IndexError:
+            raise Refused("a reply of the server that is not of MySQL's protocol") from None
+
+    def _finish(self) -> None:
+        head = self._pending.popleft()
+        assert self._number is not None
+        raw = b"".join(head.raw)
+        self._records.ask(self._number, head.request, raw, self._state, head.failed, head.parameters)
+
+    def _without_reply(self) -> None:
+        while self._pending and self._pending[0].parser is None:
+            self._finish()
+
+    def _failed(self, one: Pending, payload: bytes) -> bool:
+        one.failed = payload[0] == ERROR
+        if one.failed and self._scrub is not None:
+            one.raw[-1] = scrubbed_error(self._scrub, one.raw[-1])
+        return one.failed
+
+    def _status(self, payload: bytes) -> int:
+        """Of a packet OK, or of one that ends rows."""
+        at = 1
+        if payload[0] == OK or self._flags & DEPRECATE_EOF:
+            _affected, at = number(payload, at)
+            _last, at = number(payload, at)
+        else:
+            at += 2
+        status = int.from_bytes(payload[at : at + 2], "little")
+        self._state = "T" if status & IN_TRANSACTION else "I"
+        return status
+
+    def _single(self, one: Pending) -> Reply:
+        payload = yield
+        if not self._failed(one, payload):
+            self._status(payload)
+
+    def _prepare(self, one: Pending) -> Reply:
+        payload = yield
+        if self._failed(one, payload):
+            return
+        self._prepared += 1
+        self._numbers[int.from_bytes(payload[1:5], "little")] = self._prepared
+        columns, one.parameters = (int.from_bytes(payload[at : at + 2], "little") for at in (5, 7))
+        if self._flags & OPTIONAL_METADATA and len(payload) > 12 and payload[12] == 0:
+            return
+        for count in (one.parameters, columns):
+            for _ in range(count + (count > 0 and not self._flags & DEPRECATE_EOF)):
+                yield
+
+    def _results(self, one: Pending) -> Reply:
+        """The reply to a statement: OK, or rows, or several of these."""
+        while True:
+            payload = yield
+            if self._failed(one, payload):
+                return
+            if payload[0] == LOCAL_INFILE:
+                raise Refused("LOAD DATA LOCAL: the client sends a file")
+            if payload[0] == OK and not (self._flags & OPTIONAL_METADATA and len(payload) < 7):
+                if not self._status(payload) & MORE_RESULTS:
+                    return
+                continue
+            yield from self._head(one, payload)
+            status = 0
+            if not self._flags & DEPRECATE_EOF:
+                status = self._status((yield))
+            if not status & CURSOR_EXISTS:
+                status = yield from self._row_by_row(one)
+            if one.failed or not status & MORE_RESULTS:
+                return
+
+    def _head(self, one: Pending, payload: bytes) -> Reply:
+        """The columns' descriptions, unless they are left out."""
+        at, follows = 0, True
+        if self._flags & OPTIONAL_METADATA:
+            follows, at = payload[0] == 1, 1
+        count, at = number(payload, at)
+        if self._own_flags & CACHE_METADATA and len(payload) > at:
+            follows = payload[at] == 1
+        one.columns = [] if follows else self._columns.get(one.number, [])
+        for _ in range(count if follows else 0):
+            column = yield
+            one.columns.append(self._column(column))
+        if one.number:
+            self._columns[one.number] = one.columns
+
+    def _column(self, payload: bytes) -> tuple[int, int]:
+        at = 0
+        for _ in range(7 if self._own_flags & EXTENDED_METADATA else 6):
+            size, at = number(payload, at)
+            at += size
+        _fixed, at = number(payload, at)
+        return payload[at + 6], int.from_bytes(payload[at : at + 2], "little")
+
+    def _rows(self, one: Pending) -> Reply:
+        one.columns = self._columns.get(one.number, [])
+        yield from self._row_by_row(one)
+
+    def _row_by_row(self, one: Pending) -> Generator[None, bytes, int]:
+        most = LONGEST if self._flags & DEPRECATE_EOF else 9
+        while True:
+            payload = yield
+            if self._failed(one, payload):
+                return 0
+            if payload[0] == EOF and len(payload) < most:
+                return self._status(payload)
+            if self._scrub is not None:
+                binary = one.command in (EXECUTE, FETCH, BULK)
+                one.raw[-1] = one.raw[-1][:4] + scrubbed_row(self._scrub, payload, one.columns, binary)

@@ -1,0 +1,286 @@
+"""PostgreSQL's protocol, as a recording proxy sees it: each message of the client with the server's messages to it.
+
+Source: "Frontend/Backend Protocol" of PostgreSQL's manual, version 3.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from rowpath.tape.format import Records
+from rowpath.tape.refusal import Refused, check_statement
+from rowpath.tape.scrub import Scrub
+from rowpath.tape.scrub_postgresql import scrubbed_fields, scrubbed_row
+
+REFUSES_TLS = (80877103, 80877104)
+CANCEL = 80877102
+LEFT_OUT = (b"user", b"database", b"application_name")
+OWN_PID = b"pg_backend_pid("
+LAST = {b"P": b"1", b"B": b"2", b"D": b"Tn", b"C": b"3", b"E": b"CIs", b"S": b"Z", b"Q": b"Z"}
+FROM_CLIENT = {b"d": "a COPY from the client", b"c": "a COPY from the client", b"f": "a COPY from the client"}
+FROM_SERVER = {
+    b"A": "a notification (LISTEN): the server sends it at any time",
+    b"G": "a COPY from the client",
+    b"W": "a replication connection",
+    b"V": "a FunctionCall message",
+}
+BEGINS, ENDS = (b"BEGIN", b"START TRANSACTION"), (b"COMMIT", b"ROLLBACK", b"PREPARE TRANSACTION")
+TO_SAVEPOINT = re.compile(rb"\bTO\b", re.IGNORECASE)
+
+
+@dataclass
+class Statement:
+    """What was prepared or bound: its text and, once described, its columns as (type, format)."""
+
+    sql: bytes
+    columns: list[tuple[int, int]] | None = None
+    formats: tuple[int, ...] = ()  # of the result, of a portal
+    prepared: Statement | None = None  # of a portal
+
+    def shape(self) -> list[tuple[int, int]] | None:
+        """The columns of a portal's rows, None: never described."""
+        if self.columns is not None or self.prepared is None or self.prepared.columns is None:
+            return self.columns
+        types = [each for each, _ in self.prepared.columns]
+        formats = self.formats or (0,)
+        return list(zip(types, formats * len(types) if len(formats) == 1 else formats, strict=False))
+
+
+@dataclass
+class Pending:
+    """A request whose reply is not complete."""
+
+    type: bytes
+    raw: bytes
+    about: Statement | None = None
+    reply: list[bytes] = field(default_factory=list)
+    failed: bool = False
+    tag: bytes = b""
+
+
+def messages(buffer: bytearray) -> Iterator[tuple[bytes, bytes]]:
+    """Take whole messages out of the buffer: type and raw bytes. Errors: Refused."""
+    at = 0
+    while len(buffer) - at >= 5:
+        size = int.from_bytes(buffer[at + 1 : at + 5], "big") + 1
+        if size < 5:
+            raise Refused("bytes that are no message of PostgreSQL's protocol")
+        if len(buffer) - at < size:
+            break
+        yield bytes(buffer[at : at + 1]), bytes(buffer[at : at + size])
+        at += size
+    del buffer[:at]
+
+
+class Conversation:
+    """One connection between a client and a server of PostgreSQL."""
+
+    def __init__(self, records: Records, scrub: Scrub | None) -> None:
+        self._records, self._scrub = records, scrub
+        self._from_client, self._from_server = bytearray(), bytearray()
+        self._startup: bytes | None = None
+        self._number: int | None = None  # once logged in
+        self._statuses: list[bytes] = []
+        self._pid = 0
+        self._pending: deque[Pending] = deque()
+        self._skipping = False
+        self._state = "I"
+        self._statements: dict[bytes, Statement] = {}
+        self._portals: dict[bytes, Statement] = {}
+        self._columns: list[tuple[int, int]] | None = None  # of a simple query's rows
+        self.to_client = b""  # what the proxy itself says
+        self.server = ""
+
+    def client(self, data: bytes) -> bytes:
+        """Take what the client sent; what goes on to the server. Errors: Refused."""
+        self._from_client += data
+        if self._startup is None:
+            data = self._first(data)
+            if self._startup is None:
+                return data
+        if self._number is not None:
+            for kind, raw in messages(self._from_client):
+                self._request(kind, raw)
+        return data
+
+    def _first(self, data: bytes) -> bytes:
+        """The bytes before the first message with a type."""
+        buffer = self._from_client
+        while len(buffer) >= 8:
+            size, code = struct.unpack_from("!II", buffer)
+            if code in REFUSES_TLS:
+                del buffer[:8]
+                self.to_client += b"N"
+                continue
+            if code == CANCEL:
+                raise Refused("a cancel request")
+            if code >> 16 != 3:
+                raise Refused(f"version {code >> 16} of PostgreSQL's protocol")
+            if len(buffer) < size:
+                return b""
+            whole = bytes(buffer[:size])
+            self._startup = startup_of(whole[4:])
+            del buffer[:size]
+            return whole + bytes(buffer)
+        return b""
+
+    def server_sent(self, data: bytes) -> bytes:
+        """Take what the server sent; what goes on to the client. Errors: Refused."""
+        self._from_server += data
+        for kind, raw in messages(self._from_server):
+            if self._number is None:
+                self._logging_in(kind, raw)
+            else:
+                self._reply(kind, raw)
+        return data
+
+    def _logging_in(self, kind: bytes, raw: bytes) -> None:
+        if kind in b"Sv":
+            self._statuses.append(raw)
+            if raw[5:].startswith(b"server_version\0"):
+                self.server = f"PostgreSQL {raw[20:-1].decode(errors='replace')}"
+        elif kind == b"K":
+            self._pid = int.from_bytes(raw[5:9], "big")
+        elif kind == b"Z":
+            assert self._startup is not None
+            self._number = self._records.connect(self._startup, b"".join(self._statuses))
+            self._from_client.clear()  # what was in it belonged to the login
+
+    def _request(self, kind: bytes, raw: bytes) -> None:
+        if self._skipping and kind != b"S":
+            return
+        self._skipping = False
+        body = raw[5:]
+        if kind in FROM_CLIENT:
+            raise Refused(FROM_CLIENT[kind])
+        if kind in (b"H", b"X"):
+            return
+        if kind not in LAST:
+            raise Refused(f"a message of type {kind!r}")
+        about: Statement | None = None
+        if kind == b"Q":
+            about = Statement(body[:-1])
+            check_statement(about.sql)
+        elif kind == b"P":
+            name, sql, _types = body.split(b"\0", 2)
+            check_statement(sql)
+            about = self._statements[name] = Statement(sql)
+        elif kind == b"B":
+            about = self._bound(body)
+        elif kind == b"D":
+            about = (self._portals if body[:1] == b"P" else self._statements).get(body[1:-1])
+        elif kind == b"E":
+            about = self._portals.get(body[: body.index(0)])
+        self._pending.append(Pending(kind, raw, about))
+
+    def _bound(self, body: bytes) -> Statement:
+        portal, name, rest = body.split(b"\0", 2)
+        prepared = self._statements.get(name, Statement(b""))
+        (count,) = struct.unpack_from("!H", rest)
+        at = 2 + 2 * count
+        (values,) = struct.unpack_from("!H", rest, at)
+        at += 2
+        for _ in range(values):
+            (size,) = struct.unpack_from("!i", rest, at)
+            at += 4 + max(0, size)
+        (count,) = struct.unpack_from("!H", rest, at)
+        formats = struct.unpack_from(f"!{count}H", rest, at + 2)
+        self._portals[portal] = Statement(prepared.sql, formats=formats, prepared=prepared)
+        return self._portals[portal]
+
+    def _reply(self, kind: bytes, raw: bytes) -> None:
+        if kind in FROM_SERVER:
+            raise Refused(FROM_SERVER[kind])
+        if not self._pending:  # such as the last words of a server that stops
+            return
+        head = self._pending[0]
+        if kind == b"E":
+            head.failed = True
+            self._state = "I" if self._state == "I" else "E"
+        elif kind == b"C" and head.type in b"EQ":
+            head.tag = raw[5:-1]
+        elif kind == b"T":
+            self._described(head, raw)
+        if kind == b"D" and head.about is not None and OWN_PID in head.about.sql:
+            raw = without_pid(raw, self._pid)
+        head.reply.append(self._scrubbed(head, kind, raw))
+        if kind == b"E" and head.type not in b"QS":
+            self._finish()
+            self._skip()
+        elif kind in LAST[head.type]:
+            if kind == b"Z":
+                self._settle(head, chr(raw[5]))
+            elif head.type == b"E":
+                self._after_execute(head)
+            self._finish()
+
+    def _skip(self) -> None:
+        """The server ignores everything up to the next Sync."""
+        while self._pending and self._pending[0].type != b"S":
+            self._pending.popleft()
+        self._skipping = not self._pending
+
+    def _after_execute(self, head: Pending) -> None:
+        if head.tag in BEGINS:
+            self._state = "T"
+        elif head.tag in ENDS:
+            to_savepoint = head.about is not None and TO_SAVEPOINT.search(head.about.sql)
+            self._state = "T" if to_savepoint else "I"
+
+    def _settle(self, head: Pending, state: str) -> None:
+        """The server says its state: for a simple query it is news, else what followed from the tags."""
+        if head.type == b"S" and state != self._state:
+            raise Refused(f"a transaction whose state does not follow from its statements ({self._state}, not {state})")
+        self._state = state
+
+    def _described(self, head: Pending, raw: bytes) -> None:
+        columns, at = [], 7
+        for _ in range(struct.unpack_from("!H", raw, 5)[0]):
+            at = raw.index(0, at) + 1
+            kind, form = struct.unpack_from("!6xI6xH", raw, at)
+            columns.append((kind, form))
+            at += 18
+        if head.type == b"Q":
+            self._columns = columns
+        elif head.about is not None:
+            head.about.columns = columns
+
+    def _scrubbed(self, head: Pending, kind: bytes, raw: bytes) -> bytes:
+        if self._scrub is None:
+            return raw
+        if kind in b"EN":
+            return scrubbed_fields(self._scrub, raw)
+        if kind == b"d":
+            raise Refused("the rows of a COPY: --scrub does not know their columns")
+        if kind != b"D":
+            return raw
+        columns = self._columns if head.type == b"Q" else head.about.shape() if head.about else None
+        if columns is None:
+            raise Refused("rows of a statement that was never described: --scrub does not know their types")
+        return scrubbed_row(self._scrub, raw, columns)
+
+    def _finish(self) -> None:
+        head = self._pending.popleft()
+        assert self._number is not None
+        if head.type != b"S":  # the replay server answers it by the session's state
+            self._records.ask(self._number, head.raw, b"".join(head.reply), self._state, head.failed)
+
+
+def without_pid(row: bytes, pid: int) -> bytes:
+    """A row in which ones stand for the digits of the backend's process: it says nothing to a replay."""
+    digits = b"%d" % pid
+    for old, new in ((digits, b"1" * len(digits)), (struct.pack("!i", pid), struct.pack("!i", 1))):
+        row = row.replace(struct.pack("!i", len(old)) + old, struct.pack("!i", len(new)) + new)
+    return row
+
+
+def startup_of(body: bytes) -> bytes:
+    """A startup message's version and settings without who logs in where."""
+    words = body[4:].split(b"\0")
+    pairs = zip(words[::2], words[1::2], strict=False)
+    kept = [name + b"\0" + value + b"\0" for name, value in pairs if name and name not in LEFT_OUT]
+    return body[:4] + b"".join(kept) + b"\0"

@@ -1,0 +1,126 @@
+"""The replay server's process: it gets a tape's content and serves it on loopback until it is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import select
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from rowpath.errors import InternalError
+from rowpath.machine import processes
+from rowpath.runners.toolchains import c
+from rowpath.tape.format import Tape, damaged
+
+READY = re.compile(r"ready tcp=(\d+) requests=(\d+) ambiguous=(\d+)")
+ENDED = re.compile(r"answered=(\d+) refused=(\d+)")
+READY_TIMEOUT_S = 60.0  # of reading and indexing a tape of some gigabytes
+# What a server of that protocol hands to the kernel at once: PostgreSQL's send buffer, MariaDB's net_buffer_length.
+CHUNK_BYTES = {"postgresql": 8192, "mysql": 16384}
+
+
+@dataclass(frozen=True)
+class Served:
+    """What a replay server did until it was stopped."""
+
+    answered: int
+    refused: int
+    reasons: tuple[str, ...]  # the first refusals
+
+
+class ReplayServer:
+    """A replay server; `requests` and `ambiguous` are the tape's, known once it has started."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._process: processes.Process | None = None
+        self._errors: IO[bytes] | None = None
+        self.port = self.requests = self.ambiguous = 0
+
+    def start(
+        self, *, port: int = 0, unix: Path | None = None, cpus: Iterable[int] = (), at_line_rate: bool = False
+    ) -> None:
+        """Start it and wait until it serves; UsageError for a tape that is damaged.
+
+        It sends in pieces as large as a real server's, or, `at_line_rate`, whatever the kernel takes.
+        """
+        chunk_bytes = 0 if at_line_rate else CHUNK_BYTES[self._tape.header.protocol]
+        options = ["--tcp", str(port), "--chunk-bytes", str(chunk_bytes)]
+        self._launch(options + (["--unix", str(unix)] if unix else []), cpus)
+
+    def check(self) -> None:
+        """Read the tape as if to serve it; UsageError when it is damaged."""
+        self._launch(["--check", "yes"], ())
+        self.stop()
+
+    @property
+    def pids(self) -> list[int]:
+        """Its process, while it lives."""
+        return [self._process.pid] if self._process is not None and self._process.poll() is None else []
+
+    def refusals(self) -> list[str]:
+        """The first requests that it refused so far, in words."""
+        if self._errors is None:
+            return []
+        self._errors.seek(0)
+        return self._errors.read().decode(errors="replace").splitlines()
+
+    def stop(self) -> Served:
+        """Stop it; harmless when it has ended."""
+        found = None
+        reasons = self.refusals()
+        if self._process is not None:
+            assert self._process.stdin is not None
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+            if processes.wait(self._process, 2.0):
+                found = ENDED.search(_line(self._process, 1.0))
+            processes.stop(self._process)
+            self._process = None
+        if self._errors is not None:
+            reasons = self.refusals()
+            self._errors.close()
+            self._errors = None
+        return Served(int(found[1]) if found else 0, int(found[2]) if found else 0, tuple(reasons))
+
+    def _launch(self, options: list[str], cpus: Iterable[int]) -> None:
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
+        command = (*c.replay_command(), *options)
+        self._process = processes.start(
+            command, cpus=cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
+        )
+        # A thread of its own writes: a server that ends early must not leave us waiting in `write`.
+        writer = threading.Thread(target=_write, args=(self._process, self._tape.content), daemon=True)
+        writer.start()
+        line = _line(self._process, READY_TIMEOUT_S)
+        found = READY.match(line)
+        if not found:
+            code = self._process.poll() if processes.wait(self._process, 1.0) else None
+            reasons = self.refusals()
+            self.stop()
+            if code == 2 and reasons:
+                raise damaged(self._tape.file, reasons[0])
+            raise InternalError(f"the replay server did not start: {' '.join(reasons) or line or code}", "run again")
+        writer.join()
+        self.port, self.requests, self.ambiguous = (int(found[number]) for number in (1, 2, 3))
+
+
+def _write(process: processes.Process, content: bytes) -> None:
+    assert process.stdin is not None
+    with contextlib.suppress(OSError, ValueError):
+        process.stdin.write(len(content).to_bytes(8, "little"))
+        process.stdin.write(content)
+        process.stdin.flush()
+
+
+def _line(process: processes.Process, timeout_s: float) -> str:
+    assert process.stdout is not None
+    ready, _, _ = select.select([process.stdout], [], [], timeout_s)
+    return os.read(process.stdout.fileno(), 4096).decode(errors="replace") if ready else ""

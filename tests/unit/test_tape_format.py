@@ -1,0 +1,77 @@
+"""A tape as a file: what is written is read, and whatever is changed is refused in a sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from pathlib import Path
+
+import pytest
+
+from rowpath.errors import UsageError
+from rowpath.tape import zstd
+from rowpath.tape.format import MAGIC, Header, Records, read, write
+
+
+def example() -> tuple[Header, bytes]:
+    records = Records("postgresql")
+    connection = records.connect(b"\0\3\0\0\0", b"")
+    for number in range(20):
+        records.ask(connection, b"Q%d" % (number % 7), b"x" * 100 + b"%d" % (number % 3), "I", False)
+    return Header("postgresql", "1", "now", connections=1, requests=20), records.content()
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    header, content = example()
+    file = tmp_path / "a.tape"
+    write(file, header, content)
+    tape = read(file)
+    assert tape.header == header and tape.content == content
+    assert file.stat().st_mode & 0o077 == 0
+    assert [each.name for each in tmp_path.iterdir()] == ["a.tape"]
+
+
+def test_a_long_reply_stands_there_once() -> None:
+    records = Records("mysql")
+    connection = records.connect(b"", b"")
+    for _ in range(50):
+        records.ask(connection, b"\x03SELECT 1", b"r" * 10_000, "I", False)
+    assert records.requests == 50 and records.size_bytes < 15_000
+
+
+def test_large_content_survives_compression() -> None:
+    content = random.Random(1).randbytes(1000) * (zstd.FRAME_BYTES // 1000 * 2)
+    frames = b"".join(zstd.compressed(content))
+    assert len(frames) < len(content) // 100 and zstd.decompressed(frames, len(content)) == content
+    with pytest.raises(zstd.BadFrames, match="more than"):
+        zstd.decompressed(frames, zstd.FRAME_BYTES)
+
+
+def test_every_changed_byte_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "a.tape"
+    write(file, *example())
+    whole = file.read_bytes()
+    for position in range(len(whole)):
+        file.write_bytes(whole[:position] + bytes((whole[position] ^ 1,)) + whole[position + 1 :])
+        with pytest.raises(UsageError):
+            read(file)
+    for size in range(len(whole)):
+        file.write_bytes(whole[:size])
+        with pytest.raises(UsageError):
+            read(file)
+
+
+def test_what_is_no_tape_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "a.tape"
+    with pytest.raises(UsageError, match="No such file"):
+        read(file)
+    file.write_bytes(b"SQLite format 3\0")
+    with pytest.raises(UsageError, match="is not a tape"):
+        read(file)
+    file.write_bytes(MAGIC + b"2\n")
+    with pytest.raises(UsageError, match="a tape of version '2'"):
+        read(file)
+    frames = b"".join(zstd.compressed(b"\xff\xff\xff\xff"))
+    file.write_bytes(MAGIC + b"1\n" + hashlib.sha256(frames).digest() + frames)
+    with pytest.raises(UsageError, match="its header is longer than the tape"):
+        read(file)
