@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
+import os
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from rowpath import text
 from rowpath.errors import RowpathError, UsageError
@@ -130,10 +132,23 @@ def joined(file: Path) -> Iterator[Session]:
         yield session
     except HostLost as lost:
         again = f"rowpath hosts down {file}, then up"
-        raise RowpathError(str(lost), f"{again}; a run goes on with: rowpath run --resume DIR") from lost
+        error = RowpathError(str(lost), f"{again}; a run goes on with: rowpath run --resume DIR")
+        if lost.host == cluster.CONTROLLER:
+            _leave_at_once(error, session)
+        raise error from lost
     finally:
         if session is not None:
             session.close()
+
+
+def _leave_at_once(error: RowpathError, session: Session | None) -> NoReturn:
+    """Say what happened and end: without its head, Ray ends this process with a crash of its own at exit."""
+    if session is not None:
+        session.close()
+    print(f"error: {error.message}\n\nhint: {error.hint}", file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    atexit._run_exitfuncs()  # what was started here ends, and its files are removed
+    os._exit(error.exit_code)
 
 
 def print_plan(session: Session, clients_and_servers: list[tuple[str, str]]) -> Iterator[str]:

@@ -9,7 +9,7 @@ import secrets
 import shutil
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -19,7 +19,7 @@ from rowpath.hosts import certificates, node, reach, setup
 from rowpath.hosts.node import Answer, Request
 from rowpath.machine import private_directories, processes
 from rowpath.machine.directories import cache_dir
-from rowpath.model.hosts import HostsFile
+from rowpath.model.hosts import HostsFile, cpu_list
 
 CONTROLLER = "controller"  # as a host: the machine of the head
 
@@ -50,7 +50,7 @@ def read(file: Path) -> State:
 
 
 def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
-    """Start what joins the hosts, on each of them. Errors: UsageError when it is up; RowpathError, and nothing stays."""
+    """Start what joins the hosts, on each of them. UsageError when it is up; RowpathError, and nothing stays."""
     setup.require()
     cluster = name_of(file)
     with _locked(cluster):
@@ -101,8 +101,6 @@ def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: 
 
 
 def _helpers(hosts: HostsFile, position: int) -> tuple[int, ...]:
-    from rowpath.model.hosts import cpu_list
-
     return cpu_list(hosts.host[position].helpers)
 
 
@@ -131,10 +129,8 @@ def status(file: Path) -> dict[str, Answer | RowpathError]:
 def down(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> None:
     """Stop all that joins the hosts, and all that runs through it; harmless when nothing is there. RowpathError."""
     cluster = name_of(file)
-    try:
+    with suppress(UsageError):  # a part of it may be there all the same
         hosts = read(file).hosts
-    except UsageError:
-        pass  # a part of it may be there all the same
     with _locked(cluster):
         _stop_all(hosts, cluster, note)
 

@@ -21,6 +21,7 @@ from rowpath.model.hosts import Host
 LOOK_EACH_S = 1.0  # at the head, while a call is awaited
 START_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 15.0
+HEADLESS_S = 3.0  # agents end soon without a head
 
 
 def _ray() -> Any:
@@ -55,6 +56,7 @@ class RayCluster:
     def __init__(self, state: cluster.State) -> None:
         """Join. Errors: EnvironmentMissing when the cluster does not answer."""
         self._state = state
+        self._looked = 0.0
         if not self._head_lives():
             what = f"the head of the hosts has ended (pid {', '.join(map(str, state.head_pids))})"
             raise EnvironmentMissing(what, f"rowpath hosts down {state.file}, then up")
@@ -126,27 +128,34 @@ class RayCluster:
     def _value(self, host: str, reference: Any, timeout_s: float | None) -> Any:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
+            self._look_at_head()
             try:
                 return value_of(host, self._ray.get(reference, timeout=LOOK_EACH_S))
             except self._ray.exceptions.GetTimeoutError:
-                if not self._head_lives():
-                    raise HostLost(cluster.CONTROLLER, "the head, gcs_server, has ended") from None
                 if deadline is not None and time.monotonic() > deadline:
                     raise HostLost(host, f"its agent did not answer within {timeout_s:g} s") from None
             except self._ray.exceptions.RayError as error:
+                self._looked = 0.0
+                self._look_at_head()
                 raise HostLost(host, _short(error)) from None
+
+    def _look_at_head(self) -> None:
+        """HostLost when it has ended: agents answer for some seconds without it. Looks once a second."""
+        if time.monotonic() - self._looked > LOOK_EACH_S:
+            self._looked = time.monotonic()
+            if not self._head_lives():
+                raise HostLost(cluster.CONTROLLER, "the head, gcs_server, has ended")
 
     def _head_lives(self) -> bool:
         return all(processes.name(pid).startswith("gcs_server") for pid in self._state.head_pids)
 
     def close(self) -> None:
         """End the agents with all that they started, and leave; never raises."""
-        alive = self._head_lives()
-        for actor in self._actors.values():
-            with contextlib.suppress(Exception):
-                self._ray.kill(actor)
-        self._actors.clear()
-        if alive:
+        actors, self._actors = self._actors, {}
+        if self._head_lives():
+            for actor in actors.values():
+                with contextlib.suppress(Exception):
+                    self._ray.kill(actor)
             with contextlib.suppress(Exception):
                 self._ray.shutdown()
             return
@@ -159,9 +168,11 @@ class RayCluster:
         """Have every agent stop what a run has there, as far as they answer; what runners wrote, by host."""
         found: dict[str, dict[str, str]] = {}
         under_way = {host: actor.call.remote("end") for host, actor in self._actors.items()}
+        deadline = time.monotonic() + (END_TIMEOUT_S if self._head_lives() else HEADLESS_S)
         for host, reference in under_way.items():
             with contextlib.suppress(Exception):
-                found[host] = value_of(host, self._ray.get(reference, timeout=END_TIMEOUT_S))
+                left_s = max(0.1, deadline - time.monotonic())
+                found[host] = value_of(host, self._ray.get(reference, timeout=left_s))
         return found
 
 
