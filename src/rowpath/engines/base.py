@@ -54,7 +54,6 @@ class Instance(Protocol):
     """
 
     deployment: str
-    host: str = ""  # where it runs; empty: this machine
     version: str = "none"
     flush_statements: tuple[str, ...] = ()  # what a runner executes so that `commits` holds all that it did, itself
     # too; empty where the engine counts no commits

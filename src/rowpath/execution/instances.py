@@ -56,7 +56,7 @@ class EngineInstances:
             return instance
         folder = self._directory / "-".join(part for part in key if part != "none")
         place = Place(folder, folder, cpus.server_cpus(free or "same"), version=version, storage=storage)
-        if ENGINES[engine_name].listens:
+        if self._listen != LOOPBACK and ENGINES[engine_name].listens:
             place.listen, place.clients = self._listen, self._clients
         instance = ENGINES[engine_name].instance(deployment, durability, place)
         self._instances[key], self._places[key] = instance, place
@@ -117,7 +117,7 @@ class EngineInstances:
 
     def forget_far(self) -> None:
         """Forget those of other hosts: their hosts have stopped them."""
-        self._instances = {key: instance for key, instance in self._instances.items() if not instance.host}
+        self._instances = {key: instance for key, instance in self._instances.items() if key[-1] == "none"}
 
     def stop_all(self) -> None:
         """Stop everything, last started first."""

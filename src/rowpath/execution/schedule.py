@@ -174,9 +174,9 @@ class Schedule:
         ours = {
             key
             for key in writing
-            if key in self.engine_instances
+            if key[-1] == "none"  # on another host its syncs are not counted
+            and key in self.engine_instances
             and not isinstance(self.engine_instances[key], External)
-            and not self.engine_instances[key].host
         }
         counted = [key for key in ours if key[1] == "server" and syncs.probe() == syncs.MEANS]
         for key in counted:

@@ -113,7 +113,7 @@ class FarServer(Instance):
     def __init__(self, facts: Facts, ask: Ask) -> None:
         self._facts = facts
         self._ask = ask
-        self.deployment, self.version, self.host = facts.deployment, facts.version, facts.host
+        self.deployment, self.version = facts.deployment, facts.version
         self.flush_statements, self.helper_threads = facts.flush_statements, ()
 
     @override

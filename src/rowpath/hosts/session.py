@@ -299,4 +299,3 @@ class FarFiles(Instance):
 
     def __init__(self, worker: FarWorker) -> None:
         self.deployment = worker.planned.path.deployment
-        self.host = worker.planned.path.get("client_host")
