@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from rowpath import text
-from rowpath.errors import RowpathError, UsageError
+from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.hosts import cluster, hosts_file, node, setup
 from rowpath.journal.host_records import ClockRecord, WayRecord
 
@@ -132,7 +132,7 @@ def joined(file: Path) -> Iterator[Session]:
         yield session
     except HostLost as lost:
         again = f"rowpath hosts down {file}, then up"
-        error = RowpathError(str(lost), f"{again}; a run goes on with: rowpath run --resume DIR")
+        error = EnvironmentMissing(str(lost), f"{again}; a run goes on with: rowpath run --resume DIR")
         if lost.host == cluster.CONTROLLER:
             _leave_at_once(error, session)
         raise error from lost
