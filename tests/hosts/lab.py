@@ -29,7 +29,7 @@ class Lab:
     controller: str
     inside: list[str] = field(default_factory=list)
     commands: dict[str, list[str]] = field(default_factory=dict)
-    apart: bool = False  # whether each host has a network and a clock of its own
+    offsets_s: dict[str, int] = field(default_factory=dict)  # of clocks from the controller's, those that differ
 
     def rowpath(self, *words: str, timeout_s: float = 240.0) -> subprocess.CompletedProcess[str]:
         """One command of ours on the controller's machine, to its end."""
@@ -133,7 +133,7 @@ def in_namespaces(folder: Path) -> Iterator[Lab]:
         _run(*enter, "ip", "address", "add", f"{NETWORK}.1/24", "dev", "switch")
         _run(*enter, "ip", "link", "set", "switch", "up")
         _run(*enter, "ip", "link", "set", "lo", "up")
-        lab = Lab(folder / "namespaces.toml", folder, addresses, f"{NETWORK}.1", enter, apart=True)
+        lab = Lab(folder / "namespaces.toml", folder, addresses, f"{NETWORK}.1", enter, offsets_s=OFFSETS_S)
         for name, address in addresses.items():
             holder = _holder(cleanup, OFFSETS_S[name])
             there = ["nsenter", "-t", str(holder.pid), "--net", "--time", "--"]

@@ -13,7 +13,7 @@ from rowpath.hosts import cluster, node, setup
 from rowpath.journal import reader
 from rowpath.journal.records import CountedRecord, MemoryRecord, SampleRecord, VerifyRecord
 from tests.hosts.conftest import experiment
-from tests.hosts.lab import OFFSETS_S, ROOT, Lab
+from tests.hosts.lab import ROOT, Lab
 
 BOTH = '["postgresql", "mariadb"]'
 THREE = '["c", "python", "java"]'
@@ -53,11 +53,12 @@ def test_the_same_rows_over_the_network_and_here(namespaces: Lab, tmp_path: Path
     clocks = {(each.host, each.when): each for each in far.clocks}
     assert {when for _host, when in clocks} == {"before", "after"}
     for (host, _when), clock in clocks.items():
-        assert abs(clock.offset_ns - OFFSETS_S[host] * 10**9) <= clock.bound_ns
+        assert abs(clock.offset_ns - namespaces.offsets_s.get(host, 0) * 10**9) <= clock.bound_ns
     for way in far.ways:
         least = way.round_trips[0]
         assert way.bound_ns <= least.median_ns / 2
-        assert abs(way.offset_ns - (OFFSETS_S[way.server] - OFFSETS_S[way.client]) * 10**9) <= way.bound_ns
+        apart_s = namespaces.offsets_s.get(way.server, 0) - namespaces.offsets_s.get(way.client, 0)
+        assert abs(way.offset_ns - apart_s * 10**9) <= way.bound_ns
         assert least.low_ns <= least.median_ns <= least.high_ns
         assert way.to_server_bytes_per_s > 0 < way.from_server_bytes_per_s
     shown = namespaces.rowpath("show", str(tmp_path / "far"))
@@ -85,8 +86,10 @@ def test_a_server_listens_only_on_its_address_while_a_run_is_measured(namespaces
     try:
         while (line := under_way.stderr.readline()) and "steady" not in line:  # type: ignore[union-attr]
             assert under_way.poll() is None
-        command = [*namespaces.commands["db"], "ss", "-Hltnp"]
-        listening = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        command = [*namespaces.commands.get("db", []), "ss", "-Hltnp"]
+        every = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+        mine = {f"pid={pid}," for pid in node.pids(cluster.name_of(namespaces.file), "db")}
+        listening = [line for line in every if any(pid in line for pid in mine)]
     finally:
         under_way.kill()
         under_way.communicate()
