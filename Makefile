@@ -58,6 +58,7 @@ lock: ## newest versions into the lock files (needs uv)
 	$(LOCK) -o requirements.lock
 	$(LOCK) --constraints requirements.lock --group dev -o dev-requirements.lock
 	$(filter-out pyproject.toml,$(LOCK)) --constraints dev-requirements.lock --group docs -o docs-requirements.lock
+	echo ray==2.60.0 | $(filter-out pyproject.toml,$(LOCK)) - -o src/rowpath/hosts/requirements.lock
 
 clean: ## remove what was made here (not the cache: rm -r ~/.cache/rowpath)
 	rm -rf .venv build dist .mypy_cache .ruff_cache .pytest_cache

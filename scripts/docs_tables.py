@@ -46,7 +46,9 @@ MEANINGS = {
     "format": "the form of values on the wire",
     "tls": "`default` is the driver's default",
     "link": "`none`, or the round trip of an emulated link over TCP: `0.5ms`, `20ms`",
-    "placement": "client and server on one core; on one each; on every core (only where named)",
+    "placement": "client and server on one core; on one each; on every core (only where named); `apart` on two hosts",
+    "client_host": "the host of the client, of `--hosts`: a name, a pattern, or `*`",
+    "server_host": "the host of the server, likewise",
     "clients": "connections at once; any other number too",
     "concurrency": "how the clients run: `goroutines` of Go, `tasks` of one event loop, `processes` of Python",
     "ranges": "one retrieval in as many parts as `clients`: by quantiles of the key, or as if keys were dense; only "

@@ -1,10 +1,11 @@
 /* The ping server: sends back what it receives, on a unix socket and on a port of 127.0.0.1. A `+` means that more of
    the request follows, and is not answered.
 
-   echo [--unix PATH] [--tcp PORT] [--cpu N] [--burn-ns N] [--stall-ns N] [--stall-every N]
+   echo [--unix PATH] [--tcp PORT] [--listen ADDRESS] [--cpu N] [--burn-ns N] [--stall-ns N] [--stall-every N]
 
-   PORT 0 is any free one. It prints one line, `ready tcp=PORT` (0 without TCP), and ends with its parent or its stdin.
-   Each answer burns burn-ns of CPU; each stall-every-th is preceded by a sleep of stall-ns (known-answer tests). */
+   PORT 0 is any free one, of 127.0.0.1 or ADDRESS. It prints one line, `ready tcp=PORT` (0 without TCP), and ends with
+   its parent or its stdin. Each answer burns burn-ns of CPU; each stall-every-th is preceded by a sleep of stall-ns
+   (known-answer tests). */
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <sched.h>
@@ -84,7 +85,7 @@ static void pin(int cpu) {
 }
 
 int main(int count, char **arguments) {
-    const char *path = NULL;
+    const char *path = NULL, *where = "127.0.0.1";
     int port = -1;
     char ignored[256];
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -94,6 +95,8 @@ int main(int count, char **arguments) {
             path = value;
         else if (strcmp(name, "--tcp") == 0)
             port = atoi(value);
+        else if (strcmp(name, "--listen") == 0)
+            where = value;
         else if (strcmp(name, "--cpu") == 0)
             pin(atoi(value));
         else if (strcmp(name, "--burn-ns") == 0)
@@ -106,12 +109,12 @@ int main(int count, char **arguments) {
             count = 0;
     }
     if (count % 2 == 0) {
-        fprintf(stderr, "usage: echo [--unix PATH] [--tcp PORT] [--cpu N] [--burn-ns N] [--stall-ns N] "
-                        "[--stall-every N]\n");
+        fprintf(stderr, "usage: echo [--unix PATH] [--tcp PORT] [--listen ADDRESS] [--cpu N] [--burn-ns N] "
+                        "[--stall-ns N] [--stall-every N]\n");
         return 2;
     }
     if (path != NULL) serve_on_unix(path);
-    if (port >= 0) serve_on(listen_on_loopback(&port));
+    if (port >= 0) serve_on(listen_on(where, &port));
     printf("ready tcp=%d\n", port >= 0 ? port : 0);
     fflush(stdout);
     while (read(STDIN_FILENO, ignored, sizeof ignored) > 0)

@@ -1,4 +1,4 @@
-/* What the programs beside the runners share: giving up, the clock, and a port of 127.0.0.1. */
+/* What the programs beside the runners share: giving up, the clock, and a port of 127.0.0.1 or another address. */
 #ifndef RP_TOOL_H
 #define RP_TOOL_H
 
@@ -22,18 +22,23 @@ static inline uint64_t now_ns(void) {
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* A listener on `port` of 127.0.0.1, 0: any free one; sets the port that it got. */
-static inline int listen_on_loopback(int *port) {
+/* A listener on `port` of this address of ours, 0: any free one; sets the port that it got. */
+static inline int listen_on(const char *where, int *port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)*port)};
     socklen_t length = sizeof address;
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    errno = EINVAL;
+    if (inet_pton(AF_INET, where, &address.sin_addr) != 1) die(where);
     setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) != 0 || listen(listener, 128) != 0)
-        die("127.0.0.1");
+        die(where);
     if (getsockname(listener, (struct sockaddr *)&address, &length) != 0) die("getsockname");
     *port = ntohs(address.sin_port);
     return listener;
+}
+
+static inline int listen_on_loopback(int *port) {
+    return listen_on("127.0.0.1", port);
 }
 
 #endif

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from rowpath import text
+from rowpath.analysis import several_hosts
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence, stops_on_width
 from rowpath.analysis.findings.noise import unfiltered_ratios
@@ -19,10 +20,12 @@ WARM_UP = ("workload", "phase", "operations", "ns", "shape", *BLOCKS)
 
 def trust(evidence: Evidence) -> dict[str, Any]:
     """`order`, `digests`, `disturbed`, `unfiltered`, `noise`, `floors`, `links`, `warm_up`, `methods`, `intervals`,
-    `journal`."""
+    `journal`; of a run over several hosts also `hosts` and `ways`."""
     samples = evidence.journal.all(SampleRecord)
     disturbed = sum(1 for sample in samples if sample.disturbed)
-    return {
+    hosts = several_hosts.hosts(evidence.journal)
+    of_hosts = {"hosts": hosts, "ways": several_hosts.ways(evidence.journal)} if hosts else {}
+    return of_hosts | {
         "order": [_block(evidence, sample) for sample in sorted(samples, key=lambda sample: sample.at_ns)],
         "digests": [_digest(evidence, record) for record in _last(evidence.journal.all(VerifyRecord))],
         "disturbed": {

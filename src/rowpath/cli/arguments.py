@@ -156,6 +156,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_verify(commands)
     _add_list(commands)
     _add_engine(commands)
+    _add_hosts(commands)
     _add_adapter(commands)
     doctor = _command(commands, "doctor", "show what can run here, what cannot, why, and how to enable it")
     _add_shared(doctor, "--adapters", "--color")
@@ -279,6 +280,9 @@ def _add_run(commands: Any) -> None:
     )
     parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
     waiting = f"wait at most so long, in all, until other programs leave the measured cores ({WAIT_FOR_QUIET_S:g}s)"
+    parser.add_argument(
+        "--hosts", metavar="FILE", type=Path, help="client and server on the hosts of this file (docs/hosts.md)"
+    )
     _add_time(parser, "--wait-for-quiet", 0.0, waiting, WAIT_FOR_QUIET_S)
     _add_shared(parser, "--seed", "--timeout", "--together")
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
@@ -439,6 +443,17 @@ def _add_engine(commands: Any) -> None:
         "--load", metavar="WORKLOAD", action="append", default=[], help="up: load the tables of this workload"
     )
     parser.add_argument("--all", action="store_true", help="down: every running engine")
+
+
+def _add_hosts(commands: Any) -> None:
+    parser = _command(commands, "hosts", "join several hosts, so that client and server of a path can be apart")
+    parser.add_argument(
+        "action",
+        choices=("setup", "check", "up", "status", "down", "node"),
+        help="setup: fetch what joins hosts; up, status, down: on the hosts of FILE; check: measure clocks and "
+        "network; node: what up runs on a host",
+    )
+    parser.add_argument("words", nargs="*", metavar="FILE", help="the hosts (docs/hosts.md)")
 
 
 def _add_adapter(commands: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import io
 import itertools
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from rowpath.analysis.model import Analysis
     from rowpath.execution.run import Outcome
+    from rowpath.hosts.session import Session
 
 
 INTERRUPT_AGAIN_S = 0.05
@@ -86,6 +88,33 @@ def _not_raised(lost: sys.UnraisableHookArgs) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """`rowpath run`."""
+    from rowpath.execution import run as execution
+
+    filters = _filters(options)
+    if options.resume and (options.words or filters or options.hosts):
+        raise UsageError(
+            "--resume takes no other options: they come from the run directory",
+            f"rowpath run --resume {options.resume}",
+        )
+    with contextlib.ExitStack() as cleanup:
+        file = execution.hosts_file_of(options.resume) if options.resume else options.hosts
+        hosts = cleanup.enter_context(_joined(file, options)) if file else None
+        return _run(options, filters, hosts)
+
+
+def _joined(file: Path, options: argparse.Namespace) -> contextlib.AbstractContextManager[Session]:
+    """The hosts of a file, for a run."""
+    from rowpath.cli import hosts
+
+    if options.within_s:
+        raise UsageError("--within does not work with --hosts yet", "-r SETS, or --fast")
+    if options.tape:
+        raise UsageError("a tape is replayed on this machine only", "remove --hosts, or --tape")
+    return hosts.joined(file)
+
+
+def _run(options: argparse.Namespace, filters: dict[str, tuple[str, ...]], hosts: Session | None) -> int:
+    """`rowpath run` on this machine or on the hosts that have been joined."""
     from rowpath.analysis.wide_intervals import paths_to_repeat
     from rowpath.cli import plan as planning
     from rowpath.execution import run as execution
@@ -93,13 +122,7 @@ def run(options: argparse.Namespace) -> int:
     from rowpath.planning.overrides import Overrides
     from rowpath.report import live
 
-    filters = _filters(options)
     if options.resume:
-        if options.words or filters:
-            raise UsageError(
-                "--resume takes no other options: they come from the run directory",
-                f"rowpath run --resume {options.resume}",
-            )
         exports = _open_exports(options)
         outcome = execution.resume(
             options.resume,
@@ -107,6 +130,7 @@ def run(options: argparse.Namespace) -> int:
             timeout_s=options.timeout,
             wait_for_quiet_s=options.wait_for_quiet_s,
             paths_to_repeat=paths_to_repeat,
+            hosts=hosts,
         )
     else:
         name = _experiment(options)
@@ -130,11 +154,16 @@ def run(options: argparse.Namespace) -> int:
         if options.within_s:
             plan, cost = planning.plan_within(experiment, filters, overrides, options.within_s, **more)
         else:
-            plan, cost = planning.plan_for(experiment, filters, overrides, **more), ""
+            plan, cost = planning.plan_for(experiment, filters, overrides, **more, hosts=hosts), ""
         if options.version:
             planning.check_versions(plan, filters["version"])
         if options.plan:
             planning.print_plan(plan, _console(options.color), cost)
+            if hosts is not None:
+                from rowpath.cli import hosts as joining
+
+                for line in joining.print_plan(hosts, planning.host_pairs(plan)):
+                    _console(options.color).print(line, highlight=False, soft_wrap=True)
             return 0
         if cost and not options.quiet:
             print(cost, file=sys.stderr)
@@ -152,6 +181,8 @@ def run(options: argparse.Namespace) -> int:
             together=tuple(options.together),
             paths_to_repeat=paths_to_repeat,
             tape=options.tape,
+            hosts=hosts,
+            hosts_file=options.hosts,
         )
     return _finish(outcome, options, exports)
 
@@ -271,6 +302,17 @@ def engine(options: argparse.Namespace) -> int:
         "status": engine_command.status,
     }
     for line in lines[options.action]():
+        print(line, flush=True)
+    return 0
+
+
+def hosts(options: argparse.Namespace) -> int:
+    """`rowpath hosts`."""
+    from rowpath.cli import hosts as hosts_command
+
+    if options.action == "node":
+        return hosts_command.node_program()
+    for line in hosts_command.lines(options.action, options.words):
         print(line, flush=True)
     return 0
 
@@ -444,6 +486,7 @@ COMMANDS: dict[str, Callable[[argparse.Namespace], int]] = {
     "verify": verify,
     "list": list_things,
     "engine": engine,
+    "hosts": hosts,
     "adapter": adapter,
     "doctor": doctor,
     "show": show,

@@ -12,6 +12,7 @@ from rowpath.model.experiment import Experiment, Measure, Selection
 from rowpath.planning import disk_estimate, within
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import ExperimentFile, load_experiment
+from rowpath.planning.hosts import SeveralHosts
 from rowpath.planning.lattice import VARIED_ONE_AT_A_TIME
 from rowpath.planning.mixed_load.eligibility import stages_left_out
 from rowpath.planning.mixed_load.estimate import described
@@ -37,10 +38,12 @@ def plan_for(
     *,
     extended: bool = False,
     seed: int | None = None,
+    hosts: SeveralHosts | None = None,
 ) -> Plan:
     """The plan of an experiment with the command line's options; UsageError when nothing is left to run."""
     file = load_experiment(name) if isinstance(name, str) else name
-    return checked_plan(file._replace(experiment=overridden(file, overrides)), filters, extended=extended, seed=seed)
+    changed = file._replace(experiment=overridden(file, overrides))
+    return checked_plan(changed, filters, extended=extended, seed=seed, hosts=hosts)
 
 
 def plan_within(
@@ -59,12 +62,17 @@ def plan_within(
 
 
 def checked_plan(
-    file: ExperimentFile, filters: dict[str, tuple[str, ...]], *, extended: bool, seed: int | None
+    file: ExperimentFile,
+    filters: dict[str, tuple[str, ...]],
+    *,
+    extended: bool,
+    seed: int | None,
+    hosts: SeveralHosts | None = None,
 ) -> Plan:
     """The plan; UsageError when the filters leave no path that can run."""
     workloads = all_at_scale(file.workloads, file.experiment.scale)
     seed = seed if seed is not None else time.time_ns() % 1_000_000_007
-    plan = make_plan(file.experiment, workloads, filters, seed=seed, extended=extended)
+    plan = make_plan(file.experiment, workloads, filters, seed=seed, extended=extended, hosts=hosts)
     if plan.nothing_left:
         raise plan.nothing_left
     return plan
@@ -114,6 +122,12 @@ def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
     console.print(f"estimated time: {estimate_s(plan) / 60:.1f} min, not counting builds{more}", highlight=False)
     if cost:
         console.print(cost, highlight=False, soft_wrap=True)
+
+
+def host_pairs(plan: Plan) -> list[tuple[str, str]]:
+    """Client's and server's host of the plan's paths that are on hosts, each once; `none` where there is no server."""
+    pairs = ((planned.path.get("client_host"), planned.path.get("server_host")) for planned in plan.paths)
+    return list(dict.fromkeys(pair for pair in pairs if pair[0] != "none"))
 
 
 def everything() -> ExperimentFile:

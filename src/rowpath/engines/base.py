@@ -14,6 +14,7 @@ from typing import Any, Protocol, runtime_checkable
 from typing_extensions import override
 
 from rowpath.engines.probe_facts import ProbeFacts
+from rowpath.machine.counters.core_users import CoreUser
 from rowpath.model.availability import Availability
 from rowpath.model.dialect import Dialect
 from rowpath.model.path import AccessPath
@@ -36,16 +37,18 @@ class Place:
     directory: Path
     socket_directory: Path
     server_cpus: tuple[int, ...]
-    port: int = 0  # of a server on 127.0.0.1; 0: any free one
+    port: int = 0  # of a server on `listen`; 0: any free one
     environment: dict[str, str] = field(
         default_factory=dict
     )  # added for the server process (LD_PRELOAD of the sync counter)
     version: str = ""  # of `Versioned.versions`; empty: the first
     storage: str = ""  # of `Stored.storages`; empty: the first
+    listen: str = "127.0.0.1"  # the one address of this machine that a server listens on
+    clients: tuple[str, ...] = ()  # addresses of other hosts that may log in, beside this machine
 
 
 class Instance(Protocol):
-    """One running engine of a run: private, loopback only, stopped by pid on every exit path.
+    """One running engine of a run: private, on the address of its place only, stopped by pid on every exit path.
 
     The methods that have a body here suit an instance without processes, secrets or anything that it defers.
     """
@@ -125,6 +128,7 @@ class Engine(Dialect, Protocol):
     order: int = 90  # its place in lists: by this number, then by name
     is_floor: bool = False  # no engine at all: its paths cost what every path costs
     server_warm_s: float = 0.0  # the least time to warm a fresh server up through each of its paths (a JVM compiles)
+    listens: bool = False  # its server can listen on an address that other hosts reach (`Place.listen`)
     loading: LoadingCost = LoadingCost()  # as seen at scales 0.1 and 1 on two slow cores
     downloads: Mapping[str, Fetchable] = {}  # by name: what comes on request only, beside the engine itself
     probe: ProbeFacts = ProbeFacts()
@@ -301,6 +305,32 @@ class External(Protocol):
     """An instance on another's server, which is never started or restarted and whose resources are unknown."""
 
     given_by: str  # the environment variable that names it
+
+
+@dataclass(frozen=True)
+class FarSpent:
+    """What the processes of a server on another host did while a sample was taken, as read there."""
+
+    cpu_ns: int
+    helpers_cpu_ns: int
+    core_users: tuple[CoreUser, ...] = ()  # who else had the server's cores
+
+
+@runtime_checkable
+class Far(Protocol):
+    """An instance whose processes are on another host than the client: its host reads and pins them."""
+
+    def take_cores(self) -> None:
+        """Bring its processes to their measured cores, and read them."""
+
+    def leave_cores(self) -> FarSpent | None:
+        """Read them again, and move them away; None when they were not there."""
+
+    def memory_bytes(self) -> int | None:
+        """Memory that is its processes' own now."""
+
+    def written_bytes(self) -> int | None:
+        """Bytes that its processes have handed to the disk so far."""
 
 
 def versions(engine: Engine) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ class Null(Engine):
     order = 100
     is_floor = True
     deployments = ("none", "server")
+    listens = True
     durabilities = ("none",)
 
     @override
@@ -69,6 +70,7 @@ class PingServer(PrivateServer):
         command = c.echo_command(
             unix=socket_file,
             tcp=self._place.port,
+            listen=self._place.listen,
             burn_ns=self.burn_ns,
             stall_ns=self.stall_ns,
             stall_every=self.stall_every,
@@ -83,7 +85,7 @@ class PingServer(PrivateServer):
         if not self.pids():
             return False
         try:
-            with socket.create_connection(("127.0.0.1", self._port), timeout=2) as connection:
+            with socket.create_connection((self._place.listen, self._port), timeout=2) as connection:
                 connection.sendall(b"x")
                 return connection.recv(1) == b"x"
         except OSError:
@@ -91,7 +93,8 @@ class PingServer(PrivateServer):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        return {"host": "127.0.0.1", "port": self._port, "socket": str(self._sockets and self._sockets / "ping")}
+        socket_file = str(self._sockets and self._sockets / "ping")
+        return {"host": self._place.listen, "port": self._port, "socket": socket_file}
 
 
 ENGINE = Null()

@@ -1,4 +1,4 @@
-"""What private servers have in common: a folder, sockets, a port of 127.0.0.1, processes stopped by pid."""
+"""What private servers have in common: a folder, sockets, a port of one address, processes stopped by pid."""
 
 from __future__ import annotations
 
@@ -53,12 +53,13 @@ class PrivateServer(Instance):
             self._sockets = private_directories.socket_home(self._place.socket_directory, self._user)
         port = self._place.port or self._port
         for _ in range(PORT_TRIES):
-            self._port = port or private_directories.free_port()
-            if not private_directories.port_taken(self._port) and self._started():
+            self._port = port or private_directories.free_port(self._place.listen)
+            if not private_directories.port_taken(self._port, self._place.listen) and self._started():
                 return
             if self._place.port:
                 raise UsageError(
-                    f"port {port} of 127.0.0.1 is in use", f"free it (ss -ltnp 'sport = :{port}') or set no port"
+                    f"port {port} of {self._place.listen} is in use",
+                    f"free it (ss -ltnp 'sport = :{port}') or set no port",
                 )
             port = 0
         raise EnvironmentMissing(f"{self._title} found no free port in {PORT_TRIES} tries", "ss -ltn")

@@ -17,12 +17,27 @@ from rowpath.model.workload import Table, Workload
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
 
+LOOPBACK = "127.0.0.1"
+
 
 class EngineInstances:
     """Every engine instance of a run."""
 
-    def __init__(self, directory: Path, phase_cache: PhaseCache, learn_secret: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        phase_cache: PhaseCache,
+        learn_secret: Callable[[str], None],
+        *,
+        far: Callable[[Key], Instance] | None = None,
+        listen: str = LOOPBACK,
+        clients: tuple[str, ...] = (),
+    ) -> None:
+        """`far`: brings up those of other hosts. `listen`, `clients`: as `Place` has them, where an engine can."""
         self._directory = directory
+        self._far = far
+        self._listen = listen
+        self._clients = clients
         self._phase_cache = phase_cache
         self._learn_secret = learn_secret
         self._instances: dict[Key, Instance] = {}
@@ -32,9 +47,17 @@ class EngineInstances:
     def bring_up(self, paths: tuple[PlannedPath, ...], workloads: dict[str, Workload], key: Key) -> Instance:
         """Start the instance, load what its paths' phases need, give embedded paths their own copies."""
         engine_name, deployment, durability, *chosen = key
-        version, storage, free = ("" if value == "none" else value for value in chosen)
+        version, storage, free, host = ("" if value == "none" else value for value in chosen)
+        if host and self._far is not None:
+            instance = self._instances[key] = self._far(key)
+            self._places[key] = Place(self._directory, self._directory, ())
+            for secret in instance.secrets():
+                self._learn_secret(secret)
+            return instance
         folder = self._directory / "-".join(part for part in key if part != "none")
         place = Place(folder, folder, cpus.server_cpus(free or "same"), version=version, storage=storage)
+        if self._listen != LOOPBACK and ENGINES[engine_name].listens:
+            place.listen, place.clients = self._listen, self._clients
         instance = ENGINES[engine_name].instance(deployment, durability, place)
         self._instances[key], self._places[key] = instance, place
         self._start(instance)
@@ -91,6 +114,10 @@ class EngineInstances:
         instance = self._instances.pop(key, None)
         if instance is not None:
             instance.stop()
+
+    def forget_far(self) -> None:
+        """Forget those of other hosts: their hosts have stopped them."""
+        self._instances = {key: instance for key, instance in self._instances.items() if key[-1] == "none"}
 
     def stop_all(self) -> None:
         """Stop everything, last started first."""

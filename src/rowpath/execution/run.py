@@ -8,12 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rowpath import __version__
 from rowpath.engines import ENGINES, taped
 from rowpath.errors import UsageError
 from rowpath.execution.schedule import PathsToRepeat, Schedule
+from rowpath.execution.several_hosts import Hosts
 from rowpath.journal.reader import read_as_written
 from rowpath.journal.records import (
     SCHEMA_VERSION,
@@ -32,9 +33,24 @@ from rowpath.model.progress import Progress
 from rowpath.planning import disk_estimate
 from rowpath.planning.availability import most_round_trips
 from rowpath.planning.estimate import estimate
+from rowpath.planning.hosts import SeveralHosts
 from rowpath.planning.plan import Plan, PlannedPath, make_plan
 from rowpath.runners.manifest import build, language, lines_of_code, own_source, tools
 from rowpath.tape.format import read
+
+HOSTS_OPTION = "hosts"  # in the head of a run over several hosts: their file
+
+
+class HostsOfRun(SeveralHosts, Hosts, Protocol):
+    """The hosts of a run, for planning and for execution."""
+
+
+def hosts_file_of(directory: Path) -> Path | None:
+    """The file of the hosts of a run that was begun; None when it has none."""
+    if not RunDirectory(directory).samples.is_file():
+        return None
+    named = read_as_written(directory).run.options.get(HOSTS_OPTION)
+    return Path(named) if named else None
 
 
 @dataclass
@@ -47,8 +63,9 @@ class Outcome:
 
 def build_for(plan: Plan, progress: Progress) -> None:
     """Bring runners and drivers of the plan's paths up to date."""
-    versions = [(planned.adapter, planned.path.version) for planned in plan.paths]
-    build(versions, progress.note, [planned.path for planned in plan.paths])
+    here = [planned for planned in plan.paths if planned.path.get("client_host") == "none"]
+    versions = [(planned.adapter, planned.path.version) for planned in here]
+    build(versions, progress.note, [planned.path for planned in here])
 
 
 def run_plan(
@@ -64,10 +81,13 @@ def run_plan(
     paths_to_repeat: PathsToRepeat | None = None,
     measure: bool = True,
     tape: Path | None = None,
+    hosts: Hosts | None = None,
+    hosts_file: Path | None = None,
 ) -> Outcome:
     """Run the plan into a new run directory; without `measure` only its verification pass.
 
     Without `paths_to_repeat` no set is added for intervals that are too wide. `tape`: what serves its paths.
+    `hosts`: joined, those of `hosts_file`.
     """
     counters.probe()  # takes a moment: before there is a directory that an interruption would leave without a head
     run_directory = RunDirectory(directory or new_name(plan.experiment.name))
@@ -77,10 +97,12 @@ def run_plan(
     journal = Journal(run_directory, scrubber)
     options: dict[str, Any] = {"timeout_s": timeout_s, "restart_servers": restart_servers}
     # Before building, so that a run stopped there can be resumed too.
-    write_head(journal, plan, options | {"together": list(together), "tape": str(tape.resolve()) if tape else ""})
+    head = options | {"together": list(together), "tape": str(tape.resolve()) if tape else ""}
+    write_head(journal, plan, head | ({HOSTS_OPTION: str(hosts_file.resolve())} if hosts_file else {}))
     build_for(plan, progress)
     options |= {"wait_for_quiet_s": wait_for_quiet_s, "within_s": within_s}
-    schedule = Schedule(plan, run_directory, journal, scrubber, progress, **options, paths_to_repeat=paths_to_repeat)
+    more: dict[str, Any] = {"paths_to_repeat": paths_to_repeat, "hosts": hosts}
+    schedule = Schedule(plan, run_directory, journal, scrubber, progress, **options, **more)
     return _execute(schedule, measure)
 
 
@@ -91,8 +113,9 @@ def resume(
     timeout_s: float,
     wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
     paths_to_repeat: PathsToRepeat | None = None,
+    hosts: HostsOfRun | None = None,
 ) -> Outcome:
-    """Resume a killed or interrupted run; finished sets are not repeated."""
+    """Resume a killed or interrupted run; finished sets are not repeated. `hosts`: joined, those of its file."""
     run_directory = RunDirectory(directory)
     if not run_directory.samples.is_file():
         raise UsageError(f"{directory} is not a run directory: it has no samples.jsonl", "rowpath run NAME -o DIR")
@@ -108,7 +131,8 @@ def resume(
     if head.options.get("tape"):
         taped.put_in(read(Path(head.options["tape"])))
     filters = {key: tuple(values) for key, values in head.options["filters"].items()}
-    plan = make_plan(head.experiment, head.workloads, filters, seed=head.seed, extended=head.options["extended"])
+    extended = head.options["extended"]
+    plan = make_plan(head.experiment, head.workloads, filters, seed=head.seed, extended=extended, hosts=hosts)
     known = set(head.options["path_ids"])
     now = {planned.path.id for planned in plan.paths}
     if now != known:
@@ -128,7 +152,15 @@ def resume(
     options: dict[str, Any] = {"timeout_s": timeout_s, "restart_servers": head.options["restart_servers"]}
     options["wait_for_quiet_s"] = wait_for_quiet_s
     schedule = Schedule(
-        plan, run_directory, journal, scrubber, progress, **options, done=records.done, paths_to_repeat=paths_to_repeat
+        plan,
+        run_directory,
+        journal,
+        scrubber,
+        progress,
+        **options,
+        done=records.done,
+        paths_to_repeat=paths_to_repeat,
+        hosts=hosts,
     )
     return _execute(schedule, measure=True)
 

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal
 
 from rowpath.engines.base import External
 from rowpath.errors import RowpathError
@@ -19,6 +20,7 @@ from rowpath.execution.quiet import Patience
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_runner import SetRunner
+from rowpath.execution.several_hosts import HostLost, Hosts
 from rowpath.execution.time_limit import TimeLimit
 from rowpath.execution.verification_pass import VerificationPass
 from rowpath.journal.reader import Done, Records
@@ -55,6 +57,7 @@ class Schedule:
         restart_servers: bool = False,
         done: Done | None = None,
         paths_to_repeat: PathsToRepeat | None = None,
+        hosts: Hosts | None = None,
     ) -> None:
         """`done`: by an earlier part of the same run. Without `paths_to_repeat` no set is added for wide intervals."""
         self.plan = plan
@@ -64,7 +67,9 @@ class Schedule:
         self.timeout_s = timeout_s
         self.done = done or Done()
         phase_cache = PhaseCache(directory.work / "params")
-        self.engine_instances = EngineInstances(directory.work, phase_cache, scrubber.add)
+        self._hosts = hosts
+        far = hosts.instance if hosts is not None else None
+        self.engine_instances = EngineInstances(directory.work, phase_cache, scrubber.add, far=far)
         self.context = RunContext(
             plan,
             directory,
@@ -79,7 +84,7 @@ class Schedule:
             bad=dict(self.done.bad),
         )
         self._renewal = Renewal(self.context, self.engine_instances)
-        self._set_runner = SetRunner(self.context)
+        self._set_runner = SetRunner(self.context, hosts=hosts)
         self._paths_to_repeat = paths_to_repeat
         self._server_syncs: dict[Key, Path] = {}
         self._within_s = within_s
@@ -90,6 +95,7 @@ class Schedule:
         cpus.usable()
         os.sched_setaffinity(0, cpus.controller_cpus())
         try:
+            self._meet_hosts("before")
             with load_progress.watched(self.progress.loading):
                 self._bring_up()
                 self._measure_links()
@@ -100,18 +106,38 @@ class Schedule:
                 self._prove_all(measure)
             if measure:
                 self._measure_all(time_limit)
+            self._meet_hosts("after")
+        except HostLost as lost:
+            self.journal.write(NoteRecord(f"the run ended {self.context.now_ns() / 1e9:.1f} s after its begin: {lost}"))
+            raise
         except Exception as error:
             if isinstance(error, RowpathError) or not disk_space.is_full(error):
                 raise
             raise disk_space.error(self.directory.path, printable(str(error))) from error
         finally:
             self.progress.end()
+            if self._hosts is not None:  # first: an instance on a host that is lost cannot be stopped from here
+                self._hosts.end(self.directory.logs)
+                self.engine_instances.forget_far()
             self.engine_instances.stop_all()
             processes.stop_all()
             shutil.rmtree(self.directory.work, ignore_errors=True)
 
+    def _meet_hosts(self, when: Literal["before", "after"]) -> None:
+        """What the hosts are, their clocks and the ways between them, into the journal."""
+        if self._hosts is None:
+            return
+        if when == "before":
+            self._hosts.begin(self.plan, self.timeout_s, self.progress.note)
+        self.progress.note("measuring clocks and the network between the hosts")
+        for record in self._hosts.records(when):
+            self.journal.write(record)
+
+    def _is_far(self, planned: PlannedPath) -> bool:
+        return self._hosts is not None and self._hosts.is_far(planned)
+
     def _bring_up(self) -> None:
-        if shared := cpus.not_kept_apart(planned.path.placement for planned in self.plan.paths):
+        if shared := cpus.not_kept_apart(p.path.placement for p in self.plan.paths if not self._is_far(p)):
             self.journal.write(NoteRecord(shared))
         keys = dict.fromkeys(key_of(planned.path) for planned in self.plan.paths)
         for table in [table for workload in self.plan.workloads.values() for table in workload.tables.values()]:
@@ -148,7 +174,9 @@ class Schedule:
         ours = {
             key
             for key in writing
-            if key in self.engine_instances and not isinstance(self.engine_instances[key], External)
+            if key[-1] == "none"  # on another host its syncs are not counted
+            and key in self.engine_instances
+            and not isinstance(self.engine_instances[key], External)
         }
         counted = [key for key in ours if key[1] == "server" and syncs.probe() == syncs.MEANS]
         for key in counted:
@@ -161,7 +189,10 @@ class Schedule:
             if key not in self.engine_instances:
                 continue
             self.progress.note(f"verifying {planned.name} ({number} of {len(todo)})")
-            bad = VerificationPass(self.context, planned, measure, self._server_syncs.get(key)).prove()
+            if self._hosts is not None and self._is_far(planned):
+                bad = self._hosts.prove(self.context, planned, measure)
+            else:
+                bad = VerificationPass(self.context, planned, measure, self._server_syncs.get(key)).prove()
             self.context.bad[planned.path.id] = bad
             self.journal.write(VerifiedRecord(planned.path.id, bad))
             for phase, status in bad.items():

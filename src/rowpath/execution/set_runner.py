@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from rowpath.errors import RowpathError
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_phase import SetPhase
+from rowpath.execution.several_hosts import Hosts
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import FactsRecord, NoteRecord
 from rowpath.planning.instance_key import key_of
@@ -20,8 +21,11 @@ StartWorker = Callable[[PlannedPath], Worker]  # a new process, not yet connecte
 class SetRunner:
     """Measures sets on engines that are up. It starts and stops workers, never an engine."""
 
-    def __init__(self, context: RunContext, start_worker: StartWorker | None = None) -> None:
+    def __init__(
+        self, context: RunContext, start_worker: StartWorker | None = None, hosts: Hosts | None = None
+    ) -> None:
         self.context = context
+        self._hosts = hosts
         self.journal = context.journal
         self._start_worker = start_worker or self._new_worker
 
@@ -51,8 +55,10 @@ class SetRunner:
         return [i for i in workers if name in i.planned.phases and name not in bad.get(i.planned.path.id, {})]
 
     def _new_worker(self, planned: PlannedPath) -> Worker:
-        instance = self.context.engine_instances[key_of(planned.path)]
         log = self.context.log_of(planned)
+        if self._hosts is not None and self._hosts.is_far(planned):
+            return self._hosts.worker(planned, log)
+        instance = self.context.engine_instances[key_of(planned.path)]
         return Worker(planned, instance, log=log, timeout_s=self.context.timeout_s, pinned=True)
 
     def _start(self, set_number: int, members: Sequence[PlannedPath], cleanup: contextlib.ExitStack) -> list[Worker]:

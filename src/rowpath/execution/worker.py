@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from rowpath.engines import ENGINES
-from rowpath.engines.base import External, Instance, Settled
+from rowpath.engines.base import External, Far, FarSpent, Instance, Settled
 from rowpath.errors import RowpathError
 from rowpath.execution import core_share
 from rowpath.execution.core_share import CoreShare, Reading, Spent
@@ -101,7 +101,9 @@ class Worker:
             # Starting may use every core; what is measured is pinned once connected.
             runner = Runner.start(start, cpus.usable(), log, environment)
         self.runner = runner
-        self._server_pids: list[int] = []
+        self._far = instance if isinstance(instance, Far) else None
+        self._far_spent: FarSpent | None = None  # in the last sample
+        self._server_pids: list[int] = []  # here
         self._client_pids = [self.runner.pid]
         self._helpers: dict[tuple[int, int], bool] = {}  # (pid, tid) → whether it works beside what is measured
         self._core_share = CoreShare(frozenset(), frozenset())
@@ -144,7 +146,7 @@ class Worker:
 
     @property
     def _server_cpus(self) -> tuple[int, ...]:
-        return () if self.alone else cpus.server_cpus(self.planned.path.placement)
+        return () if self.alone or self._far else cpus.server_cpus(self.planned.path.placement)
 
     @property
     def measured_cpus(self) -> tuple[int, ...]:
@@ -160,11 +162,15 @@ class Worker:
             self._pin(pid, self.cpus, client_helpers)
         for pid in self._server_pids:
             self._pin(pid, self._server_cpus, self.instance.helper_threads)
+        if self._far:
+            self._far.take_cores()
 
     def leave_cores(self) -> None:
         """Move the runner and its server away from the measured cores, as far as there are others."""
         for pid in (*self._client_pids, *self._server_pids) if self.pinned else ():
             processes.pin(pid, cpus.spare_cpus())
+        if self._far and self.pinned:
+            self._far_spent = self._far.leave_cores()
 
     @contextlib.contextmanager
     def _on_its_cores(self) -> Iterator[None]:
@@ -273,6 +279,10 @@ class Worker:
         counted_server = work.phase.kind != "connect" and not isinstance(self.instance, External)
         server = after.server_ns - before.server_ns if counted_server else None
         server_helpers = after.server_helpers_ns - before.server_helpers_ns
+        if self._far:
+            there = self._far_spent
+            server = there.cpu_ns if there is not None and counted_server else None
+            server_helpers = there.helpers_cpu_ns if there is not None else 0
         # The loop's own thread inside its window, so that reading requests and writing replies does not count, and
         # every other thread of the process (compiler, collector) from outside; where the loop has no thread of its
         # own, all inside; several clients are threads too, so that then all is seen from outside.
@@ -305,6 +315,7 @@ class Worker:
         else:
             shared = one_core and not self.alone
             found = self._core_share.by_waiting(spent, *looks, writes=work.phase.writes, with_server=shared)
+            found += self._far_spent.core_users if self._far_spent else ()
         client = None if on_core is None else on_core + helpers
         return Measured(
             reply,
@@ -366,17 +377,29 @@ class Worker:
 
     def written_bytes(self) -> int | None:
         """Bytes that the side which keeps the rows has handed to the disk so far."""
+        if self._far:
+            return self._far.written_bytes()
         return disk.written_bytes([self.runner.pid] if self.alone else self._server_pids)
 
     @contextlib.contextmanager
     def peak_memory(self) -> Iterator[MemoryRecord]:
         """Fills in the peak of the runner and of the server while the body ran."""
         record = MemoryRecord(method=memory.MEANS)
+        self.reset_peaks()
+        yield record
+        record.client_peak_bytes, record.server_peak_bytes = self.peaks()
+
+    def reset_peaks(self) -> None:
+        """Make the runner's peak of memory its present memory."""
         for pid in self._client_pids:
             memory.reset_peak(pid)
-        yield record
-        record.client_peak_bytes = memory.sum_of_peaks_bytes(self._client_pids)
-        record.server_peak_bytes = None if self.alone else memory.anonymous_bytes(self._server_pids)
+
+    def peaks(self) -> tuple[int | None, int | None]:
+        """Bytes of the runner at its peak since then, and of the server now."""
+        client = memory.sum_of_peaks_bytes(self._client_pids)
+        if self._far:
+            return client, self._far.memory_bytes()
+        return client, None if self.alone else memory.anonymous_bytes(self._server_pids)
 
     def facts(self) -> dict[str, Any]:
         """What the live connection reports of itself: versions, settings, libraries."""

@@ -21,7 +21,7 @@ from rowpath.execution import quiet
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.worker import Measured, Worker
-from rowpath.explain import profile
+from rowpath.explain import async_profiler, profile
 from rowpath.explain.profile import Profile
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine.counters import core_users
@@ -194,6 +194,7 @@ def taken_apart(
             continue
         pids = [*worker.pids, *worker.instance.pids()]
         languages = dict.fromkeys(worker.pids, worker.planned.path.language)
+        languages |= dict.fromkeys(filter(async_profiler.is_jvm, worker.instance.pids()), "java")
         try:
             with profile.profiling(pids, explained_cpus(worker), languages, directory / "profile.data") as one:
                 evidence.profiled.blocks.append(take(worker, work))

@@ -148,7 +148,7 @@ def explain(
             digest = ""  # rows that change prove nothing
         name = f"{in_words(planned, query.keyed is not None)} ({language(planned.path.language).title})"
         found = msgspec.structs.replace(found, name=name)
-        if after is not None:
+        if after is not None and planned.path.language != "node":  # another process of it would not be throttled
             after(worker, work, found, {})
         return found, digest
     finally:

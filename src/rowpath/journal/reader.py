@@ -11,6 +11,7 @@ import msgspec
 
 from rowpath.errors import InternalError, UsageError
 from rowpath.journal import version_1
+from rowpath.journal.host_records import ClockRecord, HostRecord, WayRecord
 from rowpath.journal.record_base import InSet, InStage, Record
 from rowpath.journal.records import (
     SCHEMA_VERSION,
@@ -65,6 +66,9 @@ class Records:
     probe: list[ProbeRecord] = field(default_factory=list)
     explanations: dict[tuple[str, str], Explanation] = field(default_factory=dict)  # by path's name and phase, the last
     sync_cost: SyncCostRecord | None = None
+    hosts: dict[str, HostRecord] = field(default_factory=dict)  # by name
+    clocks: list[ClockRecord] = field(default_factory=list)
+    ways: list[WayRecord] = field(default_factory=list)
     links: dict[tuple[str, str], LinkRecord] = field(default_factory=dict)  # by link and placement, the last measured
     done: Done = field(default_factory=Done)
     outcome: str = ""  # empty: killed, or still running
@@ -121,6 +125,12 @@ class Records:
             self.sync_cost = record
         elif isinstance(record, LinkRecord):
             self.links[record.link, record.placement] = record
+        elif isinstance(record, HostRecord):
+            self.hosts[record.name] = record
+        elif isinstance(record, ClockRecord):
+            self.clocks.append(record)
+        elif isinstance(record, WayRecord):
+            self.ways.append(record)
         elif isinstance(record, NoteRecord):
             self.notes.append(record.text)
         elif isinstance(record, ProbeRecord):

@@ -6,6 +6,7 @@ from typing import Any
 
 import msgspec
 
+from rowpath.journal.host_records import AnyHostRecord
 from rowpath.journal.mixed_load_records import AnyMixedLoadRecord
 from rowpath.journal.record_base import InSet, OperationFailure, Record
 from rowpath.machine.counters.core_users import CoreUser
@@ -338,4 +339,5 @@ AnyRecord = (
     | ResumedRecord
     | EndRecord
     | AnyMixedLoadRecord
+    | AnyHostRecord
 )

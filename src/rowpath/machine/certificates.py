@@ -35,8 +35,11 @@ def problem() -> str:
     return "" if shutil.which("openssl") else "openssl, which makes the server's certificate, is missing"
 
 
-def make(folder: Path, user: str | None, kind: Key = ECDSA) -> tuple[Path, Path]:
-    """A new certificate and its key in that folder, both 0600 and the user's own. Errors: EnvironmentMissing."""
+def make(folder: Path, user: str | None, kind: Key = ECDSA, address: str = "127.0.0.1") -> tuple[Path, Path]:
+    """A new certificate for that address and its key in that folder, both 0600 and the user's own.
+
+    Errors: EnvironmentMissing.
+    """
     missing = problem()
     if missing:
         raise EnvironmentMissing(missing, INSTALL)
@@ -44,7 +47,7 @@ def make(folder: Path, user: str | None, kind: Key = ECDSA) -> tuple[Path, Path]
     for file in (certificate, key):
         private_directories.write_private(file, "")  # 0600 before openssl writes into it
     asked = [*kind.made_by, "-noenc", "-days", str(DAYS)]
-    names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    names = ["-subj", "/CN=localhost", "-addext", f"subjectAltName=DNS:localhost,IP:{address}"]
     done = processes.run(["openssl", "req", "-x509", *asked, *names, "-keyout", key, "-out", certificate])
     if done.returncode != 0:
         raise EnvironmentMissing(f"openssl made no certificate: {done.stderr.strip()[-300:]}", "openssl version")

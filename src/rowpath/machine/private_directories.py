@@ -99,19 +99,19 @@ def write_private(file: Path, text: str, user: str | None = None) -> None:
     give(file, user)
 
 
-def free_port() -> int:
-    """A TCP port of 127.0.0.1 that was free a moment ago."""
+def free_port(address: str = "127.0.0.1") -> int:
+    """A TCP port of that address of ours that was free a moment ago."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.bind((address, 0))
         return int(probe.getsockname()[1])
 
 
-def port_taken(port: int) -> bool:
-    """Whether something else holds that port of 127.0.0.1."""
+def port_taken(port: int, address: str = "127.0.0.1") -> bool:
+    """Whether something else holds that port of that address of ours."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((address, port))
         except OSError:
             return True
         return False

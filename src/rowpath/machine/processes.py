@@ -41,6 +41,8 @@ FOREIGN_PREFIXES = (
     "CLASSPATH",
     "PYTHON",
     "MONO_",
+    "RAY_",
+    "SPT_NOENV",
 )
 
 _prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up now: a forked child must not load anything

@@ -26,6 +26,8 @@ COORDINATES = (
     "tls",
     "link",
     "placement",
+    "client_host",
+    "server_host",
     "clients",
     "ranges",
     "threads",

@@ -7,8 +7,8 @@ from rowpath.engines.base import versions
 from rowpath.model.path import AccessPath
 
 # engine, deployment, durability, version (`none` where the engine has but one), storage (`none` likewise), `free` for
-# a server that may use every core (else `none`)
-Key = tuple[str, str, str, str, str, str]
+# a server that may use every core (else `none`), host (`none`: this machine)
+Key = tuple[str, str, str, str, str, str, str]
 
 
 def key_of(path: AccessPath) -> Key:
@@ -17,4 +17,5 @@ def key_of(path: AccessPath) -> Key:
     version = path.get("engine_version") if path.get("engine_version") in offered else offered[0]
     shown = version if len(offered) > 1 else "none"
     free = "free" if path.served and path.placement == "free" else "none"
-    return path.engine, path.deployment, path.durability, shown, path.get("storage"), free
+    host = path.get("server_host" if path.served else "client_host")
+    return path.engine, path.deployment, path.durability, shown, path.get("storage"), free, host

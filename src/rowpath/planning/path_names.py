@@ -17,6 +17,8 @@ def spelt(key: str, value: str) -> str:
         return f"TLS {value}"
     if key == "plan_cache_mode":
         return f"{value.removeprefix('force_').removesuffix('_plan')} plan"
+    if key in ("client_host", "server_host"):
+        return f"{'from' if key == 'client_host' else 'to'} {value}"
     if key == "link":
         return f"link {value}" if value != "none" else "no link"
     if key == "pipeline" and not value.isdigit():

@@ -13,6 +13,8 @@ from rowpath.model.path import TOGETHER, WITHOUT, AccessPath, Dropped
 from rowpath.model.workload import Phase, PhaseName, Workload, phase_of
 from rowpath.planning.availability import unavailable
 from rowpath.planning.candidates import candidates, nothing_left, served_phases
+from rowpath.planning.hosts import SeveralHosts
+from rowpath.planning.hosts import check as check_for_hosts
 from rowpath.planning.lattice import applies
 from rowpath.planning.mixed_load.eligibility import only_alone
 from rowpath.planning.path_names import short_names
@@ -66,17 +68,25 @@ def make_plan(
     *,
     seed: int,
     extended: bool = False,
+    hosts: SeveralHosts | None = None,
 ) -> Plan:
-    """Expand the experiment's selections, keep what the filters name, drop with reasons what cannot run here."""
+    """Expand the experiment's selections, keep what the filters name, drop with reasons what cannot run.
+
+    With `hosts` paths are on those, as their coordinates say.
+    """
     check_coordinates(filters)
+    if hosts is not None:
+        check_for_hosts(experiment)
     dropped: list[Dropped] = []
     unserved: list[tuple[str, str, str]] = []
-    chosen = candidates([each for each in experiment.paths if extended or not each.extended], filters, dropped)
+    selections = [each for each in experiment.paths if extended or not each.extended]
+    chosen = candidates(selections, filters, dropped, hosts.file if hosts else None)
     short = short_names([(candidate.path, candidate.name) for candidate in chosen])
     runnable: list[PlannedPath] = []
     for candidate in chosen:
         path, adapter = candidate.path, candidate.adapter
-        reason, remedy = unavailable(adapter, path)
+        far = hosts is not None and path.get("client_host") != "none"
+        reason, remedy = hosts.unavailable(path) if hosts is not None and far else unavailable(adapter, path)
         if reason := reason or only_alone(adapter, path, experiment):
             dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
         elif served := served_phases(candidate, experiment, workloads, unserved):
@@ -111,7 +121,7 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
         only_none = key == "durability" and writing and writes
         return only_none or applies(planned.path, key)
 
-    keys = ("placement", "durability", *(key for key in TOGETHER if key != "placement"))
+    keys = ("placement", "client_host", "server_host", "durability", *(key for key in TOGETHER if key != "placement"))
     applicable = {key: [_value(p.path, key) for p in paths if means(p, key)] for key in keys}
     varying = [key for key in keys if len(set(applicable[key])) > 1]
     result = []

@@ -81,7 +81,7 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
         "language": tuple(dict.fromkeys(adapter.language for adapter in every_adapter())),
         "driver": tuple(dict.fromkeys(adapter.driver for adapter in every_adapter())),
         "deployment": ("embedded", "server", "file", "none"),
-        "placement": ("same", "split", "free"),
+        "placement": ("same", "split", "free", "apart"),
     }
     for key, right in known.items():
         for value in wanted.get(key, ()):

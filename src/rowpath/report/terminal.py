@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rowpath import text as fmt
+from rowpath.analysis import several_hosts
 from rowpath.analysis.model import Analysis, Answer, GroupAnswer, Hidden, MergedFinding, PhaseAnswer
 from rowpath.report import bars
 
@@ -70,6 +71,8 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
     elif answer.question:
         lines += _wrapped(answer.question, width, room.question, style="bold")
     lines += _trust(answer, width)
+    if ways := several_hosts.line(analysis.trust.get("ways", [])):
+        lines += _wrapped(ways, width, 2, INDENT)
     lines += _pictures(answer, width, room)
     if answer.sentences:
         # The last one says what is not certain.

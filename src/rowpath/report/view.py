@@ -309,6 +309,8 @@ def _short(coordinates: dict[str, str]) -> str:
 
 def _trust(analysis: Analysis) -> tuple[Section, ...]:
     captions = {
+        "hosts": "Hosts",
+        "ways": "The network between the hosts: the floor of every path over it",
         "order": "Run order",
         "digests": "Digests: each path's rows and the generator's",
         "disturbed": "Disturbed blocks",

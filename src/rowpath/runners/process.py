@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import msgspec
+from typing_extensions import override
 
 from rowpath.machine import processes
 from rowpath.runners.manifest import Command
@@ -41,6 +42,10 @@ class RunnerFailure(Exception):
         self.kind = kind
         self.code = code
         self.text = text
+
+    @override
+    def __reduce__(self) -> tuple[type[RunnerFailure], tuple[str, str, str]]:
+        return type(self), (self.kind, self.text, self.code)
 
     @property
     def fatal(self) -> bool:

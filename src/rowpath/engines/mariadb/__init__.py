@@ -101,6 +101,7 @@ class Mariadb(BackupWays):
     order = 21
     flavour: Flavour = "mariadb"
     title = "MariaDB"
+    listens = True
     deployments: tuple[str, ...] = ("server", "embedded")
     storages: tuple[str, ...] = ("innodb", "myisam", "aria")
     ways: tuple[str, ...] = (backup.DUMP, backup.PHYSICAL)

@@ -117,7 +117,7 @@ class MariadbServer(PrivateServer):
     def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens, the runners' own login, and what their tables are kept as."""
         return {
-            "host": "127.0.0.1",
+            "host": self._place.listen,
             "port": self._port,
             "socket": str(self._socket()),
             "user": ROLE,
@@ -216,7 +216,7 @@ class MariadbServer(PrivateServer):
         logins, login = home / "logins.sql", self._login()
         first = settings.first_statements(self.storage, self.durability)
         private_directories.write_private(
-            logins, script(first + mariadb_logins.statements(self._passwords)), self._user
+            logins, script(first + mariadb_logins.statements(self._passwords, self._admitted())), self._user
         )
         private_directories.write_private(login, mariadb_logins.option_file(self._passwords[SUPERUSER], self._socket()))
         try:
@@ -229,6 +229,10 @@ class MariadbServer(PrivateServer):
         self._ask("SELECT 1;")
         return True
 
+    def _admitted(self) -> tuple[str, ...]:
+        """Where runners may log in from: this machine, and the addresses of the run's other hosts."""
+        return tuple(dict.fromkeys((*mariadb_logins.HOSTS[:1], self._place.listen, *self._place.clients)))
+
     def _command(self, logins: Path) -> list[str | Path]:
         return [
             self._programs.server,
@@ -239,6 +243,7 @@ class MariadbServer(PrivateServer):
             f"--port={self._port}",
             f"--init-file={logins}",
             *settings.arguments(self._engine.flavour, self.storage, self.durability),
+            f"--bind-address={self._place.listen}",
             *settings.SERVER_ONLY[self._engine.flavour],
             *self._encryption(),
         ]
@@ -247,7 +252,7 @@ class MariadbServer(PrivateServer):
         if not self._tls:
             return settings.PLAIN
         flavour = self._engine.flavour
-        made = certificates.make(self._files(), self._user, settings.TLS_KEY[flavour])
+        made = certificates.make(self._files(), self._user, settings.TLS_KEY[flavour], self._place.listen)
         return settings.tls_arguments(flavour, *made)
 
     @override

@@ -34,9 +34,8 @@ OWN: dict[Flavour, dict[str, str]] = {
     "mysql": {"innodb-log-file-size": "24M", "default-authentication-plugin": "mysql_native_password"},
 }
 SERVER_ONLY: dict[Flavour, tuple[str, ...]] = {
-    "mariadb": ("--bind-address=127.0.0.1", "--skip-name-resolve", "--max-connections=400"),
+    "mariadb": ("--skip-name-resolve", "--max-connections=400"),
     "mysql": (
-        "--bind-address=127.0.0.1",
         "--skip-name-resolve",
         "--max-connections=400",
         "--mysqlx=OFF",

@@ -55,6 +55,7 @@ class Postgresql(BackupWays):
     order = 20
     ways = tuple(BACKUP_PROGRAMS)
     deployments = ("server",)
+    listens = True
     availability = staticmethod(postgresql_programs.availability)
     version = staticmethod(postgresql_programs.version_here)
     types = {

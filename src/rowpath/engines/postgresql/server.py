@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 # Way → the program that makes the backup, and the one that restores it where more than a server is needed.
 BACKUP_PROGRAMS = {"basebackup": ("pg_basebackup",), "dump": ("pg_dump", "pg_restore")}
 SUPERUSER, ROLE, DATABASE = "postgres", "rowpath", "rowpath"
+LOOPBACK = "127.0.0.1"
 LOAD_TIMEOUT_S = 3600.0
 MADE_WITH = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")  # by initdb
 SETTINGS = {
@@ -44,7 +45,7 @@ SETTINGS = {
     "checkpoint_timeout": "1h",
     "max_wal_size": "4GB",
     "password_encryption": "scram-sha-256",
-    "listen_addresses": "127.0.0.1",
+    "listen_addresses": LOOPBACK,
     "unix_socket_permissions": "0700",
     "timezone": "UTC",
     "log_timezone": "UTC",
@@ -132,7 +133,7 @@ class PostgresqlServer(PrivateServer):
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         return {
-            "host": "127.0.0.1",
+            "host": self._place.listen,
             "port": self._port,
             "socket_dir": str(self._sockets),
             "user": ROLE,
@@ -263,15 +264,28 @@ class PostgresqlServer(PrivateServer):
 
     def _configure(self) -> None:
         listening = {"port": str(self._port), "unix_socket_directories": str(self._sockets).replace("'", "''")}
+        if self._place.listen != LOOPBACK:
+            listening["listen_addresses"] = self._place.listen
+            self._admit()
         settings = SETTINGS | DURABILITY[self.durability] | listening
         if self._tls:
-            certificate, key = certificates.make(self._files(), self._user)
+            certificate, key = certificates.make(self._files(), self._user, address=self._place.listen)
             files = {"ssl_cert_file": str(certificate), "ssl_key_file": str(key)}
             settings |= TLS | {name: file.replace("'", "''") for name, file in files.items()}
         file = self._files() / "data" / "postgresql.conf"
         private_directories.write_private(
             file, "".join(f"{name} = '{value}'\n" for name, value in settings.items()), self._user
         )
+
+    def _admit(self) -> None:
+        """Who may log in where it listens: the runners' role, from the addresses of the run's hosts."""
+        lines = ["local all all scram-sha-256"]
+        lines += [
+            f"host {DATABASE} {ROLE} {address}/32 scram-sha-256"
+            for address in (self._place.listen, *self._place.clients)
+        ]
+        text = "".join(f"{line}\n" for line in dict.fromkeys(lines))
+        private_directories.write_private(self._files() / "data" / "pg_hba.conf", text, self._user)
 
     @override
     def _started(self) -> bool:

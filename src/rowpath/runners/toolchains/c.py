@@ -143,6 +143,7 @@ def echo_command(
     *,
     unix: Path | None = None,
     tcp: int | None = 0,
+    listen: str = "127.0.0.1",
     cpu: int | None = None,
     burn_ns: int = 0,
     stall_ns: int = 0,
@@ -150,7 +151,7 @@ def echo_command(
 ) -> tuple[str, ...]:
     """How to start the ping server: it prints `ready tcp=PORT`, serves, and ends with its parent or its stdin.
 
-    `tcp` 0: any free port of 127.0.0.1; None: no TCP (then PORT is 0). It burns `burn_ns` of CPU per answer and
+    `tcp` 0: any free port of `listen`; None: no TCP (then PORT is 0). It burns `burn_ns` of CPU per answer and
     sleeps `stall_ns` before each `stall_every`-th one.
     """
     program = _built("echo", [_source("tools/echo.c")], [], [], core=False)
@@ -161,6 +162,7 @@ def echo_command(
         "--unix": unix,
         "--tcp": tcp,
         "--cpu": cpu,
+        "--listen": listen if listen != "127.0.0.1" else None,
     }
     return str(program), *(word for name, value in options.items() if value is not None for word in (name, str(value)))
 
@@ -179,6 +181,11 @@ def replay_command() -> tuple[str, ...]:
     folder = _source("tools/replay")
     inputs = sorted(folder.glob("*.c"))
     return (str(_built("replay", inputs, [], [], core=False)),)
+
+
+def network_program() -> str:
+    """The program that measures clocks and the way between two hosts; runners/c/tools/network.c says how."""
+    return str(_built("network", [_source("tools/network.c")], [], [], core=False))
 
 
 def sync_count_library() -> Path:

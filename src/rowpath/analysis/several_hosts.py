@@ -1,0 +1,78 @@
+"""The hosts of a run as a reader sees them: what each is, its clock, and the ways between them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rowpath import text
+from rowpath.journal.host_records import ClockRecord, WayRecord
+from rowpath.journal.reader import Records
+
+SHOWN = ("processor", "kernel", "distribution", "python")
+
+
+def hosts(journal: Records) -> list[dict[str, Any]]:
+    """A row for each host; a clock's move is from before the run to after it."""
+    found = []
+    for name, host in journal.hosts.items():
+        clocks = {each.when: each for each in journal.clocks if each.host == name}
+        found.append(
+            {
+                "host": name,
+                "address": host.address,
+                "roles": ", ".join(host.roles),
+                **{key: host.environment.get(key, "") for key in SHOWN},
+                "measured on CPU": ", ".join(map(str, host.measured_cpus)),
+                "helpers on CPU": ", ".join(map(str, host.helper_cpus)),
+                "MTU": host.mtu or "",
+                **_clock(clocks),
+                "note": host.note,
+            }
+        )
+    return found
+
+
+def _clock(clocks: dict[str, ClockRecord]) -> dict[str, str]:
+    before, after = clocks.get("before"), clocks.get("after")
+    if before is None:
+        return {}
+    found = {
+        "clock less the controller's": text.duration(before.offset_ns),
+        "within": f"±{text.duration(before.bound_ns)}",
+    }
+    if after is not None:
+        bound = text.duration(before.bound_ns + after.bound_ns)
+        found["moved during the run"] = f"{(after.offset_ns - before.offset_ns) / 1000:+.1f} µs ±{bound}"
+    return found
+
+
+def ways(journal: Records) -> list[dict[str, Any]]:
+    """A row for each pair of hosts, before and after the run, by size of the answer."""
+    return [row for way in journal.ways for row in _rows(way)]
+
+
+def _rows(way: WayRecord) -> list[dict[str, Any]]:
+    return [
+        {
+            "from": way.client,
+            "to": way.server,
+            "when": way.when,
+            "answer": text.size(each.bytes),
+            "round trip": text.duration(each.median_ns),
+            "10th to 90th percentile": f"{text.duration(each.low_ns)} to {text.duration(each.high_ns)}",
+            "rate there": f"{text.size(way.to_server_bytes_per_s)}/s",
+            "rate back": f"{text.size(way.from_server_bytes_per_s)}/s",
+        }
+        for each in way.round_trips
+    ]
+
+
+def line(rows: list[dict[str, Any]]) -> str:
+    """The ways in a line, of rows as `ways` makes them: a round trip of the least answer, and the rates."""
+    said: dict[tuple[str, str], str] = {}
+    for row in rows:
+        pair = (row["from"], row["to"])
+        if pair not in said:
+            rates = f"{row['rate there']} there, {row['rate back']} back"
+            said[pair] = f"{pair[0]} → {pair[1]}: round trip {row['round trip']}, {rates}"
+    return "; ".join(said.values())

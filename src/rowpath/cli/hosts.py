@@ -1,0 +1,160 @@
+"""`rowpath hosts setup|check|up|status|down|node`, and joining the hosts of a run."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from rowpath import text
+from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
+from rowpath.hosts import cluster, hosts_file, node, setup
+from rowpath.journal.host_records import ClockRecord, WayRecord
+
+if TYPE_CHECKING:
+    from rowpath.hosts.session import Session
+
+ACTIONS = ("setup", "check", "up", "status", "down", "node")
+LOOK_S = 2.0  # at what helpers use
+
+
+def lines(action: str, words: list[str]) -> Iterator[str]:
+    """What an action prints. Errors: UsageError, EnvironmentMissing."""
+    with_file = action in ("check", "up", "status", "down")
+    if len(words) != with_file:
+        what = "one FILE is needed" if with_file else "it takes no FILE"
+        raise UsageError(f"hosts {action}: {what}", f"rowpath hosts {action}{' hosts.toml' if with_file else ''}")
+    if action == "setup":
+        print(f"fetching Ray {setup.RAY}: 77 MB", file=sys.stderr)
+        yield f"Ray {setup.RAY} is in {setup.fetch()}"
+        return
+    file = Path(words[0])
+    yield from {"check": check, "up": up, "status": status, "down": down}[action](file)
+
+
+def _note(what: str) -> None:
+    print(what, file=sys.stderr)
+
+
+def up(file: Path) -> Iterator[str]:
+    """Start what joins the hosts."""
+    state = cluster.up(file, hosts_file.read(file), _note)
+    yield f"{len(state.hosts.host)} hosts are up, their head on {state.controller}:{state.port}"
+    yield "whoever has the cluster's token and certificates can run programs on these hosts as you"
+    yield f"check them: rowpath hosts check {file}"
+    yield f"stop them: rowpath hosts down {file}"
+
+
+def down(file: Path) -> Iterator[str]:
+    """Stop what joins the hosts, and all that runs through it."""
+    cluster.down(file, hosts_file.read(file), _note)
+    yield f"the hosts of {file} are down"
+
+
+def status(file: Path) -> Iterator[str]:
+    """What runs on each host."""
+    hosts_file.read(file)
+    for name, found in cluster.status(file).items():
+        if isinstance(found, RowpathError):
+            yield f"{name:<12} unknown: {found.message}"
+            continue
+        resident = sum(each.resident_bytes for each in found.processes)
+        what = f"{len(found.processes)} processes, resident {text.size(resident)}" if found.processes else "down"
+        yield f"{name:<12} {what}"
+        for each in found.processes:
+            yield f"{'':12} {each.pid:>8} {each.name:<16} CPU {each.cpu_ns / 1e9:.1f} s"
+
+
+def check(file: Path) -> Iterator[str]:
+    """What each host is, its clock, what helpers use, and the way of every pair."""
+    hosts_file.read(file)
+    with joined(file) as session:
+        yield f"{len(session.file.host)} hosts of {file}, the controller on {session.state.controller}"
+        for host in session.file.host:
+            found = session.hello[host.name]
+            cpus = f"measured on CPU {_list(found['measured_cpus'])}, helpers on CPU {_list(found['spare_cpus'])}"
+            yield f"{host.name}: {host.address}, {' and '.join(host.roles)}"
+            yield f"  Rowpath {found['rowpath']}, Python {found['environment']['python']}, {cpus}"
+            if found["note"]:
+                yield f"  ! {found['note']}"
+            yield f"  clock {clock_text(session.clock(host.name, 'before'))}"
+        before, begun = _used(session), time.monotonic()
+        time.sleep(LOOK_S)
+        elapsed_ns = (time.monotonic() - begun) * 1e9
+        for name, used in _used(session).items():
+            yield f"{name}: helpers use {(used - before[name]) / elapsed_ns:.1%} of a core while nothing is measured"
+        for client, server in session.role_pairs():
+            yield way_text(session.way(client.name, server.name, "before"))
+
+
+def _used(session: Session) -> dict[str, int]:
+    return {host.name: sum(each.cpu_ns for each in session.processes(host.name)) for host in session.file.host}
+
+
+def _list(cpus: list[int]) -> str:
+    return ", ".join(map(str, cpus))
+
+
+def clock_text(record: ClockRecord) -> str:
+    """An offset with its bound."""
+    offset_us, bound_us = record.offset_ns / 1000, record.bound_ns / 1000
+    return f"{offset_us:+,.1f} µs from the controller's, within ±{bound_us:.1f} µs"
+
+
+def way_text(record: WayRecord) -> str:
+    """A way in a line."""
+    trips = ", ".join(f"{text.size(each.bytes)} {text.duration(each.median_ns)}" for each in record.round_trips)
+    rates = f"{text.size(record.to_server_bytes_per_s)}/s there, {text.size(record.from_server_bytes_per_s)}/s back"
+    return f"{record.client} → {record.server}: round trip {trips}; {rates}"
+
+
+def node_program() -> int:
+    """What `hosts up` runs on a host: reads a request on stdin."""
+    return node.main()
+
+
+@contextlib.contextmanager
+def joined(file: Path) -> Iterator[Session]:
+    """The hosts of a file while the body runs. Errors: RowpathError; a host that is lost is one too."""
+    hosts_file.read(file)
+    setup.require()
+    from rowpath.execution.several_hosts import HostLost
+    from rowpath.hosts.session import Session
+
+    session: Session | None = None
+    try:
+        session = Session(file)
+        yield session
+    except HostLost as lost:
+        again = f"rowpath hosts down {file}, then up"
+        error = EnvironmentMissing(str(lost), f"{again}; a run goes on with: rowpath run --resume DIR")
+        if lost.host == cluster.CONTROLLER:
+            _leave_at_once(error, session)
+        raise error from lost
+    finally:
+        if session is not None:
+            session.close()
+
+
+def _leave_at_once(error: RowpathError, session: Session | None) -> NoReturn:
+    """Say what happened and end: without its head, Ray ends this process with a crash of its own at exit."""
+    if session is not None:
+        session.close()
+    print(f"error: {error.message}\n\nhint: {error.hint}", file=sys.stderr, flush=True)
+    sys.stdout.flush()
+    atexit._run_exitfuncs()  # what was started here ends, and its files are removed
+    os._exit(error.exit_code)
+
+
+def print_plan(session: Session, clients_and_servers: list[tuple[str, str]]) -> Iterator[str]:
+    """What `--plan` shows of the hosts."""
+    for name in dict.fromkeys(name for pair in clients_and_servers for name in pair if name != "none"):
+        yield f"host {name}: {session.file.named(name).address}, clock {clock_text(session.clock(name, 'before'))}"
+    for client, server in clients_and_servers:
+        if server not in ("none", client):
+            yield way_text(session.way(client, server, "before"))

@@ -1,0 +1,54 @@
+"""What a run needs of other hosts: instances, workers and verification there. Without hosts nothing of it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal, Protocol
+
+from typing_extensions import override
+
+from rowpath.engines.base import Instance
+from rowpath.execution.run_context import RunContext
+from rowpath.execution.worker import Worker
+from rowpath.journal.record_base import Record
+from rowpath.planning.instance_key import Key
+from rowpath.planning.plan import Plan, PlannedPath
+
+
+class HostLost(Exception):
+    """A host, or what joins the hosts, is gone: no set can be completed without it."""
+
+    def __init__(self, host: str, text: str) -> None:
+        super().__init__(f"host {host} was lost: {text}")
+        self.host = host
+        self.text = text
+
+    @override
+    def __reduce__(self) -> tuple[type[HostLost], tuple[str, str]]:
+        return type(self), (self.host, self.text)
+
+
+class Hosts(Protocol):
+    """The hosts of a run. Every method raises HostLost when one is gone."""
+
+    def begin(self, plan: Plan, timeout_s: float, note: Callable[[str], None]) -> None:
+        """Make the hosts of the plan's paths ready: runners and drivers are built there. Errors: RowpathError."""
+
+    def is_far(self, planned: PlannedPath) -> bool:
+        """Whether the path runs on other hosts than this machine."""
+
+    def instance(self, key: Key) -> Instance:
+        """The instance of that key, started and loaded on its host. Errors: RowpathError, RunnerFailure."""
+
+    def worker(self, planned: PlannedPath, log: Callable[[str], None]) -> Worker:
+        """A new runner on the path's client host. Errors: RowpathError, RunnerFailure."""
+
+    def prove(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
+        """The verification pass of the path, on its client host, journalled; as `VerificationPass.prove`."""
+
+    def records(self, when: Literal["before", "after"]) -> list[Record]:
+        """What hosts, clocks and the ways between them are, measured now."""
+
+    def end(self, logs: Path) -> None:
+        """Stop all that the run has on other hosts, keep what runners wrote there; never raises."""

@@ -1,0 +1,1 @@
+"""Several hosts: what joins them, their agents, and the ways between them."""

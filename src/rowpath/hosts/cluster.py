@@ -1,0 +1,183 @@
+"""The cluster of a `hosts.toml`: brought up, looked at and taken down, with a token and certificates of its own."""
+
+from __future__ import annotations
+
+import fcntl
+import functools
+import hashlib
+import secrets
+import shutil
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import msgspec
+
+from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
+from rowpath.hosts import certificates, node, reach, setup
+from rowpath.hosts.node import Answer, Request
+from rowpath.machine import private_directories, processes
+from rowpath.machine.directories import cache_dir
+from rowpath.model.hosts import HostsFile, cpu_list
+
+CONTROLLER = "controller"  # as a host: the machine of the head
+
+
+class State(msgspec.Struct):
+    """What is known of a cluster that is up; secrets are in files of their own."""
+
+    cluster: str
+    file: str
+    controller: str
+    port: int
+    head_pids: list[int]
+    hosts: HostsFile
+
+
+def name_of(file: Path) -> str:
+    """What the cluster of a file is called."""
+    return f"cluster-{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:12]}"
+
+
+def read(file: Path) -> State:
+    """The cluster of that file. Errors: UsageError when it is not up."""
+    kept = _state_file(name_of(file))
+    try:
+        return msgspec.json.decode(kept.read_bytes(), type=State)
+    except (FileNotFoundError, msgspec.DecodeError):
+        raise UsageError(f"the hosts of {file} are not up", f"rowpath hosts up {file}") from None
+
+
+def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
+    """Start what joins the hosts, on each of them. UsageError when it is up; RowpathError, and nothing stays."""
+    setup.require()
+    cluster = name_of(file)
+    with _locked(cluster):
+        if _state_file(cluster).is_file():
+            raise UsageError(f"the hosts of {file} are up already", f"rowpath hosts status {file}")
+        controller = hosts.cluster.controller or _address_towards(hosts.host[0].address)
+        if controller in {host.address for host in hosts.host}:
+            what = f"the controller's address {controller} is also a host's"
+            raise UsageError(what, f'write another one in {file}: [cluster] controller = "10.0.0.1"')
+        if private_directories.port_taken(hosts.cluster.port, controller):
+            what = f"port {hosts.cluster.port} of {controller} is in use"
+            raise UsageError(what, f"write another one in {file}: [cluster] port = 6380")
+        try:
+            return _started(file, hosts, cluster, controller, note)
+        except BaseException:
+            _stop_all(hosts, cluster, lambda _text: None)
+            raise
+
+
+def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: Callable[[str], None]) -> State:
+    authority, pairs = certificates.make([controller, *(host.address for host in hosts.host)])
+    token = secrets.token_hex(32)
+
+    def request(name: str, address: str) -> Request:
+        pair = pairs[address]
+        made = Request("start", cluster, name, address, token=token, authority=authority)
+        made.certificate, made.key = pair.certificate, pair.key
+        return made
+
+    head = request(CONTROLLER, controller)
+    head.port = hosts.cluster.port
+    note(f"starting the head on {controller}")
+    answers = {CONTROLLER: reach.carry_out(None, head)}
+
+    def start(position: int) -> None:
+        host = hosts.host[position]
+        joining = request(host.name, host.address)
+        joining.head, joining.helpers = f"{controller}:{head.port}", _helpers(hosts, position)
+        note(f"starting host {host.name} on {host.address}")
+        answers[host.name] = reach.carry_out(host, joining)
+
+    processes.side_by_side(functools.partial(start, position) for position in range(len(hosts.host)))
+    _check_same(answers)
+    head_pids = [each.pid for each in answers[CONTROLLER].processes if each.name.startswith("gcs_server")]
+    state = State(cluster, str(file.resolve()), controller, head.port, head_pids, hosts)
+    private_directories.write_private(_state_file(cluster), msgspec.json.encode(state).decode())
+    return state
+
+
+def _helpers(hosts: HostsFile, position: int) -> tuple[int, ...]:
+    return cpu_list(hosts.host[position].helpers)
+
+
+def _check_same(answers: dict[str, Answer]) -> None:
+    ours = answers[CONTROLLER]
+    for name, answer in answers.items():
+        if (answer.rowpath, answer.code) != (ours.rowpath, ours.code):
+            what = f"host '{name}' has another Rowpath ({answer.rowpath}, {answer.code[:12]})"
+            raise EnvironmentMissing(
+                f"{what} than this machine ({ours.rowpath}, {ours.code[:12]})", "copy this one there"
+            )
+
+
+def status(file: Path) -> dict[str, Answer | RowpathError]:
+    """What runs on each host, the controller's machine first, or why that is not known. Errors: UsageError."""
+    state = read(file)
+    found: dict[str, Answer | RowpathError] = {}
+    for name, host in [(CONTROLLER, None), *((host.name, host) for host in state.hosts.host)]:
+        try:
+            found[name] = reach.carry_out(host, Request("look", state.cluster, name))
+        except RowpathError as error:
+            found[name] = error
+    return found
+
+
+def down(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> None:
+    """Stop all that joins the hosts, and all that runs through it; harmless when nothing is there. RowpathError."""
+    cluster = name_of(file)
+    with suppress(UsageError):  # a part of it may be there all the same
+        hosts = read(file).hosts
+    with _locked(cluster):
+        _stop_all(hosts, cluster, note)
+
+
+def _stop_all(hosts: HostsFile, cluster: str, note: Callable[[str], None]) -> None:
+    mistakes: list[RowpathError] = []
+    for name, host in [*((host.name, host) for host in hosts.host), (CONTROLLER, None)]:
+        try:
+            reach.carry_out(host, Request("stop", cluster, name))
+            note(f"{name} is stopped")
+        except RowpathError as error:
+            mistakes.append(error)
+    _state_file(cluster).unlink(missing_ok=True)
+    if mistakes:
+        raise mistakes[0]
+    shutil.rmtree(_state_file(cluster).parent, ignore_errors=True)
+
+
+def environment(state: State) -> dict[str, str]:
+    """What the controller needs to join: settings, and the files of token and certificates."""
+    found = node.environment(state.cluster, CONTROLLER)
+    ours = {name: value for name, value in found.items() if name.startswith("RAY_")}
+    return ours | {"RAY_gcs_rpc_server_reconnect_timeout_s": "60"}  # we watch the head ourselves, and end in order
+
+
+def _state_file(cluster: str) -> Path:
+    return cache_dir() / "hosts" / cluster / "state.json"
+
+
+@contextmanager
+def _locked(cluster: str) -> Iterator[None]:
+    folder = cache_dir() / "hosts"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / cluster).mkdir(mode=0o700, exist_ok=True)
+    with (folder / f"{cluster}.lock").open("w") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise UsageError("these hosts are being brought up or down", "rowpath hosts status hosts.toml") from None
+        yield
+
+
+def _address_towards(address: str) -> str:
+    """Our own address on the way to another one; no packet is sent."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((address, 9))
+        except OSError as error:
+            raise EnvironmentMissing(f"no way leads to {address}: {error.strerror}", "ip route") from error
+        return str(probe.getsockname()[0])

@@ -1,0 +1,53 @@
+"""Clocks and the way between two hosts, measured by the program runners/c/tools/network.c on both."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import socket
+import struct
+from typing import Any
+
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import cpus, processes
+
+MEANS = (
+    "UDP exchanges, the quickest of 400: offset is the middle of its way, bound half of its way; "
+    "one TCP connection: round trips by size of the answer, and one long send each way"
+)
+TIMEOUT_S = 60.0
+_SIOCGIFADDR, _SIOCGIFMTU = 0x8915, 0x8921
+
+
+def serve(address: str, peer: str) -> tuple[processes.Process, int]:
+    """Answer one peer on that address of ours, on the server's core; the process and its port."""
+    from rowpath.runners.toolchains import c
+
+    words = [c.network_program(), "serve", "--listen", address, "--peer", peer]
+    return processes.start_listener("the measuring of the network", words, cpus=cpus.server_cpus())
+
+
+def measure(address: str, to: str, port: int) -> dict[str, Any]:
+    """Clocks and way from that address of ours. Errors: EnvironmentMissing when nothing answers."""
+    from rowpath.runners.toolchains import c
+
+    words = [c.network_program(), "measure", "--to", to, "--port", str(port), "--from", address]
+    done = processes.run([*words, "--cpu", str(cpus.client_cpus("apart")[0])], timeout_s=TIMEOUT_S)
+    if done.returncode != 0:
+        said = done.stderr.strip()
+        raise EnvironmentMissing(f"cannot measure the way from {address} to {to}: {said}", f"ping {to}; any firewall")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def mtu(address: str) -> int:
+    """Of the interface that has the address, in bytes; 0: not known."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        for _number, name in socket.if_nameindex():
+            asked = struct.pack("256s", name.encode()[:15])
+            try:
+                if socket.inet_ntoa(fcntl.ioctl(probe.fileno(), _SIOCGIFADDR, asked)[20:24]) == address:
+                    return int(struct.unpack_from("i", fcntl.ioctl(probe.fileno(), _SIOCGIFMTU, asked), 16)[0])
+            except OSError:
+                continue
+    return 0

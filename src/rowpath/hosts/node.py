@@ -1,0 +1,244 @@
+"""The program that starts, stops and looks at what joins one host; `hosts up` runs it there, over ssh or here.
+
+It reads one request from its stdin and prints one answer, so that no secret is in arguments.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from rowpath import __version__
+from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.hosts import setup
+from rowpath.machine import file_digest, private_directories, processes
+from rowpath.machine.counters import cpu
+from rowpath.machine.directories import cache_dir
+
+MARK = "ROWPATH_NODE"  # in the environment of everything that belongs to a host of ours: CLUSTER/HOST
+CPUS, HELPERS, NICE = "ROWPATH_NODE_CPUS", "ROWPATH_NODE_HELPERS", "ROWPATH_NODE_NICE"
+START_TIMEOUT_S, TRIES, STOP_TIMEOUT_S = 90.0, 2, 12.0
+OBJECT_STORE_BYTES = 80_000_000  # the least that it takes is 75 MB
+# Workers and what they start must run as programs that a user starts; helpers must do as little as possible; a loss
+# must be noticed within seconds.
+SETTINGS = {
+    "RAY_worker_niceness": "0",
+    "RAY_worker_oom_score_adjustment": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_event_stats": "0",
+    "RAY_task_events_report_interval_ms": "0",
+    "RAY_enable_metrics_collection": "0",
+    "RAY_memory_monitor_refresh_ms": "0",
+    "RAY_raylet_report_resources_period_milliseconds": "1000",
+    "RAY_enable_worker_prestart": "0",
+    "RAY_health_check_initial_delay_ms": "1000",
+    "RAY_health_check_period_ms": "1000",
+    "RAY_health_check_timeout_ms": "1000",
+    "RAY_health_check_failure_threshold": "3",
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "5",
+    "RAY_grpc_client_keepalive_time_ms": "2000",
+    "RAY_grpc_client_keepalive_timeout_ms": "3000",
+    "RAY_AUTH_MODE": "token",
+    "RAY_USE_TLS": "1",
+}
+
+
+class Request(msgspec.Struct):
+    """What to do on a host; only `start` needs more than the names."""
+
+    action: str  # start, stop, look
+    cluster: str
+    host: str
+    address: str = ""
+    head: str = ""  # `ADDRESS:PORT` to join; empty: this is the head
+    port: int = 0  # of the head
+    helpers: tuple[int, ...] = ()
+    token: str = ""
+    authority: str = ""  # certificates as text
+    certificate: str = ""
+    key: str = ""
+
+
+class Running(msgspec.Struct):
+    """One process of a host: its name, CPU time and resident memory now."""
+
+    pid: int
+    name: str
+    cpu_ns: int
+    resident_bytes: int
+
+
+class Answer(msgspec.Struct):
+    """What was done; `error` is empty when all went well."""
+
+    error: str = ""
+    hint: str = ""
+    rowpath: str = ""
+    code: str = ""  # a digest of Rowpath's source: hosts must run the same
+    processes: list[Running] = []
+
+
+def main() -> int:
+    """Do what the request says."""
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
+    answer = carry_out(request)
+    sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
+    return 0
+
+
+def carry_out(request: Request) -> Answer:
+    """Do what the request says; never raises for what a user can meet."""
+    try:
+        {"start": _start, "stop": _stop, "look": _look}[request.action](request)
+    except RowpathError as error:
+        return Answer(error.message, error.hint, __version__, code_digest())
+    return Answer("", "", __version__, code_digest(), list(running(request.cluster, request.host)))
+
+
+def code_digest() -> str:
+    """A digest of the source of this Rowpath."""
+    return file_digest.digest(Path(__file__).parents[1])
+
+
+def folder(cluster: str, host: str) -> Path:
+    """Where a host keeps its token and certificates: private."""
+    return cache_dir() / "hosts" / cluster / host
+
+
+def environment(cluster: str, host: str) -> dict[str, str]:
+    """What a process needs that joins the cluster from this host: settings, token, certificates, where modules are."""
+    private = folder(cluster, host)
+    return SETTINGS | {
+        "RAY_AUTH_TOKEN_PATH": str(private / "token"),
+        "RAY_TLS_CA_CERT": str(private / "authority.crt"),
+        "RAY_TLS_SERVER_CERT": str(private / "host.crt"),
+        "RAY_TLS_SERVER_KEY": str(private / "host.key"),
+        "PYTHONPATH": f"{Path(__file__).parents[2]}:{setup.require()}",
+        "PYTHONSAFEPATH": "1",
+        "PYTHONNOUSERSITE": "1",
+        "ROWPATH_CACHE": str(cache_dir()),
+        MARK: f"{cluster}/{host}",
+    }
+
+
+def _start(request: Request) -> None:
+    setup.require()
+    if pids(request.cluster, request.host):
+        raise RowpathError(f"host '{request.host}' is up already", "rowpath hosts down hosts.toml")
+    private = folder(request.cluster, request.host)
+    shutil.rmtree(private, ignore_errors=True)
+    private.mkdir(mode=0o700, parents=True)
+    texts = {"token": request.token, "authority.crt": request.authority, "host.crt": request.certificate}
+    for name, text in (texts | {"host.key": request.key}).items():
+        private_directories.write_private(private / name, text)
+    session = Path(tempfile.mkdtemp(prefix="rowpath-"))  # 0700, and short: the names of sockets are limited
+    (private / "session").write_text(str(session))
+    cpus = sorted(os.sched_getaffinity(0))
+    helpers = [each for each in request.helpers if each in cpus]
+    added = {CPUS: ",".join(map(str, cpus)), HELPERS: ",".join(map(str, helpers)), NICE: str(os.nice(0))}
+    words = [sys.executable, "-P", "-m", "ray.scripts.scripts", "start", f"--node-ip-address={request.address}"]
+    words += ["--disable-usage-stats", "--include-log-monitor=false", f"--object-store-memory={OBJECT_STORE_BYTES}"]
+    words += ["--num-cpus=1", "--resources", msgspec.json.encode({f"rowpath-{request.host}": 1}).decode()]
+    words += [f"--temp-dir={session}"]
+    words += [f"--address={request.head}"] if request.head else ["--head", f"--port={request.port}"]
+    words += [] if request.head else ["--include-dashboard=false"]
+    try:
+        _launch(words, environment(request.cluster, request.host) | added, helpers, private / "start.log")
+    except RowpathError:
+        _stop(request)
+        raise
+
+
+def _launch(words: list[str], added: dict[str, str], helpers: list[int], log: Path) -> None:
+    """Start it; what stays outlives this program."""
+    if helpers:
+        os.sched_setaffinity(0, helpers)
+    everything = processes.environment_for(added)
+    for _ in range(TRIES):
+        with log.open("wb") as output:
+            # Not through `processes`: what it leaves is to outlive us.
+            starting = subprocess.Popen(
+                words, env=everything, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
+            )
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if starting.wait(START_TIMEOUT_S) == 0:
+                    return
+            starting.kill()
+            starting.wait()
+    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
+    raise EnvironmentMissing(f"Ray did not start: {' '.join(lines[-2:])[-400:]}", f"read {log}")
+
+
+def _stop(request: Request) -> None:
+    """End every process of the host by its id, and remove its files; harmless when nothing is there."""
+    deadline = time.monotonic() + STOP_TIMEOUT_S
+    first = True
+    while found := pids(request.cluster, request.host):
+        if time.monotonic() > deadline:
+            raise RowpathError(f"cannot stop {len(found)} processes of host '{request.host}'", f"kill -9 {found[0]}")
+        for pid in found:
+            with contextlib.suppress(ProcessLookupError):
+                # What Ray started by itself asks its head to let it go first, for half a minute.
+                gentle = first and processes.name(pid).startswith(("postgres", "mariadbd"))
+                os.kill(pid, signal.SIGQUIT if gentle else signal.SIGKILL)
+        first = False
+        time.sleep(0.1)
+    private = folder(request.cluster, request.host)
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree(Path((private / "session").read_text()), ignore_errors=True)
+    shutil.rmtree(private, ignore_errors=True)
+
+
+def _look(request: Request) -> None:
+    return
+
+
+def pids(cluster: str, host: str) -> list[int]:
+    """Every living process that belongs to that host: known by its environment, or a child of one that is."""
+    mark = f"{MARK}={cluster}/{host}".encode()
+    marked = [pid for pid in _all_pids() if mark in _environment(pid)]
+    # A program that changes its title writes over its environment.
+    every = {pid: None for each in marked for pid in (each, *processes.descendants(each))}
+    return [pid for pid in every if pid != os.getpid()]
+
+
+def running(cluster: str, host: str) -> Iterator[Running]:
+    """The same, with what each has used."""
+    for pid in pids(cluster, host):
+        resident = next((int(words[1]) * 1024 for words in _status(pid) if words[:1] == ["VmRSS:"]), 0)
+        yield Running(pid, processes.name(pid), cpu.process_ns(pid) or 0, resident)
+
+
+def _status(pid: int) -> list[list[str]]:
+    try:
+        return [line.split() for line in Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
+
+
+def _all_pids() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]  # noqa: PTH208
+
+
+def _environment(pid: int) -> list[bytes]:
+    fields = processes.stat_fields(pid)
+    if not fields or fields[0] == "Z":
+        return []
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,181 @@
+"""Ray, as far as it is used: one agent on each host, and calls to it. No other module imports it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+from rowpath.errors import EnvironmentMissing
+from rowpath.execution.several_hosts import HostLost
+from rowpath.hosts import cluster, setup
+from rowpath.hosts.agent import Agent
+from rowpath.hosts.replies import value_of
+from rowpath.machine import processes
+from rowpath.model.hosts import Host
+
+LOOK_EACH_S = 1.0  # at the head, while a call is awaited
+START_TIMEOUT_S = 60.0
+END_TIMEOUT_S = 15.0
+HEADLESS_S = 3.0  # agents end soon without a head
+
+
+def _ray() -> Any:
+    place = str(setup.require())
+    if place not in sys.path:
+        sys.path.append(place)
+    import ray
+
+    return ray
+
+
+class RemoteAsk:
+    """Asks an agent of another agent: a call, and its reply awaited."""
+
+    def __init__(self, host: str, actor: Any) -> None:
+        self._host = host
+        self._actor = actor
+
+    def __call__(self, method: str, *arguments: Any) -> Any:
+        """What the method returned there. Errors: as they arose there; HostLost."""
+        ray = _ray()
+        try:
+            reply = ray.get(self._actor.call.remote(method, *arguments))
+        except ray.exceptions.RayError as error:
+            raise HostLost(self._host, _short(error)) from None
+        return value_of(self._host, reply)
+
+
+class RayCluster:
+    """The controller's side: it has joined the cluster, and has an agent on each host."""
+
+    def __init__(self, state: cluster.State) -> None:
+        """Join. Errors: EnvironmentMissing when the cluster does not answer."""
+        self._state = state
+        self._looked = 0.0
+        if not self._head_lives():
+            what = f"the head of the hosts has ended (pid {', '.join(map(str, state.head_pids))})"
+            raise EnvironmentMissing(what, f"rowpath hosts down {state.file}, then up")
+        os.environ.update(cluster.environment(state))
+        usual = {number: signal.getsignal(number) for number in processes.HELD}
+        self._ray = _ray()
+        try:
+            self._ray.init(
+                address=f"{state.controller}:{state.port}",
+                _node_ip_address=state.controller,
+                namespace="rowpath",
+                log_to_driver=False,
+                configure_logging=False,
+            )
+        except Exception as error:
+            raise EnvironmentMissing(
+                f"cannot join the hosts at {state.controller}:{state.port}: {_short(error)}",
+                f"rowpath hosts status {state.file}",
+            ) from error
+        finally:
+            for number, handler in usual.items():  # Ray has set its own
+                signal.signal(number, handler)
+        self._actors: dict[str, Any] = {}
+        try:
+            self._start_agents()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def hosts(self) -> tuple[Host, ...]:
+        """Every host."""
+        return self._state.hosts.host
+
+    @property
+    def controller(self) -> str:
+        """Our own address."""
+        return self._state.controller
+
+    def _start_agents(self) -> None:
+        kind = self._ray.remote(Agent)
+        addresses = [host.address for host in self.hosts]
+        for host in self.hosts:
+            others = [each for each in addresses if each != host.address]
+            if host.address.startswith("127."):  # on one machine: clients come from the loopback's own address
+                others.append("127.0.0.1")
+            # Restarts would begin without the run's instances.
+            options = kind.options(num_cpus=0, resources={f"rowpath-{host.name}": 1}, max_restarts=0)
+            self._actors[host.name] = options.remote(host.name, host.address, tuple(others))
+        for name in self._actors:
+            self.ask(name, "hello", timeout_s=START_TIMEOUT_S)
+        for name in self._actors:
+            peers = {other: RemoteAsk(other, actor) for other, actor in self._actors.items() if other != name}
+            self.ask(name, "meet", peers)
+
+    def ask(self, host: str, method: str, *arguments: Any, timeout_s: float | None = None) -> Any:
+        """What a method of a host's agent returned. Errors: as they arose there; HostLost."""
+        return self._value(host, self._actors[host].call.remote(method, *arguments), timeout_s)
+
+    def asking(self, host: str) -> Callable[..., Any]:
+        """The same for one host."""
+        return lambda method, *arguments: self.ask(host, method, *arguments)
+
+    def ask_all(self, hosts: tuple[str, ...], method: str, *arguments: Any) -> dict[str, Any]:
+        """The same of several hosts, side by side."""
+        under_way = {host: self._actors[host].call.remote(method, *arguments) for host in hosts}
+        return {host: self._value(host, reference, None) for host, reference in under_way.items()}
+
+    def _value(self, host: str, reference: Any, timeout_s: float | None) -> Any:
+        deadline = None if timeout_s is None else time.monotonic() + timeout_s
+        while True:
+            self._look_at_head()
+            try:
+                return value_of(host, self._ray.get(reference, timeout=LOOK_EACH_S))
+            except self._ray.exceptions.GetTimeoutError:
+                if deadline is not None and time.monotonic() > deadline:
+                    raise HostLost(host, f"its agent did not answer within {timeout_s:g} s") from None
+            except self._ray.exceptions.RayError as error:
+                self._looked = 0.0
+                self._look_at_head()
+                raise HostLost(host, _short(error)) from None
+
+    def _look_at_head(self) -> None:
+        """HostLost when it has ended: agents answer for some seconds without it. Looks once a second."""
+        if time.monotonic() - self._looked > LOOK_EACH_S:
+            self._looked = time.monotonic()
+            if not self._head_lives():
+                raise HostLost(cluster.CONTROLLER, "the head, gcs_server, has ended")
+
+    def _head_lives(self) -> bool:
+        return all(processes.name(pid).startswith("gcs_server") for pid in self._state.head_pids)
+
+    def close(self) -> None:
+        """End the agents with all that they started, and leave; never raises."""
+        actors, self._actors = self._actors, {}
+        if self._head_lives():
+            for actor in actors.values():
+                with contextlib.suppress(Exception):
+                    self._ray.kill(actor)
+            with contextlib.suppress(Exception):
+                self._ray.shutdown()
+            return
+        import atexit
+
+        # Without a head it would wait for it.
+        atexit.unregister(self._ray._private.worker.shutdown)
+
+    def end_all(self) -> dict[str, dict[str, str]]:
+        """Have every agent stop what a run has there, as far as they answer; what runners wrote, by host."""
+        found: dict[str, dict[str, str]] = {}
+        under_way = {host: actor.call.remote("end") for host, actor in self._actors.items()}
+        deadline = time.monotonic() + (END_TIMEOUT_S if self._head_lives() else HEADLESS_S)
+        for host, reference in under_way.items():
+            with contextlib.suppress(Exception):
+                left_s = max(0.1, deadline - time.monotonic())
+                found[host] = value_of(host, self._ray.get(reference, timeout=left_s))
+        return found
+
+
+def _short(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return (lines[0] if lines else type(error).__name__)[:300]

@@ -1,0 +1,203 @@
+"""A server and its client on two hosts: as the server's host reads and pins it, and as the client's host sees it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from typing_extensions import override
+
+from rowpath.engines.base import CountsStatements, FarSpent, Instance, Settled
+from rowpath.execution.core_share import FOREIGN_MOST, capped
+from rowpath.hosts.replies import Ask
+from rowpath.machine import cpus, processes
+from rowpath.machine.counters import core_users, cpu, disk, memory, run_queue
+from rowpath.machine.counters.core_users import CoreUser, Look
+from rowpath.machine.counters.noise import NS_PER_TICK
+from rowpath.model.path import AccessPath
+from rowpath.planning.instance_key import Key
+
+
+class Facts(msgspec.Struct, frozen=True):
+    """What does not change of an instance on another host while it runs."""
+
+    key: Key
+    deployment: str
+    version: str
+    host: str
+    flush_statements: tuple[str, ...]
+    helper_threads: tuple[str, ...]
+    counts_statements: bool
+    secrets: tuple[str, ...]
+
+    @classmethod
+    def of(cls, key: Key, host: str, instance: Instance) -> Facts:
+        """As the instance has it now."""
+        counts = isinstance(instance, CountsStatements)
+        flush, helpers = tuple(instance.flush_statements), tuple(instance.helper_threads)
+        secrets = tuple(instance.secrets())
+        return cls(key, instance.deployment, instance.version, host, flush, helpers, counts, secrets)
+
+
+class HeldServer:
+    """The processes of one server, on its own host, while a client on another host is measured."""
+
+    def __init__(self, host: str, instance: Instance, placement: str) -> None:
+        self._host = host
+        self._instance = instance
+        self._cpus = cpus.server_cpus(placement)
+        self._pids: list[int] = []
+        self._helpers: dict[tuple[int, int], bool] = {}
+        self._before: tuple[int, int, Look] | None = None
+
+    def notice(self) -> None:
+        """Learn which processes there are now, and move them away from the measured cores."""
+        self._pids = self._instance.pids()
+        self._before = None
+        for pid in self._pids:
+            processes.pin(pid, cpus.spare_cpus())
+
+    def take_cores(self) -> None:
+        """Bring them to their cores, helper threads excepted, and read them."""
+        for pid in self._pids:
+            self._pin(pid)
+        self._before = self._read()
+
+    def leave_cores(self) -> FarSpent | None:
+        """Read them again, and move them away."""
+        if self._before is None:
+            return None
+        before, after = self._before, self._read()
+        self._before = None
+        for pid in self._pids:
+            processes.pin(pid, cpus.spare_cpus())
+        spent_ns = after[0] - before[0]
+        return FarSpent(spent_ns, after[1] - before[1], tuple(self._others(before[2], after[2], spent_ns)))
+
+    def memory_bytes(self) -> int | None:
+        """Memory that is their own now."""
+        return memory.anonymous_bytes(self._pids)
+
+    def written_bytes(self) -> int | None:
+        """Bytes that they have handed to the disk so far."""
+        return disk.written_bytes(self._pids)
+
+    def _pin(self, pid: int) -> None:
+        names = tuple(self._instance.helper_threads)
+        if not names:
+            processes.pin(pid, self._cpus)
+            return
+        for tid in processes.threads(pid):
+            if (pid, tid) not in self._helpers:
+                self._helpers[pid, tid] = processes.name(tid).startswith(names)
+            processes.pin_thread(tid, cpus.spare_cpus() if self._helpers[pid, tid] else self._cpus)
+
+    def _read(self) -> tuple[int, int, Look]:
+        helping = (thread for thread, helps in self._helpers.items() if helps)
+        return cpu.total_ns(self._pids), run_queue.threads_cpu_ns(helping), core_users.look(self._cpus)
+
+    def _others(self, before: Look, after: Look, spent_ns: int) -> list[CoreUser]:
+        """Who else had the server's cores, where that was more than a sample may lose."""
+        elapsed_ns = (after.at_ns - before.at_ns) * len(self._cpus)
+        idle_ns = after.idle_ns - before.idle_ns
+        foreign_ns = elapsed_ns - idle_ns - spent_ns
+        if foreign_ns <= FOREIGN_MOST * elapsed_ns + 2 * NS_PER_TICK:
+            return []
+        found = core_users.users(before, after, self._cpus, frozenset(self._pids))
+        return [CoreUser(each.kind, f"{each.name} on {self._host}", each.ns) for each in capped(found, foreign_ns)]
+
+
+class FarServer(Instance):
+    """An instance on another host: everything is asked of that host's agent."""
+
+    def __init__(self, facts: Facts, ask: Ask) -> None:
+        self._facts = facts
+        self._ask = ask
+        self.deployment, self.version = facts.deployment, facts.version
+        self.flush_statements, self.helper_threads = facts.flush_statements, ()
+
+    @override
+    def start(self) -> None:
+        self._facts = self._ask("engine_start", self._facts.key)
+
+    @override
+    def stop(self) -> None:
+        self._ask("engine_stop", self._facts.key)
+
+    @override
+    def check(self) -> bool:
+        return bool(self._of("check"))
+
+    @override
+    def pids(self) -> list[int]:
+        """None here; its own host takes a look at which there are."""
+        self._ask("server", self._facts.key, "notice")
+        return []
+
+    @override
+    def options(self, path: AccessPath) -> dict[str, Any]:
+        found: dict[str, Any] = self._of("options", path)
+        return found
+
+    @override
+    def own_copy(self, path: AccessPath) -> None:
+        self._of("own_copy", path)
+
+    @override
+    def settle(self, path: AccessPath) -> Settled:
+        found: Settled = self._of("settle", path)
+        return found
+
+    @override
+    def commits(self) -> int | None:
+        found: int | None = self._of("commits")
+        return found
+
+    @override
+    def size_bytes(self) -> int:
+        return int(self._of("size_bytes"))
+
+    @override
+    def facts(self) -> dict[str, str]:
+        found: dict[str, str] = self._of("facts")
+        return found
+
+    @override
+    def secrets(self) -> list[str]:
+        return list(self._facts.secrets)
+
+    def take_cores(self) -> None:
+        """As `Far` has it."""
+        self._ask("server", self._facts.key, "take_cores")
+
+    def leave_cores(self) -> FarSpent | None:
+        """As `Far` has it."""
+        found: FarSpent | None = self._ask("server", self._facts.key, "leave_cores")
+        return found
+
+    def memory_bytes(self) -> int | None:
+        """As `Far` has it."""
+        found: int | None = self._ask("server", self._facts.key, "memory_bytes")
+        return found
+
+    def written_bytes(self) -> int | None:
+        """As `Far` has it."""
+        found: int | None = self._ask("server", self._facts.key, "written_bytes")
+        return found
+
+    def _of(self, method: str, *arguments: Any) -> Any:
+        return self._ask("engine", self._facts.key, method, *arguments)
+
+
+class FarCountingServer(FarServer):
+    """One whose server counts its statements."""
+
+    def statement_counts(self) -> dict[str, int]:
+        """As `CountsStatements` has it."""
+        found: dict[str, int] = self._of("statement_counts")
+        return found
+
+
+def far_server(facts: Facts, ask: Ask) -> FarServer:
+    """The instance with these facts, on the host that `ask` reaches."""
+    return (FarCountingServer if facts.counts_statements else FarServer)(facts, ask)

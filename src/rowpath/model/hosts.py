@@ -1,0 +1,60 @@
+"""A file of hosts: the machines of a run over a network, and what each of them does."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from rowpath.model.base import Frozen
+
+SCHEMA_VERSION = 1
+HERE = "here"  # the coordinate of a path on the controller's own machine
+PORT = 6379
+
+Role = Literal["client", "server"]
+
+
+class ClusterTable(Frozen, frozen=True):
+    """What joins the hosts: the engine, and where its head listens on the controller's machine."""
+
+    engine: Literal["ray"] = "ray"
+    controller: str = (
+        ""  # the controller's address in the measured network; empty: the one that leads to the first host
+    )
+    port: int = PORT
+
+
+class Host(Frozen, frozen=True):
+    """One machine: its address in the measured network, how to start programs there, and what it does."""
+
+    name: str
+    address: str
+    roles: tuple[Role, ...]
+    ssh: str = ""  # what `ssh` is to connect to; empty: this machine
+    command: tuple[str, ...] = ()  # words before our command, on this machine: `ip netns exec NAME`
+    rowpath: str = ""  # the command that is Rowpath there; empty: `rowpath`, on this machine ours
+    helpers: str = ""  # CPUs of what joins the hosts, such as 0 or 0-1; measured work gets the others
+
+
+class HostsFile(Frozen, frozen=True):
+    """A whole `hosts.toml`."""
+
+    schema_version: int
+    host: tuple[Host, ...]
+    cluster: ClusterTable = ClusterTable()
+
+    def named(self, name: str) -> Host:
+        """The host of that name; StopIteration when there is none."""
+        return next(host for host in self.host if host.name == name)
+
+    def in_role(self, role: Role) -> tuple[str, ...]:
+        """The names of those that have the role first, then the others: the first is the default."""
+        return tuple(sorted((host.name for host in self.host), key=lambda name: role not in self.named(name).roles))
+
+
+def cpu_list(text: str) -> tuple[int, ...]:
+    """`0`, `0-1`, `0,2` as CPU numbers; ValueError for anything else."""
+    found: list[int] = []
+    for part in filter(None, text.split(",")):
+        first, dash, last = part.partition("-")
+        found += range(int(first), int(last if dash else first) + 1)
+    return tuple(found)

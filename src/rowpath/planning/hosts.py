@@ -1,0 +1,126 @@
+"""Paths over several hosts: on which hosts client and server of a path are, and which paths cannot be apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import BY_URL
+from rowpath.errors import UsageError
+from rowpath.model.experiment import Experiment
+from rowpath.model.hosts import HERE, HostsFile, Role
+from rowpath.model.path import AccessPath, Dropped
+from rowpath.runners.manifest import Adapter, is_external
+from rowpath.toml_file import suggest
+
+APART = "apart"  # the placement of a path whose client and server are on different hosts
+KEYS: dict[str, Role] = {"client_host": "client", "server_host": "server"}
+Wanted = Mapping[str, tuple[str, ...]]
+
+
+class SeveralHosts(Protocol):
+    """The hosts of a plan."""
+
+    @property
+    def file(self) -> HostsFile:
+        """What they are."""
+
+    def unavailable(self, path: AccessPath) -> tuple[str, str]:
+        """Why a path cannot run on its hosts, and the remedy; empty when it can."""
+
+
+def without(wanted: Wanted) -> dict[str, tuple[str, ...]]:
+    """What is wanted of a path beside its hosts; UsageError never."""
+    found = {key: values for key, values in wanted.items() if key not in KEYS}
+    if found.get("placement") == (APART,):
+        del found["placement"]
+    return found
+
+
+def refuse(wanted: Wanted) -> None:
+    """UsageError when a host is named in a run that has none."""
+    for key in KEYS:
+        if any(value != HERE for value in wanted.get(key, ())):
+            raise UsageError(f"{key} names a host, but no hosts are given", "rowpath run NAME --hosts hosts.toml")
+
+
+def check(experiment: Experiment) -> None:
+    """UsageError when an experiment needs what cannot be done on other hosts."""
+    if experiment.client_groups:
+        what = f"'{experiment.name}' has client groups, which do not run on other hosts yet"
+        raise UsageError(what, f"rowpath run {experiment.name}, without --hosts")
+
+
+def placed(
+    adapter: Adapter, path: AccessPath, selected: Wanted, filters: Wanted, hosts: HostsFile, dropped: list[Dropped]
+) -> Iterator[AccessPath]:
+    """The path on each of the hosts that are wanted; those that cannot be are dropped with their reasons."""
+    wanted = {key: filters.get(key) or selected.get(key) or () for key in KEYS}
+    clients = _names("client_host", wanted["client_host"], hosts)
+    servers = _names("server_host", wanted["server_host"], hosts)
+    if clients == (HERE,) and not wanted["server_host"]:
+        servers = clients
+    named_unix = "unix" in (*selected.get("transport", ()), *filters.get("transport", ()))
+    for client in clients:
+        for server in servers if path.served else (client,):
+            if client == server == HERE:
+                yield path
+                continue
+            there, reason = _on(adapter, path, client, server, named_unix)
+            if reason:
+                dropped.append(Dropped(path=there, reason=reason))
+            else:
+                yield there
+
+
+def _on(adapter: Adapter, path: AccessPath, client: str, server: str, named_unix: bool) -> tuple[AccessPath, str]:
+    coordinates = dict(path.coordinates) | {"client_host": client}
+    if path.served:
+        coordinates["server_host"] = server
+        if client != server:
+            coordinates["placement"] = APART
+            if path.get("transport") == "unix" and not named_unix:
+                coordinates["transport"] = "tcp"
+    there = AccessPath.of(coordinates, path.label)
+    return there, _reason(adapter, there, apart=path.served and client != server)
+
+
+def _reason(adapter: Adapter, path: AccessPath, *, apart: bool) -> str:
+    """Why the path cannot be on these hosts; empty when it can."""
+    engine = ENGINES[path.engine]
+    if HERE in (path.get("client_host"), path.get("server_host")):
+        return "the controller's machine is not one of the hosts: a path is on hosts or here"
+    if path.get("link") != "none":
+        return "links are emulated only on the controller's machine; between hosts there is a real network"
+    if path.get("engine_version") == BY_URL:
+        return "a server that is another's is on no host of ours"
+    if is_external(adapter) or "/" in path.version:
+        return "an adapter or driver of your own is only on the controller's machine"
+    if path.get("ranges") != "none" and not path.served:
+        return "a file is split into segments only on the controller's machine"
+    if apart and path.get("transport") != "tcp":
+        return f"transport {path.get('transport')} does not reach another host"
+    if apart and not engine.listens:
+        return f"the server of {engine.name} listens only on its own machine"
+    return ""
+
+
+def _names(key: str, wanted: tuple[str, ...], hosts: HostsFile) -> tuple[str, ...]:
+    """The hosts that these words mean, patterns included; without any the first in the role."""
+    role = KEYS[key]
+    if not wanted:
+        return hosts.in_role(role)[:1]
+    found: list[str] = []
+    for word in wanted:
+        if word == "*":
+            found += [host.name for host in hosts.host if role in host.roles]
+        elif word == HERE:
+            found.append(HERE)
+        elif matching := [host.name for host in hosts.host if fnmatchcase(host.name, word)]:
+            found += matching
+        else:
+            names = tuple(host.name for host in hosts.host)
+            raise UsageError(f"unknown host '{word}' in {key}", suggest(word, names))
+    return tuple(dict.fromkeys(found))

@@ -1,0 +1,77 @@
+"""The hosts of these tests, brought up once for each file that uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rowpath.hosts import setup
+from tests.hosts import lab
+from tests.hosts.lab import Lab
+
+EXPERIMENT = """schema_version = 1
+name = "{name}"
+title = "PostgreSQL and MariaDB over a network"
+phases = ["keyed.read", "null.nothing"]
+
+[measure]
+sets = {sets}
+max_sets = {sets}
+rounds = {rounds}
+block_ms = 5.0
+regimes = ["steady"]
+warm_cap_s = 0.5
+
+[[paths]]
+name = "null"
+[paths.select]
+engine = "null"
+deployment = "none"
+language = "c"
+driver = "null"
+
+[[paths]]
+[paths.select]
+engine = {engines}
+deployment = "server"
+language = {languages}
+driver = {drivers}
+transport = "tcp"
+"""
+
+
+def experiment(
+    folder: Path, name: str, *, sets: int = 1, rounds: int = 3, engines: str = '"postgresql"', languages: str = '"c"'
+) -> str:
+    """The file of a small experiment."""
+    drivers = '["libpq", "psycopg", "pgjdbc", "libmariadb"]'
+    values = {"name": name, "sets": sets, "rounds": rounds, "engines": engines, "languages": languages}
+    file = folder / f"{name}.toml"
+    file.write_text(EXPERIMENT.format(**values, drivers=drivers))
+    return str(file)
+
+
+def _require() -> None:
+    if not setup.is_here():
+        pytest.skip(f"Ray is not here ({setup.HINT})")
+
+
+@pytest.fixture(scope="module")
+def loopback(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Hosts on addresses of the loopback, up."""
+    _require()
+    with lab.on_loopback(tmp_path_factory.mktemp("hosts")) as hosts:
+        hosts.up()
+        yield hosts
+
+
+@pytest.fixture(scope="module")
+def namespaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Hosts in namespaces of their own, up; where there are none, on the loopback: those prove no clocks."""
+    _require()
+    where = lab.on_loopback if lab.missing() else lab.in_namespaces
+    with where(tmp_path_factory.mktemp("hosts")) as hosts:
+        hosts.up()
+        yield hosts

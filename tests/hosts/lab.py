@@ -1,0 +1,167 @@
+"""Hosts on one machine: network and time namespaces on a bridge (root), or addresses of the loopback (anyone)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+OFFSETS_S = {"db": 0, "app1": 1_000_000, "app2": 5_000}  # of each host's monotonic clock
+NETWORK = "10.77.0"
+
+
+@dataclass
+class Lab:
+    """Hosts of a file: `inside` leads to the controller's namespace, `addresses` are of the hosts by name."""
+
+    file: Path
+    folder: Path
+    addresses: dict[str, str]
+    controller: str
+    inside: list[str] = field(default_factory=list)
+    commands: dict[str, list[str]] = field(default_factory=dict)
+    offsets_s: dict[str, int] = field(default_factory=dict)  # of clocks from the controller's, those that differ
+
+    def rowpath(self, *words: str, timeout_s: float = 240.0) -> subprocess.CompletedProcess[str]:
+        """One command of ours on the controller's machine, to its end."""
+        command = [*self.inside, sys.executable, "-P", "-m", "rowpath", *words]
+        done = subprocess.run(
+            command,
+            env=self.environment,
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+            check=False,
+        )
+        assert "Traceback" not in done.stderr, done.stderr
+        return done
+
+    def begun(self, *words: str) -> subprocess.Popen[str]:
+        """One command of ours, under way."""
+        command = [*self.inside, sys.executable, "-P", "-m", "rowpath", *words]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, env=self.environment, cwd=self.folder, stdout=pipe, stderr=pipe, text=True)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """Of our commands."""
+        return {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+
+    def up(self) -> None:
+        """Bring the hosts up."""
+        done = self.rowpath("hosts", "up", str(self.file))
+        assert done.returncode == 0, done.stderr
+
+    def down(self) -> None:
+        """Take them down."""
+        done = self.rowpath("hosts", "down", str(self.file))
+        assert done.returncode == 0, done.stderr
+
+    def mine(self) -> dict[int, str]:
+        """Living processes of these hosts by pid: those that carry the cluster's mark, and their children."""
+        from rowpath.hosts import cluster, node
+
+        names = ("controller", *self.addresses)
+        every = [pid for name in names for pid in node.pids(cluster.name_of(self.file), name)]
+        return {pid: name for pid in every if (name := _title(pid))}
+
+
+def _title(pid: int) -> str:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][:1]
+        return "" if state == "Z" else Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def _write(lab: Lab, port: int) -> None:
+    lines = ["schema_version = 1", "[cluster]", f'controller = "{lab.controller}"', f"port = {port}"]
+    for name, address in lab.addresses.items():
+        role = "server" if name == "db" else "client"
+        lines += ["[[host]]", f'name = "{name}"', f'address = "{address}"', f'roles = ["{role}"]', 'helpers = "0"']
+        if lab.commands:
+            lines.append(f"command = {json.dumps(lab.commands[name])}")
+    lab.file.write_text("\n".join(lines) + "\n")
+
+
+def free_port() -> int:
+    """A port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def on_loopback(folder: Path) -> Iterator[Lab]:
+    """Two hosts and the controller on 127.0.0.2 to 127.0.0.4: any user can have them."""
+    lab = Lab(folder / "loopback.toml", folder, {"db": "127.0.0.2", "app1": "127.0.0.3"}, "127.0.0.4")
+    _write(lab, free_port())
+    try:
+        yield lab
+    finally:
+        lab.down()
+
+
+def missing() -> str:
+    """Why there are no namespaces here; empty when there are."""
+    if os.geteuid() != 0:
+        return "network namespaces need root"
+    for program in ("ip", "unshare", "nsenter"):
+        if shutil.which(program) is None:
+            return f"the program {program} is missing"
+    return "" if Path("/proc/self/ns/time").exists() else "this kernel has no time namespaces"
+
+
+@contextmanager
+def in_namespaces(folder: Path) -> Iterator[Lab]:
+    """Three hosts and a controller, each with a network of its own; hosts have clocks of their own. Needs root."""
+    with ExitStack() as cleanup:
+        controller = _holder(cleanup, 0)
+        addresses = {name: f"{NETWORK}.{number}" for number, name in enumerate(OFFSETS_S, 2)}
+        enter = ["nsenter", "-t", str(controller.pid), "--net", "--"]
+        _run(*enter, "ip", "link", "add", "switch", "type", "bridge")
+        _run(*enter, "ip", "address", "add", f"{NETWORK}.1/24", "dev", "switch")
+        _run(*enter, "ip", "link", "set", "switch", "up")
+        _run(*enter, "ip", "link", "set", "lo", "up")
+        lab = Lab(folder / "namespaces.toml", folder, addresses, f"{NETWORK}.1", enter, offsets_s=OFFSETS_S)
+        for name, address in addresses.items():
+            holder = _holder(cleanup, OFFSETS_S[name])
+            there = ["nsenter", "-t", str(holder.pid), "--net", "--time", "--"]
+            _run(*enter, "ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(holder.pid))
+            _run(*enter, "ip", "link", "set", name, "master", "switch", "up")
+            _run(*there, "ip", "address", "add", f"{address}/24", "dev", "eth0")
+            _run(*there, "ip", "link", "set", "eth0", "up")
+            _run(*there, "ip", "link", "set", "lo", "up")
+            lab.commands[name] = there
+        _write(lab, 6379)
+        try:
+            yield lab
+        finally:
+            lab.down()
+
+
+def _holder(cleanup: ExitStack, offset_s: int) -> subprocess.Popen[bytes]:
+    """A process that keeps a network and a time namespace open."""
+    words = ["unshare", "--net", "--time", "--monotonic", str(offset_s), "--", "sleep", "3600"]
+    process = subprocess.Popen(words)
+    cleanup.callback(process.wait)
+    cleanup.callback(process.kill)
+    deadline = time.monotonic() + 10
+    while _title(process.pid) != "sleep":
+        assert time.monotonic() < deadline, "no namespaces"
+        time.sleep(0.01)
+    return process
+
+
+def _run(*words: str) -> None:
+    subprocess.run(words, check=True, capture_output=True)

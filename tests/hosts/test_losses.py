@@ -1,0 +1,116 @@
+"""Somebody dies while samples are taken: it is noticed and named, what was measured stays, nothing goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from rowpath.hosts import cluster, node
+from rowpath.journal import reader
+from rowpath.journal.records import SampleRecord
+from tests.hosts.conftest import experiment
+from tests.hosts.lab import Lab
+
+NOTICED_S, GONE_S, BEGUN_S = 10.0, 15.0, 120.0
+STARTED = ("postgres", "libpq", "ray::Agent")  # what a run has on hosts
+
+
+@pytest.fixture(autouse=True)
+def _up_again(loopback: Lab) -> Iterator[None]:
+    yield
+    if not _cluster_whole(loopback):
+        loopback.down()
+        loopback.up()
+
+
+def _cluster_whole(lab: Lab) -> bool:
+    names = [*lab.mine().values()]
+    return names.count("raylet") == 1 + len(lab.addresses) and "gcs_server" in names
+
+
+def _samples(directory: Path) -> int:
+    with contextlib.suppress(Exception):
+        return len(reader.read_as_written(directory).all(SampleRecord))
+    return 0
+
+
+def _of_host(lab: Lab, host: str, title: str) -> int:
+    names = lab.mine()
+    mine = [pid for pid in node.pids(cluster.name_of(lab.file), host) if names.get(pid, "").startswith(title)]
+    assert mine, (host, title, names)
+    return mine[0]
+
+
+def _left(lab: Lab) -> list[str]:
+    return [name for name in lab.mine().values() if name.startswith(STARTED)]
+
+
+def _gone(lab: Lab, since: float) -> None:
+    while left := _left(lab):
+        assert time.monotonic() - since < GONE_S, left
+        time.sleep(0.2)
+
+
+@pytest.mark.parametrize(
+    ("host", "title", "named"),
+    [
+        ("app1", "ray::Agent", "app1"),
+        ("db", "ray::Agent", "db"),
+        ("db", "raylet", "db"),
+        ("controller", "gcs_server", "controller"),
+    ],
+    ids=["client's agent", "server's agent", "raylet", "head"],
+)
+def test_a_loss_is_noticed_and_named_and_the_run_goes_on_later(
+    loopback: Lab, tmp_path: Path, host: str, title: str, named: str
+) -> None:
+    file, directory = experiment(tmp_path, "long", sets=2, rounds=400), tmp_path / "run"
+    under_way = loopback.begun("run", file, "--hosts", str(loopback.file), "-o", str(directory))
+    try:
+        _wait_for_samples(directory, under_way)
+        killed = time.monotonic()
+        os.kill(_of_host(loopback, host, title), signal.SIGKILL)
+        _, errors = under_way.communicate(timeout=NOTICED_S)
+    finally:
+        under_way.kill()
+    assert under_way.returncode == 3, errors
+    assert f"error: host {named} was lost" in errors
+    assert "Traceback" not in errors
+    measured = _samples(directory)
+    assert measured > 5
+    _gone(loopback, killed)
+    assert reader.read_as_written(directory).outcome == "interrupted"
+    if title == "ray::Agent":  # the hosts are still joined: the rest of the run can be done at once
+        again = loopback.begun("run", "--resume", str(directory))
+        try:
+            _wait_for_samples(directory, again, more_than=measured + 5)
+        finally:
+            again.send_signal(signal.SIGINT)
+            again.communicate(timeout=60)
+        assert again.returncode == 130
+        _gone(loopback, time.monotonic())
+
+
+def test_nothing_goes_on_without_its_controller(loopback: Lab, tmp_path: Path) -> None:
+    file, directory = experiment(tmp_path, "long", rounds=400), tmp_path / "run"
+    under_way = loopback.begun("run", file, "--hosts", str(loopback.file), "-o", str(directory))
+    _wait_for_samples(directory, under_way)
+    killed = time.monotonic()
+    under_way.kill()
+    under_way.communicate(timeout=10)
+    _gone(loopback, killed)
+    assert _samples(directory) > 5
+
+
+def _wait_for_samples(directory: Path, under_way: object, more_than: int = 5) -> None:
+    deadline = time.monotonic() + BEGUN_S
+    while _samples(directory) <= more_than:
+        assert under_way.poll() is None, under_way.communicate()  # type: ignore[attr-defined]
+        assert time.monotonic() < deadline
+        time.sleep(0.3)

@@ -1,0 +1,64 @@
+"""`hosts.toml`: what it says, and every mistake with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rowpath.errors import UsageError
+from rowpath.hosts import hosts_file
+from rowpath.model.hosts import cpu_list
+
+GOOD = """schema_version = 1
+[[host]]
+name = "db"
+address = "10.0.0.10"
+roles = ["server"]
+[[host]]
+name = "app1"
+address = "10.0.0.21"
+roles = ["client"]
+helpers = "0-1"
+"""
+
+
+def _read(folder: Path, text: str) -> hosts_file.HostsFile:
+    file = folder / "hosts.toml"
+    file.write_text(text)
+    return hosts_file.read(file)
+
+
+def test_a_right_file(tmp_path: Path) -> None:
+    hosts = _read(tmp_path, GOOD)
+    assert [host.name for host in hosts.host] == ["db", "app1"]
+    assert hosts.in_role("client") == ("app1", "db")
+    assert cpu_list(hosts.named("app1").helpers) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "where", "what"),
+    [
+        ("schema_version = 1", "schema_version = 2", ":1:", "schema_version 2"),
+        ('name = "app1"', 'name = "db"', ":7:", "two hosts are called 'db'"),
+        ('name = "app1"', 'name = "here"', ":7:", "invalid name 'here'"),
+        ("10.0.0.21", "app1.example", ":8:", "invalid address 'app1.example'"),
+        ("10.0.0.21", "10.0.0.10", ":8:", "the address 10.0.0.10 is used twice"),
+        ('["client"]', "[]", ":9:", "host 'app1' has no role"),
+        ('["client"]', '["klient"]', ":9:", "klient"),
+        ('"0-1"', '"first"', ":10:", "invalid helpers 'first'"),
+        ("helpers", "helper", ":10:", "unknown key 'helper'"),
+        ('roles = ["server"]', 'roles = ["client"]', ":5:", "no host has the role 'server'"),
+    ],
+)
+def test_a_mistake_has_its_line(tmp_path: Path, right: str, wrong: str, where: str, what: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        _read(tmp_path, GOOD.replace(right, wrong))
+    assert where in raised.value.message
+    assert what in raised.value.message
+    assert raised.value.hint
+
+
+def test_no_such_file(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no file"):
+        hosts_file.read(tmp_path / "hosts.toml")
