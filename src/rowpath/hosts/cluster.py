@@ -165,7 +165,7 @@ def _locked(cluster: str) -> Iterator[None]:
     folder = cache_dir() / "hosts"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / cluster).mkdir(mode=0o700, exist_ok=True)
-    with (folder / f"{cluster}.lock").open("w") as handle:
+    with (folder / cluster / "lock").open("w") as handle:  # `down` removes it with the folder
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
