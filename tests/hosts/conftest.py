@@ -11,6 +11,7 @@ from rowpath.hosts import setup
 from tests.hosts import lab
 from tests.hosts.lab import Lab
 
+LOSSES = "test_losses.py"
 EXPERIMENT = """schema_version = 1
 name = "{name}"
 title = "PostgreSQL and MariaDB over a network"
@@ -51,6 +52,15 @@ def experiment(
     file = folder / f"{name}.toml"
     file.write_text(EXPERIMENT.format(**values, drivers=drivers))
     return str(file)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Losses take a minute each: only where they are named, or everything is run."""
+    if config.option.full or any(LOSSES in word for word in config.args):
+        return
+    dropped = [item for item in items if item.path.name == LOSSES]
+    config.hook.pytest_deselected(items=dropped)
+    items[:] = [item for item in items if item not in dropped]
 
 
 def _require() -> None:

@@ -41,11 +41,11 @@ def full_sets(world: World, folder: Path, members: tuple[PlannedPath, ...], inst
     journal = Journal(directory, scrubber)
     budget = Budget(60.0)
     probe_run = ProbeRun(
-        cast(Access, FakeAccess(instance)),
-        "SELECT 1",
-        Candidates(members, (), ()),
-        budget,
-        ProbeOptions("mine"),
+        access=cast(Access, FakeAccess(instance)),
+        sql="SELECT 1",
+        found=Candidates(members, (), ()),
+        budget=budget,
+        options=ProbeOptions("mine"),
         directory=directory,
         journal=journal,
         scrubber=scrubber,
