@@ -21,6 +21,7 @@ from rowpath.machine import private_directories, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.hosts import HostsFile, cpu_list
 
+ON_LOOPBACK = "127.0.0.254"  # the controller, where the hosts are addresses of the loopback
 CONTROLLER = "controller"  # as a host: the machine of the head
 
 
@@ -57,6 +58,8 @@ def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
         if _state_file(cluster).is_file():
             raise UsageError(f"the hosts of {file} are up already", f"rowpath hosts status {file}")
         controller = hosts.cluster.controller or _address_towards(hosts.host[0].address)
+        if controller == "127.0.0.1":  # Ray takes it for the machine's outer address, which no certificate names
+            controller = ON_LOOPBACK
         if controller in {host.address for host in hosts.host}:
             what = f"the controller's address {controller} is also a host's"
             raise UsageError(what, f'write another one in {file}: [cluster] controller = "10.0.0.1"')

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import msgspec
@@ -27,7 +27,7 @@ from rowpath.machine.directories import cache_dir
 
 MARK = "ROWPATH_NODE"  # in the environment of everything that belongs to a host of ours: CLUSTER/HOST
 CPUS, HELPERS, NICE = "ROWPATH_NODE_CPUS", "ROWPATH_NODE_HELPERS", "ROWPATH_NODE_NICE"
-START_TIMEOUT_S, TRIES, STOP_TIMEOUT_S = 90.0, 2, 12.0
+START_TIMEOUT_S, TRIES, STOP_TIMEOUT_S = 90.0, 4, 12.0
 OBJECT_STORE_BYTES = 80_000_000  # the least that it takes is 75 MB
 # Workers and what they start must run as programs that a user starts; helpers must do as little as possible; a loss
 # must be noticed within seconds.
@@ -153,14 +153,14 @@ def _start(request: Request) -> None:
     words += [f"--address={request.head}"] if request.head else ["--head", f"--port={request.port}"]
     words += [] if request.head else ["--include-dashboard=false"]
     try:
-        _launch(words, environment(request.cluster, request.host) | added, helpers, private / "start.log")
+        _launch(request, words, environment(request.cluster, request.host) | added, helpers, private / "start.log")
     except RowpathError:
         _stop(request)
         raise
 
 
-def _launch(words: list[str], added: dict[str, str], helpers: list[int], log: Path) -> None:
-    """Start it; what stays outlives this program."""
+def _launch(request: Request, words: list[str], added: dict[str, str], helpers: list[int], log: Path) -> None:
+    """Start it, several times on a machine that is too busy; what stays outlives this program."""
     if helpers:
         os.sched_setaffinity(0, helpers)
     everything = processes.environment_for(added)
@@ -175,8 +175,15 @@ def _launch(words: list[str], added: dict[str, str], helpers: list[int], log: Pa
                     return
             starting.kill()
             starting.wait()
+            _kill(pids(request.cluster, request.host))
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
     raise EnvironmentMissing(f"Ray did not start: {' '.join(lines[-2:])[-400:]}", f"read {log}")
+
+
+def _kill(found: Iterable[int]) -> None:
+    for pid in found:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
 
 def _stop(request: Request) -> None:
