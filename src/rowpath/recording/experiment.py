@@ -31,7 +31,7 @@ PASSES = 3  # through the parameters: a driver prepares a statement after some e
 SCANS = 12  # of a phase without parameters, for the same reason
 LARGE_ROWS = 50_000
 LARGE_SCANS = 2
-NOT_SELECTED = ("engine_version", "version", "ranges", "link", "processes", "backup")
+NOT_SELECTED = ("engine_version", "version", "placement", "ranges", "link", "processes", "backup")
 
 
 def check(plan: Plan) -> None:
