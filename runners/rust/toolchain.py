@@ -17,8 +17,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import maven, processes
-from rowpath.machine.directories import build_dir
+from rowpath.machine import jobs, maven, processes
+from rowpath.machine.directories import build_dir, made_whole
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import NOT_FETCHED, Facts
@@ -49,8 +49,12 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
 
     Errors: EnvironmentMissing without Rust, InternalError when a source does not compile or a crate is not there.
     """
-    for adapter in {adapter.driver: adapter for adapter, _version in adapters}.values():
-        program(adapter)  # one after the other: each compiles on every core
+    wanted = {adapter.driver: adapter for adapter, _version in adapters}.values()
+    missing = [each for each in wanted if _is_ours(source_file(each)) and not _program_file(each).is_file()]
+    for package in dict.fromkeys(map(_package, missing)):
+        _build_together([each for each in missing if _package(each) == package], package)
+    for adapter in wanted:
+        program(adapter)
 
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
@@ -62,8 +66,8 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 
 def program(adapter: Adapter) -> Path:
     """The adapter's runner, built when it is not there yet."""
-    features = tuple(adapter.build.get("features", ()))
-    return built(adapter.driver, source_file(adapter), features, _package(adapter), library_folders(adapter))
+    folders = library_folders(adapter)
+    return built(adapter.driver, source_file(adapter), _features(adapter), _package(adapter), folders)
 
 
 def built(
@@ -74,28 +78,60 @@ def built(
     folders: Mapping[str, str] = {},
 ) -> Path:
     """A program of that file, in the cache under a hash over everything of ours that it depends on."""
+    package = package or _folder()
+
+    def compile_to(made: Path) -> None:
+        shutil.copy2(_compiled((name,), _manifest(name, source, package), package, features, folders) / name, made)
+
+    return compiling.made_once(_place(name, source, features, package, folders), compile_to)
+
+
+def _place(name: str, source: Path, features: tuple[str, ...], package: Path, folders: Mapping[str, str]) -> Path:
     folder = _folder()
-    package = package or folder
     inputs = [source, *(package / own for own in ("Cargo.toml", "Cargo.lock")), folder / "build.rs", folder / "lib.rs"]
     inputs += [*sorted(folder.glob("core/*.rs")), *sorted(folder.glob("families/**/*.rs"))]
     words = [*features, *map("=".join, PROFILE.items()), *map("=".join, folders.items()), rustc_version()]
+    return build_dir("rust") / f"{name}-{compiling.key(inputs, words)}"
 
-    def compile_to(made: Path) -> None:
-        if problem := _tools_problem(package):
-            raise EnvironmentMissing(*problem)
-        target = build_dir("rust") / "target"
-        manifest = _manifest(name, source, package)
-        how = build_words(manifest, name, features, target, folders)
-        compiling.run(how, f"{name} does not compile", REMEDY, timeout_s=BUILD_TIMEOUT_S)
-        shutil.copy2(target / "release" / name, made)
 
-    return compiling.made_once(build_dir("rust") / f"{name}-{compiling.key(inputs, words)}", compile_to)
+def _program_file(adapter: Adapter) -> Path:
+    """Where the adapter's runner is, or will be."""
+    folders = library_folders(adapter)
+    return _place(adapter.driver, source_file(adapter), _features(adapter), _package(adapter), folders)
+
+
+def _build_together(adapters: list[Adapter], package: Path) -> None:
+    """Build these runners of one package in one go: no crate is compiled twice, and no core waits at a runner's end.
+
+    Their crates then have the features of all, which adds code to a crate but changes none that a driver runs.
+    """
+    names = tuple(adapter.driver for adapter in adapters)
+    features = tuple(dict.fromkeys(feature for adapter in adapters for feature in _features(adapter)))
+    folders = {name: folder for adapter in adapters for name, folder in library_folders(adapter).items()}
+    jobs.begins()
+    programs = _compiled(names, package / "Cargo.toml", package, features, folders)
+    for adapter in adapters:
+        with made_whole(_program_file(adapter)) as made:
+            shutil.copy2(programs / adapter.driver, made)
+
+
+def _compiled(
+    names: tuple[str, ...], manifest: Path, package: Path, features: tuple[str, ...], folders: Mapping[str, str]
+) -> Path:
+    """Compile these programs: the folder that they are in."""
+    if problem := _tools_problem(package):
+        raise EnvironmentMissing(*problem)
+    target = build_dir("rust") / "target"
+    how = build_words(manifest, names, features, target, folders)
+    failed = f"{names[0]} does not compile" if len(names) == 1 else f"one of {', '.join(names)} does not compile"
+    compiling.run(how, failed, REMEDY, timeout_s=BUILD_TIMEOUT_S)
+    return target / "release"
 
 
 def build_words(
-    manifest: Path, name: str, features: tuple[str, ...], target: Path, folders: Mapping[str, str] = {}
+    manifest: Path, names: tuple[str, ...], features: tuple[str, ...], target: Path, folders: Mapping[str, str] = {}
 ) -> list[str]:
-    """How a program is built: nothing that the user's environment or configuration says changes it.
+    """How programs are built: nothing that the user's environment or configuration says changes it.
 
     `folders`: where libraries are, by the variable that names each to a crate.
     """
@@ -103,7 +139,8 @@ def build_words(
     profile = [word for key, value in PROFILE.items() for word in ("--config", f"profile.release.{key}={value}")]
     words = ["env", *dropped, "CARGO_ENCODED_RUSTFLAGS=", *map("=".join, folders.items())]
     words += [cargo(), "build", "--release", "--locked", "--quiet"]
-    words += [*profile, "--manifest-path", str(manifest), "--target-dir", str(target), "--bin", name]
+    words += [*profile, "--manifest-path", str(manifest), "--target-dir", str(target)]
+    words += [word for name in names for word in ("--bin", name)]
     return words + (["--features", ",".join(features)] if features else [])
 
 
@@ -146,9 +183,9 @@ def _is_cleared(variable: str) -> bool:
 
 def _manifest(name: str, source: Path, package: Path) -> Path:
     """Cargo.toml; of an adapter that is not one of ours a copy that names its source."""
-    folder = _folder()
-    if source.resolve().is_relative_to(folder.resolve()):
+    if _is_ours(source):
         return package / "Cargo.toml"
+    folder = _folder()
     text = (folder / "Cargo.toml").read_text(encoding="utf-8").partition("[[bin]]")[0]
     text = text.replace('path = "lib.rs"', f'path = "{folder / "lib.rs"}"')
     text = text.replace("publish = false", f'publish = false\nbuild = "{folder / "build.rs"}"')
@@ -218,6 +255,14 @@ def library_folders(adapter: Adapter) -> dict[str, str]:
         with contextlib.suppress(FileExistsError):
             linked.symlink_to(own.name)
     return {library["folder"]: str(folder)}
+
+
+def _is_ours(source: Path) -> bool:
+    return source.resolve().is_relative_to(_folder().resolve())
+
+
+def _features(adapter: Adapter) -> tuple[str, ...]:
+    return tuple(adapter.build.get("features", ()))
 
 
 def _package(adapter: Adapter) -> Path:

@@ -1,5 +1,5 @@
 use super::adapter::Adapter;
-use super::clients::{Clients, came};
+use super::clients::{Clients, Result};
 use super::failure::{Failure, Outcome, fail, unsupported};
 use super::group_client::GroupClient;
 use super::prepared_phase::PreparedPhase;
@@ -7,7 +7,6 @@ use super::runtime::Runtime;
 use super::sample_reply::hex;
 use super::shared_counters::SharedCounters;
 use serde::{Deserialize, Serialize};
-use std::sync::mpsc::Receiver;
 
 const MOST_FAILURES_TOLD: usize = 16;
 
@@ -48,7 +47,7 @@ struct Group {
     name: String,
     columns: i64,
     own_threads: bool,
-    clients: Vec<Receiver<Outcome<GroupClient>>>,
+    clients: Vec<Result<GroupClient>>,
 }
 
 /// What a group did.
@@ -128,8 +127,8 @@ impl ClientGroups {
     }
 
     /// Waits until every client is done: what each group did.
-    pub fn end(self) -> Outcome<Vec<GroupReply>> {
-        self.0.into_iter().map(Group::end).collect()
+    pub fn end<A: Adapter>(self, clients: &Clients<A>) -> Outcome<Vec<GroupReply>> {
+        self.0.into_iter().map(|group| group.end(clients)).collect()
     }
 }
 
@@ -161,11 +160,11 @@ fn group_clients(asked: &GroupRequest, prepared: &PreparedPhase, shared: &Shared
 }
 
 impl Group {
-    fn end(self) -> Outcome<GroupReply> {
+    fn end<A: Adapter>(self, clients: &Clients<A>) -> Outcome<GroupReply> {
         let mut reply = GroupReply { name: self.name, ..GroupReply::default() };
         let mut touch = 0_i64;
         for client in self.clients {
-            let client = came(client)?;
+            let client = clients.came(client)?;
             touch = touch.wrapping_add(client.counters.touch);
             // Of clients that share threads each has the CPU time of all.
             let cpu_ns = if self.own_threads { reply.cpu_ns + client.cpu_ns } else { reply.cpu_ns.max(client.cpu_ns) };

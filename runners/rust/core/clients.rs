@@ -2,29 +2,41 @@ use super::adapter::Adapter;
 use super::client::{Client, Job, guarded};
 use super::clock::{now_ns, process_cpu_ns};
 use super::failure::{Outcome, fail, unsupported};
-use super::mailbox::Mailbox;
+use super::mailbox::{Mailbox, Sender};
 use super::options::Options;
 use super::phase::Phase;
 use super::prepared_phase::{PreparedPhase, Share, bound};
 use super::requests::SampleRequest;
-use super::runtime::Runtime;
+use super::runtime::{Runtime, block_on};
 use super::sample_reply::SampleReply;
 use super::sampler::Wanted;
 use super::start_barrier::StartBarrier;
 use super::values::Rows;
+use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, sync_channel};
+
+pub type Inboxes<A> = Vec<Arc<Mailbox<Job<A>>>>;
+/// What a client's result comes from.
+pub type Result<T> = Arc<Mailbox<Outcome<T>>>;
+
+/// What goes on with the clients' work.
+pub enum Place<R> {
+    /// The thread that waits for a result.
+    Here(RefCell<R>),
+    Elsewhere,
+}
 
 /// A path's clients: one connection each; their work runs where the adapter's runtime has it.
 pub struct Clients<A: Adapter> {
-    inboxes: Vec<Arc<Mailbox<Job<A>>>>,
+    inboxes: Inboxes<A>,
+    place: Place<A::Runtime>,
     pub connect_ns: i64, // of the first one
     pub pipeline: usize, // operations that are sent before the first answer is taken; 0: one by one
 }
 
 impl<A: Adapter> Clients<A> {
-    pub fn new(inboxes: Vec<Arc<Mailbox<Job<A>>>>) -> Clients<A> {
-        Clients { inboxes, connect_ns: 0, pipeline: 0 }
+    pub fn new(inboxes: Inboxes<A>, place: Place<A::Runtime>) -> Clients<A> {
+        Clients { inboxes, place, connect_ns: 0, pipeline: 0 }
     }
 
     pub fn count(&self) -> usize {
@@ -45,11 +57,12 @@ impl<A: Adapter> Clients<A> {
         &self,
         client: usize,
         work: impl AsyncFnOnce(&mut Client<A>) -> Outcome<T> + Send + 'static,
-    ) -> Receiver<Outcome<T>> {
-        let (results, result) = sync_channel(1);
+    ) -> Result<T> {
+        let result = Arc::new(Mailbox::new());
+        let sender = Sender::to(&result);
         self.inboxes[client].send(Box::new(move |client| {
             Box::pin(async move {
-                let _ = results.send(guarded(work(client)).await);
+                sender.send(guarded(work(client)).await);
             })
         }));
         result
@@ -60,14 +73,23 @@ impl<A: Adapter> Clients<A> {
         &self,
         work: impl AsyncFnOnce(&mut Client<A>) -> Outcome<T> + Send + 'static,
     ) -> Outcome<T> {
-        came(self.begin(0, work))
+        self.came(self.begin(0, work))
+    }
+
+    /// A client's result, once it is there.
+    pub fn came<T>(&self, result: Result<T>) -> Outcome<T> {
+        let came = match &self.place {
+            Place::Here(runtime) => runtime.borrow_mut().until(result.next()),
+            Place::Elsewhere => block_on(result.next()),
+        };
+        came.unwrap_or_else(|| Err(fail("internal", "a client ended before its work")))
     }
 
     pub fn open(&mut self, options: &Options) -> Outcome<()> {
         self.pipeline = options.number("pipeline") as usize;
         for client in 0..self.count() {
             let options = options.clone();
-            let took_ns = came(self.begin(client, async move |client| client.open(&options).await))?;
+            let took_ns = self.came(self.begin(client, async move |client| client.open(&options).await))?;
             if client == 0 {
                 self.connect_ns = took_ns;
             }
@@ -85,7 +107,7 @@ impl<A: Adapter> Clients<A> {
         for client in 0..self.count() {
             let (phase, rows, at) = (phase.clone(), rows.clone(), bound(client as i64, operations, count));
             let result = self.begin(client, async move |client| client.prepare(&phase, &rows, operations, at).await);
-            let took_ns = came(result)?;
+            let took_ns = self.came(result)?;
             if client == 0 {
                 prepare_ns = took_ns;
             }
@@ -96,7 +118,7 @@ impl<A: Adapter> Clients<A> {
     pub fn forget(&self, phase: &str) -> Outcome<()> {
         for client in 0..self.count() {
             let phase = phase.to_string();
-            came(self.begin(client, async move |client| client.forget(&phase).await))?;
+            self.came(self.begin(client, async move |client| client.forget(&phase).await))?;
         }
         Ok(())
     }
@@ -108,7 +130,7 @@ impl<A: Adapter> Clients<A> {
         }
         let seek = (asked.first >= 0).then_some(asked.first);
         let operations = (asked.operations > 0).then_some(asked.operations);
-        let part = came(self.begin_sample(0, &prepared.phase, asked, Share { seek, operations }, None))?;
+        let part = self.came(self.begin_sample(0, &prepared.phase, asked, Share { seek, operations }, None))?;
         Ok(SampleReply::of(vec![part], columns))
     }
 
@@ -119,7 +141,7 @@ impl<A: Adapter> Clients<A> {
         asked: &SampleRequest,
         share: Share,
         barrier: Option<Arc<StartBarrier>>,
-    ) -> Receiver<Outcome<super::sample_reply::Part>> {
+    ) -> Result<super::sample_reply::Part> {
         let name = phase.name.clone();
         let (lead_in_ns, duration_ns) = (asked.lead_in_ns, asked.duration_ns);
         let wanted = Wanted { lead_in_ns, duration_ns, operations: share.operations };
@@ -141,7 +163,7 @@ impl<A: Adapter> Clients<A> {
             self.begin_sample(client, &prepared.phase, asked, *share, Some(barrier.clone()))
         };
         let results: Vec<_> = shares.iter().enumerate().map(begin).collect();
-        let mut parts = results.into_iter().map(came).collect::<Outcome<Vec<_>>>()?;
+        let mut parts = results.into_iter().map(|result| self.came(result)).collect::<Outcome<Vec<_>>>()?;
         let (cpu_after_ns, window_ns) = (process_cpu_ns(), now_ns() - window_ns);
         if !A::Runtime::OWN_THREADS {
             parts.iter_mut().for_each(|part| part.cpu_ns = 0);
@@ -156,17 +178,15 @@ impl<A: Adapter> Clients<A> {
     }
 
     /// Closes every connection and ends the clients' work.
-    pub fn close(&self) -> Outcome<()> {
+    pub fn close(self) -> Outcome<()> {
         let mut outcome = Ok(());
         for (client, inbox) in self.inboxes.iter().enumerate() {
-            outcome = outcome.and(came(self.begin(client, async |client| client.close().await)));
+            outcome = outcome.and(self.came(self.begin(client, async |client| client.close().await)));
             inbox.close();
+        }
+        if let Place::Here(runtime) = self.place {
+            runtime.into_inner().finish();
         }
         outcome
     }
-}
-
-/// A client's result, once it is there.
-pub fn came<T>(result: Receiver<Outcome<T>>) -> Outcome<T> {
-    result.recv().unwrap_or_else(|_| Err(fail("internal", "a client ended before its work")))
 }

@@ -1,5 +1,5 @@
 use std::collections::VecDeque;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Poll, Waker};
 
 /// What one thread sends to a future on another.
@@ -47,5 +47,24 @@ impl<T> Mailbox<T> {
             }
         })
         .await
+    }
+}
+
+/// The sending side of a mailbox for one letter; without it none comes any longer.
+pub struct Sender<T>(Arc<Mailbox<T>>);
+
+impl<T> Sender<T> {
+    pub fn to(mailbox: &Arc<Mailbox<T>>) -> Sender<T> {
+        Sender(mailbox.clone())
+    }
+
+    pub fn send(self, letter: T) {
+        self.0.send(letter);
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    fn drop(&mut self) {
+        self.0.close();
     }
 }

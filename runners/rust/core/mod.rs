@@ -50,7 +50,7 @@ pub use options::Options;
 pub use phase::Phase;
 pub use pipeline::Endings;
 pub use row::{Batch, Source, take, take_batch};
-pub use runtime::{MakesWork, Runtime, Threads};
+pub use runtime::{MakesWork, Runtime, Threads, Work, beside};
 pub use sink::{Day, OfDay, Sink, Wall};
 pub use start::serve;
 pub use values::{Date, Interval, Moment, Rows, Time, Value};

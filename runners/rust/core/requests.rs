@@ -3,12 +3,13 @@ use super::client_groups::{ClientGroups, GroupsRequest};
 use super::clock::now_ns;
 use super::decoder::read_rows;
 use super::encoder::Encoder;
-use super::failure::{Outcome, fail};
+use super::failure::{Outcome, fail, unsupported};
 use super::interruption::Interruption;
 use super::phase::Phase;
 use super::runtime::Runtime;
 use super::sample_reply::hex;
 use super::session::{Session, not_prepared};
+use super::start::LoopPlace;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -126,6 +127,9 @@ impl<A: Adapter> Session<A> {
     }
 
     pub fn begin_groups(&mut self, asked: GroupsRequest) -> Outcome<Value> {
+        if matches!(self.place, LoopPlace::Here) {
+            return Err(unsupported("the Rust runner has client groups only where hello requires client-groups"));
+        }
         let groups = ClientGroups::begin(asked, self.clients()?, |name| self.prepared(name))?;
         let clients = groups.clients();
         self.groups = Some(groups);
@@ -134,7 +138,7 @@ impl<A: Adapter> Session<A> {
 
     pub fn end_groups(&mut self) -> Outcome<Value> {
         let groups = self.groups.take().ok_or_else(|| fail("internal", "no groups of clients are at work"))?;
-        Ok(json!({ "client_groups": groups.end()? }))
+        Ok(json!({ "client_groups": groups.end(self.clients()?)? }))
     }
 
     pub fn run(&mut self, asked: RunRequest) -> Outcome<Value> {

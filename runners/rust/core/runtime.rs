@@ -3,12 +3,14 @@ use super::failure::Outcome;
 use super::options::Options;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
-use std::thread::Thread;
+use std::thread::{JoinHandle, Thread};
 use std::time::Duration;
 
-/// A client's work, made where it runs: it never leaves that thread.
-pub type MakesWork = Box<dyn FnOnce() -> Pin<Box<dyn Future<Output = ()>>> + Send>;
+/// A client's work, which never leaves the thread that it was made on.
+pub type Work = Pin<Box<dyn Future<Output = ()>>>;
+pub type MakesWork = Box<dyn FnOnce() -> Work + Send>;
 
 /// What runs the clients of an adapter.
 pub trait Runtime: Sized {
@@ -18,8 +20,12 @@ pub trait Runtime: Sized {
     const OWN_THREADS: bool;
 
     fn new(options: &Options) -> Outcome<Self>;
-    /// Runs the work of all clients until each is done; the first on the calling thread.
-    fn run(&self, work: Vec<MakesWork>);
+    /// Takes up the work of all clients. That of the first goes on in `until` and `finish`, on the calling thread.
+    fn start(&mut self, work: Vec<MakesWork>);
+    /// Goes on with the work until a future is ready.
+    fn until<T>(&mut self, ready: impl Future<Output = T>) -> T;
+    /// Goes on with the work until each client has done it.
+    fn finish(self);
     async fn sleep(wait: Duration);
     /// Lets others work meanwhile, before a short wait is over.
     async fn pause();
@@ -32,24 +38,37 @@ pub trait Runtime: Sized {
 }
 
 /// One thread for each client, for drivers that block; `OWN`: no thread of the driver works beside them.
-pub struct Threads<const OWN: bool = true>;
+///
+/// The first client has the calling thread: a path with one client has one thread, as most programs have, because with
+/// a second one every lock of the C library would cost more.
+pub struct Threads<const OWN: bool = true> {
+    first: Option<Work>,
+    others: Vec<JoinHandle<()>>,
+}
 
 impl<const OWN: bool> Runtime for Threads<OWN> {
     const CONCURRENCY: &str = "threads";
     const OWN_THREADS: bool = OWN;
 
     fn new(_: &Options) -> Outcome<Self> {
-        Ok(Threads)
+        Ok(Threads { first: None, others: Vec::new() })
     }
 
-    fn run(&self, work: Vec<MakesWork>) {
+    fn start(&mut self, work: Vec<MakesWork>) {
         let mut work = work.into_iter();
-        let first = work.next();
-        let others: Vec<_> = work.map(|make| std::thread::spawn(|| block_on(make()))).collect();
-        if let Some(make) = first {
-            block_on(make());
+        self.first = work.next().map(|make| make());
+        self.others = work.map(|make| std::thread::spawn(|| block_on(make()))).collect();
+    }
+
+    fn until<T>(&mut self, ready: impl Future<Output = T>) -> T {
+        block_on(beside(&mut self.first, ready))
+    }
+
+    fn finish(self) {
+        if let Some(first) = self.first {
+            block_on(first);
         }
-        for thread in others {
+        for thread in self.others {
             let _ = thread.join();
         }
     }
@@ -75,8 +94,40 @@ impl Wake for Unparking {
     }
 }
 
+/// Wakes whoever polls `beside`, for what is awaited there.
+struct Awaited {
+    is_due: AtomicBool,
+    outer: Waker,
+}
+
+impl Wake for Awaited {
+    fn wake(self: Arc<Self>) {
+        self.is_due.store(true, Ordering::Release);
+        self.outer.wake_by_ref();
+    }
+}
+
+/// Goes on with work until `ready` is, which is polled only when it is due: it costs the work's own wake-ups nothing.
+pub async fn beside<T>(work: &mut Option<Work>, ready: impl Future<Output = T>) -> T {
+    let mut ready = pin!(ready);
+    let mut awaited = None;
+    std::future::poll_fn(|context| {
+        if work.as_mut().is_some_and(|going| going.as_mut().poll(context).is_ready()) {
+            *work = None;
+        }
+        let first = || Arc::new(Awaited { is_due: AtomicBool::new(true), outer: context.waker().clone() });
+        let awaited = awaited.get_or_insert_with(first);
+        if !awaited.is_due.load(Ordering::Acquire) {
+            return Poll::Pending;
+        }
+        awaited.is_due.store(false, Ordering::Relaxed);
+        ready.as_mut().poll(&mut Context::from_waker(&Waker::from(awaited.clone())))
+    })
+    .await
+}
+
 /// Polls a future on this thread, which sleeps while there is nothing to do.
-fn block_on<F: Future>(future: F) -> F::Output {
+pub fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(Unparking(std::thread::current())));
     let mut context = Context::from_waker(&waker);

@@ -5,28 +5,39 @@ use super::clock::{clock_read_ns, now_ns};
 use super::failure::{Failure, Outcome, fail, unsupported};
 use super::options::Options;
 use super::prepared_phase::PreparedPhase;
-use super::start::Opening;
+use super::start::LoopPlace;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
-use std::sync::mpsc::Sender;
 
-const REQUIREMENTS: [&str; 7] = ["touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"];
+const REQUIREMENTS: [&str; 7] = ["touch", "digest", "load", "clients", "interrupt", "describe", CLIENT_GROUPS];
 const NOT_WHILE_GROUPS_RUN: [&str; 5] = ["client-groups", "sample", "verify", "prepare", "close"];
 const ON_CONNECTION: [&str; 7] = ["prepare", "client-groups", "run", "interrupt", "describe", "facts", "close"];
 
-/// Serves requests one after the other; the loop runs on another thread.
+const CLIENT_GROUPS: &str = "client-groups";
+
+/// Serves requests one after the other.
 pub struct Session<A: Adapter> {
     pub driver: &'static str,
-    pub openings: Sender<Opening<A>>,
+    pub place: LoopPlace<A>,
     pub replies: File,
     pub phases: HashMap<String, PreparedPhase>,
     pub clients: Option<Clients<A>>,
     pub groups: Option<ClientGroups>,
     pub runtime_facts: Vec<(&'static str, String)>,
+    pub next: Next,
+}
+
+/// What follows a request.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Next {
+    Request,
+    /// Requests that another thread answers: client groups may be at work meanwhile.
+    ClientGroups,
+    Bye,
 }
 
 #[derive(Deserialize)]
@@ -44,13 +55,18 @@ struct OpenRequest {
 }
 
 impl<A: Adapter> Session<A> {
-    /// Serves one line; whether it was `bye`.
-    pub fn answer(&mut self, line: &[u8]) -> bool {
+    pub fn new(driver: &'static str, place: LoopPlace<A>, replies: File) -> Session<A> {
+        let (phases, runtime_facts, next) = (HashMap::new(), Vec::new(), Next::Request);
+        Session { driver, place, replies, phases, clients: None, groups: None, runtime_facts, next }
+    }
+
+    /// Serves one line.
+    pub fn answer(&mut self, line: &[u8]) -> Next {
         let request: Value = match serde_json::from_slice(line) {
             Ok(request) => request,
             Err(error) => {
                 eprintln!("not a request: {error}");
-                return false;
+                return self.next;
             }
         };
         let kind = request["type"].as_str().unwrap_or("").to_string();
@@ -64,7 +80,7 @@ impl<A: Adapter> Session<A> {
             eprintln!("the replies cannot be written: {error}");
             std::process::exit(1);
         }
-        kind == "bye"
+        if kind == "bye" { Next::Bye } else { self.next }
     }
 
     fn guarded(&mut self, kind: &str, request: Value) -> Outcome<Value> {
@@ -112,6 +128,9 @@ impl<A: Adapter> Session<A> {
             let text = format!("this runner hosts {}, not {}", self.driver, shortened(&asked.adapter));
             return Err(unsupported(text));
         }
+        if self.clients.is_none() && asked.requires.iter().any(|name| name == CLIENT_GROUPS) {
+            self.next = Next::ClientGroups;
+        }
         let pid = std::process::id();
         Ok(json!({
             "protocol": [2, 1], "codec": 1, "language": "rust", "runner": "rowpath-rust 1.0", "adapter": self.driver,
@@ -123,13 +142,17 @@ impl<A: Adapter> Session<A> {
         if self.clients.is_some() {
             return Err(fail("internal", "a connection is open already"));
         }
-        let (mut clients, facts) = Opening::of(&self.openings, &asked.options)?;
+        let (mut clients, facts) = self.place.open(&asked.options)?;
         let pid = clients
             .open(&asked.options)
             .and_then(|()| clients.first(async |client| client.adapter()?.server_pid().await));
-        let pid = pid.inspect_err(|_| {
-            let _ = clients.close(); // what failed first is reported
-        })?;
+        let pid = match pid {
+            Ok(pid) => pid,
+            Err(failure) => {
+                let _ = clients.close(); // what failed first is reported
+                return Err(failure);
+            }
+        };
         let reply = json!({ "connect_ns": clients.connect_ns, "server_pid": pid });
         (self.clients, self.runtime_facts) = (Some(clients), facts);
         Ok(reply)

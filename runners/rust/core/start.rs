@@ -1,12 +1,17 @@
+//! Start, requests and the end.
+//!
+//! The process has one thread, which answers requests and runs the loop: with a second one every lock of the C library
+//! would cost more. A signal says that stdin has ended in the middle of a sample. Where `hello` requires client groups,
+//! a second thread answers, because they are at work between requests.
 use super::adapter::Adapter;
-use super::client::{Job, work};
-use super::clients::Clients;
+use super::client::work;
+use super::clients::{Clients, Inboxes, Place};
 use super::failure::{Outcome, fail};
 use super::mailbox::Mailbox;
 use super::options::Options;
 use super::runtime::{MakesWork, Runtime};
-use super::session::Session;
-use std::collections::HashMap;
+use super::session::{Next, Session};
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{BufRead, stdin};
 use std::os::fd::FromRawFd;
@@ -14,12 +19,30 @@ use std::process::exit;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
+// Linux's, which the crate libc lacks for glibc: who gets the signal of a descriptor.
+const F_SETOWN_EX: libc::c_int = 15;
+const F_OWNER_TID: libc::c_int = 0;
+
+#[repr(C)]
+struct Owner {
+    kind: libc::c_int,
+    pid: libc::pid_t,
+}
+
 type RuntimeFacts = Vec<(&'static str, String)>;
 
-/// Clients to be run from now on, on the thread that the loop is on.
+/// Which thread runs the loop.
+pub enum LoopPlace<A: Adapter> {
+    /// The one that answers requests.
+    Here,
+    /// The main thread, while another one answers.
+    Main(Sender<Opening<A>>),
+}
+
+/// Clients to be run from now on, on the main thread.
 pub struct Opening<A: Adapter> {
     options: Options,
-    inboxes: Vec<Arc<Mailbox<Job<A>>>>,
+    inboxes: Inboxes<A>,
     started: Sender<Outcome<RuntimeFacts>>,
 }
 
@@ -32,33 +55,73 @@ pub fn serve<A: Adapter>(driver: &'static str) {
     }
     // SAFETY: it takes numbers only.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
-    let replies = private_stdout();
-    let (lines, requests) = channel();
+    let replies = answer(Session::<A>::new(driver, LoopPlace::Here, private_stdout()));
     let (openings, opened) = channel();
-    std::thread::spawn(move || read(&lines));
-    std::thread::spawn(move || {
-        let mut session = Session::<A> {
-            driver,
-            openings,
-            replies,
-            phases: HashMap::new(),
-            clients: None,
-            groups: None,
-            runtime_facts: Vec::new(),
-        };
-        while let Ok(line) = requests.recv() {
-            if session.answer(&line) {
-                exit(0);
-            }
-        }
-    });
+    std::thread::spawn(move || answer(Session::new(driver, LoopPlace::<A>::Main(openings), replies)));
     run(&opened);
 }
 
-/// The loop's thread: the process's first. It runs the clients of one opening after the other.
+/// Answers requests, until client groups need the main thread: what replies go to.
+fn answer<A: Adapter>(mut session: Session<A>) -> File {
+    if let Err(problem) = watch_stdin() {
+        eprintln!("stdin cannot be watched: {problem}");
+        exit(1);
+    }
+    loop {
+        match session.answer(&read_line()) {
+            Next::Request => {}
+            Next::ClientGroups if matches!(session.place, LoopPlace::Here) => return session.replies,
+            Next::ClientGroups => {}
+            Next::Bye => exit(0),
+        }
+    }
+}
+
+/// The next request; the end of stdin ends the process.
+fn read_line() -> Vec<u8> {
+    let mut line = Vec::new();
+    match stdin().lock().read_until(b'\n', &mut line) {
+        Ok(0) | Err(_) => exit(0),
+        Ok(_) => line,
+    }
+}
+
+extern "C" fn end_with_stdin(_: libc::c_int) {
+    // SAFETY: a signal's handler may call each of these; `errno` is the thread's own, and left as it was.
+    unsafe {
+        let errno = libc::__errno_location();
+        let kept = *errno;
+        let mut input = libc::pollfd { fd: 0, events: 0, revents: 0 };
+        if libc::poll(&mut input, 1, 0) > 0 && input.revents & libc::POLLHUP != 0 {
+            libc::_exit(0);
+        }
+        *errno = kept;
+    }
+}
+
+/// Has a signal end the process with stdin, in the middle of a sample too. Only the calling thread gets it: clients'
+/// and drivers' own threads are not interrupted.
+fn watch_stdin() -> std::io::Result<()> {
+    // SAFETY: `action` and `owner` are whole, and the kernel only reads them; the other calls take numbers.
+    unsafe {
+        let mut action: libc::sigaction = std::mem::zeroed();
+        let handler: extern "C" fn(libc::c_int) = end_with_stdin;
+        (action.sa_sigaction, action.sa_flags) = (handler as usize, libc::SA_RESTART);
+        let owner = Owner { kind: F_OWNER_TID, pid: libc::gettid() };
+        if libc::sigaction(libc::SIGIO, &action, std::ptr::null_mut()) < 0
+            || libc::fcntl(0, F_SETOWN_EX, &owner) < 0
+            || libc::fcntl(0, libc::F_SETFL, libc::fcntl(0, libc::F_GETFL) | libc::O_ASYNC) < 0
+        {
+            return Err(std::io::Error::last_os_error());
+        }
+    }
+    Ok(())
+}
+
+/// Runs the clients of one opening after the other.
 fn run<A: Adapter>(opened: &Receiver<Opening<A>>) {
     while let Ok(opening) = opened.recv() {
-        let runtime = match A::Runtime::new(&opening.options) {
+        let mut runtime = match A::Runtime::new(&opening.options) {
             Ok(runtime) => runtime,
             Err(failure) => {
                 let _ = opening.started.send(Err(failure));
@@ -66,35 +129,35 @@ fn run<A: Adapter>(opened: &Receiver<Opening<A>>) {
             }
         };
         let _ = opening.started.send(Ok(runtime.facts()));
-        let make = |inbox| -> MakesWork { Box::new(move || Box::pin(work::<A>(inbox))) };
-        runtime.run(opening.inboxes.into_iter().map(make).collect());
+        runtime.start(clients_work(opening.inboxes));
+        runtime.finish();
     }
 }
 
-impl<A: Adapter> Opening<A> {
+impl<A: Adapter> LoopPlace<A> {
     /// Clients that wait for work, and what decides about their runtime.
-    pub fn of(openings: &Sender<Opening<A>>, options: &Options) -> Outcome<(Clients<A>, RuntimeFacts)> {
+    pub fn open(&self, options: &Options) -> Outcome<(Clients<A>, RuntimeFacts)> {
         let count = Clients::<A>::wanted(options)?;
-        let inboxes: Vec<_> = (0..count).map(|_| Arc::new(Mailbox::new())).collect();
-        let (started, facts) = channel();
-        let _ = openings.send(Opening { options: options.clone(), inboxes: inboxes.clone(), started });
-        let facts = facts.recv().unwrap_or_else(|_| Err(fail("internal", "the loop's thread has ended")))?;
-        Ok((Clients::new(inboxes), facts))
-    }
-}
-
-/// Hands over line by line; the end of stdin ends the process, in the middle of a sample too.
-fn read(lines: &Sender<Vec<u8>>) {
-    let mut input = stdin().lock();
-    loop {
-        let mut line = Vec::new();
-        match input.read_until(b'\n', &mut line) {
-            Ok(0) | Err(_) => exit(0),
-            Ok(_) => {
-                let _ = lines.send(line);
+        let inboxes: Inboxes<A> = (0..count).map(|_| Arc::new(Mailbox::new())).collect();
+        match self {
+            LoopPlace::Here => {
+                let mut runtime = A::Runtime::new(options)?;
+                let facts = runtime.facts();
+                runtime.start(clients_work(inboxes.clone()));
+                Ok((Clients::new(inboxes, Place::Here(RefCell::new(runtime))), facts))
+            }
+            LoopPlace::Main(openings) => {
+                let (started, facts) = channel();
+                let _ = openings.send(Opening { options: options.clone(), inboxes: inboxes.clone(), started });
+                let facts = facts.recv().unwrap_or_else(|_| Err(fail("internal", "the loop's thread has ended")))?;
+                Ok((Clients::new(inboxes, Place::Elsewhere), facts))
             }
         }
     }
+}
+
+fn clients_work<A: Adapter>(inboxes: Inboxes<A>) -> Vec<MakesWork> {
+    inboxes.into_iter().map(|inbox| -> MakesWork { Box::new(move || Box::pin(work::<A>(inbox))) }).collect()
 }
 
 /// Keeps stdout for replies; whatever else writes to descriptor 1 lands on stderr.

@@ -1,29 +1,45 @@
 //! Clients as tasks of tokio, for drivers that are asynchronous.
-use crate::core::{MakesWork, Options, Outcome, Runtime, fail};
+use crate::core::{MakesWork, Options, Outcome, Runtime, Work, beside, fail};
 use std::time::Duration;
 use tokio::runtime::Builder;
-use tokio::task::{LocalSet, spawn_local, yield_now};
+use tokio::task::{JoinHandle, LocalSet, yield_now};
 
 /// All clients as tasks on the loop's thread, and with them whatever their drivers spawn.
 ///
 /// One thread, as asynchronous drivers of other languages have it: the usual runtime of several threads would hand
 /// every operation over to another thread and back, and its CPU time would be no client's.
-pub struct Tasks(tokio::runtime::Runtime);
+pub struct Tasks {
+    first: Option<Work>, // as the program's own future, which one client alone has too
+    others: Vec<JoinHandle<()>>,
+    tasks: LocalSet,
+    runtime: tokio::runtime::Runtime,
+}
 
 impl Runtime for Tasks {
     const CONCURRENCY: &str = "tasks";
     const OWN_THREADS: bool = false;
 
     fn new(_: &Options) -> Outcome<Tasks> {
-        Builder::new_current_thread().enable_all().build().map(Tasks).map_err(|error| fail("internal", error))
+        let runtime = Builder::new_current_thread().enable_all().build().map_err(|error| fail("internal", error))?;
+        Ok(Tasks { first: None, others: Vec::new(), tasks: LocalSet::new(), runtime })
     }
 
-    fn run(&self, work: Vec<MakesWork>) {
+    fn start(&mut self, work: Vec<MakesWork>) {
         let mut work = work.into_iter();
-        let Some(first) = work.next() else { return };
-        LocalSet::new().block_on(&self.0, async {
-            let others: Vec<_> = work.map(|make| spawn_local(make())).collect();
-            first().await; // as the program's own future, which one client alone has too
+        self.first = work.next().map(|make| make());
+        self.others = work.map(|make| self.tasks.spawn_local(make())).collect();
+    }
+
+    fn until<T>(&mut self, ready: impl Future<Output = T>) -> T {
+        self.tasks.block_on(&self.runtime, beside(&mut self.first, ready))
+    }
+
+    fn finish(self) {
+        let Tasks { first, others, tasks, runtime } = self;
+        tasks.block_on(&runtime, async {
+            if let Some(first) = first {
+                first.await;
+            }
             for task in others {
                 let _ = task.await;
             }
