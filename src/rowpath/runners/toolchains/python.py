@@ -28,7 +28,8 @@ from rowpath.runners.manifest import Adapter, Command, is_external, source_file
 from rowpath.runners.toolchains import compiling, driver_versions, odbc, python_compiled
 from rowpath.runners.toolchains.csharp import library_file
 
-PIP_TIMEOUT_S = 300
+PIP_TIMEOUT_S = 300.0
+COMPILE_TIMEOUT_S = 1200.0  # a driver from its source, on a machine that does other things; a failure is remembered
 REMEDY = "apt-get install python3-venv python3-pip"
 # Written last: an environment without it was interrupted and is made again. It names the packages of the lock that are
 # there; empty: all that the environment is for.
@@ -218,7 +219,8 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
         driver = [own] if own else [*CHECKED, _written(environment / "driver.lock", pinned)]
         try:
             # pip keeps what it compiled only by the source: another library's build would be taken for this one's.
-            _install(pip, ["--no-build-isolation", "--no-cache-dir", *driver], ":none:", python_compiled.flags(adapter))
+            options = ["--no-build-isolation", "--no-cache-dir", *driver]
+            _install(pip, options, ":none:", python_compiled.flags(adapter), COMPILE_TIMEOUT_S)
         except EnvironmentMissing as error:
             log.warning("skipped %s: %s", adapter.driver, error.message)
             (environment / FAILED).write_text(error.message)
@@ -255,15 +257,19 @@ def _written(file: Path, entries: list[str]) -> str:
 
 
 def _install(
-    pip: list[str], what: list[str], wheels: str = ":all:", environment: Mapping[str, str] | None = None
+    pip: list[str],
+    what: list[str],
+    wheels: str = ":all:",
+    environment: Mapping[str, str] | None = None,
+    timeout_s: float = PIP_TIMEOUT_S,
 ) -> None:
     # Runners keep what they compile in a folder of their own, and only of what they import.
     options = ["--quiet", "--disable-pip-version-check", "--no-input", "--no-compile", "--only-binary", wheels]
     try:
-        done = processes.run([*pip, "install", *options, *what], timeout_s=PIP_TIMEOUT_S, environment=environment or {})
+        done = processes.run([*pip, "install", *options, *what], timeout_s=timeout_s, environment=environment or {})
     except TimedOut as error:
         raise EnvironmentMissing(
-            f"pip did not fetch {what[-1]} within {PIP_TIMEOUT_S} s", "check the network, then run it again"
+            f"pip did not fetch {what[-1]} within {timeout_s:g} s", "check the network, then run it again"
         ) from error
     if done.returncode:
         last = " ".join(done.stderr.strip().splitlines()[-2:])
