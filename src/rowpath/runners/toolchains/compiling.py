@@ -14,7 +14,7 @@ from rowpath.machine import jobs, processes
 from rowpath.machine.directories import data_dir, made_whole
 from rowpath.runners.manifest import language
 
-TIMEOUT_S = 300
+TIMEOUT_S = 1200
 AT_ONCE = len(os.sched_getaffinity(0))  # compilers; downloads go on beside them
 PRINTED_LINES = 20  # of a compiler's output that an error shows
 
