@@ -243,8 +243,8 @@ def account(worker: Worker, phase: str, evidence: Evidence) -> Explanation:
     server_ns = bare.of_operation(lambda one: (one.measured.server_cpu_ns or 0) - one.measured.server_helpers_cpu_ns)
     each_ns = bare.each_ns()
     operation_ns = statistics.fmean(each_ns)
-    interval = student([value / operation_ns - 1 for value in each_ns])
-    half = operation_ns * (interval.high - interval.low) / 2 if interval else 0.0
+    interval = student(each_ns) if len(each_ns) > 1 else None
+    low_ns, high_ns = (interval.low, interval.high) if interval else (None, None)
     parts = [
         *divided("client", client_ns, CLIENT_CLOCK, found, worker.pids),
         *divided("server", server_ns, SERVER_CLOCK, found, worker.instance.pids()),
@@ -253,7 +253,7 @@ def account(worker: Worker, phase: str, evidence: Evidence) -> Explanation:
     ]
     longer = statistics.fmean(profiled.each_ns()) / operation_ns - 1 if profiled.blocks else None
     return Explanation(
-        planned.name, planned.path.as_dict(), phase, operation_ns, operation_ns - half, operation_ns + half,
+        planned.name, planned.path.as_dict(), phase, operation_ns, low_ns, high_ns,
         bare.operations, tuple(part for part in parts if part.ns > 0), longer, evidence.why_not,
     )  # fmt: skip
 
