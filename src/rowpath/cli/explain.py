@@ -136,12 +136,12 @@ def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Source
     given |= {"url": url, "budget_s": options.timeout}
     given |= {"languages": filters.get("language", ()), "drivers": filters.get("driver", ())}
     wanted = ProbeOptions(**given)
-    question(wanted)  # a mistake leaves no directory behind
+    asked = question(wanted)  # a mistake leaves no directory behind
     directory = _new_directory(options)
     return Source(
         directory,
         lambda note, failed, after: own_query.explained(
-            wanted, filters, directory, note, failed, options.blocks, after
+            asked, wanted, filters, directory, note, failed, options.blocks, after
         ),
         lambda found: _write(directory.path / FILE, found),
         str(directory.path / FILE),

@@ -26,7 +26,7 @@ from rowpath.machine import processes
 from rowpath.model.explanation import Explanation, Part, ServerSays
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import Candidates
-from rowpath.probe.command import candidates_of, connected, question
+from rowpath.probe.command import Question, candidates_of, connected
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.probed_query import GRACE_S, ProbedQuery
 from rowpath.probe.throttled_worker import work_of
@@ -49,6 +49,7 @@ class ExplainedQuery(ProbedQuery):
 
 
 def explained(
+    asked: Question,
     options: ProbeOptions,
     filters: dict[str, tuple[str, ...]],
     directory: RunDirectory,
@@ -58,7 +59,6 @@ def explained(
     after: After | None = None,
 ) -> Generator[Explanation]:
     """Each chosen path of the query, one by one; `failed` gets what went wrong. Errors: RowpathError."""
-    asked = question(options)
     planned = chosen(candidates_of(asked.target, asked.phase, options), filters)
     with ExitStack() as cleanup:
         query = ExplainedQuery(**connected(asked, planned, options, directory, note, cleanup))
