@@ -179,7 +179,9 @@ def _of_run(path: Path, names: list[str], filters: Filters, against: Filters, op
 
     plan = planned(filters)
     if not names and not filters:
-        names = _fastest(path, plan, options.phase)
+        fastest = _fastest(path, plan, options.phase)
+        names = list(fastest)
+        plan = replace(plan, paths=tuple(replace(one, phases=fastest.get(one.name, one.phases)) for one in plan.paths))
     directory = RunDirectory(path)
     plan = _with_counterparts(chosen(plan, names, options.phase), of_run | filters, against, planned)
     source = _of_plan(plan, directory, options)
@@ -196,16 +198,16 @@ def _of_run(path: Path, names: list[str], filters: Filters, against: Filters, op
     return replace(source, keep=keep, kept=str(directory.report), own=False)
 
 
-def _fastest(path: Path, plan: Plan, phase: str) -> list[str]:
-    """Names of the fastest path of each phase that can be explained, and the phases."""
+def _fastest(path: Path, plan: Plan, phase: str) -> dict[str, tuple[str, ...]]:
+    """The fastest path of each phase that can be explained, by name with its phases."""
     can = {planned.name for planned in plan.paths if planned.path.engine != "null"}
-    found: dict[str, None] = {}
+    found: dict[str, tuple[str, ...]] = {}
     for each in analyse(path).answer.phases:
         name = f"{each.workload}.{each.phase}"
         best = next((bar.name for bar in each.bars if bar.name in can), None)
         if best and name in plan.experiment.phases and not plan.phase(name).writes and phase in ("", name):
-            found |= {best: None, name: None}
-    return list(found)
+            found[best] = (*found.get(best, ()), name)
+    return found
 
 
 def _write(file: Path, found: list[Explanation]) -> None:
