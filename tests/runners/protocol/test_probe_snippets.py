@@ -139,7 +139,7 @@ def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
     shutil.copyfile(package / "Cargo.lock", project / "Cargo.lock")
     target = build_dir("rust") / "snippets"
     folders = rust.library_folders(adapter)  # type: ignore[attr-defined]
-    words = rust.build_words(project / "Cargo.toml", name, (), target, folders)  # type: ignore[attr-defined]
+    words = rust.build_words(project / "Cargo.toml", (name,), (), target, folders)  # type: ignore[attr-defined]
     quickly = [QUICKLY if word == f"profile.release.opt-level={rust.PROFILE['opt-level']}" else word for word in words]  # type: ignore[attr-defined]
     run([word for word in quickly if word != "--locked"], folder, "", timeout_s=300)
     shutil.copy2(target / "release" / name, folder / "fastest")
