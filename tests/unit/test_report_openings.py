@@ -24,7 +24,7 @@ def opening(analysis: Analysis, key: str) -> Opening:
 
 
 def names(curves: str) -> list[str]:
-    return re.findall(r"<li><svg[^>]*>.*?</svg>(?:\d+ )?([^<]+?)(?: \(dashed\))?</li>", curves)
+    return re.findall(r"<li><svg[^>]*>.*?</svg>(?:\d+: )?([^<]+?)(?: \(dashed\))?</li>", curves)
 
 
 def test_sizes_of_a_result(tmp_path: Path) -> None:
@@ -133,6 +133,17 @@ def test_client_groups() -> None:
     assert found["backups"].sentence == "3 of 4 backups were restored and delivered every row."
     assert found["effects"].bars is not None
     assert found["ratios"].bars is not None
+
+
+def test_many_curves_have_a_chart_for_each_client_group() -> None:
+    report = groups_fixture.analysis().mixed_load
+    assert report is not None
+    figures = [each for each in report.figures if each.name == report.figures[0].name and each.reached]
+    few = mixed_load_drawing.latency_charts("path", figures[: mixed_load_drawing.MOST_CURVES])
+    assert len(few) == 1
+    many = mixed_load_drawing.latency_charts("path", figures * (mixed_load_drawing.MOST_CURVES + 1))
+    groups = list(dict.fromkeys(each.client_group for each in figures))
+    assert [chart.up for chart in many if chart] == [f"{group}: time of an operation" for group in groups]
 
 
 def test_published_figures_and_claims() -> None:

@@ -19,11 +19,9 @@ def spelt(key: str, value: str) -> str:
         return f"{value.removeprefix('force_').removesuffix('_plan')} plan"
     if key in ("client_host", "server_host"):
         return f"{'from' if key == 'client_host' else 'to'} {value}"
-    if key == "link":
-        return f"link {value}" if value != "none" else "no link"
-    if key == "pipeline" and not value.isdigit():
-        return "no pipeline"
-    return f"{key} {value}" if value.isdigit() else value
+    if value == "none" or (key == "pipeline" and not value.isdigit()):
+        return f"no {key}"
+    return f"{key} {value}" if value.isdigit() or key in ("link", "backup") else value
 
 
 def short_names(paths: list[tuple[AccessPath, str]]) -> dict[str, str]:

@@ -179,7 +179,7 @@ def _spread(places: Sequence[float]) -> list[float]:
 def _legend(chart: Chart, curves: Sequence[Curve]) -> str:
     items = [
         f'<li><svg class="c-{line_colour(at)}"><circle cx="7" cy="7" r="4.5"/></svg>'
-        f"{f'{at + 1} ' if len(curves) > 1 else ''}{escape(curve.name)}{' (dashed)' if curve.dashed else ''}</li>"
+        f"{f'{at + 1}: ' if len(curves) > 1 else ''}{escape(curve.name)}{' (dashed)' if curve.dashed else ''}</li>"
         for at, curve in enumerate(curves)
     ]
     items += [f"<li>grey, dashed: {escape(line.name)}</li>" for line in chart.lines]

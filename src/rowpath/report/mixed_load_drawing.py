@@ -22,6 +22,7 @@ from rowpath.report.opening import Opening, of_bars, of_chart
 from rowpath.report.picture import Picture, PlainBar, plain
 
 PERCENTILES = {"50 %": "p50_ns", "90 %": "p90_ns", "99 %": "p99_ns", "99.9 %": "p999_ns", "longest": "most_ns"}
+MOST_CURVES = 5  # of a chart: each has a colour of its own
 
 
 def openings(report: MixedLoadReport) -> dict[str, Opening]:
@@ -34,19 +35,27 @@ def openings(report: MixedLoadReport) -> dict[str, Opening]:
     }
     by_path = grouped(report.figures, lambda each: each.name)
     for number, (name, figures) in enumerate(by_path.items()):
-        found[f"path-{number}"] = of_chart(latency_sentence(figures), latency_chart(name, figures))
+        found[f"path-{number}"] = of_chart(latency_sentence(figures), *latency_charts(name, figures))
     for number, search in enumerate(report.rate_searches):
         found[f"rates-{number}"] = of_chart(rate_search_sentence(search), rate_search_chart(search))
     return found
 
 
-def latency_chart(name: str, figures: Sequence[GroupFigures]) -> Chart | None:
+def latency_charts(name: str, figures: Sequence[GroupFigures]) -> list[Chart | None]:
+    """Percentile curves of a path's groups: one chart, or one of each group where that has too many curves."""
+    if len(figures) <= MOST_CURVES:
+        return [latency_chart(name, figures)]
+    of_each = grouped(figures, lambda each: each.client_group)
+    return [latency_chart(f"{name}, {group}", mine, f"{group}: ") for group, mine in of_each.items()]
+
+
+def latency_chart(name: str, figures: Sequence[GroupFigures], whose: str = "") -> Chart | None:
     """Percentile curves of every group of a path; of an open loop the service time and, dashed, the response time."""
     curves = []
     for each in figures:
         if not each.reached:
             continue
-        who = fmt.clean(f"{each.client_group}, {each.stage}")
+        who = fmt.clean(each.stage if whose else f"{each.client_group}, {each.stage}")
         response = f"{who}: response" if each.latency else who
         if each.latency:
             curves.append(Curve(f"{who}: service", _percentiles(each.service)))
@@ -56,7 +65,7 @@ def latency_chart(name: str, figures: Sequence[GroupFigures]) -> Chart | None:
         return None
     return Chart(
         label=f"{fmt.clean(name)}: percentiles of each client group's times; the table holds the figures",
-        up="time of an operation",
+        up=f"{fmt.clean(whose)}time of an operation",
         across=named("share of operations that took at most this", list(PERCENTILES)),
         curves=tuple(curves),
         text=fmt.duration,

@@ -19,9 +19,9 @@ class Opening(Frozen, frozen=True):
     bars: Picture | None = None
 
 
-def of_chart(sentence: str, chart: Chart | None) -> Opening:
+def of_chart(sentence: str, *charts: Chart | None) -> Opening:
     """A sentence over curves; over nothing where there are none."""
-    return Opening(sentence, draw(chart) if chart else NOTHING)
+    return Opening(sentence, NOTHING.join(draw(chart) for chart in charts if chart))
 
 
 def of_bars(sentence: str, bars: Picture | None) -> Opening:

@@ -14,6 +14,7 @@ from rowpath.model.grouping import grouped
 from rowpath.report.drawing import SIDE, LogAxis, Span, line_colour, round_steps, short, stretched
 from rowpath.report.timeline import Second, least, seconds_of, thinned
 
+LETTERS_ACROSS = 150  # of a wide screen
 SECONDS_DRAWN = 600  # more would be narrower than a pixel
 PROCESSES = ("client", "server", "backup", "controller")  # have colours of their own
 
@@ -75,7 +76,7 @@ def draw(line: TimeLine) -> Markup:
 
 
 def _legend(line: TimeLine, lanes: Sequence[Lane], step: int) -> str:
-    stages = " · ".join(f"{at} {fmt.clean(name)}" for at, (name, *_span) in enumerate(line.stages, 1))
+    stages = " · ".join(f"{at}: {fmt.clean(name)}" for at, (name, *_span) in enumerate(line.stages, 1))
     signs = (
         ("backup", "backup under way", bool(line.backups)),
         ("kill", "engine killed", bool(line.kills)),
@@ -89,12 +90,18 @@ def _legend(line: TimeLine, lanes: Sequence[Lane], step: int) -> str:
 
 
 def _stages(line: TimeLine, time: Time) -> str:
-    """The stages' numbers and names over the lanes, each cut where the next begins."""
+    """The stages' numbers over the lanes, and their names where they have room."""
     names = "".join(
-        f'<svg {time.span((begin, end))} height="18"><text x="4" y="13">{at} {escape(fmt.clean(name))}</text></svg>'
+        f'<svg {time.span((begin, end))} height="18"><text x="4" y="13">{escape(_fitting(at, name, end - begin, time))}'
+        "</text></svg>"
         for at, (name, begin, end) in enumerate(line.stages, 1)
     )
     return f'<svg class="stages">{names}</svg>'
+
+
+def _fitting(at: int, name: str, seconds: float, time: Time) -> str:
+    whole = f"{at}: {fmt.clean(name)}"
+    return whole if len(whole) <= LETTERS_ACROSS * seconds / (time.end - time.begin) else str(at)
 
 
 def _drawn(lane: Lane, line: TimeLine, seconds: Sequence[Second], time: Time) -> str:
