@@ -2,6 +2,7 @@
    (NUMERIC affinity would make them floating point) and are converted inside the clock. Each client has a connection
    of its own. The bulk way is one INSERT with as many rows of placeholders as the library allows. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "sqlite.h"
 
@@ -116,7 +117,10 @@ static void take(sqlite3_stmt *statement, int i, rp_column *column, rp_sink *sin
     }
     if (sink->digest && type != SQLITE_TEXT && column->type != RP_DECIMAL) rp_misfit(sink, column, "not text");
     const char *text = (const char *)sqlite3_column_text(statement, i);
-    rp_text_as(sink, column, text, (size_t)sqlite3_column_bytes(statement, i));
+    if (rp_is_text(column->type))
+        rp_text(sink, column, text, (size_t)sqlite3_column_bytes(statement, i));
+    else /* what is read to its end needs no length: a program does without that call */
+        rp_convert(sink, column, text, text == NULL ? 0 : strlen(text));
 }
 
 static bool sqlite_execute(void *operated, const rp_phase *phase, uint64_t row, rp_sink *sink) {

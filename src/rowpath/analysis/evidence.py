@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -111,19 +112,32 @@ class Evidence:
     @property
     def experiment(self) -> str:
         """The experiment as it was named on the command line: a name or a file."""
+        return self._named() or self.journal.run.experiment.name or "EXPERIMENT"
+
+    def _named(self) -> str:
         command = self.journal.run.command
-        if "run" in command:
-            for word in command[command.index("run") + 1 :]:
-                if not word.startswith("-"):
-                    return word
-                break
-        return self.journal.run.experiment.name or "EXPERIMENT"
+        following = command[command.index("run") + 1 :] if "run" in command else []
+        return following[0] if following and not following[0].startswith("-") else ""
 
     def rerun(self, options: str = "") -> str:
         """The command that would measure this experiment again, with other options."""
         if self.journal.probe:
             return shlex.join(self.journal.run.command)
-        return f"rowpath run {shlex.quote(self.experiment)} {options}".strip()
+        source = _given(self.journal.run.command)
+        name = self._named() if "--tape" in source else self.experiment  # a tape holds an experiment
+        return f"rowpath run {shlex.join([*([name] if name else []), *source])} {options}".strip()
+
+
+def _given(command: Sequence[str]) -> list[str]:
+    """The options of a command that say where its rows come from."""
+    found: list[str] = []
+    for option in ("--tape", "--hosts"):
+        for at, word in enumerate(command):
+            if word == option:
+                found += command[at : at + 2]
+            elif word.startswith(f"{option}="):
+                found += [option, word.partition("=")[2]]
+    return found
 
 
 def stops_on_width(journal: Records) -> bool:
