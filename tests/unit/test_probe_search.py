@@ -14,7 +14,8 @@ import pytest
 from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.probe_results import TOO_BUSY, languages, probe_sentences, settings, with_ratios
 from rowpath.analysis.statistics.intervals import Interval
-from rowpath.cli.arguments import LEAST_BUDGET_S, duration_s
+from rowpath.cli.arguments_to_measure import LEAST_BUDGET_S
+from rowpath.cli.options import duration_s
 from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath
 from rowpath.model.probe import LanguageBest, Probe, Snippet, TriedPath
