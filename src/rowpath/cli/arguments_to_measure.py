@@ -44,9 +44,7 @@ def add_run(commands: Any) -> None:
         "--resume", metavar="DIR", type=Path, help="resume an interrupted run; finished sets are not repeated"
     )
     parser.add_argument(
-        "--plan",
-        action="store_true",
-        help="show what would run, what would not and why, and the estimated time",
+        "--plan", action="store_true", help="show what would run, what would not and why, and the estimated time"
     )
     parser.add_argument(
         "--scale",
@@ -145,13 +143,8 @@ def add_explain(commands: Any) -> None:
         action="store_false",
         help="leave out the flame graphs, which take some seconds more",
     )
-    parser.add_argument(
-        "--against",
-        metavar="COORDINATE=VALUE",
-        nargs="+",
-        default=[],
-        help="also explain each path's like with this value, and show what differs",
-    )
+    counterparts = "also explain each path's like with this value, and show what differs"
+    parser.add_argument("--against", metavar="COORDINATE=VALUE", nargs="+", default=[], help=counterparts)
     add_out(parser, "explain")
     add_shared(parser, "--timeout", "-q --quiet", "--color")
 
@@ -168,12 +161,8 @@ def add_tape(commands: Any) -> None:
     )
     parser.add_argument("-o", "--out", metavar="FILE.tape", type=Path, required=True, help="the tape")
     parser.add_argument("--scrub", action="store_true", help="replace the values of all rows by noise of the same size")
-    parser.add_argument(
-        "--experiment",
-        metavar="NAME",
-        default="",
-        help="instead of a command: paths of this experiment on a server of Rowpath's own, each phase that reads",
-    )
+    instead = "instead of a command: paths of this experiment on a server of Rowpath's own, each phase that reads"
+    parser.add_argument("--experiment", metavar="NAME", default="", help=instead)
     add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")
     parser = command(commands, "replay", "serve a tape: a driver meets the recorded server, without a database")
     parser.add_argument("tape", metavar="FILE.tape", type=Path, help="then, after --, a command to run beside it")

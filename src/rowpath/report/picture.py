@@ -8,7 +8,7 @@ import msgspec
 from markupsafe import Markup
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Bar, GroupAnswer, MergedFinding, PhaseAnswer, RateBar
+from rowpath.analysis.answer_model import Bar, GroupAnswer, MergedFinding, PhaseAnswer, RateBar
 from rowpath.model.base import Frozen
 from rowpath.report.drawing import LogAxis, axis, bar, grid_lines, short, with_intervals
 from rowpath.report.path_panel import Panel, Panels

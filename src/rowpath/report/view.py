@@ -8,7 +8,8 @@ from collections.abc import Callable
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Finding, MergedFinding, RankedPath, Ranking, Trust
+from rowpath.analysis.answer_model import Finding, MergedFinding, Trust
+from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
@@ -25,11 +26,7 @@ from rowpath.report.chapters import (
     time_lines,
 )
 from rowpath.report.choose import Choose, choose
-from rowpath.report.cross_phase import (
-    clients_chart,
-    clients_grid,
-    clients_sentence,
-)
+from rowpath.report.cross_phase import clients_chart, clients_grid, clients_sentence
 from rowpath.report.grid import Column, Grid, Row
 from rowpath.report.lookup import Lookup
 from rowpath.report.opening import Opening, of_chart
