@@ -282,7 +282,10 @@ class Search:
             rounds_left = max(1, math.ceil(math.log2(len(going) / len(held))))
             seconds = left_s / rounds_left
             ordered = [*held, *without(self.by_promise(going), held)]
-            fitting = affordable([self._round_s(self.tried[path_id], least) for path_id in ordered], seconds)
+            costs_s = [
+                each.start_s + (least + 1) * self._block_s(each) for each in map(self.tried.__getitem__, ordered)
+            ]
+            fitting = affordable(costs_s, seconds)
             chosen = ordered[: max(fitting, len(held))]
             self._leave(without(going, [*chosen, *self.needed()]), "no time for more blocks")
             going = [path_id for path_id in self.alive() if path_id in chosen]
@@ -328,9 +331,6 @@ class Search:
         members = [path_id for group in batches(going, self.connections) for path_id in group]
         blocks_s = [self._block_s(self.tried[path_id]) for path_id in members]
         return blocks_s, sum(blocks_s) + sum(self.tried[path_id].start_s for path_id in members)
-
-    def _round_s(self, tried: Tried, blocks: int) -> float:
-        return tried.start_s + (blocks + 1) * self._block_s(tried)
 
     def _round(self, going: list[str], blocks: int) -> None:
         """Blocks of all of them, in sets that share the most promising one; estimates are relative to that one."""

@@ -1,4 +1,4 @@
-"""What the JSON exports share: a struct of many parts, how it is written, its schema."""
+"""What the JSON exports share: what they are made of, how they are written, their schema."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def export_of(form: type[msgspec.Struct], noun: msgspec.Struct, own: Mapping[str
     return form(**{name: own[name] if name in own else getattr(noun, name) for name in form.__struct_fields__})
 
 
-def write_export(export: msgspec.Struct, file: TextIO) -> None:
+def write_export(export: object, file: TextIO) -> None:
     """Writes it, indented; a figure that is not finite becomes null."""
     file.write(msgspec.json.format(msgspec.json.encode(export), indent=1).decode())
     file.write("\n")

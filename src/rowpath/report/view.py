@@ -106,7 +106,7 @@ def view(analysis: Analysis) -> View:
     lookup = Lookup(analysis)
     panels = Panels(analysis, lookup)
     pictures = Pictures(panels, analysis.names, analysis.answer.findings)
-    lead = _lead(analysis, pictures)
+    lead, trust = _lead(analysis, pictures), analysis.answer.trust
     return View(
         title=_title(analysis),
         name=fmt.clean(analysis.run.experiment.name),
@@ -115,7 +115,7 @@ def view(analysis: Analysis) -> View:
         question=fmt.clean(analysis.answer.question),
         verdict=tuple(fmt.clean(sentence) for sentence in analysis.verdict),
         sentences=tuple(fmt.clean(sentence) for sentence in analysis.answer.sentences),
-        certainty=_certainty(analysis.answer.trust),
+        certainty=Trust(trust.level, fmt.clean(trust.line), tuple(map(fmt.clean, trust.reasons))),
         lead=lead,
         findings=tuple(map(_cleaned, analysis.findings)),
         merged=tuple(map(_cleaned_merged, analysis.answer.findings)),
@@ -151,10 +151,6 @@ def _lead(analysis: Analysis, pictures: Pictures) -> tuple[Picture, ...]:
         phases = answer.phases if analysis.probe else answer.phases[:1]
         made = [pictures.of_phase(f"lead-{number}", phase) for number, phase in enumerate(phases)]
     return tuple(picture for picture in made if picture)
-
-
-def _certainty(trust: Trust) -> Trust:
-    return Trust(trust.level, fmt.clean(trust.line), tuple(map(fmt.clean, trust.reasons)))
 
 
 def _cleaned_merged(finding: MergedFinding) -> MergedFinding:
