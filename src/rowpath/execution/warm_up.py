@@ -19,7 +19,7 @@ COMPILERS_SHARE = 0.1  # of their time, at most
 
 
 def is_flat(last_blocks: Sequence[float]) -> bool:
-    """Whether the last blocks (ns/operation) keep one level: the medians of their three thirds lie within the tolerance.
+    """Whether the last blocks (ns/operation) keep one level: the medians of their thirds lie within the tolerance.
 
     Fewer than three blocks are not enough to say so.
     """
