@@ -27,7 +27,8 @@ sys.path.insert(0, str(ROOT / "src"))
 
 from rowpath import text as fmt  # noqa: E402
 from rowpath.analysis.analyse import analyse  # noqa: E402
-from rowpath.analysis.model import Analysis, Bar, ClaimCheck, PhaseAnswer  # noqa: E402
+from rowpath.analysis.answer_model import Bar, PhaseAnswer  # noqa: E402
+from rowpath.analysis.model import Analysis, ClaimCheck  # noqa: E402
 from rowpath.report.markdown import escaped  # noqa: E402
 
 PROGRAM = ROOT / "rowpath"

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.model import Analysis, Finding
+from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.model import Analysis
 from rowpath.cli.plan import checked_plan
 from rowpath.engines import ENGINES
 from rowpath.execution.run import run_plan

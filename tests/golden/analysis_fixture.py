@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 
 from rowpath.analysis.answer import Spent, answer
-from rowpath.analysis.model import Analysis, ClaimCheck, Finding, Published, RankedPath, Ranking, Result, Said
+from rowpath.analysis.answer_model import Finding, Said
+from rowpath.analysis.model import Analysis, ClaimCheck, Published, RankedPath, Ranking, Result
 from rowpath.journal.records import RunRecord
 from rowpath.model.base import Status
 from rowpath.model.experiment import Experiment

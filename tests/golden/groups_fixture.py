@@ -8,12 +8,12 @@ from typing import Literal
 import msgspec
 
 from rowpath.analysis.answer import answer
+from rowpath.analysis.answer_model import Said
 from rowpath.analysis.mixed_load.model import (
     AcknowledgedCheck,
     BackupEffect,
     BackupFigures,
     DirectoryCopy,
-    GroupFailure,
     GroupFigures,
     GroupRatio,
     Latency,
@@ -25,7 +25,8 @@ from rowpath.analysis.mixed_load.model import (
     TimeLine,
 )
 from rowpath.analysis.mixed_load.verdict import sentences as group_sentences
-from rowpath.analysis.model import Analysis, Said
+from rowpath.analysis.model import Analysis
+from rowpath.journal.mixed_load_records import CountedFailure
 from rowpath.journal.records import RunRecord
 from rowpath.model.experiment import Experiment
 
@@ -243,8 +244,8 @@ def _figures(name: str, speed: float, stage: str, group: str) -> GroupFigures:
         not_begun=0 if reached else 113_402,
         failed=14 if failing else 0,
         failures=(
-            GroupFailure("lock timeout", "40XL1", "A lock could not be obtained <within> the time", 12),
-            GroupFailure("deadlock", "40001", "", 2),
+            CountedFailure("lock timeout", "40XL1", "A lock could not be obtained <within> the time", 12),
+            CountedFailure("deadlock", "40001", "", 2),
         )
         if failing
         else (),

@@ -7,7 +7,9 @@ import random
 import msgspec
 
 from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
-from rowpath.analysis.model import Against, Analysis, Neighbour, PathDetails, Ranking, Said
+from rowpath.analysis.answer_model import Said
+from rowpath.analysis.curves_model import Against
+from rowpath.analysis.model import Analysis, Neighbour, PathDetails, Ranking
 
 
 def whole(analysis: Analysis) -> Analysis:

@@ -8,7 +8,8 @@ import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.answer import CHOSEN, SENTENCES, answer, chosen, merged
-from rowpath.analysis.model import Analysis, Bar, Finding, PhaseAnswer, Said
+from rowpath.analysis.answer_model import Bar, Finding, PhaseAnswer, Said
+from rowpath.analysis.model import Analysis
 from rowpath.journal.records import RunRecord
 from rowpath.model.probe import LanguageBest, LanguageRow, Probe
 from tests.unit import groups_factory as groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rowpath.analysis.model import Bar, GroupAnswer, PhaseAnswer, RateBar
+from rowpath.analysis.answer_model import Bar, GroupAnswer, PhaseAnswer, RateBar
 from rowpath.report import bars
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.cost_model import TERMS, Shape, fit, predicted_ns
-from rowpath.analysis.model import CostModel
+from rowpath.analysis.curves_model import CostModel
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.unit import journal_factory

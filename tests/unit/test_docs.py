@@ -14,6 +14,7 @@ from rowpath.analysis.findings import RULES
 from rowpath.analysis.model import Result
 from rowpath.checks.selftest import TESTS
 from rowpath.cli import arguments
+from rowpath.cli import options as cli_options
 from rowpath.errors import UsageError
 from rowpath.journal.records import AnyRecord
 from rowpath.model.base import Status
@@ -99,7 +100,7 @@ def test_every_field_and_status_of_the_results_is_explained() -> None:
 
 def test_every_export_and_every_tracked_metric_is_explained() -> None:
     options = re.findall(r"^\| `(--export-[a-z-]+) FILE` \|", page("exports.md"), re.MULTILINE)
-    assert set(options) == set(arguments.SHARED_EXPORTS)
+    assert set(options) == set(cli_options.SHARED_EXPORTS)
     rows = [re.findall(r"`([a-z0-9_-]+)`", line) for line in page("exports.md").splitlines() if line.startswith("| `")]
     for metric in tracked.METRICS:
         assert any(metric in row and measure(metric) in row for row in rows), metric

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.model import Finding
+from rowpath.analysis.answer_model import Finding
 from rowpath.errors import UsageError
 from rowpath.model.claims import Consistency
 from rowpath.model.histogram import index_of

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rowpath.analysis.claims.published_order import sentences
-from rowpath.analysis.model import Analysis, Coefficient, Leader, Published, Result, Sweep, SweepLine
+from rowpath.analysis.curves_model import Coefficient, Leader, Sweep, SweepLine
+from rowpath.analysis.model import Analysis, Published, Result
 from rowpath.journal.records import RunRecord
 from rowpath.report.growth import leading, many_grid, sweep_grid
 from rowpath.report.lookup import Lookup

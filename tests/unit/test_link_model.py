@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.model import AcrossLink, Analysis
+from rowpath.analysis.curves_model import AcrossLink
+from rowpath.analysis.model import Analysis
 from rowpath.model.path import link_ns
 from rowpath.report.view import view
 from tests.unit import journal_factory

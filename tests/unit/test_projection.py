@@ -12,17 +12,8 @@ import pytest
 from rich.console import Console
 
 from rowpath.analysis.analyse import analysis_of, gather
-from rowpath.analysis.projection import (
-    FILTERED,
-    NO_PATH,
-    NOT_HERE,
-    Choice,
-    Entry,
-    Matrix,
-    Projection,
-    measured_ratios,
-    project,
-)
+from rowpath.analysis.projection import FILTERED, NO_PATH, NOT_HERE, measured_ratios, project
+from rowpath.analysis.projection_model import Choice, Entry, Matrix, Projection
 from rowpath.cli.main import main
 from rowpath.errors import UsageError
 from rowpath.report import projection as words

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.model import Coefficient, CostModel, Predicted
+from rowpath.analysis.curves_model import Coefficient, CostModel, Predicted
 from rowpath.report.cross_phase import cost_model_grid
 from rowpath.report.grid import Grid
 from rowpath.report.view import view

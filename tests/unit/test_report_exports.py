@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet
 
 from rowpath.analysis.model import Analysis, RankedPath, Ranking, Result
-from rowpath.cli import arguments
+from rowpath.cli import options
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.model.metrics import MORE_IS_BETTER, UNITS
 from rowpath.report import exports, tracked
@@ -251,7 +251,7 @@ def test_many_places_that_are_left_out_are_counted() -> None:
 
 
 def test_every_form_has_an_option_and_a_writer() -> None:
-    assert list(exports.WRITERS) == list(arguments.EXPORTS)
+    assert list(exports.WRITERS) == list(options.EXPORTS)
     assert set(exports.TRACKED) < set(exports.WRITERS) > set(exports.BINARY)
 
 

@@ -6,7 +6,8 @@ import re
 from pathlib import Path
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.model import Analysis, Coefficient, CostModel
+from rowpath.analysis.curves_model import Coefficient, CostModel
+from rowpath.analysis.model import Analysis
 from rowpath.report import html, mixed_load_drawing
 from rowpath.report.cross_phase import cost_model_chart, cost_model_sentence
 from rowpath.report.opening import Opening

@@ -9,7 +9,8 @@ import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.model import Analysis, Bar, GroupAnswer, PhaseAnswer, RateBar
+from rowpath.analysis.answer_model import Bar, GroupAnswer, PhaseAnswer, RateBar
+from rowpath.analysis.model import Analysis
 from rowpath.journal.records import RunRecord
 from rowpath.report import html
 from rowpath.report.lookup import Lookup

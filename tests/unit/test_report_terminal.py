@@ -11,8 +11,7 @@ import pytest
 from rich.console import Console
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.model import (
-    Analysis,
+from rowpath.analysis.answer_model import (
     Answer,
     Bar,
     Finding,
@@ -23,6 +22,7 @@ from rowpath.analysis.model import (
     RateBar,
     Trust,
 )
+from rowpath.analysis.model import Analysis
 from rowpath.cli.plan import plan_for
 from rowpath.journal.records import RunRecord
 from rowpath.planning.experiment_file import load_experiment, names

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.model import Analysis, Scaling
+from rowpath.analysis.curves_model import Scaling
+from rowpath.analysis.model import Analysis
 from rowpath.analysis.statistics.usl import Curve
 from rowpath.report.csv import write_csv
 from rowpath.report.markdown import write_markdown

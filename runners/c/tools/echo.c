@@ -12,7 +12,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/prctl.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "tool.h"
@@ -64,19 +63,6 @@ static void serve_on(int listener) {
     if (pthread_create(&thread, NULL, accept_all, (void *)(intptr_t)listener) != 0) die("thread");
 }
 
-static void serve_on_unix(const char *path) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (strlen(path) >= sizeof address.sun_path) {
-        errno = ENAMETOOLONG;
-        die(path);
-    }
-    strcpy(address.sun_path, path);
-    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 128) != 0)
-        die(path);
-    serve_on(listener);
-}
-
 static void pin(int cpu) {
     cpu_set_t cpus;
     CPU_ZERO(&cpus);
@@ -113,7 +99,7 @@ int main(int count, char **arguments) {
                         "[--stall-ns N] [--stall-every N]\n");
         return 2;
     }
-    if (path != NULL) serve_on_unix(path);
+    if (path != NULL) serve_on(listen_on_unix(path));
     if (port >= 0) serve_on(listen_on(where, &port));
     printf("ready tcp=%d\n", port >= 0 ? port : 0);
     fflush(stdout);

@@ -1,4 +1,5 @@
-/* What the programs beside the runners share: giving up, the clock, and a port of 127.0.0.1 or another address. */
+/* What the programs beside the runners share: giving up, the clock, and a port of 127.0.0.1 or another
+   address, a unix socket. */
 #ifndef RP_TOOL_H
 #define RP_TOOL_H
 
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <time.h>
 
 static inline _Noreturn void die(const char *what) {
@@ -39,6 +41,20 @@ static inline int listen_on(const char *where, int *port) {
 
 static inline int listen_on_loopback(int *port) {
     return listen_on("127.0.0.1", port);
+}
+
+/* A listener on a unix socket of this name. */
+static inline int listen_on_unix(const char *path) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (strlen(path) >= sizeof address.sun_path) {
+        errno = ENAMETOOLONG;
+        die(path);
+    }
+    strcpy(address.sun_path, path);
+    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 128) != 0)
+        die(path);
+    return listener;
 }
 
 #endif

@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 
 from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
+from rowpath.analysis.answer_model import Said
 from rowpath.analysis.block_sizes import block_sizes
 from rowpath.analysis.bulk_retrieval import retrievals
 from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
@@ -21,7 +22,7 @@ from rowpath.analysis.link_prediction import across_links
 from rowpath.analysis.long_form import results
 from rowpath.analysis.mixed_load import verdict as mixed_load_verdict
 from rowpath.analysis.mixed_load.figures import groups_report
-from rowpath.analysis.model import Analysis, Said
+from rowpath.analysis.model import Analysis
 from rowpath.analysis.path_details import neighbours, path_details
 from rowpath.analysis.probe_results import probe_of, probe_sentences
 from rowpath.analysis.rankings import ranked

@@ -8,10 +8,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from rowpath import text
-from rowpath.analysis.findings.wording import words
-from rowpath.analysis.mixed_load.model import GroupFigures
-from rowpath.analysis.model import (
-    Analysis,
+from rowpath.analysis.answer_model import (
     Answer,
     Bar,
     Finding,
@@ -19,13 +16,14 @@ from rowpath.analysis.model import (
     Hidden,
     MergedFinding,
     PhaseAnswer,
-    RankedPath,
-    Ranking,
     RateBar,
     Said,
     Trust,
     TrustLevel,
 )
+from rowpath.analysis.findings.wording import words
+from rowpath.analysis.mixed_load.model import GroupFigures
+from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.analysis.probe_results import FULL, TOO_BUSY
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.curves_model import Against, BlockSize, BlockSizes
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import Against, BlockSize, BlockSizes
 from rowpath.analysis.statistics.intervals import APART
 from rowpath.model.base import Regime
 

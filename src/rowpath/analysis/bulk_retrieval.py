@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis import metrics
+from rowpath.analysis.answer_model import Said
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.curves_model import Against, Retrieval, RetrievalPath
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import words
-from rowpath.analysis.model import Against, Retrieval, RetrievalPath, Said
 from rowpath.analysis.verdict import shares
 from rowpath.model.base import Regime
 from rowpath.model.grouping import grouped

@@ -6,8 +6,8 @@ import statistics
 from dataclasses import dataclass
 
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.curves_model import Coefficient, CostModel, Predicted
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import Coefficient, CostModel, Predicted
 from rowpath.analysis.statistics.intervals import mean_with_ends
 
 TERMS = ("operation", "row", "value", "byte")

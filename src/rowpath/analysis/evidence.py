@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rowpath.analysis.cells import Cell, Cells
+from rowpath.analysis.curves_model import Against
 from rowpath.analysis.floors import AgainstFloor, against_floor
 from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.analysis.mixed_load.values import GroupValues
-from rowpath.analysis.model import Against, RankedPath, Ranking
+from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.path_status import PathStatuses, path_statuses
 from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH, Interval
 from rowpath.journal.reader import Records

@@ -6,8 +6,8 @@ import math
 import statistics
 
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.curves_model import AcrossLink
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import AcrossLink
 from rowpath.analysis.statistics.intervals import student
 
 

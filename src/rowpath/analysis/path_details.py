@@ -78,13 +78,13 @@ def _command(evidence: Evidence, path: PathRecord) -> str:
         return evidence.rerun()
     kept, named = _split(words)
     coordinates = {key: path.coordinates[key] for key in named if path.coordinates.get(key, "none") != "none"}
-    others = [each for each in evidence.journal.paths.values() if each is not path and not _is_null(each)]
+    others = [
+        each
+        for each in evidence.journal.paths.values()
+        if each is not path and each.coordinates.get("engine") != "null"
+    ]
     coordinates |= _telling(path.coordinates, [each.coordinates for each in others], coordinates)
     return shlex.join([*kept, *(f"{key}={value}" for key, value in coordinates.items())])
-
-
-def _is_null(path: PathRecord) -> bool:
-    return path.coordinates.get("engine") == "null"
 
 
 def _split(words: Iterable[str]) -> tuple[list[str], list[str]]:

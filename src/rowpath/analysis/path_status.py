@@ -20,7 +20,6 @@ class PathStatus:
     reason: str = ""
     digest: str = ""
     rows_proven: bool = False  # by digest or touch
-    touch_wrong: int = 0  # samples
     failed_operations: int = 0
 
     def worsen(self, status: Status, reason: str) -> None:
@@ -70,7 +69,6 @@ def path_statuses(journal: Records) -> PathStatuses:
                     "wrong", f"{each:,.0f} bytes an operation, {drained[sample.where]:,.0f} in the first block"
                 )
         if sample.touch_ok is False:
-            path_status.touch_wrong += 1
             path_status.worsen("wrong", f"{touch_text(sample)}: some values were not read")
         elif sample.touch_ok:
             path_status.rows_proven = True

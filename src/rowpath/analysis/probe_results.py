@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from rowpath import text as fmt
+from rowpath.analysis.answer_model import Said
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import words
-from rowpath.analysis.model import Ranking, Result, Said
+from rowpath.analysis.model import Ranking, Result
 from rowpath.analysis.statistics.intervals import APART, SETS_FOR_CLAIMS
 from rowpath.model.path import fetch_form
 from rowpath.model.probe import (

@@ -71,9 +71,7 @@ def _ranking(evidence: Evidence, where: tuple[str, str, str], comparison: str, p
             unranked.append(RankedPath(path.name, path.path_id, cost_ns=cost_ns, status=status, reason=reason))
     keys = {cell.key: cell for cell in ranked}
     placed = place(
-        list(keys),
-        lambda key: keys[key].median or math.inf,
-        lambda a, b: evidence.cells.interval(keys[a], keys[b]),
+        list(keys), lambda key: keys[key].median or math.inf, lambda a, b: evidence.cells.interval(keys[a], keys[b])
     )
     sizes = [item.tier for item in placed]
     rows = [_row(evidence, keys[item.item], keys[placed[0].item], item, sizes.count(item.tier) > 1) for item in placed]

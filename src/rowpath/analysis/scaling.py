@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.curves_model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.analysis.statistics import usl
 from rowpath.journal.records import PathRecord
 from rowpath.model.base import Regime

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from rowpath.analysis.cost_model import coefficient
+from rowpath.analysis.curves_model import Leader, Sweep, SweepLine
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import Leader, Sweep, SweepLine
 from rowpath.analysis.statistics.intervals import Interval, student
 from rowpath.journal.records import PathRecord
 from rowpath.model.grouping import grouped

@@ -8,10 +8,11 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from rowpath import text
+from rowpath.analysis.answer_model import Said
 from rowpath.analysis.cells import Cell, CellKey
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import ratio_text, words
-from rowpath.analysis.model import RankedPath, Ranking, Said
+from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.rankings import FLOOR
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval
 
@@ -20,10 +21,7 @@ NAMED = 6  # paths in one sentence
 TIED_NAMED = 3
 FAR = 100  # this many times its floor, a path is bound by something else
 LANGUAGE_BASE = "c"
-PLACED = {
-    "same": " (client and server on one core)",
-    "split": " (client and server on separate cores)",
-}
+PLACED = {"same": " (client and server on one core)", "split": " (client and server on separate cores)"}
 UNCERTAIN = "uncertain"
 
 

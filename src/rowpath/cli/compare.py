@@ -11,7 +11,7 @@ from rowpath.analysis.comparison.confirm import SAME_BUILD, not_possible, outcom
 from rowpath.analysis.comparison.gate import judge, parse_gate
 from rowpath.analysis.comparison.model import Comparison, Confirmed, GateWords
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
-from rowpath.cli.arguments import placed
+from rowpath.cli.words import placed, run_directory
 from rowpath.errors import UsageError
 from rowpath.execution.run import run_plan
 from rowpath.journal import reader
@@ -22,6 +22,8 @@ from rowpath.report import comparison_json, comparison_markdown, comparison_page
 from rowpath.report.comparison import Outcome
 from rowpath.report.console import make_console
 from rowpath.report.exports import open_export
+
+HINT = "rowpath compare BASE HEAD, with the directories of two runs; several runs a side: BASE1,BASE2"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -117,10 +119,4 @@ def _confirm(
 def _directories(word: str) -> list[Path]:
     """The run directories that a word names; a directory may have a comma in its name."""
     names = [word] if Path(word).is_dir() else word.split(",")
-    for name in names:
-        if not (Path(name) / "samples.jsonl").is_file():
-            raise UsageError(
-                f"{name} is not a run directory: it has no samples.jsonl",
-                "rowpath compare BASE HEAD, with the directories of two runs; several runs a side: BASE1,BASE2",
-            )
-    return [Path(name) for name in names]
+    return [run_directory(Path(name), HINT) for name in names]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,7 @@ from rich.text import Text
 from rowpath.engines import ENGINES
 from rowpath.machine import counters, noise_sources
 from rowpath.model.availability import Availability
+from rowpath.report.console import make_console
 from rowpath.runners import driver_facts
 from rowpath.runners.manifest import Adapter, availability, every_adapter
 
@@ -33,6 +35,12 @@ class Check:
     state: State
     found: str
     remedy: str = ""
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print every check."""
+    render(make_console(options.color))
+    return 0
 
 
 def diagnose() -> list[Check]:

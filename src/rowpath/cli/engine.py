@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import msgspec
 
 from rowpath import text
+from rowpath.cli.words import Filters, parse_filters
 from rowpath.engines import ENGINES, fetchables
 from rowpath.engines.base import BacksUp, Engine, Stored, Versioned, versions
 from rowpath.engines.by_hand import state as engine_state
@@ -24,7 +26,26 @@ from rowpath.machine.counters import memory
 from rowpath.toml_file import suggest
 from rowpath.workloads.workload_file import load_workload
 
-Filters = dict[str, tuple[str, ...]]
+
+def run(options: argparse.Namespace) -> int:
+    """Do the action and print its lines; UsageError for words that it does not take."""
+    wanted = parse_filters(options.filters)
+    named = options.action in ("fetch", "up") or (options.action == "down" and not options.all)
+    if len(options.words) != named:
+        what = "one NAME is needed" if named else "it takes no NAME"
+        raise UsageError(f"engine {options.action}: {what}", "rowpath engine list")
+    if wanted and options.action != "up":
+        raise UsageError(f"engine {options.action} takes no COORDINATE=VALUE", "rowpath engine up NAME durability=none")
+    lines: dict[str, Callable[[], Iterator[str]]] = {
+        "list": engines,
+        "fetch": lambda: fetch(options.words[0], confirmed=options.yes),
+        "up": lambda: up(options.words[0], wanted, tuple(options.load)),
+        "down": lambda: down_all() if options.all else down(options.words[0]),
+        "status": status,
+    }
+    for line in lines[options.action]():
+        print(line, flush=True)
+    return 0
 
 
 def engines() -> Iterator[str]:

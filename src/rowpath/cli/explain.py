@@ -10,13 +10,14 @@ from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import msgspec
 
 from rowpath.analysis.analyse import analyse
 from rowpath.cli import explain_flames
 from rowpath.cli.plan import plan_for
+from rowpath.cli.words import Filters
+from rowpath.cli.words import filters as filters_of
 from rowpath.errors import RowpathError, UsageError
 from rowpath.explain import own_query
 from rowpath.explain.explain import After, explained
@@ -30,13 +31,10 @@ from rowpath.planning.plan import Plan, make_plan
 from rowpath.probe.command import question
 from rowpath.probe.options import ProbeOptions
 from rowpath.report import explanation, html, live
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from rowpath.report.console import make_console
 
 MOST_PATHS = own_query.MOST_PATHS
 FILE = "explanation.json"
-Filters = dict[str, tuple[str, ...]]
 SAME_CORE: Filters = {"placement": ("same",)}
 
 
@@ -54,15 +52,17 @@ class Source:
     own: bool = True  # whether the directory was made for them
 
 
-def explain(words: list[str], filters: Filters, options: argparse.Namespace, console: Console) -> int:
+def run(options: argparse.Namespace) -> int:
     """Each path that words and filters name; 1 when one failed. Errors: UsageError for what cannot be explained."""
+    if not options.words:
+        raise UsageError("no experiment given", "rowpath explain tour engine=postgresql language=c")
     if options.blocks < 1:
         raise UsageError(f"invalid --blocks {options.blocks}: expected 1 or more", "--blocks 5")
-    against = explain_flames.parse_against(options.against, words[0], flame=options.flame)
-    source = _source(words, filters, against, options)
+    against = explain_flames.parse_against(options.against, options.words[0], flame=options.flame)
+    source = _source(options.words, filters_of(options), against, options)
     found: list[Explanation] = []
     failures: list[str] = []
-    progress = live.make(options.quiet, options.color)
+    console, progress = make_console(options.color), live.make(options.quiet, options.color)
     flames = explain_flames.Flames(source.directory, progress.note, against)
     after = flames.take if options.flame else None
     try:

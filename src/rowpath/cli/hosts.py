@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import atexit
 import contextlib
 import os
@@ -19,8 +20,16 @@ from rowpath.journal.host_records import ClockRecord, WayRecord
 if TYPE_CHECKING:
     from rowpath.hosts.session import Session
 
-ACTIONS = ("setup", "check", "up", "status", "down", "node")
 LOOK_S = 2.0  # at what helpers use
+
+
+def run(options: argparse.Namespace) -> int:
+    """Do the action and print its lines."""
+    if options.action == "node":  # what `hosts up` runs on a host: it reads a request on stdin
+        return node.main()
+    for line in lines(options.action, options.words):
+        print(line, flush=True)
+    return 0
 
 
 def lines(action: str, words: list[str]) -> Iterator[str]:
@@ -111,11 +120,6 @@ def way_text(record: WayRecord) -> str:
     trips = ", ".join(f"{text.size(each.bytes)} {text.duration(each.median_ns)}" for each in record.round_trips)
     rates = f"{text.size(record.to_server_bytes_per_s)}/s there, {text.size(record.from_server_bytes_per_s)}/s back"
     return f"{record.client} → {record.server}: round trip {trips}; {rates}"
-
-
-def node_program() -> int:
-    """What `hosts up` runs on a host: reads a request on stdin."""
-    return node.main()
 
 
 @contextlib.contextmanager

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
+from rowpath.cli.words import Filters, parse_filters
 from rowpath.engines import ENGINES
+from rowpath.errors import UsageError
 from rowpath.machine import processes
 from rowpath.model.availability import with_remedy
 from rowpath.planning import experiment_file
@@ -17,6 +20,23 @@ from rowpath.runners.manifest import availability, every_adapter
 from rowpath.workloads import workload_file
 
 
+def run(options: argparse.Namespace) -> int:
+    """Print the lines; UsageError for filters of anything but paths."""
+    filters = parse_filters(options.filters)
+    if filters and options.what != "paths":
+        raise UsageError(f"list {options.what} takes no filter", "rowpath list paths engine=sqlite")
+    lines: dict[str, Callable[[], Iterator[str]]] = {
+        "engines": engines,
+        "drivers": drivers,
+        "workloads": workload_lines,
+        "experiments": experiment_lines,
+        "paths": lambda: paths(filters),
+    }
+    for line in lines[options.what]():
+        print(line)
+    return 0
+
+
 def engines() -> Iterator[str]:
     """One line per engine: name, deployments, what would run or why not."""
     for name, engine in ENGINES.items():
@@ -24,7 +44,7 @@ def engines() -> Iterator[str]:
         yield f"{name:<12} {','.join(engine.deployments):<17} {here.not_here or here.what}"
 
 
-def paths(filters: dict[str, tuple[str, ...]]) -> Iterator[str]:
+def paths(filters: Filters) -> Iterator[str]:
     """One line per path, every coordinate; those that cannot run here say why.
 
     Coordinates of `lattice.VARIED_ONE_AT_A_TIME` are varied one at a time, unless a filter names them.
@@ -76,7 +96,7 @@ def drivers() -> Iterator[str]:
         yield f"{one.language + ' ' + one.driver:<45} not supported: {one.reason}; instead: {one.instead}"
 
 
-def workloads_lines() -> Iterator[str]:
+def workload_lines() -> Iterator[str]:
     """Two lines per workload: name and title, then its phases below the title."""
     names = workload_file.names()
     width = max(map(len, names))
@@ -86,7 +106,7 @@ def workloads_lines() -> Iterator[str]:
         yield f"{'':<{width}}  {', '.join(phase.name for phase in workload.phases)}"
 
 
-def experiments_lines() -> Iterator[str]:
+def experiment_lines() -> Iterator[str]:
     """One line per experiment: name, title."""
     names = experiment_file.names()
     width = max(map(len, names))

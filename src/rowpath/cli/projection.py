@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 
 from rowpath.analysis.analyse import analysis_of, gather
-from rowpath.analysis.projection import Choice, measured_ratios, project
+from rowpath.analysis.projection import measured_ratios, project
+from rowpath.analysis.projection_model import Choice
 from rowpath.errors import UsageError
 from rowpath.report import projection_exports, projection_terminal
 from rowpath.report.console import make_console

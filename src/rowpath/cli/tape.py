@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rowpath import __version__
+from rowpath.cli.words import Filters, parse_filters
 from rowpath.errors import RowpathError, UsageError
 from rowpath.machine import processes
 from rowpath.probe.target import Target, read_target
@@ -27,17 +28,18 @@ INTERRUPTED = 130
 PASSWORDS = {"postgresql": "PGPASSWORD", "mysql": "MYSQL_PWD"}  # protocol → the variable that its programs read
 
 
-def record(options: argparse.Namespace, filters: dict[str, tuple[str, ...]]) -> int:
+def record(options: argparse.Namespace) -> int:
     """An experiment's paths, or a command's conversation. Errors: RowpathError."""
     if options.out.is_dir() or not options.out.absolute().parent.is_dir():
         raise UsageError(f"cannot write the tape {options.out}", "-o FILE.tape, in a directory that exists")
     try:
+        filters = parse_filters(options.filters)
         return _experiment(options, filters) if options.experiment else _command(options, filters)
     finally:
         processes.stop_all()
 
 
-def _experiment(options: argparse.Namespace, filters: dict[str, tuple[str, ...]]) -> int:
+def _experiment(options: argparse.Namespace, filters: Filters) -> int:
     from rowpath.cli.plan import plan_for
     from rowpath.execution.run import build_for
     from rowpath.recording import experiment
@@ -59,7 +61,7 @@ def _experiment(options: argparse.Namespace, filters: dict[str, tuple[str, ...]]
     return 0
 
 
-def _command(options: argparse.Namespace, filters: dict[str, tuple[str, ...]]) -> int:
+def _command(options: argparse.Namespace, filters: Filters) -> int:
     if len(options.words) != 1 or filters:
         raise UsageError("record needs one URL, or --experiment NAME", EXAMPLE)
     if not options.program:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from rowpath.cli import words
 from rowpath.cli.plan import checked_plan, everything, plan_for
 from rowpath.execution.run import run_plan
 from rowpath.journal.reader import Records, read
@@ -12,14 +13,16 @@ from rowpath.journal.records import FailureRecord, VerifyRecord
 from rowpath.journal.writer import new_name
 from rowpath.model.availability import with_remedy
 from rowpath.report import live
+from rowpath.report.console import make_console
 from rowpath.text import clean
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
-def verify(name: str | None, filters: dict[str, tuple[str, ...]], options: argparse.Namespace, console: Console) -> int:
+def run(options: argparse.Namespace) -> int:
     """One cheap pass over the experiment's paths, or over all there are; 1 when one is wrong or failed."""
+    name, filters = words.experiment(options), words.filters(options)
     if name is None:
         plan = checked_plan(everything(), filters, extended=True, seed=1)
     else:
@@ -31,7 +34,7 @@ def verify(name: str | None, filters: dict[str, tuple[str, ...]], options: argpa
         timeout_s=options.timeout,
         measure=False,
     )
-    wrong = print_outcome(read(outcome.directory.path), console, verbose=options.verbose)
+    wrong = print_outcome(read(outcome.directory.path), make_console(options.color), verbose=options.verbose)
     return 130 if outcome.interrupted else 1 if wrong else 0
 
 
@@ -48,12 +51,12 @@ def print_outcome(records: Records, console: Console, *, verbose: bool = False) 
     table.add_column("not right", overflow="fold")
     for path_id, path in records.paths.items():
         right = sum(record.ok is True for record in checked if record.path_id == path_id)
-        words = [
+        wrong = [
             f"{failure.workload}.{failure.phase} {failure.status}: {failure.text}".lstrip(". ")
             for failure in failures
             if failure.path_id == path_id
         ]
-        table.add_row(Text(clean(path.name)), str(right), Text(clean("; ".join(words))))
+        table.add_row(Text(clean(path.name)), str(right), Text(clean("; ".join(wrong))))
     console.print(table)
     for record in checked if verbose else []:
         mark = "right" if record.ok else "WRONG"

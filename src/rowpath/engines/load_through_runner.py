@@ -114,8 +114,7 @@ def fill(runner: Runner, engine: Engine, name: str, table: Table, file: Path, by
         stored += (_sampled if by_sample else _loaded)(runner, phase.name, count)
     if stored != table.rows:
         raise RowpathError(
-            f"{stored} of {table.rows} rows arrived in {name} of {engine.name}",
-            f"rowpath verify engine={engine.name}",
+            f"{stored} of {table.rows} rows arrived in {name} of {engine.name}", f"rowpath verify engine={engine.name}"
         )
 
 

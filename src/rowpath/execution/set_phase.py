@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator
 
 from rowpath.engines import ENGINES
 from rowpath.execution import quiet
+from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.warm_up import FLAT_BLOCKS, classify, compilers_rest, is_flat
-from rowpath.execution.worker import Measured, Worker, verify_record
+from rowpath.execution.worker import Worker, verify_record
 from rowpath.journal.record_base import InSet
 from rowpath.journal.records import PrepareRecord, SettleRecord, WarmRecord
 from rowpath.model.workload import Phase, PhaseName

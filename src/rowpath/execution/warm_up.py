@@ -18,14 +18,14 @@ COMPILERS_NS = 200e6  # of the last blocks: a runtime's compilers must have come
 COMPILERS_SHARE = 0.1  # of their time, at most
 
 
-def is_flat(last_blocks: Sequence[float], tolerance: float = TOLERANCE) -> bool:
-    """Whether the last blocks (ns/operation) keep one level: the medians of their three thirds lie within `tolerance`.
+def is_flat(last_blocks: Sequence[float]) -> bool:
+    """Whether the last blocks (ns/operation) keep one level: the medians of their thirds lie within the tolerance.
 
     Fewer than three blocks are not enough to say so.
     """
     if len(last_blocks) < LAST:
         return False
-    return _level(_windows(last_blocks, LAST), tolerance)
+    return _level(_windows(last_blocks, LAST))
 
 
 def compilers_rest(window_ns: Sequence[int], helpers_cpu_ns: Sequence[int]) -> bool:
@@ -38,28 +38,28 @@ def compilers_rest(window_ns: Sequence[int], helpers_cpu_ns: Sequence[int]) -> b
     return busy_ns <= COMPILERS_SHARE * seen_ns
 
 
-def classify(blocks: Sequence[float], tolerance: float = TOLERANCE) -> Shape:
+def classify(blocks: Sequence[float]) -> Shape:
     """The shape of a worker's blocks (ns/operation) from its first operation on.
 
     `flat`: one level from the start; `warm-up`: it ends on its least level; `slowdown`: it ends on one that it had
     beaten before; `no steady state`: its end keeps no level. Up to two blocks can show no change: flat if they agree.
     """
     if len(blocks) < LAST:
-        return "flat" if not blocks or _level(list(blocks), tolerance) else "no steady state"
+        return "flat" if not blocks or _level(list(blocks)) else "no steady state"
     count = min(WINDOWS, max(FEW, len(blocks) // LAST))
     windows = _windows(blocks, count)
     smooth = _smoothed(windows)
     # A median of three blocks withstands one that sticks out; single blocks need smoothing to.
     ending = (windows if len(blocks) >= LAST * count else smooth)[-max(LAST, len(windows) // 3) :]
     final = statistics.median(ending)
-    if not _level(ending, tolerance):
+    if not _level(ending):
         return "no steady state"
     start = len(smooth)
-    while start > 0 and _near(smooth[start - 1], final, tolerance):
+    while start > 0 and final / (1 + TOLERANCE) <= smooth[start - 1] <= final * (1 + TOLERANCE):
         start -= 1
     if start == 0:
         return "flat"
-    return "slowdown" if min(smooth[:start]) * (1 + tolerance) < final else "warm-up"
+    return "slowdown" if min(smooth[:start]) * (1 + TOLERANCE) < final else "warm-up"
 
 
 def _windows(blocks: Sequence[float], count: int) -> list[float]:
@@ -76,9 +76,5 @@ def _smoothed(windows: list[float]) -> list[float]:
     return [windows[0], *inner, last]
 
 
-def _level(windows: Sequence[float], tolerance: float) -> bool:
-    return max(windows) <= min(windows) * (1 + tolerance)
-
-
-def _near(value: float, level: float, tolerance: float) -> bool:
-    return level / (1 + tolerance) <= value <= level * (1 + tolerance)
+def _level(windows: Sequence[float]) -> bool:
+    return max(windows) <= min(windows) * (1 + TOLERANCE)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -12,57 +11,18 @@ import msgspec
 from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Far, FarSpent, Instance, Settled
 from rowpath.errors import RowpathError
-from rowpath.execution import core_share
 from rowpath.execution.core_share import CoreShare, Reading, Spent
+from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.journal.records import MemoryRecord, SampleRecord, VerifyRecord, WorkerRecord
+from rowpath.journal.records import MemoryRecord, VerifyRecord, WorkerRecord
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import core_users, cpu, disk, memory, run_queue
-from rowpath.machine.counters.core_users import CoreUser
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
 from rowpath.runners.manifest import command, language
 from rowpath.runners.process import AnyReply, Runner, RunnerFailure
 
 CLOSE_TIMEOUT_S = 10.0
-
-
-@dataclass
-class Measured:
-    """A sample's reply with what the collectors saw around it."""
-
-    reply: protocol.SampleReply
-    client_cpu_ns: int | None
-    server_cpu_ns: int | None
-    wait_ns: int | None
-    cpu_coverage: float | None  # share of the window that client and server CPU account for
-    core_users: list[CoreUser]  # who else had the measured cores, so that the sample is disturbed; empty: nobody
-    client_helpers_cpu_ns: int = 0  # of those above, on spare cores beside the window
-    server_helpers_cpu_ns: int = 0
-    own_wait_ns: int = 0  # in which the path waited and nobody had its core
-
-    @property
-    def helpers_cpu_ns(self) -> int:
-        """CPU time of the helper threads of both sides, on spare cores."""
-        return self.client_helpers_cpu_ns + self.server_helpers_cpu_ns
-
-    @property
-    def disturbed(self) -> str:
-        """Why the sample is, in words; empty when it is not."""
-        return core_share.sentence(self.core_users, max(1, self.reply.window_ns))
-
-    def record(self, regime: str, round_number: int, at_ns: int) -> SampleRecord:
-        """As the journal has it; what it was compared to is not in it yet."""
-        record = msgspec.convert(protocol.body(self.reply), SampleRecord)
-        record.regime, record.round, record.at_ns = regime, round_number, at_ns
-        record.client_cpu_ns, record.server_cpu_ns = self.client_cpu_ns, self.server_cpu_ns
-        record.wait_ns, record.cpu_coverage, record.disturbed = self.wait_ns, self.cpu_coverage, self.disturbed
-        record.client_helpers_cpu_ns, record.server_helpers_cpu_ns = (
-            self.client_helpers_cpu_ns,
-            self.server_helpers_cpu_ns,
-        )
-        record.core_users, record.own_wait_ns = self.core_users, self.own_wait_ns
-        return record
 
 
 class Worker:
@@ -263,10 +223,9 @@ class Worker:
         beside = None if loop is None else loop.others_cpu_ns
         kept_apart = not self._core_share.cpus & set(cpus.spare_cpus())
         apart = [thread for thread, helps in self._helpers.items() if helps] if kept_apart else []
-        client_helpers_ns = run_queue.threads_cpu_ns(each for each in apart if each[0] in self._client_pids)
         return Reading(
             client_ns=cpu.total_ns(self._client_pids) if self.clients > 1 else beside,
-            client_helpers_ns=client_helpers_ns,
+            client_helpers_ns=run_queue.threads_cpu_ns(each for each in apart if each[0] in self._client_pids),
             server_ns=cpu.total_ns(self._server_pids),
             server_helpers_ns=run_queue.threads_cpu_ns(each for each in apart if each[0] in self._server_pids),
             loop=loop,
@@ -292,16 +251,17 @@ class Worker:
         wait = None
         if before.loop is not None and after.loop is not None:
             wait = run_queue.foreign_wait_ns(before.loop, after.loop) + helpers  # it never waited for those
-        beside = _difference(after.client_ns, before.client_ns)
-        on_core = None if beside is None else min(window * len(self.cpus), inside + max(0, beside - helpers))
+        on_core = None
+        if after.client_ns is not None and before.client_ns is not None:
+            beside = after.client_ns - before.client_ns
+            on_core = min(window * len(self.cpus), inside + max(0, beside - helpers))
         spent = Spent(
             window_ns=window,
             client_ns=on_core,
             server_ns=0 if self.alone else None if server is None else server - server_helpers,
             wait_ns=wait,
         )
-        coverage = None
-        own_wait = 0
+        coverage, own_wait = None, 0
         looks = before.look, after.look
         # Over a link the client waits, so that no CPU accounts for its window.
         local = self.planned.path.get("link") == "none" and not work.phase.writes and work.phase.kind != "connect"
@@ -343,9 +303,8 @@ class Worker:
 
     def groups_end(self, timeout_s: float) -> list[protocol.GroupTotal]:
         """What the groups did, in the order of the request, once all their clients are done."""
-        return self.runner.request(
-            protocol.ClientGroupsEnd, timeout_s, expect=protocol.ClientGroupsEndReply
-        ).client_groups
+        reply = self.runner.request(protocol.ClientGroupsEnd, timeout_s, expect=protocol.ClientGroupsEndReply)
+        return reply.client_groups
 
     def run(self, statements: list[str], ignore_errors: bool = False) -> list[int]:
         """Execute statements untimed; ns of each."""
@@ -439,7 +398,3 @@ def _the_engine_may_be_gone() -> Iterator[None]:
         yield
     except RowpathError as error:
         raise RunnerFailure("connect", error.message) from error
-
-
-def _difference(after: int | None, before: int | None) -> int | None:
-    return None if after is None or before is None else after - before

@@ -19,8 +19,9 @@ from rowpath.engines.base import Instance
 from rowpath.errors import EnvironmentMissing
 from rowpath.execution import quiet
 from rowpath.execution.instances import EngineInstances
+from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
-from rowpath.execution.worker import Measured, Worker
+from rowpath.execution.worker import Worker
 from rowpath.explain import async_profiler, profile
 from rowpath.explain.profile import Profile
 from rowpath.journal.writer import RunDirectory, Scrubber

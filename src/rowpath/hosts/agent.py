@@ -217,13 +217,7 @@ class _Run:
     """What one run has on this host."""
 
     def __init__(
-        self,
-        name: str,
-        plan: Plan,
-        timeout_s: float,
-        address: str,
-        others: tuple[str, ...],
-        peers: Mapping[str, Ask],
+        self, name: str, plan: Plan, timeout_s: float, address: str, others: tuple[str, ...], peers: Mapping[str, Ask]
     ) -> None:
         self.name = name
         self.plan = plan

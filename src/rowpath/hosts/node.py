@@ -213,7 +213,8 @@ def _look(request: Request) -> None:
 def pids(cluster: str, host: str) -> list[int]:
     """Every living process that belongs to that host: known by its environment, or a child of one that is."""
     mark = f"{MARK}={cluster}/{host}".encode()
-    marked = [pid for pid in _all_pids() if mark in _environment(pid)]
+    pids = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]  # noqa: PTH208
+    marked = [pid for pid in pids if mark in _environment(pid)]
     # A program that changes its title writes over its environment.
     every = {pid: None for each in marked for pid in (each, *processes.descendants(each))}
     return [pid for pid in every if pid != os.getpid()]
@@ -231,10 +232,6 @@ def _status(pid: int) -> list[list[str]]:
         return [line.split() for line in Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()]
     except (FileNotFoundError, ProcessLookupError):
         return []
-
-
-def _all_pids() -> list[int]:
-    return [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]  # noqa: PTH208
 
 
 def _environment(pid: int) -> list[bytes]:

@@ -10,10 +10,11 @@ from typing import Any, Literal, cast
 
 from rowpath.engines.base import Instance, Settled
 from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import HostLost
-from rowpath.execution.worker import Measured, Worker
+from rowpath.execution.worker import Worker
 from rowpath.hosts import cluster, network
 from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.server_side import Facts, far_server

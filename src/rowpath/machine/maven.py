@@ -115,8 +115,7 @@ def _download(coordinates: list[str]) -> None:
 def _failed(coordinates: list[str], how: str) -> EnvironmentMissing:
     # Maven's own words are left out: they may hold a private repository's address.
     return EnvironmentMissing(
-        f"Maven {how} while fetching {', '.join(coordinates)}",
-        f"mvn dependency:get -Dartifact={coordinates[0]}",
+        f"Maven {how} while fetching {', '.join(coordinates)}", f"mvn dependency:get -Dartifact={coordinates[0]}"
     )
 
 

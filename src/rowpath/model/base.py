@@ -12,3 +12,20 @@ Status = Literal["ok", "tied", "wrong", "failed", "unsupported", "disturbed"]
 
 class Frozen(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Base of every noun: immutable, and an unknown field in a file is an error."""
+
+
+class OfPhase(Frozen, frozen=True):
+    """Base of what is about one workload phase in one regime.
+
+    `regime`: cold or steady; none: of the phase as a whole.
+    """
+
+    workload: str
+    phase: str
+    regime: str
+
+
+class OfMeasuredPhase(OfPhase, frozen=True):
+    """Base of what was measured of one workload phase in one regime."""
+
+    regime: Regime

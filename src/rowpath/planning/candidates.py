@@ -55,10 +55,7 @@ def candidates(
 
 
 def _selected(
-    selection: Selection,
-    filters: dict[str, tuple[str, ...]],
-    dropped: list[Dropped],
-    hosts: HostsFile | None,
+    selection: Selection, filters: dict[str, tuple[str, ...]], dropped: list[Dropped], hosts: HostsFile | None
 ) -> list[tuple[Adapter, AccessPath]]:
     """The paths that a selection means; UsageError when there are none."""
     if hosts is None:
@@ -80,10 +77,7 @@ def _selected(
 
 
 def served_phases(
-    candidate: Candidate,
-    experiment: Experiment,
-    workloads: dict[str, Workload],
-    unserved: list[tuple[str, str, str]],
+    candidate: Candidate, experiment: Experiment, workloads: dict[str, Workload], unserved: list[tuple[str, str, str]]
 ) -> tuple[str, ...]:
     """The experiment's phases that the path serves; the others with their reasons into `unserved`."""
     path, adapter = candidate.path, candidate.adapter

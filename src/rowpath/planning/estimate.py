@@ -59,7 +59,8 @@ def _before_s(plan: Plan) -> float:
         total += rough.BRING_UP_JVM_S if ENGINES[engine].server_warm_s else 0.0
         total += rough.BRING_UP_SERVER_S if deployment == "server" else rough.BRING_UP_S
     for planned in plan.paths:
-        total += language(planned.adapter.language).start_s + rough.PROOF_S + _crossing_s(plan, planned)
+        total += language(planned.adapter.language).start_s + rough.PROOF_S
+        total += sum(_passing_s(planned, plan.phase(name)) for name in planned.phases)
         total += rough.PROOF_SERVED_S if planned.path.served else 0.0
         for name in planned.phases:
             total += rough.PROOF_OPERATIONS * _operation_s(plan, planned, name) + _straced_s(plan, planned, name)
@@ -183,7 +184,3 @@ def _passing_s(planned: PlannedPath, phase: Phase) -> float:
 
 def _trip_s(planned: PlannedPath) -> float:
     return planned.path.link_ns / 1e9 + rough.LINK_S if planned.path.link_ns else 0.0
-
-
-def _crossing_s(plan: Plan, planned: PlannedPath) -> float:
-    return sum(_passing_s(planned, plan.phase(name)) for name in planned.phases)

@@ -90,8 +90,7 @@ def allow_size(files: Files, allow_large: bool, ask: Callable[[str], bool]) -> N
     if files.size_bytes <= ASKED_FROM_BYTES or allow_large or ask(f"Copy {files.main} ({size})?"):
         return
     raise UsageError(
-        f"{files.main} must be copied first ({size})",
-        "confirm with --yes; --in-place copies nothing (SQLite, DuckDB)",
+        f"{files.main} must be copied first ({size})", "confirm with --yes; --in-place copies nothing (SQLite, DuckDB)"
     )
 
 

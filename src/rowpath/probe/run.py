@@ -27,13 +27,10 @@ from rowpath.probe.candidates import NAME, Candidates
 from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, plan_of
 from rowpath.probe.probed_query import GRACE_S, ProbedQuery
 from rowpath.probe.row_diff import first_difference
-from rowpath.probe.search import Search, Tried
+from rowpath.probe.search import Search
 from rowpath.probe.successive_halving import batches, best_of_each, finalists
-from rowpath.probe.throttled_worker import (
-    PHASE,
-    WORKLOAD,
-    ThrottledWorker,
-)
+from rowpath.probe.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
+from rowpath.probe.tried import Tried
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure

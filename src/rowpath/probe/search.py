@@ -17,12 +17,11 @@ from rowpath.probe.order_of_tries import differences, in_order
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.successive_halving import Estimate, batches, best_of_each, contested, going_on, needed
 from rowpath.probe.throttled_worker import ThrottledWorker
+from rowpath.probe.tried import Tried, as_proven, drivers, kind_of, succeeded, without
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import SampleReply
 from rowpath.text import printable
-from rowpath.workloads.codec import MASK64
 
 TRY_NS = 20_000_000
 SECOND_NS = 100_000_000  # below it the only execution of a try is repeated: the first of a connection is slower
@@ -34,35 +33,6 @@ WORSE = 1.3  # a setting that by itself makes a driver this many times slower is
 REFUSALS = 3
 ROUND_BLOCKS = (4, 32)  # of a candidate in a round: at least, at most
 ROUND_SHARE = 1 / 40  # of the budget, for the blocks of a round beyond the least
-
-
-@dataclass
-class Tried:
-    """What is known of a candidate. `step`: the last one it was in; `left`: why it went no further."""
-
-    planned: PlannedPath
-    step: str = ""
-    left: str = ""
-    failure: RunnerFailure | None = None
-    execution_ns: float = 0.0
-    rows: int = -1
-    touch: str = ""
-    digest: str = ""
-    by_touch: bool = False  # the digest is that of its driver and fetch form: rows and touch sum are the same
-    estimate: Estimate | None = None
-    anchor: str = ""  # path id of the one that the estimate is relative to
-    start_s: float = 0.0  # what connecting and preparing took
-
-    @property
-    def alive(self) -> bool:
-        """Whether it can go on."""
-        return not self.left and self.estimate is not None
-
-    @property
-    def known(self) -> Estimate:
-        """The estimate of one that can go on."""
-        assert self.estimate is not None
-        return self.estimate
 
 
 @dataclass
@@ -132,7 +102,7 @@ class Search:
     def try_all(self) -> None:
         """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
         self.budget.begin()
-        for planned in in_order(self.candidates, self.baselines, self._times_ns, self.budget.clock, _kind):
+        for planned in in_order(self.candidates, self.baselines, self._times_ns, self.budget.clock, kind_of):
             tried = self.tried[planned.path.id] = Tried(planned)
             if self.slow:
                 tried.left = "not tried: one execution takes too long for a search of settings"
@@ -209,24 +179,24 @@ class Search:
             worker.prepare(self.work)
             tried.start_s = time.monotonic() - began_s
             if not any(each.execution_ns for each in self.tried.values()):
-                reply = _succeeded(worker.sample(self.work, "warm", operations=1, first=0).reply)
+                reply = succeeded(worker.sample(self.work, "warm", operations=1, first=0).reply)
                 if self.budget.too_long(reply.ns / 1e9):
                     self.slow = True
                     tried.rows, tried.execution_ns = reply.rows, float(reply.ns)
                     return
             if worker.fresh:
                 self._warm(worker)
-            reply = _succeeded(worker.sample(self.work, "warm", duration_ns=TRY_NS).reply)
+            reply = succeeded(worker.sample(self.work, "warm", duration_ns=TRY_NS).reply)
             proven = self._proven(tried.planned)
             # With parameters each operation delivers rows of its own: only a digest of them all proves them.
-            if proven is None or self.work.parameter_count or not _as_proven(reply, proven):
+            if proven is None or self.work.parameter_count or not as_proven(reply, proven):
                 self._prove(tried, worker)
             else:
                 tried.rows, tried.digest, tried.touch = proven.rows, proven.digest, proven.touch
                 tried.by_touch = True
             tried.execution_ns = reply.ns / reply.operations
             if reply.operations == 1 and reply.ns < SECOND_NS:
-                again = _succeeded(worker.sample(self.work, "warm", operations=1).reply)
+                again = succeeded(worker.sample(self.work, "warm", operations=1).reply)
                 tried.execution_ns = float(min(reply.ns, again.ns))
 
     def _prove(self, tried: Tried, worker: ThrottledWorker) -> None:
@@ -292,7 +262,7 @@ class Search:
         """The candidates by what they delivered: first what most drivers did, then in the order of the tries."""
         delivered = (tried for tried in self.tried.values() if tried.digest and tried.failure is None)
         found = grouped(delivered, lambda tried: tried.digest)
-        return dict(sorted(found.items(), key=lambda item: -_drivers(item[1])))
+        return dict(sorted(found.items(), key=lambda item: -drivers(item[1])))
 
     def _estimate_tries(self) -> None:
         done = [each for each in self.tried.values() if each.execution_ns and not each.left]
@@ -311,10 +281,13 @@ class Search:
             held = list(dict.fromkeys([self.alive()[0], *best_of_each(going, self._kind_of)]))
             rounds_left = max(1, math.ceil(math.log2(len(going) / len(held))))
             seconds = left_s / rounds_left
-            ordered = [*held, *_without(self.by_promise(going), held)]
-            fitting = affordable([self._round_s(self.tried[path_id], least) for path_id in ordered], seconds)
+            ordered = [*held, *without(self.by_promise(going), held)]
+            costs_s = [
+                each.start_s + (least + 1) * self._block_s(each) for each in map(self.tried.__getitem__, ordered)
+            ]
+            fitting = affordable(costs_s, seconds)
             chosen = ordered[: max(fitting, len(held))]
-            self._leave(_without(going, [*chosen, *self.needed()]), "no time for more blocks")
+            self._leave(without(going, [*chosen, *self.needed()]), "no time for more blocks")
             going = [path_id for path_id in self.alive() if path_id in chosen]
             blocks_s, starts_s = self._round_costs(going)
             blocks = blocks_of_round(blocks_s, min(seconds - starts_s, round_s), least, most)
@@ -333,11 +306,11 @@ class Search:
         """
         going = self.alive()
         better = going_on(self._estimates(), self._kind_of, self.needed())
-        self._leave(_without(going, better), why)
+        self._leave(without(going, better), why)
         return len(going) - len(better)
 
     def _kind_of(self, path_id: str) -> str:
-        return _kind(self.tried[path_id].planned)
+        return kind_of(self.tried[path_id].planned)
 
     def by_promise(self, going: list[str]) -> list[str]:
         """These by how far each is behind the best of its language: a language's slowness is no fault of its paths."""
@@ -358,9 +331,6 @@ class Search:
         members = [path_id for group in batches(going, self.connections) for path_id in group]
         blocks_s = [self._block_s(self.tried[path_id]) for path_id in members]
         return blocks_s, sum(blocks_s) + sum(self.tried[path_id].start_s for path_id in members)
-
-    def _round_s(self, tried: Tried, blocks: int) -> float:
-        return tried.start_s + (blocks + 1) * self._block_s(tried)
 
     def _round(self, going: list[str], blocks: int) -> None:
         """Blocks of all of them, in sets that share the most promising one; estimates are relative to that one."""
@@ -392,7 +362,7 @@ class Search:
                 shuffle.shuffle(order)
                 for path_id in order:
                     with self._guarded(self.tried[path_id]):
-                        reply = _succeeded(ready[path_id].sample(self.work, "warm", duration_ns=BLOCK_NS).reply)
+                        reply = succeeded(ready[path_id].sample(self.work, "warm", duration_ns=BLOCK_NS).reply)
                         costs[path_id][turn] = reply.ns / reply.operations
                         self.tried[path_id].execution_ns = costs[path_id][turn]
         return costs
@@ -416,30 +386,3 @@ class Search:
             self.note(f"the rows change while they are read: {tried.digest} became {again.digest}")
         elif not self.sameness.changed:
             raise RunnerFailure("verify", "values read inside the clock differ from values delivered outside")
-
-
-def _succeeded(reply: SampleReply) -> SampleReply:
-    """The reply; RunnerFailure when operations of it failed."""
-    if reply.failed:
-        raise RunnerFailure("sql", reply.failure.text if reply.failure else "")
-    return reply
-
-
-def _as_proven(reply: SampleReply, proven: Tried) -> bool:
-    """Whether a block delivered as many rows as the digested execution, with the same touch sum, in each operation."""
-    touch = int(proven.touch, 16) * reply.operations & MASK64
-    return reply.rows == proven.rows * reply.operations and int(reply.touch, 16) == touch
-
-
-def _drivers(tried: Iterable[Tried]) -> int:
-    return len({(each.planned.adapter.language, each.planned.adapter.driver) for each in tried})
-
-
-def _kind(planned: PlannedPath) -> str:
-    """Its language, and whether it delivers rows: paths of one kind are rivals."""
-    return f"{planned.adapter.language} {'rows' if planned.path.fetch_form == 'row' else 'other'}"
-
-
-def _without(listed: Iterable[str], others: Iterable[str]) -> list[str]:
-    gone = set(others)
-    return [each for each in listed if each not in gone]

@@ -79,11 +79,7 @@ class Target:
 
 
 def read_target(
-    text: str,
-    environment: Mapping[str, str],
-    *,
-    jar: Path | None = None,
-    odbc_driver: Path | None = None,
+    text: str, environment: Mapping[str, str], *, jar: Path | None = None, odbc_driver: Path | None = None
 ) -> Target:
     """The target that a URL names; its files exist, its login is completed from the environment and the user's files.
 

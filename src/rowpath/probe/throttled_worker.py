@@ -12,8 +12,9 @@ from typing import Any
 from typing_extensions import override
 
 from rowpath.engines.base import Instance
+from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.execution.worker import Measured, Worker
+from rowpath.execution.worker import Worker
 from rowpath.journal.records import WorkerRecord
 from rowpath.model.workload import Column, Phase, PhaseName
 from rowpath.planning.plan import PlannedPath

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Bar, GroupAnswer, PhaseAnswer, RateBar
+from rowpath.analysis.answer_model import Bar, GroupAnswer, PhaseAnswer, RateBar
 from rowpath.model.grouping import grouped
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -107,10 +107,7 @@ def _of_group(group: GroupAnswer, rows: int) -> Picture:
     bars = [bar for bar in group.bars if bar.rate_per_s > 0]
     lines = [
         Line(
-            fmt.clean(bar.name),
-            bar.rate_per_s,
-            (fmt.rate(bar.rate_per_s), _of_most(bar, at), _tail(bar)),
-            first=not at,
+            fmt.clean(bar.name), bar.rate_per_s, (fmt.rate(bar.rate_per_s), _of_most(bar, at), _tail(bar)), first=not at
         )
         for at, bar in enumerate(bars[:rows])
     ]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TextIO
 
-import msgspec
-
 from rowpath.analysis.model import Analysis
+from rowpath.report.json_export import write_export
 from rowpath.report.tracked import Tracked, tracked
 
 # Measures that every project there has: nanoseconds, operations per second. Any other one is created when first sent.
@@ -18,8 +17,7 @@ def write_bencher(analysis: Analysis, file: TextIO) -> None:
     benchmarks: dict[str, dict[str, dict[str, float]]] = {}
     for each in tracked(analysis):
         benchmarks.setdefault(each.benchmark, {})[measure(each.result.metric)] = _metric(each)
-    file.write(msgspec.json.format(msgspec.json.encode(benchmarks), indent=1).decode())
-    file.write("\n")
+    write_export(benchmarks, file)
 
 
 def measure(metric: str) -> str:

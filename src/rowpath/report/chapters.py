@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Sweep
+from rowpath.analysis.curves_model import Sweep
+from rowpath.analysis.model import Analysis
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.report import mixed_load, mixed_load_drawing, probe, timeline, timeline_drawing
@@ -23,13 +24,7 @@ from rowpath.report.growth import many_grid, sweep_chart, sweep_grid, sweep_sent
 from rowpath.report.line_chart import Chart
 from rowpath.report.lookup import Lookup
 from rowpath.report.opening import Opening, of_bars, of_chart
-from rowpath.report.published import (
-    claims_grid,
-    claims_sentence,
-    published_grid,
-    published_picture,
-    published_sentence,
-)
+from rowpath.report.published import claims_grid, claims_sentence, published_grid, published_picture, published_sentence
 from rowpath.report.ranking import is_ranked
 from rowpath.report.retrieval import (
     block_sizes_chart,
@@ -72,10 +67,7 @@ def across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
         Section(
             section_key(workload, "loading"),
             loading_grid(analysis, workload, lookup),
-            of_chart(
-                loading_sentence(analysis, workload, lookup),
-                loading_chart(analysis, workload, lookup),
-            ),
+            of_chart(loading_sentence(analysis, workload, lookup), loading_chart(analysis, workload, lookup)),
             leading=True,
         )
         for workload in workloads

@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 
 from rowpath import text as fmt
+from rowpath.analysis.curves_model import AcrossLink, CostModel
 from rowpath.analysis.findings.wording import ratio_text
-from rowpath.analysis.model import AcrossLink, Analysis, CostModel
+from rowpath.analysis.model import Analysis
 from rowpath.analysis.scaling import without_clients
-from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word, words
+from rowpath.report.grid import Grid, figure, line, of_lines, ratio, without_empty, word, words
 from rowpath.report.growth import coefficient
 from rowpath.report.line_chart import Chart, Curve, Point, named, valued
 from rowpath.report.lookup import Lookup, Measured
@@ -98,8 +99,7 @@ def link_grid(found: tuple[AcrossLink, ...]) -> Grid:
             figure("round trips", fmt.count(each.round_trips)),
             figure("predicted", fmt.duration(each.predicted_ns)),
             figure("measured", fmt.duration(each.measured_ns)),
-            figure("measured ÷ predicted", fmt.ratio(each.ratio)),
-            figure("interval", fmt.interval(each.low, each.high), 1),
+            *ratio("measured ÷ predicted", each.ratio, each.low, each.high),
         )
         for each in found
     )
@@ -235,10 +235,7 @@ def loading_chart(analysis: Analysis, workload: str, lookup: Lookup) -> Chart | 
     """Rows a second over the ways of loading of a workload, one curve per path; None when it has not several."""
     rates = _loading_rates(analysis, workload, lookup)
     curves = [
-        Curve(
-            fmt.clean(name),
-            tuple(Point(at, rate) for at, rate in enumerate(by_way.values()) if rate),
-        )
+        Curve(fmt.clean(name), tuple(Point(at, rate) for at, rate in enumerate(by_way.values()) if rate))
         for name, by_way in rates.items()
     ]
     if not any(curve.points for curve in curves):

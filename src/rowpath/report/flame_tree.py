@@ -55,7 +55,7 @@ def _add(root: Node, stack: Stack, ns: float, before_ns: float) -> None:
         node.before_ns += before_ns
 
 
-def boxes(root: Node, least_share: float = LEAST_SHARE) -> Iterator[Box]:
+def boxes(root: Node) -> Iterator[Box]:
     """The frames that are wide enough to be seen, callers before what they call, the greatest first."""
     if root.ns <= 0:
         return
@@ -67,7 +67,7 @@ def boxes(root: Node, least_share: float = LEAST_SHARE) -> Iterator[Box]:
         begin, inside = box.begin, []
         for child in sorted(box.node.children.values(), key=lambda each: -each.ns):
             width = child.ns / root.ns
-            if width < least_share:
+            if width < LEAST_SHARE:
                 break
             inside.append(Box(child, begin, width, box.depth + 1))
             begin += width

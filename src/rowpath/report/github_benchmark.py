@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import TextIO
 
-import msgspec
-
 from rowpath import text as fmt
 from rowpath.analysis.model import Analysis
 from rowpath.model.metrics import MORE_IS_BETTER
+from rowpath.report.json_export import write_export
 from rowpath.report.tracked import Tracked, tracked
 
 
 def write_github_benchmark(analysis: Analysis, file: TextIO) -> None:
     """Writes every figure that counts and of which less is better: the median of the sets."""
     entries = [_entry(analysis, each) for each in tracked(analysis) if each.result.metric not in MORE_IS_BETTER]
-    file.write(msgspec.json.format(msgspec.json.encode(entries), indent=1).decode())
-    file.write("\n")
+    write_export(entries, file)
 
 
 def _entry(analysis: Analysis, each: Tracked) -> dict[str, str | float]:

@@ -57,6 +57,12 @@ def word(title: str, text: str, weight: int = 0, *, code: bool = False) -> Cell:
     return Column(title, weight=weight, code=code), fmt.clean(text)
 
 
+def ratio(title: str, value: float | None, low: float | None, high: float | None, weight: int = 1) -> Iterator[Cell]:
+    """A ratio with its interval, which has the weight."""
+    yield figure(title, fmt.ratio(value))
+    yield figure("interval", fmt.interval(low, high), weight)
+
+
 def words(**texts: str) -> Iterator[Cell]:
     """Cells of words, each under its name."""
     return (word(title, text) for title, text in texts.items())

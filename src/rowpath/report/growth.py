@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Coefficient, Sweep
+from rowpath.analysis.curves_model import Coefficient, Sweep
 from rowpath.model.workload import Workload
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
 from rowpath.report.line_chart import Chart, Curve, Point, valued

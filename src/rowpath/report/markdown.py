@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TextIO
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Finding
+from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.model import Analysis
 from rowpath.report.grid import Grid, Row
 from rowpath.report.view import view
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from rowpath import text as fmt
 from rowpath.analysis.mixed_load.model import GroupFigures, Latency, MixedLoadReport, RateSearch, RateTry
 from rowpath.model.grouping import grouped
-from rowpath.report.grid import Cell, Grid, figure, line, of_lines, without_empty, word, words
+from rowpath.report.grid import Cell, Grid, figure, line, of_lines, ratio, without_empty, word, words
 from rowpath.report.timeline import OF_A_PROCESS, heading, mean, seconds_of
 
 PERCENTILES = (
@@ -110,8 +110,7 @@ def ratios_grid(report: MixedLoadReport) -> Grid:
     lines = (
         line(
             *words(stage=each.stage, group=each.client_group, server=each.server, embedded=each.embedded),
-            figure("server ÷ embedded", fmt.ratio(each.ratio)),
-            figure("interval", fmt.interval(each.low, each.high), 1),
+            *ratio("server ÷ embedded", each.ratio, each.low, each.high),
             figure("sets", str(each.sets), 1),
         )
         for each in report.ratios
@@ -263,8 +262,7 @@ def effects_grid(report: MixedLoadReport) -> Grid:
             *words(path=each.name, group=each.client_group),
             figure("inside", fmt.rate(each.inside_per_s)),
             figure("without", fmt.rate(each.outside_per_s)),
-            figure("during ÷ without", fmt.ratio(each.ratio)),
-            figure("interval", fmt.interval(each.low, each.high), 1),
+            *ratio("during ÷ without", each.ratio, each.low, each.high),
             word("stage", each.stage, 2),
             word("compared with", each.against, 2),
             figure("sets", str(each.sets), 1),

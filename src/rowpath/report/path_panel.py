@@ -8,7 +8,8 @@ from typing import Any
 from markupsafe import Markup
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Bar, Neighbour, PathDetails, PhaseAnswer
+from rowpath.analysis.answer_model import Bar, PhaseAnswer
+from rowpath.analysis.model import Analysis, Neighbour, PathDetails
 from rowpath.model.base import Frozen
 from rowpath.report import statement
 from rowpath.report.drawing import Block, blocks

@@ -8,7 +8,7 @@ import msgspec
 from markupsafe import Markup
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Bar, GroupAnswer, MergedFinding, PhaseAnswer, RateBar
+from rowpath.analysis.answer_model import Bar, GroupAnswer, MergedFinding, PhaseAnswer, RateBar
 from rowpath.model.base import Frozen
 from rowpath.report.drawing import LogAxis, axis, bar, grid_lines, short, with_intervals
 from rowpath.report.path_panel import Panel, Panels
@@ -82,7 +82,7 @@ class Pictures:
         opening = any((each.path_id, phase.workload, phase.phase) not in self.panel_keys for each in bars)
         drawn = len(bars) if opening else min(len(bars), MOST)
         rows = tuple(self._row(key, phase, at, bars, scale, everywhere) for at in range(drawn))
-        ticks = [(scale.at(value), _tick(value)) for value in scale.ticks()]
+        ticks = [(scale.at(value), short(fmt.duration(value))) for value in scale.ticks()]
         split = [kind for kind in PARTS if any(getattr(each, _FIELDS[kind]) for each in bars)]
         how_to_read = _how_to_read(bars, split, floor is not None)
         return Picture(
@@ -277,7 +277,3 @@ def _how_to_read(bars: Sequence[Bar], split: Sequence[str], floor: bool) -> str:
     if floor:
         sentences.append("The dashed line is the floor: the least that any client could take.")
     return " ".join(sentences)
-
-
-def _tick(value_ns: float) -> str:
-    return short(fmt.duration(value_ns))

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from rowpath import text as fmt
 from rowpath.analysis.findings.wording import words
-from rowpath.analysis.projection import NO_PATH, Entry, Matrix, Projection
+from rowpath.analysis.projection import NO_PATH
+from rowpath.analysis.projection_model import Entry, Matrix, Projection
 from rowpath.model.metrics import MIXED_LOAD_METRICS
 
 ABSENT = "·"  # no such path: the commonest reason, which needs no number

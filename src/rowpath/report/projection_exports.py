@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from rowpath import text as fmt
-from rowpath.analysis.projection import Projection
+from rowpath.analysis.projection_model import Projection
 from rowpath.report.csv import cell_text
 from rowpath.report.markdown import escaped
 from rowpath.report.projection import Reasons, caption, cell_lines, headline, notes

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.analysis.projection import Matrix, Projection
+from rowpath.analysis.projection_model import Matrix, Projection
 from rowpath.report.projection import Reasons, caption, cell_lines, headline, notes
 
 GAP = 2

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
+from rowpath.analysis.curves_model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
 from rowpath.analysis.findings.wording import ratio_text
-from rowpath.analysis.model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
-from rowpath.report.grid import Grid, Line, figure, line, of_lines, without_empty, word, words
+from rowpath.report.grid import Grid, Line, figure, line, of_lines, ratio, without_empty, word, words
 from rowpath.report.line_chart import Chart, Curve, Point, valued
 from rowpath.report.picture import Picture, PlainBar, plain
 
@@ -71,8 +71,7 @@ def _line(path: RetrievalPath) -> Line:
         *words(path=path.name, form=path.form),
         figure("time", fmt.duration(path.cost_ns)),
         figure("rows/s", fmt.rate(path.rows_per_s)),
-        figure("of the drain", fmt.ratio(drain.ratio or None)),
-        figure("interval", fmt.interval(drain.low, drain.high), 3),
+        *ratio("of the drain", drain.ratio or None, drain.low, drain.high, 3),
         figure("client CPU s per million rows", _seconds(path.client_cpu_ns), 1),
         figure("server CPU s per million rows", _seconds(path.server_cpu_ns), 1),
         figure("waiting", fmt.MISSING if path.waiting is None else fmt.share(path.waiting), 2),

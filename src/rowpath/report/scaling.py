@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rowpath import text as fmt
+from rowpath.analysis.curves_model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.analysis.findings.wording import ratio_text
-from rowpath.analysis.model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.analysis.scaling import cores_text
-from rowpath.report.grid import Grid, figure, line, of_lines, without_empty
+from rowpath.report.grid import Grid, figure, line, of_lines, ratio, without_empty
 from rowpath.report.line_chart import Chart, Curve, Point, valued
 
 
@@ -19,8 +19,7 @@ def scaling_grid(scaling: Scaling) -> Grid:
             figure("clients", str(level.clients)),
             figure("time", fmt.duration(level.cost_ns)),
             figure("rows/s", fmt.rate(level.rate), 1),
-            figure("speed-up", fmt.ratio(level.speed_up)),
-            figure("interval", fmt.interval(level.low, level.high), 1),
+            *ratio("speed-up", level.speed_up, level.low, level.high),
             figure("efficiency", fmt.share(level.efficiency), 1),
             figure("client CPU per row", fmt.duration(level.client_cpu_ns), 1),
             figure("server CPU per row", fmt.duration(level.server_cpu_ns), 1),

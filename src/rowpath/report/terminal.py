@@ -14,7 +14,8 @@ from rich.text import Text
 
 from rowpath import text as fmt
 from rowpath.analysis import several_hosts
-from rowpath.analysis.model import Analysis, Answer, GroupAnswer, Hidden, MergedFinding, PhaseAnswer
+from rowpath.analysis.answer_model import Answer, GroupAnswer, Hidden, MergedFinding, PhaseAnswer
+from rowpath.analysis.model import Analysis
 from rowpath.report import bars
 
 LINES = 40

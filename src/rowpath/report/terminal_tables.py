@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Finding
+from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.model import Analysis
 from rowpath.model.grouping import grouped
 from rowpath.report.chapters import Section
 from rowpath.report.grid import Grid, Row

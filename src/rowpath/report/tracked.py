@@ -32,7 +32,7 @@ def tracked(analysis: Analysis) -> list[Tracked]:
     """Every figure of a tracked metric that counts."""
     unranked = _unranked(analysis)
     return [
-        Tracked(_benchmark(analysis, each), each, value, _interval(each))
+        Tracked(f"{analysis.run.experiment.name}: {_where(each)}", each, value, _interval(each))
         for each in _of_metrics(analysis)
         if (value := _finite(each.median)) is not None and not _problem(each, unranked)
     ]
@@ -77,10 +77,6 @@ def _unranked(analysis: Analysis) -> dict[Place, str]:
                 found[row.name, ranking.workload, ranking.phase, ranking.regime] = row.reason or "not ranked"
     whole = {(*place[:3], WHOLE): reason for place, reason in found.items() if place[:3] not in ranked}
     return found | whole
-
-
-def _benchmark(analysis: Analysis, result: Result) -> str:
-    return f"{analysis.run.experiment.name}: {_where(result)}"
 
 
 def _where(result: Result) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Callable
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Analysis, Finding, MergedFinding, RankedPath, Ranking, Trust
+from rowpath.analysis.answer_model import Finding, MergedFinding, Trust
+from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
@@ -25,11 +26,7 @@ from rowpath.report.chapters import (
     time_lines,
 )
 from rowpath.report.choose import Choose, choose
-from rowpath.report.cross_phase import (
-    clients_chart,
-    clients_grid,
-    clients_sentence,
-)
+from rowpath.report.cross_phase import clients_chart, clients_grid, clients_sentence
 from rowpath.report.grid import Column, Grid, Row
 from rowpath.report.lookup import Lookup
 from rowpath.report.opening import Opening, of_chart
@@ -109,7 +106,7 @@ def view(analysis: Analysis) -> View:
     lookup = Lookup(analysis)
     panels = Panels(analysis, lookup)
     pictures = Pictures(panels, analysis.names, analysis.answer.findings)
-    lead = _lead(analysis, pictures)
+    lead, trust = _lead(analysis, pictures), analysis.answer.trust
     return View(
         title=_title(analysis),
         name=fmt.clean(analysis.run.experiment.name),
@@ -118,7 +115,7 @@ def view(analysis: Analysis) -> View:
         question=fmt.clean(analysis.answer.question),
         verdict=tuple(fmt.clean(sentence) for sentence in analysis.verdict),
         sentences=tuple(fmt.clean(sentence) for sentence in analysis.answer.sentences),
-        certainty=_certainty(analysis.answer.trust),
+        certainty=Trust(trust.level, fmt.clean(trust.line), tuple(map(fmt.clean, trust.reasons))),
         lead=lead,
         findings=tuple(map(_cleaned, analysis.findings)),
         merged=tuple(map(_cleaned_merged, analysis.answer.findings)),
@@ -154,10 +151,6 @@ def _lead(analysis: Analysis, pictures: Pictures) -> tuple[Picture, ...]:
         phases = answer.phases if analysis.probe else answer.phases[:1]
         made = [pictures.of_phase(f"lead-{number}", phase) for number, phase in enumerate(phases)]
     return tuple(picture for picture in made if picture)
-
-
-def _certainty(trust: Trust) -> Trust:
-    return Trust(trust.level, fmt.clean(trust.line), tuple(map(fmt.clean, trust.reasons)))
 
 
 def _cleaned_merged(finding: MergedFinding) -> MergedFinding:

@@ -17,16 +17,7 @@ from typing_extensions import override
 
 from rowpath.machine import processes
 from rowpath.runners.manifest import Command
-from rowpath.runners.protocol import (
-    CODEC,
-    MESSAGE_LIMIT_BYTES,
-    PROTOCOL,
-    REQUIREMENTS,
-    Bye,
-    Hello,
-    HelloReply,
-    Reply,
-)
+from rowpath.runners.protocol import CODEC, MESSAGE_LIMIT_BYTES, PROTOCOL, REQUIREMENTS, Bye, Hello, HelloReply, Reply
 from rowpath.text import printable
 
 AnyReply = TypeVar("AnyReply", bound=Reply)

@@ -12,7 +12,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from rowpath import text as fmt
-from rowpath.analysis.model import Bar, PhaseAnswer
+from rowpath.analysis.answer_model import Bar, PhaseAnswer
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.report.drawing import LogAxis, axis, bar, grid_lines, short

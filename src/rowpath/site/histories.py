@@ -93,7 +93,9 @@ class _References:
     """Paths of one place whose driver, engine and runtime have one version in all runs that measured them."""
 
     def __init__(self, by_path: Mapping[str, list[_One]], nothing: Mapping[str, list[_One]]) -> None:
-        self.stable = {key: _by_run(ones) for key, ones in by_path.items() if _unchanged(ones)}
+        self.stable = {
+            key: _by_run(ones) for key, ones in by_path.items() if len({one.path.versions for one in ones}) == 1
+        }
         self.nothing = {key: _by_run(ones) for key, ones in nothing.items()}  # it has no version
 
     def best(self, key: str, mine: Sequence[_One]) -> dict[str, _One] | None:
@@ -121,10 +123,6 @@ def _by_run(ones: Iterable[_One]) -> dict[str, _One]:
 
 def _any(ones: Mapping[str, _One]) -> _One:
     return next(iter(ones.values()))
-
-
-def _unchanged(ones: Sequence[_One]) -> bool:
-    return len({one.path.versions for one in ones}) == 1
 
 
 def _history(place: _Place, key: str, mine: Sequence[_One], references: _References, machine: str) -> History | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rowpath.analysis.model import GroupAnswer, PhaseAnswer, Trust
+from rowpath.analysis.answer_model import GroupAnswer, PhaseAnswer, Trust
 from rowpath.model.base import Frozen
 from rowpath.model.path import WITHOUT
 

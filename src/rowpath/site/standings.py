@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rowpath.analysis.model import Bar, GroupAnswer, PhaseAnswer
+from rowpath.analysis.answer_model import Bar, GroupAnswer, PhaseAnswer
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
 from rowpath.site.model import SitePath, SiteRun

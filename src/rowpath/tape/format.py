@@ -24,7 +24,6 @@ from rowpath.tape.zstd import BadFrames
 
 MAGIC = b"ROWPATH TAPE "
 VERSION = 1
-SUFFIX = ".tape"
 MOST_BYTES = 2 << 30  # of content: it is held in memory
 HEAD = struct.Struct("<BBBBIIII")
 END, CONNECT, ASK, AGAIN = range(4)

@@ -35,16 +35,6 @@ static uint32_t number_at(const uint8_t *at) {
     return (uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-static void show(struct question *question, const char *what, const char *text, size_t length) {
-    int shown = (int)(length < TEXT_BYTES - 1 ? length : TEXT_BYTES - 1);
-    snprintf(question->text, sizeof question->text, "%s %.*s", what, shown, text);
-}
-
-static void unforeseen(struct question *question, const char *why) {
-    question->meaning = UNFORESEEN;
-    question->why = why;
-}
-
 static struct statement *statement_of(struct session *session, struct span payload, struct question *question) {
     uint32_t number;
     struct statement *found;

@@ -20,16 +20,6 @@ static struct key name_key(struct span name) {
     return key_add(NAMED, name.at, name.length);
 }
 
-static void show(struct question *question, const char *what, const char *text, size_t length) {
-    int shown = (int)(length < TEXT_BYTES - 1 ? length : TEXT_BYTES - 1);
-    snprintf(question->text, sizeof question->text, "%s %.*s", what, shown, text);
-}
-
-static void unforeseen(struct question *question, const char *why) {
-    question->meaning = UNFORESEEN;
-    question->why = why;
-}
-
 static void say(struct question *question, const void *reply, size_t length) {
     question->meaning = DONE;
     memcpy(question->reply, reply, length);

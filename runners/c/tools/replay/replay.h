@@ -90,6 +90,9 @@ struct question {
     const char *why;
     char text[TEXT_BYTES + 64]; /* the request, for people */
 };
+/* question.c */
+void show(struct question *question, const char *what, const char *text, size_t length);
+void unforeseen(struct question *question, const char *why);
 /* postgresql.c, mysql.c: what the message asks, and what the session learns from the reply to it. */
 void postgresql_ask(struct session *session, uint8_t type, struct span body, struct question *question);
 void postgresql_learn(struct session *session, const struct question *question, const struct record *reply);

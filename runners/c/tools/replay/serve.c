@@ -2,7 +2,6 @@
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "../tool.h"
@@ -186,19 +185,6 @@ static void serve_one(const struct answers *answers, const struct options *optio
         watch(connection, connection->output.waiting == 0              ? EPOLLIN
                           : connection->output.waiting < WAITING_BYTES ? EPOLLIN | EPOLLOUT
                                                                        : EPOLLOUT);
-}
-
-static int listen_on_unix(const char *path) {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (strlen(path) >= sizeof address.sun_path) {
-        errno = ENAMETOOLONG;
-        die(path);
-    }
-    strcpy(address.sun_path, path);
-    if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 128) != 0)
-        die(path);
-    return listener;
 }
 
 static void add_listener(int listener, int *known) {

@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from rowpath import text
+from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.comparison import differences
 from rowpath.analysis.comparison.between_runs import LEAST_UNCHANGED, Drift, compare_sides, drift_of
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Difference, RowOutcome
@@ -19,7 +20,6 @@ from rowpath.analysis.comparison.pairs import pair
 from rowpath.analysis.comparison.side import MEMORY, WHOLE, Measured, Run, Side, Where
 from rowpath.analysis.comparison.versions import interval as interval_within
 from rowpath.analysis.comparison.versions import sides
-from rowpath.analysis.model import Finding
 from rowpath.analysis.statistics.grouping import holm
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, student
 from rowpath.errors import UsageError

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 from typing import Literal
 
-from rowpath.analysis.model import Finding
+from rowpath.analysis.answer_model import Finding
 from rowpath.model.base import Frozen
 
 RowOutcome = Literal["slower", "faster", "more", "less", "no difference shown", "not confirmed", "not comparable"]
 CHANGED = ("slower", "faster", "more", "less")
+
+
+class OfPath(Frozen, frozen=True):
+    """Base of what is about one path in one phase."""
+
+    name: str
+    workload: str
+    phase: str
+    regime: str  # none: of the phase as a whole
+
+    @property
+    def place(self) -> tuple[str, str, str, str]:
+        """Path, workload, phase and regime."""
+        return self.name, self.workload, self.phase, self.regime
 
 
 class Difference(Frozen, frozen=True):
@@ -19,28 +33,15 @@ class Difference(Frozen, frozen=True):
     head: str
 
 
-class ComparedRun(Frozen, frozen=True):
-    """A run of one side."""
-
-    directory: str
-    experiment: str
-    started: str
-    sets: int
-
-
-class ComparedRow(Frozen, frozen=True):
+class ComparedRow(OfPath, frozen=True):
     """One metric of one path, phase and regime on both sides; ratios are head ÷ base.
 
     `noise`: how far the ratio of an unchanged path lies from 1 in 95 of 100 such comparisons, 0.04 is ±4 %; `factor`:
     the change ÷ the noise. Both are None of a count, which has no noise, and where there are too few sets.
     """
 
-    name: str
     base_path: str
     head_path: str
-    workload: str
-    phase: str
-    regime: str  # none: of the phase as a whole
     metric: str
     unit: str
     outcome: RowOutcome
@@ -59,11 +60,6 @@ class ComparedRow(Frozen, frozen=True):
     differences: tuple[Difference, ...] = ()
 
     @property
-    def place(self) -> tuple[str, str, str, str]:
-        """Path, workload, phase and regime."""
-        return self.name, self.workload, self.phase, self.regime
-
-    @property
     def changed(self) -> bool:
         """Whether a change is claimed."""
         return self.outcome in CHANGED
@@ -72,6 +68,15 @@ class ComparedRow(Frozen, frozen=True):
     def suspicious(self) -> bool:
         """Whether its own interval excludes 1, before the correction for many rows."""
         return self.factor is not None and self.factor > 1
+
+
+class ComparedRun(Frozen, frozen=True):
+    """A run of one side."""
+
+    directory: str
+    experiment: str
+    started: str
+    sets: int
 
 
 class Comparison(Frozen, frozen=True):
@@ -90,24 +95,15 @@ class Comparison(Frozen, frozen=True):
     only_head: tuple[str, ...]
 
 
-class Confirmed(Frozen, frozen=True):
+class Confirmed(OfPath, frozen=True):
     """A suspicious row measured again: base and head in the same sets of one run; None where that was not possible."""
 
-    name: str
-    workload: str
-    phase: str
-    regime: str
     outcome: Literal["slower", "faster", "no difference shown", "not possible"]
     ratio: float | None = None
     low: float | None = None
     high: float | None = None
     sets: int = 0
     reason: str = ""
-
-    @property
-    def place(self) -> tuple[str, str, str, str]:
-        """Path, workload, phase and regime."""
-        return self.name, self.workload, self.phase, self.regime
 
 
 class GateWords(Frozen, frozen=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import (
     contracts,
@@ -17,7 +18,6 @@ from rowpath.analysis.findings import (
     published,
     waiting,
 )
-from rowpath.analysis.model import Finding
 
 Rule = Callable[[Evidence], Iterator[Finding]]
 

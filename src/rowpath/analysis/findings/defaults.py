@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rowpath import text
+from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.contracts import made_once
 from rowpath.analysis.findings.wording import interval_text, phase_text, phases_text
-from rowpath.analysis.model import Finding
 from rowpath.journal.records import CountedRecord, WorkerRecord
 
 TRAVELS = 0.5  # texts per operation, from which on a statement is not prepared only once

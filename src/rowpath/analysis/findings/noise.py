@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rowpath import text
+from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.core_users import NAMES, Share, shares, shares_text
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import Finding, Ranking
+from rowpath.analysis.model import Ranking
 from rowpath.journal.records import NoiseRecord, SampleRecord
 
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")

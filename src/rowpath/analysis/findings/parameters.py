@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.model import Finding
 from rowpath.model.probe import PlanFacts
 
 

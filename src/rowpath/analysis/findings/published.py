@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from rowpath import text
+from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import words
-from rowpath.analysis.model import Finding
 from rowpath.model import claims
 from rowpath.model.claims import Consistency, PublishedColumn, Shared
 

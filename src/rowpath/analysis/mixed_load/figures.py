@@ -11,7 +11,6 @@ import numpy as np
 from rowpath.analysis.mixed_load import backups, values
 from rowpath.analysis.mixed_load.model import (
     DirectoryCopy,
-    GroupFailure,
     GroupFigures,
     GroupRatio,
     Latency,
@@ -23,7 +22,7 @@ from rowpath.analysis.mixed_load.model import (
 from rowpath.analysis.mixed_load.stages import StageRun, stage_runs
 from rowpath.analysis.mixed_load.timeline import time_lines
 from rowpath.analysis.mixed_load.values import interval
-from rowpath.journal.mixed_load_records import ClientGroupRecord, DirectoryCopyRecord
+from rowpath.journal.mixed_load_records import ClientGroupRecord, CountedFailure, DirectoryCopyRecord
 from rowpath.model import histogram
 from rowpath.model.grouping import grouped
 
@@ -111,11 +110,11 @@ def latency(kept: Iterable[Mapping[str, int]]) -> Latency:
     return Latency(total, middles / total if total else None, p50, p90, p99, p999, most)
 
 
-def _failures(records: list[ClientGroupRecord]) -> tuple[GroupFailure, ...]:
+def _failures(records: list[ClientGroupRecord]) -> tuple[CountedFailure, ...]:
     """By kind and code over all sets, the most frequent first; the first text of each."""
     every = (failure for record in records for failure in record.failures)
     listed = (
-        GroupFailure(kind, code, alike[0].text, sum(failure.count for failure in alike))
+        CountedFailure(kind, code, alike[0].text, sum(failure.count for failure in alike))
         for (kind, code), alike in grouped(every, lambda failure: (failure.kind, failure.code)).items()
     )
     return tuple(sorted(listed, key=lambda failure: -failure.count))

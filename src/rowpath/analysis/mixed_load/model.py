@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from rowpath.journal.mixed_load_records import CountedFailure
 from rowpath.model.base import Frozen
 
 
@@ -17,15 +18,6 @@ class Latency(Frozen, frozen=True):
     p99_ns: int | None
     p999_ns: int | None
     most_ns: int | None
-
-
-class GroupFailure(Frozen, frozen=True):
-    """This many operations failed or were refused in this way."""
-
-    kind: str
-    code: str
-    text: str
-    count: int
 
 
 class GroupFigures(Frozen, frozen=True):
@@ -49,7 +41,7 @@ class GroupFigures(Frozen, frozen=True):
     reached: bool  # closed loop: true
     not_begun: int  # open loop: operations due that were never begun
     failed: int
-    failures: tuple[GroupFailure, ...]
+    failures: tuple[CountedFailure, ...]
     rows_per_operation: float
     touch_ok: bool | None  # None: nothing is known of it
     longest_stall_s: float  # within which no operation of the group ended

@@ -94,15 +94,16 @@ def stage_runs(journal: Records) -> list[StageRun]:
         run = runs.get(_key(record))
         if run is None:
             continue
-        if isinstance(record, ClientGroupRecord):
-            if record.client_group in {worker.client_group for worker in run.workers}:
-                run.groups[record.client_group] = record
-        elif isinstance(record, SecondRecord):
-            run.seconds.append(record)
-        elif isinstance(record, BackupRecord):
-            run.backups.append(record)
-        elif isinstance(record, KillRecord):
-            run.kills.append(record)
+        match record:
+            case ClientGroupRecord(client_group=name):
+                if name in {worker.client_group for worker in run.workers}:
+                    run.groups[name] = record
+            case SecondRecord():
+                run.seconds.append(record)
+            case BackupRecord():
+                run.backups.append(record)
+            case KillRecord():
+                run.kills.append(record)
     for run in runs.values():
         for worker in run.workers:
             name = worker.client_group

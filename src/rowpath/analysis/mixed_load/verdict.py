@@ -124,11 +124,7 @@ def _backups(report: MixedLoadReport) -> Iterator[str]:
         yield f"{count} made, {restored} of them restored and verified{bad}."
 
 
-_WHEN = {
-    "end": "at the end",
-    "kill": "after the engine was killed",
-    "backup": "in restored backups",
-}
+_WHEN = {"end": "at the end", "kill": "after the engine was killed", "backup": "in restored backups"}
 
 
 def _acknowledged(report: MixedLoadReport) -> Iterator[str]:

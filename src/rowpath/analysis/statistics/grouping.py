@@ -69,14 +69,14 @@ def _mean(interval: Interval | None, cost: float, reference: float) -> float:
     return interval.mean if interval is not None else math.log(cost / reference)
 
 
-def holm(p_values: Sequence[float], alpha: float = ALPHA) -> list[bool]:
+def holm(p_values: Sequence[float]) -> list[bool]:
     """Which hypotheses of the family are rejected, in the order given; step-down (Holm 1979).
 
-    The chance of any false difference in the family stays below alpha.
+    The chance of any false difference in the family stays below ALPHA.
     """
     rejected = [False] * len(p_values)
     for tested, position in enumerate(sorted(range(len(p_values)), key=lambda index: p_values[index])):
-        if p_values[position] > alpha / (len(p_values) - tested):
+        if p_values[position] > ALPHA / (len(p_values) - tested):
             break
         rejected[position] = True
     return rejected

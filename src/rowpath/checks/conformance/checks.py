@@ -7,14 +7,7 @@ from typing import Any
 
 from rowpath.checks.conformance.cases import Case, phase_name
 from rowpath.checks.conformance.fixture import EngineFixture, any_case
-from rowpath.checks.conformance.outcome import (
-    CheckFailed,
-    Outcome,
-    expect,
-    expect_equal,
-    expect_touch,
-    outcome_of,
-)
+from rowpath.checks.conformance.outcome import CheckFailed, Outcome, expect, expect_equal, expect_touch, outcome_of
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath

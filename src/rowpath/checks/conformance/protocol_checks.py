@@ -20,16 +20,7 @@ from rowpath.execution.worker import Worker
 from rowpath.model.workload import Column, Phase, Table
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import Runner, RunnerFailure
-from rowpath.runners.protocol import (
-    CODEC,
-    MESSAGE_LIMIT_BYTES,
-    PROTOCOL,
-    Close,
-    CloseReply,
-    Hello,
-    HelloReply,
-    Sample,
-)
+from rowpath.runners.protocol import CODEC, MESSAGE_LIMIT_BYTES, PROTOCOL, Close, CloseReply, Hello, HelloReply, Sample
 
 BAD_LINES = (b"{", b"[]", b'"text"', b"nonsense", b"\xff\xfe", b'{"id": 7}', b'{"type": "dance", "id": 8}')
 LONG_LINE = b'{"id": 9, "type": "' + b"x" * MESSAGE_LIMIT_BYTES + b'"}'

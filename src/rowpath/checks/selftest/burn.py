@@ -5,8 +5,9 @@ from __future__ import annotations
 import statistics
 
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
+from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.execution.worker import Measured, Worker
+from rowpath.execution.worker import Worker
 
 BURNS_US = (0, 20, 50, 100, 200)
 BLOCKS = 25

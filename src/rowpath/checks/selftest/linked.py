@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from rowpath.analysis.model import AcrossLink
+from rowpath.analysis.curves_model import AcrossLink
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
 from rowpath.engines import ENGINES
 

@@ -21,15 +21,7 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
 from rowpath.runners.process import Runner
-from rowpath.runners.protocol import (
-    Facts,
-    FactsReply,
-    PhaseSpec,
-    Prepare,
-    PrepareReply,
-    Verify,
-    VerifyReply,
-)
+from rowpath.runners.protocol import Facts, FactsReply, PhaseSpec, Prepare, PrepareReply, Verify, VerifyReply
 
 MARKER = "rowpath_works_here"  # a table that is there while a run goes on
 CONSENT = "create-tables"

@@ -11,6 +11,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import Instance, LoadingCost, Place
 from rowpath.engines.mariadb import backup, client_login
@@ -18,15 +19,6 @@ from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.embedded import MariadbDirectory
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.engines.mariadb.settings import TLS_SUFFIX, Flavour
-from rowpath.engines.probe_facts import (
-    LOCK_TIMEOUT_S,
-    SOCKET_KEYS,
-    TLS_KEYS,
-    ProbeFacts,
-    ServerClock,
-    ServerTimes,
-    Syntax,
-)
 from rowpath.machine import certificates, private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
@@ -61,30 +53,30 @@ def _session_statements(version: str, timeout_ms: int) -> tuple[str, ...]:
     return (
         "SET SESSION TRANSACTION READ ONLY",
         f"SET SESSION {limit}",
-        f"SET SESSION lock_wait_timeout = {LOCK_TIMEOUT_S}",
-        f"SET SESSION innodb_lock_wait_timeout = {LOCK_TIMEOUT_S}",
+        f"SET SESSION lock_wait_timeout = {probing.LOCK_TIMEOUT_S}",
+        f"SET SESSION innodb_lock_wait_timeout = {probing.LOCK_TIMEOUT_S}",
     )
 
 
-def _server_times(text: str) -> ServerTimes:
+def _server_times(text: str) -> probing.ServerTimes:
     """Of `ANALYZE FORMAT=JSON`."""
     block = json.loads(text)
     planning = block.get("query_optimization", {}).get("r_total_time_ms", 0.0)
-    return ServerTimes(planning, block["query_block"]["r_total_time_ms"])
+    return probing.ServerTimes(planning, block["query_block"]["r_total_time_ms"])
 
 
-ANALYZE = ServerClock("ANALYZE FORMAT=JSON", "ANALYZE FORMAT=JSON {sql}", _server_times)
+ANALYZE = probing.ServerClock("ANALYZE FORMAT=JSON", "ANALYZE FORMAT=JSON {sql}", _server_times)
 
 
-def probe_facts(scheme: str, *option_groups: str, clock: ServerClock = ANALYZE) -> ProbeFacts:
+def probe_facts(scheme: str, *option_groups: str, clock: probing.ServerClock = ANALYZE) -> probing.ProbeFacts:
     """What a probe must know of a server of the family; `option_groups`: what its clients read of .my.cnf."""
-    return ProbeFacts(
+    return probing.ProbeFacts(
         schemes=(scheme,),
         port=client_login.PORT,
-        url_options=(*TLS_KEYS, *SOCKET_KEYS),
+        url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="mysql",
         complete_login=functools.partial(client_login.complete, option_groups),
-        syntax=Syntax(name_quote="`", backslashes=True),
+        syntax=probing.Syntax(name_quote="`", backslashes=True),
         row_limit_statement="SET SESSION sql_select_limit = {rows}",
         session_statements=_session_statements,
         server_clock=clock,

@@ -12,10 +12,7 @@ from rowpath.errors import RowpathError
 from rowpath.machine import private_directories
 
 DUMP, PHYSICAL = ("mariadb-dump", "mariadb-backup")
-INSTALL = {
-    DUMP: programs.INSTALL_CLIENT,
-    PHYSICAL: "apt-get install --no-install-recommends mariadb-backup",
-}
+INSTALL = {DUMP: programs.INSTALL_CLIENT, PHYSICAL: "apt-get install --no-install-recommends mariadb-backup"}
 END_OF_DUMP = b"-- Dump completed"
 
 

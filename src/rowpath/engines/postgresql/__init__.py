@@ -10,20 +10,12 @@ from typing import Any
 
 from typing_extensions import override
 
+from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Place
 from rowpath.engines.postgresql import client_login
 from rowpath.engines.postgresql.client_login import PORT
 from rowpath.engines.postgresql.server import BACKUP_PROGRAMS, PostgresqlServer
-from rowpath.engines.probe_facts import (
-    LOCK_TIMEOUT_S,
-    SOCKET_KEYS,
-    TLS_KEYS,
-    ProbeFacts,
-    ServerClock,
-    ServerTimes,
-    Syntax,
-)
 from rowpath.machine import certificates, postgresql_programs, private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
@@ -36,15 +28,15 @@ def _session_statements(_version: str, timeout_ms: int) -> tuple[str, ...]:
         "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
         "SET application_name = 'rowpath'",
         f"SET statement_timeout = {timeout_ms}",
-        f"SET lock_timeout = {LOCK_TIMEOUT_S * 1000}",
+        f"SET lock_timeout = {probing.LOCK_TIMEOUT_S * 1000}",
         f"SET idle_in_transaction_session_timeout = {IDLE_TIMEOUT_S * 1000}",
     )
 
 
-def _server_times(text: str) -> ServerTimes:
+def _server_times(text: str) -> probing.ServerTimes:
     """Of `EXPLAIN (ANALYZE, FORMAT JSON)`."""
     (plan,) = json.loads(text)
-    return ServerTimes(plan["Planning Time"], plan["Execution Time"])
+    return probing.ServerTimes(plan["Planning Time"], plan["Execution Time"])
 
 
 class Postgresql(BackupWays):
@@ -79,20 +71,22 @@ class Postgresql(BackupWays):
     integers = {16: "smallint", 32: "integer", 64: "bigint"}
     slow_query = "SELECT count(*) FROM generate_series(1, 1000000) AS a CROSS JOIN generate_series(1, 1000000) AS b"
     loading = LoadingCost(50e6, 3.5, 40e6)
-    probe = ProbeFacts(
+    probe = probing.ProbeFacts(
         schemes=("postgresql", "postgres"),
         port=PORT,
-        url_options=(*TLS_KEYS, *SOCKET_KEYS),
+        url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="postgresql",
         complete_login=client_login.complete,
-        syntax=Syntax(nested_comments=True, dollar_quotes=True, escape_strings=True),
+        syntax=probing.Syntax(nested_comments=True, dollar_quotes=True, escape_strings=True),
         row_limit="LIMIT {rows}",
         session_statements=_session_statements,
         prepared_settings={"plan_cache_mode": ("auto", "force_custom_plan", "force_generic_plan")},
         cast_literals=True,
         binary_literal=r"'\x{}'",
         privileged_query="SELECT rolname::text FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper",
-        server_clock=ServerClock("EXPLAIN ANALYZE", "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {sql}", _server_times),
+        server_clock=probing.ServerClock(
+            "EXPLAIN ANALYZE", "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {sql}", _server_times
+        ),
         empty_query="SELECT 1",
         pooler_query="SELECT 'pooled' WHERE pg_backend_pid() <> {server_pid}",
     )

@@ -76,11 +76,7 @@ def stall_ns(shared_counters: SharedCounters, name: str, now_ns: int) -> int:
 
 
 def group_record(
-    member: Member,
-    total: GroupTotal | None,
-    last: Snapshot,
-    span: tuple[int, int, int],
-    zero_ns: int,
+    member: Member, total: GroupTotal | None, last: Snapshot, span: tuple[int, int, int], zero_ns: int
 ) -> ClientGroupRecord:
     """As the journal has it, without its stage; `total` None: the runner was lost, the shared counters remain.
 

@@ -93,17 +93,8 @@ class SharedCounters:
     def spec(self, name: str, phase: str, first_client: int = 0) -> GroupSpec:
         """The group as a runner gets it, closed loop; `first_client`: the first of the runner's clients that is its."""
         place = self.places[name]
-        return GroupSpec(
-            name=name,
-            phase=phase,
-            first_client=first_client,
-            clients=place.clients,
-            pacing="closed",
-            control=place.control,
-            slots=place.slots,
-            slot_bytes=place.slot_bytes,
-            acknowledged=place.acknowledged,
-        )
+        where = {key: getattr(place, key) for key in ("clients", "control", "slots", "slot_bytes", "acknowledged")}
+        return GroupSpec(name=name, phase=phase, first_client=first_client, pacing="closed", **where)
 
     def begin(self, name: str, at_ns: int) -> None:
         """Let a group's clients begin at that instant of CLOCK_MONOTONIC."""

@@ -18,10 +18,7 @@ _ESTABLISHED = 1 << 1
 # What a peer of 127.0.0.1 is called: by an IPv4 socket, by an IPv6 one (a JVM opens those), and ::1.
 _LOOPBACK = {
     socket.AF_INET: (socket.inet_aton("127.0.0.1") + bytes(12),),
-    socket.AF_INET6: (
-        socket.inet_pton(socket.AF_INET6, "::ffff:127.0.0.1"),
-        socket.inet_pton(socket.AF_INET6, "::1"),
-    ),
+    socket.AF_INET6: (socket.inet_pton(socket.AF_INET6, "::ffff:127.0.0.1"), socket.inet_pton(socket.AF_INET6, "::1")),
 }
 _HEADER = struct.Struct("=IHHII")  # nlmsghdr
 _ASK = struct.Struct("=BBBBI")  # inet_diag_req_v2 up to its socket id

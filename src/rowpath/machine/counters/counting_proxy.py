@@ -234,7 +234,7 @@ class Switchboard:
                 return
             *commands, pending = (pending + data).split(b"\n")
             for command in commands:
-                while self._sockets_waiting():
+                while any(key.fileobj != 0 for key, _ in self._sockets.select(0)):
                     self._turn(0)
                 self._counters.texts_sent = sum(link.watch.found for link in self._links)
                 print(json.dumps(asdict(self._counters)), flush=True)
@@ -272,9 +272,6 @@ class Switchboard:
         self._links = [link for link in self._links if link.ends[0].fileno() >= 0]
         for link in self._links:
             link.watch = Watch(text)
-
-    def _sockets_waiting(self) -> bool:
-        return any(key.fileobj != 0 for key, _ in self._sockets.select(0))
 
     def _turn(self, timeout_s: float | None) -> bool:
         """Serve every socket that has something; whether stdin has."""

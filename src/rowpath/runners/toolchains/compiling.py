@@ -53,11 +53,7 @@ def made_once(target: Path, make: Callable[[Path], object]) -> Path:
 
 
 def run(
-    command: Sequence[str],
-    failed: str,
-    remedy: str,
-    environment: Mapping[str, str] = {},
-    timeout_s: float = TIMEOUT_S,
+    command: Sequence[str], failed: str, remedy: str, environment: Mapping[str, str] = {}, timeout_s: float = TIMEOUT_S
 ) -> str:
     """One step of a build; what it prints. `failed`: the error's text where it fails.
 

@@ -81,8 +81,7 @@ def _own(adapter: Adapter, version: str) -> str:
     if not requirement:
         if version not in adapter.versions:
             raise UsageError(
-                f"{adapter.driver} has no version {version!r}: it comes with Python",
-                f"version={adapter.versions[0]}",
+                f"{adapter.driver} has no version {version!r}: it comes with Python", f"version={adapter.versions[0]}"
             )
         return ""
     if "/" in version:

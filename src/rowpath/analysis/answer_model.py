@@ -1,0 +1,132 @@
+"""The nouns of an answer: pictures, trust, findings, sentences."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from rowpath.model.base import Frozen, OfPhase
+
+
+class Finding(Frozen, frozen=True):
+    """A statement with its evidence, its cause and the next command."""
+
+    id: str
+    severity: Literal["note", "warning", "error"]
+    text: str
+    evidence: str
+    cause: str = ""
+    next_command: str = ""
+    paths: tuple[str, ...] = ()
+    share: float | None = None  # of the time of its paths, that it explains or puts in doubt; None: not known
+
+
+class Bar(Frozen, frozen=True):
+    """A ranked path in one line.
+
+    Client CPU + server CPU + waiting - overlap = cost: both sides work at once during the overlap.
+    """
+
+    name: str
+    path_id: str
+    cost_ns: float
+    low_ns: float | None  # 95 % interval of the time
+    high_ns: float | None
+    ratio: float  # to the fastest
+    ratio_low: float | None
+    ratio_high: float | None
+    tier: int
+    tied: bool  # with the one before
+    client_cpu_ns: float | None = None  # of one operation, on the measured cores; None: not measured
+    server_cpu_ns: float | None = None  # None: not measured, or there is no server
+    waiting_ns: float | None = None
+    overlap_ns: float = 0.0
+    provisional: bool = False
+    note: str = ""  # of a probe: what it delivers and how it was measured: "yours", "columns", "a try"
+
+
+class PhaseAnswer(OfPhase, frozen=True):
+    """The leading ranking of a workload phase; of a probe, the paths of one language."""
+
+    comparison: str
+    title: str  # "keyed.read", "Python"
+    bars: tuple[Bar, ...]  # all ranked paths, fastest first
+    floor_ns: float | None = None
+    unranked: dict[str, str] = {}  # name → reason
+    sets: int = 0
+    rows: float = 0.0  # per operation; 0: none, or not known
+
+
+class RateBar(Frozen, frozen=True):
+    """What a client group reaches on one path."""
+
+    name: str
+    path_id: str
+    rate_per_s: float
+    low: float | None  # its interval
+    high: float | None
+    ratio: float  # to the greatest rate
+    p99_ns: int | None  # latency in an open loop, service time in a closed one; None: withheld
+    reached: bool  # the requested rate; closed loop: true
+    failed: int
+
+
+class GroupAnswer(Frozen, frozen=True):
+    """A client group in one stage on every path, greatest rate first."""
+
+    stage: str
+    client_group: str
+    clients: int
+    requested_per_s: float | None  # open loop
+    bars: tuple[RateBar, ...]
+    sets: int
+
+
+class MergedFinding(Frozen, frozen=True):
+    """All findings of one id in one line."""
+
+    id: str
+    severity: Literal["note", "warning", "error"]  # the worst of its members'
+    text: str
+    paths: tuple[str, ...]
+    weight: float  # greater: more consequential
+    members: tuple[Finding, ...]
+
+
+TrustLevel = Literal[
+    "refused", "partial", "unproven", "provisional", "disturbed", "proven and quiet"
+]  # the worst first
+
+
+class Trust(Frozen, frozen=True):
+    """How far a run can be trusted; `reasons`: each a sentence."""
+
+    level: TrustLevel = "unproven"
+    line: str = ""
+    reasons: tuple[str, ...] = ()
+
+
+class Hidden(Frozen, frozen=True):
+    """What an answer does not show, and how many there are of it."""
+
+    what: str  # "rankings", "findings"
+    count: int
+
+
+class Said(Frozen, frozen=True):
+    """A sentence of the verdict: what it is about, and how much it matters among those of its kind."""
+
+    kind: str
+    text: str
+    weight: float = 0.0
+
+
+class Answer(Frozen, frozen=True):
+    """The short form of an analysis: a question, an answer, pictures, certainty."""
+
+    question: str = ""
+    trust: Trust = Trust()
+    phases: tuple[PhaseAnswer, ...] = ()  # the leading rankings; of a probe, its languages
+    groups: tuple[GroupAnswer, ...] = ()  # of client groups at work at once
+    sentences: tuple[str, ...] = ()  # at most five
+    findings: tuple[MergedFinding, ...] = ()  # the most consequential first
+    hidden: tuple[Hidden, ...] = ()

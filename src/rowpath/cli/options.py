@@ -1,0 +1,179 @@
+"""Options of several commands, and the kinds of values that options take."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any, NoReturn
+
+from typing_extensions import override
+
+from rowpath.errors import UsageError
+from rowpath.model.path import TOGETHER
+
+EXPORTS = {
+    "json": "the results as json",
+    "csv": "the results as csv",
+    "parquet": "the results as Parquet (needs the Python package pyarrow)",
+    "markdown": "the results as markdown",
+    "timeline": "every second of client groups as csv",
+    "bencher": "the figures that count in Bencher's Metric Format",
+    "github_benchmark": "the figures that count for github-action-benchmark (customSmallerIsBetter)",
+}
+SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+SELECTED = (
+    "an experiment's name or TOML file (rowpath list experiments), and filters for its paths: "
+    "engine=sqlite,postgresql language=c"
+)
+
+
+def export_option(form: str) -> str:
+    """The option that names the file of an export."""
+    return f"--export-{form.replace('_', '-')}"
+
+
+SHARED: dict[str, dict[str, Any]] = {  # options of several commands
+    "--adapters": {
+        "metavar": "FILE",
+        "type": Path,
+        "help": "your own adapters, runners or language: an adapters.toml (docs/add-a-driver.md)",
+    },
+    "--color": {
+        "choices": ("auto", "always", "never"),
+        "default": "auto",
+        "help": "colour in the terminal (NO_COLOR is honoured)",
+    },
+    "-q --quiet": {"action": "store_true", "help": "no progress"},
+    "--seed": {"type": int, "help": "seed of the random order (recorded; default: from the clock)"},
+    "--tables": {
+        "action": "store_true",
+        "help": "print every table, finding and sentence instead of the answer on one screen",
+    },
+    "--timeout": {
+        "metavar": "SECONDS",
+        "type": float,
+        "default": 120.0,
+        "help": "longest single request to a runner (default 120)",
+    },
+    "--together": {
+        "action": "append",
+        "choices": TOGETHER,
+        "default": [],
+        "help": "rank paths that differ in this coordinate in one list (fetch: rows, blocks, columns), although "
+        "their work differs",
+    },
+    **{
+        export_option(form): {"metavar": "FILE", "help": f"also write {what} ('-' = stdout)"}
+        for form, what in EXPORTS.items()
+    },
+}
+SHARED_EXPORTS = tuple(map(export_option, EXPORTS))
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with Rowpath's error form."""
+
+    @override
+    def error(self, message: str) -> NoReturn:
+        raise UsageError(message, f"{self.prog} --help")
+
+
+def duration_s(option: str, text: str, least_s: float) -> float:
+    """`60s`, `2min`, `90` as seconds; UsageError for anything else."""
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    suffix = text[len(number) :] or "s"
+    try:
+        found = float(number) * SECONDS[suffix]
+    except (ValueError, KeyError):
+        raise UsageError(f"invalid {option} '{text}': expected a time such as 60s", f"{option} 60s, or 5min") from None
+    if not least_s <= found < float("inf"):
+        raise UsageError(f"invalid {option} '{text}': expected at least {least_s:g} s", f"{option} 60s")
+    return found
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """`a,b` as words."""
+    return tuple(word for word in text.split(",") if word)
+
+
+def command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
+    """A command's parser; the text is its help."""
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+    parser.set_defaults(command=name)
+    return parser
+
+
+def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
+    """Options of `SHARED`, in this order."""
+    for name in names:
+        parser.add_argument(*name.split(), **SHARED[name])
+
+
+def add_time(
+    parser: argparse._ActionsContainer, option: str, least_s: float, help_: str, default_s: float | None = None
+) -> None:
+    """An option that takes `60s`, `2min` or `90`, in seconds under its name with `_s`."""
+    parser.add_argument(
+        option,
+        metavar="TIME",
+        dest=f"{option[2:].replace('-', '_')}_s",
+        type=lambda text: duration_s(option, text, least_s),
+        default=default_s,
+        help=help_,
+    )
+
+
+def add_selection(
+    parser: argparse.ArgumentParser, named: str = "EXPERIMENT or COORDINATE=VALUE", help_: str = SELECTED
+) -> None:
+    """The words that name an experiment and filters, and what chooses among its paths."""
+    parser.add_argument("words", nargs="*", metavar=named, help=help_)
+    parser.add_argument("-M", "--mode", metavar="MODES", help="short for statement=MODES (text, bound, prepared)")
+    parser.add_argument("--all", action="store_true", help="include the experiment's extended paths")
+    add_shared(parser, "--adapters")
+
+
+def add_out(parser: argparse.ArgumentParser, kind: str) -> None:
+    """Where the run directory goes."""
+    default = f"rowpath-runs/{kind}-TIME"
+    help_ = f"the run directory (default: {default})"
+    parser.add_argument("-o", "--out", metavar="DIR", type=Path, dest="directory", help=help_)
+
+
+def add_query(parser: argparse.ArgumentParser) -> None:
+    """One query and its parameters."""
+    query = parser.add_mutually_exclusive_group()
+    query.add_argument("--query", metavar="SQL", default="", help="the query")
+    query.add_argument("--query-file", metavar="FILE", type=Path, help="a file that holds the query")
+    query.add_argument("--table", metavar="TABLE", default="", help="a whole table instead of a query")
+    given = parser.add_mutually_exclusive_group()
+    given.add_argument(
+        "--param",
+        metavar="TYPE:VALUE",
+        dest="params",
+        action="append",
+        default=[],
+        help="a parameter of the query, for its next placeholder (?, $1, %%s or :name)",
+    )
+    given.add_argument(
+        "--params",
+        metavar="FILE",
+        dest="params_file",
+        type=Path,
+        help="a CSV file of parameters: a line of name:type, then a line for each execution",
+    )
+    given.add_argument(
+        "--params-from", metavar="SQL", dest="params_query", default="", help="a query whose rows are the parameters"
+    )
+
+
+def add_own_database(parser: argparse.ArgumentParser) -> None:
+    """How a database of the user\'s own is read."""
+    parser.add_argument("--max-rows", metavar="N", type=int, help="read at most N rows of the result")
+    parser.add_argument("--jar", metavar="FILE", type=Path, help="the JDBC driver of a jdbc: URL")
+    parser.add_argument("--odbc-driver", metavar="FILE", type=Path, help="the ODBC driver of an odbc: URL")
+    parser.add_argument(
+        "--in-place", action="store_true", help="open files where they are, read-only, instead of a copy"
+    )
+    parser.add_argument("--yes", action="store_true", help="copy files of more than a gigabyte without asking")
+    parser.add_argument("--redact-query", action="store_true", help="keep the query's text out of the run directory")

@@ -1,0 +1,112 @@
+"""`rowpath run`: an experiment, a tape, or a run to resume."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from rowpath.analysis.wide_intervals import paths_to_repeat
+from rowpath.cli import hosts as joining
+from rowpath.cli import plan as planning
+from rowpath.cli import words
+from rowpath.cli.output import finish, open_exports
+from rowpath.cli.words import Filters
+from rowpath.errors import UsageError
+from rowpath.execution import run as execution
+from rowpath.planning.estimate import estimate_s
+from rowpath.planning.overrides import Overrides
+from rowpath.recording.replayed import replayed
+from rowpath.report import live
+from rowpath.report.console import make_console
+
+if TYPE_CHECKING:
+    from rowpath.hosts.session import Session
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run, report and export; 130 when interrupted, 1 when --gate fails."""
+    filters = words.filters(options)
+    if options.resume and (options.words or filters or options.hosts):
+        raise UsageError(
+            "--resume takes no other options: they come from the run directory",
+            f"rowpath run --resume {options.resume}",
+        )
+    with contextlib.ExitStack() as cleanup:
+        file = execution.hosts_file_of(options.resume) if options.resume else options.hosts
+        hosts = cleanup.enter_context(_joined(file, options)) if file else None
+        return _run(options, filters, hosts)
+
+
+def _joined(file: Path, options: argparse.Namespace) -> contextlib.AbstractContextManager[Session]:
+    """The hosts of a file, for a run."""
+    if options.within_s:
+        raise UsageError("--within does not work with --hosts yet", "-r SETS, or --fast")
+    if options.tape:
+        raise UsageError("a tape is replayed on this machine only", "remove --hosts, or --tape")
+    return joining.joined(file)
+
+
+def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None) -> int:
+    """`rowpath run` on this machine or on the hosts that have been joined."""
+    if options.resume:
+        exports = open_exports(options)
+        outcome = execution.resume(
+            options.resume,
+            progress=live.make(options.quiet, options.color),
+            timeout_s=options.timeout,
+            wait_for_quiet_s=options.wait_for_quiet_s,
+            paths_to_repeat=paths_to_repeat,
+            hosts=hosts,
+        )
+    else:
+        name = words.experiment(options)
+        if name is None and not options.tape:
+            raise UsageError("no experiment given", "rowpath list experiments, then: rowpath run NAME")
+        experiment: Any = name
+        if options.tape:
+            experiment, filters = replayed(options.tape, name, filters)
+        overrides = Overrides(
+            3 if options.fast else 10 if options.rigorous else options.runs,
+            options.warmup,
+            options.scale,
+            options.rate,
+            options.p99,
+            options.seconds,
+            options.rigorous,
+        )
+        more = {"extended": options.all, "seed": options.seed}
+        if options.within_s:
+            plan, cost = planning.plan_within(experiment, filters, overrides, options.within_s, **more)
+        else:
+            plan, cost = planning.plan_for(experiment, filters, overrides, **more, hosts=hosts), ""
+        if options.version:
+            planning.check_versions(plan, filters["version"])
+        if options.plan:
+            planning.print_plan(plan, make_console(options.color), cost)
+            if hosts is not None:
+                for line in joining.print_plan(hosts, planning.host_pairs(plan)):
+                    make_console(options.color).print(line, highlight=False, soft_wrap=True)
+            return 0
+        if cost and not options.quiet:
+            print(cost, file=sys.stderr)
+        if options.all and not options.quiet:
+            print(f"{len(plan.paths)} paths, estimated time {estimate_s(plan) / 60:.0f} min", file=sys.stderr)
+        exports = open_exports(options)
+        outcome = execution.run_plan(
+            plan,
+            directory=options.directory,
+            progress=live.make(options.quiet, options.color),
+            timeout_s=options.timeout,
+            wait_for_quiet_s=options.wait_for_quiet_s,
+            within_s=options.within_s,
+            restart_servers=options.rigorous,
+            together=tuple(options.together),
+            paths_to_repeat=paths_to_repeat,
+            tape=options.tape,
+            hosts=hosts,
+            hosts_file=options.hosts,
+        )
+    return finish(outcome, options, exports)

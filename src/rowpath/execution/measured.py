@@ -1,0 +1,50 @@
+"""A sample with what the collectors saw around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import msgspec
+
+from rowpath.execution import core_share
+from rowpath.journal.records import SampleRecord
+from rowpath.machine.counters.core_users import CoreUser
+from rowpath.runners import protocol
+
+
+@dataclass
+class Measured:
+    """A sample's reply with what the collectors saw around it."""
+
+    reply: protocol.SampleReply
+    client_cpu_ns: int | None
+    server_cpu_ns: int | None
+    wait_ns: int | None
+    cpu_coverage: float | None  # share of the window that client and server CPU account for
+    core_users: list[CoreUser]  # who else had the measured cores, so that the sample is disturbed; empty: nobody
+    client_helpers_cpu_ns: int = 0  # of those above, on spare cores beside the window
+    server_helpers_cpu_ns: int = 0
+    own_wait_ns: int = 0  # in which the path waited and nobody had its core
+
+    @property
+    def helpers_cpu_ns(self) -> int:
+        """CPU time of the helper threads of both sides, on spare cores."""
+        return self.client_helpers_cpu_ns + self.server_helpers_cpu_ns
+
+    @property
+    def disturbed(self) -> str:
+        """Why the sample is, in words; empty when it is not."""
+        return core_share.sentence(self.core_users, max(1, self.reply.window_ns))
+
+    def record(self, regime: str, round_number: int, at_ns: int) -> SampleRecord:
+        """As the journal has it; what it was compared to is not in it yet."""
+        record = msgspec.convert(protocol.body(self.reply), SampleRecord)
+        record.regime, record.round, record.at_ns = regime, round_number, at_ns
+        record.client_cpu_ns, record.server_cpu_ns = self.client_cpu_ns, self.server_cpu_ns
+        record.wait_ns, record.cpu_coverage, record.disturbed = self.wait_ns, self.cpu_coverage, self.disturbed
+        record.client_helpers_cpu_ns, record.server_helpers_cpu_ns = (
+            self.client_helpers_cpu_ns,
+            self.server_helpers_cpu_ns,
+        )
+        record.core_users, record.own_wait_ns = self.core_users, self.own_wait_ns
+        return record

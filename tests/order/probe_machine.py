@@ -1,0 +1,118 @@
+"""Runners that cost what a test says, and a search over them."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rowpath.execution.measured import Measured
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.model.path import AccessPath
+from rowpath.model.workload import Phase
+from rowpath.planning.plan import PlannedPath
+from rowpath.probe.budget import Budget
+from rowpath.probe.candidates import candidates
+from rowpath.probe.row_consistency import RowConsistency
+from rowpath.probe.search import Search
+from rowpath.probe.throttled_worker import work_of
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import SampleReply, VerifyReply
+
+RIGHT = "7:00000000000000aa"
+
+
+class Machine:
+    """A clock that moves as fakes work, and a count of the connections that are open."""
+
+    def __init__(self, cost: Cost, digest: Callable[[AccessPath], str] = lambda _path: RIGHT) -> None:
+        self.now = 0.0
+        self.cost, self.digest = cost, digest
+        self.open = self.most_open = 0
+        self.blocks: list[tuple[str, str]] = []  # (what, path id)
+
+    def clock(self) -> float:
+        return self.now
+
+
+class Runner:
+    def __init__(self, machine: Machine, planned: PlannedPath) -> None:
+        self.machine, self.planned = machine, planned
+        self.fresh, self.connected = True, False
+
+    def turn_to(self, planned: PlannedPath) -> None:
+        self.planned, self.connected = planned, True
+        self.machine.open += 1
+        self.machine.most_open = max(self.machine.most_open, self.machine.open)
+        if self.machine.cost(planned.path) <= 0:
+            raise RunnerFailure("unsupported", "the fake takes no such setting")
+
+    def prepare(self, _work: PreparedPhase) -> int:
+        return 0
+
+    def verify(self, _work: PreparedPhase, _first: int, _count: int) -> VerifyReply:
+        self.machine.now += 2 * self.machine.cost(self.planned.path)
+        self.machine.blocks.append(("verify", self.planned.path.id))
+        digest = self.machine.digest(self.planned.path)
+        return VerifyReply(id=1, digest=digest, rows=7, touch="0000000000000005", operations=1)
+
+    def sample(self, _work: PreparedPhase, _regime: str, **how: Any) -> Measured:
+        each = self.machine.cost(self.planned.path)
+        count = how.get("operations") or max(1, int(how.get("duration_ns", 0) / 1e9 / each))
+        self.machine.now += 2 * count * each  # and as long a rest
+        self.machine.blocks.append(("sample", self.planned.path.id))
+        ns = int(count * each * 1e9)
+        reply = SampleReply(
+            id=1, ns=ns, operations=count, failed=0, rows=7 * count, values=7 * count, touch=f"{5 * count:016x}",
+            first=0, lead_in_operations=0, window_ns=ns, window_cpu_ns=ns, cpu_ns=ns, min_ns=ns, max_ns=ns,
+        )  # fmt: skip
+        return Measured(reply, None, None, None, None, "")
+
+
+class WorkerPool:
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+
+    @contextmanager
+    def turned_to(self, planned: PlannedPath) -> Iterator[Runner]:
+        with self.several([planned]) as (runner,):
+            runner.turn_to(planned)
+            yield runner
+
+    @contextmanager
+    def several(self, paths: list[PlannedPath]) -> Iterator[list[Runner]]:
+        runners = [Runner(self.machine, planned) for planned in paths]
+        try:
+            yield runners
+        finally:
+            self.machine.open -= sum(runner.connected for runner in runners)
+
+    def start_s(self, _planned: PlannedPath) -> float:
+        return 0.0
+
+
+def a_search(machine: Machine, budget_s: float = 60.0, connections: int = 3) -> Search:
+    found = candidates("sqlite", "embedded", Phase("query", "query", "SELECT 1"), languages=("c", "python"))
+    programs: Any = WorkerPool(machine)
+    work = work_of("SELECT 1", ())
+    return Search(
+        work,
+        programs,
+        Budget(budget_s, 0.5, machine.clock),
+        RowConsistency(),
+        connections,
+        1,
+        lambda _text: None,
+        found.paths,
+    )
+
+
+def distinct_costs() -> Cost:
+    """Every path has a cost of its own, by the order in which they are met the first is the slowest."""
+    known: dict[str, float] = {}
+    numbers = itertools.count()
+    return lambda path: known.setdefault(path.id, 0.002 * (1 + 0.9 ** next(numbers)))
+
+
+Cost = Callable[[AccessPath], float]  # seconds of an execution
