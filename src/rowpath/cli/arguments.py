@@ -374,6 +374,12 @@ def _add_explain(commands: Any) -> None:
         help="leave out the flame graphs, which take some seconds more",
     )
     parser.add_argument(
+        "--no-hops",
+        dest="hops",
+        action="store_false",
+        help="leave out the hops between client and server, for which servers of ours are restarted",
+    )
+    parser.add_argument(
         "--against",
         metavar="COORDINATE=VALUE",
         nargs="+",
