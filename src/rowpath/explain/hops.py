@@ -268,12 +268,15 @@ def hops(
     each = len(trips) // max(1, operations)
     if not each or len(trips) % operations:
         raise Unknown(f"{count(operations)} operations had {count(len(trips))} round trips: not as many each")
-    together = iter([trips[at : at + each] for at in range(0, len(trips), each)])
+    rest = iter([trips[at : at + each] for at in range(0, len(trips), each)])
+    together = [list(islice(rest, block)) for block in blocks]
+    borders = [_borders(block, client) for block in together]
+    known = all(border is not None for border in borders)
     found = [
         one
-        for block in blocks
-        for one in _operations(list(islice(together, block)), client, server, one_core=one_core)
-    ]  # fmt: skip
+        for block, border in zip(together, borders, strict=True)
+        for one in _operations(block, border if known else None, client, server, one_core=one_core)
+    ]
     if not found:
         raise Unknown("the calls of client and server do not fit together")
     return _summed(
@@ -286,10 +289,14 @@ def hops(
 
 
 def _operations(
-    together: Sequence[Sequence[Trip]], client: Endpoint, server: Endpoint | None, *, one_core: bool
+    together: Sequence[Sequence[Trip]],
+    borders: Sequence[int | None] | None,
+    client: Endpoint,
+    server: Endpoint | None,
+    *,
+    one_core: bool,
 ) -> Iterator[Operation]:
     """The operations of a block whose calls fit together and whose ends are known."""
-    borders = _borders(together, client)
     before_ns: float | None = None
     for number, trips in enumerate(together):
         stepped = [steps(trip, client, server, one_core=one_core) for trip in trips]
