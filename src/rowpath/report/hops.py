@@ -116,18 +116,17 @@ def sentence(one: Explanation, hops: Hops) -> str:
     for trip in hops.round_trips:
         for hop in trip.hops:
             sums[hop.where] = sums.get(hop.where, 0.0) + hop.median_ns
-    words = [f"{fmt.duration(sums[where])} {SIDES[where]}" for where in SIDES if where in sums]
+    sides = SIDES if hops.server_seen else SIDES | {"to server": "server and both ways"}
+    words = [f"{sides[where]} {fmt.duration(sums[where])}" for where in sides if where in sums]
     if hops.folded:
         words.append(folded(hops))
-    if not hops.server_seen:
-        words = [each.replace(SIDES["to server"], "at the server and on the way") for each in words]
-    median = f"the median operation of {fmt.count(hops.operations)} takes {fmt.duration(hops.median_ns)}"
-    return fmt.clean(f"{one.name}: {median}: {', '.join(words)}; {slowest(hops)}.")
+    median = f"the median of {fmt.count(hops.operations)} operations takes {fmt.duration(hops.median_ns)}"
+    return fmt.clean(f"{one.name}: {median} ({', '.join(words)}); {slowest(hops)}.")
 
 
 SIDES: dict[Where, str] = {
-    "client": "client", "to server": "on the way to the server", "server": "server",
-    "to client": "on the way to the client", "both": "for more messages",
+    "client": "client", "to server": "to the server", "server": "server", "to client": "to the client",
+    "both": "more messages",
 }  # fmt: skip
 
 

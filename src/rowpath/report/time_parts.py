@@ -33,7 +33,7 @@ def chapters(analysis: Analysis) -> tuple[Section, ...]:
         for one in sorted(found, key=lambda one: one.operation_ns):
             if one.hops is not None:
                 key, said = section_key("hops", phase, one.name), hops.sentence(one, one.hops)
-                drawing = Opening(said, curves=hops_drawing.draw(one.hops, key, said))
+                drawing = Opening(said, curves=hops_drawing.draw(one.hops, key, said), beside=True)
                 sections.append(Section(key, hops.grid(one, one.hops), drawing))
     return tuple(sections)
 
