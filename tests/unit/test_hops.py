@@ -202,7 +202,7 @@ def test_the_terminal_the_page_and_the_reason() -> None:
     drawn = ElementTree.fromstring(str(hops_drawing.draw(found, "key", sentence(one, found))))
     assert len([each for each in drawn.iter("line") if each.get("class") == "arrow"]) == 2
     assert len(list(drawn.iter("rect"))) == 5
-    assert [row.cells[2] for row in grid(one, found).rows][1] == "sends 50 B"
+    assert [row.cells[0] for row in grid(one, found).rows][:2] == ["client prepares", "client sends 50 B"]
     assert sentence(one, found) == (
         "C TCP: the median of 100 operations takes 42.0 ns (client 8.00 ns, to the server 3.00 ns, server 27.0 ns, "
         "to the client 4.00 ns); the slowest took 42.0 ns, 20.0 ns of it: server works."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +28,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import SampleReply
 
 MOST_OPERATIONS = 2_000
-BLOCKS = 3  # stamped, and as many bare
+BLOCKS = 9  # stamped ones, in turn with as many bare: the median ratio of two neighbours is what stamps cost
 MOST_S = 4.0  # of either
 Start = Callable[[dict[str, str]], Worker]  # with this added to the environment
 
@@ -58,11 +59,10 @@ def with_hops(
             instances.restart(key, call_stamping.environment(file))
         return stamped(start, work, found.operation_ns, directory, file, instances.way_to(planned.path))
 
-    try:
-        return known(found, taken)
-    finally:
-        if ours:
-            instances.restart(key)
+    complete = known(found, taken)
+    if ours:
+        instances.restart(key)
+    return complete
 
 
 def server_file(directory: Path) -> Path:
@@ -97,25 +97,27 @@ def stamped(
     work = replace(work, phase=structs.replace(work.phase, stamps=False))  # the loop reads its clock once an operation
     client = call_stamps.make_file(directory / "client-stamps", clocks=True)
     worker = start(call_stamping.environment(client))
+    bare: list[SampleReply] = []
+    replies: list[SampleReply] = []
     files = [client, *([server] if server else [])]
     try:
         worker.open(**way)
         worker.notice_server()
         worker.prepare(work)
         warm_up(worker, work)
-        count = max(1, min(MOST_OPERATIONS, int(MOST_S * 1e9 / operation_ns)) // BLOCKS)
-        bare_ns, replies = 0, list[SampleReply]()
-        for _number in range(BLOCKS):  # in turn, so that their ratio is what stamps cost
-            bare_ns += worker.sample(work, "steady", operations=count).reply.ns
+        operations = max(1, min(MOST_OPERATIONS, int(MOST_S * 1e9 / operation_ns)))
+        blocks = min(BLOCKS, operations)
+        for _number in range(blocks):
+            bare.append(worker.sample(work, "steady", operations=operations // blocks).reply)
             with call_stamps.stamping(*files):
-                replies.append(worker.sample(work, "steady", operations=count).reply)
+                replies.append(worker.sample(work, "steady", operations=operations // blocks).reply)
     finally:
         worker.close()
     read = [call_stamps.read(file) for file in files]
     if not all(whole for _calls, whole in read):
-        raise hops.Unknown(f"{count} operations make more calls than there is room for")
+        raise hops.Unknown(f"{operations} operations make more calls than there is room for")
     path = worker.planned.path
     one_core = server is not None and path.placement == "same" and path.get("link") == "none"
-    longer = sum(reply.ns for reply in replies) / max(1, bare_ns) - 1
-    blocks = [reply.operations for reply in replies]
-    return hops.hops(read[0][0], read[1][0] if server else None, blocks, one_core=one_core, stamping_share=longer)
+    longer = statistics.median(one.ns / other.ns for one, other in zip(replies, bare, strict=True)) - 1
+    done = [reply.operations for reply in replies]
+    return hops.hops(read[0][0], read[1][0] if server else None, done, one_core=one_core, stamping_share=longer)

@@ -101,8 +101,12 @@ def slowest(hops: Hops) -> str:
     """The slowest operation, and the step in which most of it passed."""
     steps = [(hop, trip) for trip in hops.round_trips for hop in trip.hops]
     most, trip = max(steps, key=lambda each: each[0].slowest_ns)
-    where = f"{most.where} {name(most, trip)}" if most.where in ("client", "server") else name(most, trip)
+    where = _with_side(most, trip)
     return f"the slowest took {fmt.duration(hops.worst_ns)}, {fmt.duration(most.slowest_ns)} of it: {where}"
+
+
+def _with_side(hop: Hop, trip: RoundTrip) -> str:
+    return f"{hop.where} {name(hop, trip)}" if hop.where in ("client", "server") else name(hop, trip)
 
 
 def cost(hops: Hops) -> str:
@@ -132,11 +136,11 @@ SIDES: dict[Where, str] = {
 
 def grid(one: Explanation, hops: Hops) -> Grid:
     """Every step with its median, 99th percentile and worst, and what it took in the slowest operation."""
+    several = len(hops.round_trips) > 1
     rows = [
         line(
-            figure("round trip", str(number)),
-            word("where", hop.where),
-            word("step", name(hop, trip)),
+            *((figure("round trip", str(number)),) if several else ()),
+            word("step", _with_side(hop, trip)),
             figure("median", fmt.duration(hop.median_ns)),
             figure("p99", fmt.duration(hop.p99_ns)),
             figure("worst", fmt.duration(hop.worst_ns)),
