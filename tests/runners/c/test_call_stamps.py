@@ -28,6 +28,7 @@ left, right = socket.socketpair()
 print(here.getsockname()[1], here.getpeername()[1], flush=True)
 sys.stdin.readline()
 if os.fork() == 0:
+    here.close()
     assert there.recv(100) == b"asked"
     time.sleep(0.02)
     there.sendall(b"answer")
