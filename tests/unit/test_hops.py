@@ -127,6 +127,14 @@ def test_a_clock_that_others_read_too() -> None:
     assert "client takes rows" not in found and "client prepares" not in found
 
 
+def test_a_single_operation() -> None:
+    for clocks in (1, 2):
+        world = World()
+        world.operations(1, clocks=clocks)
+        found = world.hops(1)
+        assert (found.operations, steps(found)["server works"]) == (1, 20)
+
+
 def test_a_late_reader_has_the_time_itself() -> None:
     world = World()
     world.operations(10, late_ns=500)
@@ -177,6 +185,9 @@ def test_what_is_not_known() -> None:
         hops([], [], [10], one_core=True, stamping_share=0.0)
     with pytest.raises(Unknown, match="the server sends without the C library"):
         hops(world.client, [], [10], one_core=True, stamping_share=0.0)
+    deaf = [call for call in world.server if call.kind != Kind.RECEIVED]
+    with pytest.raises(Unknown, match="only 0 of 10 operations fit together"):
+        hops(world.client, deaf, [10], one_core=True, stamping_share=0.0)
     second = [call._replace(descriptor=9) for call in world.client if call.kind == Kind.SENT]
     with pytest.raises(Unknown, match="several connections"):
         hops(sorted([*world.client, *second]), world.server, [10], one_core=True, stamping_share=0.0)

@@ -29,6 +29,7 @@ from rowpath.runners.protocol import SampleReply
 
 MOST_OPERATIONS = 2_000
 BLOCKS = 9  # stamped ones, in turn with as many bare: the median ratio of two neighbours is what stamps cost
+LEAST_EACH = 20  # operations of a block: its first may be lost
 MOST_S = 4.0  # of either
 Start = Callable[[dict[str, str]], Worker]  # with this added to the environment
 
@@ -106,7 +107,7 @@ def stamped(
         worker.prepare(work)
         warm_up(worker, work)
         operations = max(1, min(MOST_OPERATIONS, int(MOST_S * 1e9 / operation_ns)))
-        blocks = min(BLOCKS, operations)
+        blocks = max(1, min(BLOCKS, operations // LEAST_EACH))
         for _number in range(blocks):
             bare.append(worker.sample(work, "steady", operations=operations // blocks).reply)
             with call_stamps.stamping(*files):

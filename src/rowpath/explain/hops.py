@@ -38,6 +38,7 @@ ORDER: list[tuple[Where, str]] = [
     ("client", TAKES),
 ]  # of a round trip
 MOST_ODD = 0.01  # of the operations: where more have not one reading of the clock between them, its place is not known
+LEAST_FITTING = 0.5  # of the operations: what is left of fewer is no fair choice
 
 
 class Unknown(Exception):
@@ -277,8 +278,8 @@ def hops(
         for block, border in zip(together, borders, strict=True)
         for one in _operations(block, border if known else None, client, server, one_core=one_core)
     ]
-    if not found:
-        raise Unknown("the calls of client and server do not fit together")
+    if len(found) < LEAST_FITTING * operations:
+        raise Unknown(f"the calls of only {count(len(found))} of {count(operations)} operations fit together")
     return _summed(
         found,
         trips[len(trips) // 2 // each * each :][:each],
@@ -297,7 +298,7 @@ def _operations(
     one_core: bool,
 ) -> Iterator[Operation]:
     """The operations of a block whose calls fit together and whose ends are known."""
-    before_ns: float | None = None
+    before_ns = float(together[0][0].sends[0].enter_ns) if len(together) == 1 else None  # else of no operation
     for number, trips in enumerate(together):
         stepped = [steps(trip, client, server, one_core=one_core) for trip in trips]
         begin_ns = before_ns if borders is None else borders[number]
