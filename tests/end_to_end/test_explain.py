@@ -83,6 +83,33 @@ def test_a_query_of_ones_own_on_a_server_of_others(postgresql: dict[str, Any], t
     found = json.loads((run / "explanation.json").read_text(encoding="utf-8"))
     assert {one["name"] for one in found} == {"libpq as it ships (C)", "psycopg as it ships (Python)"}
     assert all(one["server_says"]["ns"] > 20e6 for one in found)
+    for one in found:
+        hops = one["hops"]
+        assert not hops["server_seen"] and not hops["one_core"], one["no_hops"]
+        (away,) = (hop for hop in hops["round_trips"][-1]["hops"] if hop["where"] == "to server")
+        assert away["median_ns"] > 20e6  # what the server sleeps
+
+
+def test_the_hops_of_a_server_of_ours(tmp_path: Path) -> None:
+    words = ("tour", "engine=postgresql", "language=c", "transport=tcp", "statement=prepared")
+    done = rowpath("explain", *words, "--phase", "keyed.read", "-q", "-b", "1", "--no-flame", "-o", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert "in time order, on one core" in done.stdout and "stamped, an operation took" in done.stdout
+    (found,) = json.loads((tmp_path / "run" / "explanation.json").read_text(encoding="utf-8"))
+    hops = found["hops"]
+    assert hops["operations"] >= 1_000 and hops["server_seen"] and not found["no_hops"]
+    (trip,) = hops["round_trips"]
+    assert [f"{hop['where']} {hop['name']}" for hop in trip["hops"]] == [
+        "client prepares",
+        "client sends",
+        "to server on the way to the server",
+        "server works",
+        "server sends",
+        "to client on the way to the client",
+        "client takes rows",
+    ]
+    assert trip["messages"] == 1 and trip["sent_bytes"] > 20 and trip["received_bytes"] > 20
+    assert not (tmp_path / "run" / "work").exists()
 
 
 def test_a_file_is_explained_as_it_is(tmp_path: Path) -> None:

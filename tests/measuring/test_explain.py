@@ -10,13 +10,18 @@ import pytest
 from rowpath.checks.selftest.bench import NOTHING, Bench
 from rowpath.engines.base import Instance
 from rowpath.execution.emulated_link import Links
+from rowpath.execution.worker import Worker
+from rowpath.explain import hop_blocks
 from rowpath.explain.explain import explain
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation
+from rowpath.model.hops import Hops
 from rowpath.planning.instance_key import key_of
+from rowpath.runners import call_stamping
 
 SLACK = 0.1
-BURN_NS, STALL_NS, LINK_NS = 50_000, 200_000, 500_000
+BURN_NS, STALL_NS, LINK_NS, LATE_NS = 50_000, 200_000, 500_000, 200_000
+WHERE = ("client", "to server", "server", "to client")
 
 
 @pytest.fixture(name="bench")
@@ -39,6 +44,34 @@ def ping(bench: Bench, instance: Instance, link: str = "none") -> Explanation:
         return explain(planned, instance, bench.work(NOTHING, "null"), bench.directory, 60.0, print, way=way, pairs=2)
     finally:
         links.stop_all()
+
+
+def stamped(bench: Bench, name: str, link: str = "none", late_ns: int = 0, **how: int) -> Hops:
+    planned = bench.path("c", "ping", NOTHING, transport="tcp", link=link, late_ns=str(late_ns))
+    bench.build(planned)
+    instance = bench.instance("null", "server", name, **how)
+    file = hop_blocks.server_file(bench.directory / name)
+    instance._place.environment.update(call_stamping.environment(file))  # type: ignore[attr-defined]
+    instance.start()
+
+    def start(environment: dict[str, str]) -> Worker:
+        return Worker(planned, instance, log=print, timeout_s=60.0, environment=environment, pinned=True)
+
+    links = Links()
+    try:
+        way = links.way_to(key_of(planned.path), instance, planned.path)
+        found = hop_blocks.stamped(start, bench.work(NOTHING, "null"), 1e6, bench.directory / name, file, way)
+    finally:
+        links.stop_all()
+    assert found.operations >= 0.95 * hop_blocks.MOST_OPERATIONS
+    assert sum(hop.median_ns for hop in found.round_trips[0].hops) <= found.worst_ns
+    return found
+
+
+def medians(found: Hops) -> dict[str, float]:
+    (trip,) = found.round_trips
+    assert (trip.sent_bytes, trip.received_bytes, trip.messages) == (1, 1, 1)
+    return {where: sum(hop.median_ns for hop in trip.hops if hop.where == where) for where in WHERE}
 
 
 def of(found: Explanation, side: str) -> float:
@@ -66,3 +99,24 @@ def test_a_server_that_burns_one_that_sleeps_and_a_link(bench: Bench) -> None:
     assert of(linked, "core") >= LINK_NS, linked  # an emulated link is never faster than it says
     for found in (burning, sleeping, linked):
         assert found.adds_up, found
+
+
+def test_the_hop_of_a_server_that_sleeps(bench: Bench) -> None:
+    found = medians(stamped(bench, "sleeping", stall_ns=STALL_NS, stall_every=1))
+    assert found["server"] >= STALL_NS, found
+    assert max(found["client"], found["to server"], found["to client"]) < STALL_NS / 2, found
+
+
+def test_the_hops_over_a_link(bench: Bench) -> None:
+    hops = stamped(bench, "linked", f"{LINK_NS / 1e6:g}ms")
+    found = medians(hops)
+    assert not hops.one_core  # what the sender does meanwhile does not delay the message
+    assert found["to server"] >= LINK_NS / 2 and found["to client"] >= LINK_NS / 2, found
+    assert max(found["client"], found["server"]) < LINK_NS / 2, found
+
+
+def test_the_hop_of_a_client_that_reads_late(bench: Bench) -> None:
+    found = medians(stamped(bench, "late", late_ns=LATE_NS))
+    plain = medians(stamped(bench, "plain"))
+    assert found["client"] - plain["client"] >= LATE_NS / 2, found  # the server works while it sleeps
+    assert max(found["to server"], found["server"], found["to client"]) < LATE_NS / 2, found

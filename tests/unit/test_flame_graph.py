@@ -99,6 +99,24 @@ def test_what_only_one_path_has_counts_as_change() -> None:
     assert root.children[MAIN].children[Frame("decode", "libpq")].change_ns == -100.0
 
 
+def test_what_only_the_other_path_has_is_drawn_beside_with_its_width() -> None:
+    one, other = flame("one"), flame("other")
+    decode = Frame("decode", "libpq")
+    more = {**CLIENT, (MAIN, EXEC, decode): 5_000}
+    other = replace(other, sides=(SideStacks("client", 15_000.0, "perf", more), other.sides[1]))
+    found = {box.node.frame: box for box in boxes(tree(one.sides[0].times_ns(), other.sides[0].times_ns()))}
+    assert found[decode].node.lost and not found[EXEC].node.lost
+    assert found[decode].width == pytest.approx(5_000 / 15_000)  # of 10 µs of its own and these 5
+    assert found[MAIN].width == 1.0
+    assert found[EXEC].begin <= found[decode].begin < found[decode].begin + found[decode].width <= 1.0
+    (drawn,) = (
+        each for each in drawings(flame_graph.page(one, other))[0] if "decode" in (each.findtext("title") or "")
+    )
+    assert drawn.get("class") == "b4 lost"
+    assert drawn.findtext("title") == "decode · libpq · only in the other path · −5.00 µs"
+    assert "Dashed frames are only in other" in flame_graph.page(one, other)
+
+
 def test_speedscope_keeps_to_its_format() -> None:
     document = speedscope.document(flame())
     assert document["$schema"] == "https://www.speedscope.app/file-format-schema.json"

@@ -1,12 +1,13 @@
 /* Ping-pong with the ping server (tools/echo.c): one byte there, one byte back. The least that any client of a server
    pays. writes=2: the request as two small writes on a connection that leaves Nagle's algorithm on, as a careless
-   driver sends it (the finding delayed-acknowledgement). */
+   driver sends it (the finding delayed-acknowledgement). late_ns=N: it sleeps that long before it reads the answer. */
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "adapter.h"
@@ -14,6 +15,7 @@
 typedef struct ping_connection {
     int socket;
     bool twice;
+    uint64_t late_ns;
 } ping_connection;
 
 static int connect_unix(const char *path) {
@@ -40,6 +42,7 @@ static void *ping_open(const rp_options *options, int64_t *server_pid) {
     (void)server_pid;
     ping_connection *connection = calloc(1, sizeof *connection);
     connection->twice = rp_option_is(options, "writes", "2");
+    connection->late_ns = (uint64_t)rp_option_integer(options, "late_ns", 0);
     connection->socket = rp_option_is(options, "transport", "unix")
                              ? connect_unix(rp_option(options, "socket", ""))
                              : connect_tcp(rp_option(options, "host", "127.0.0.1"),
@@ -69,6 +72,10 @@ static bool ping_execute(void *statement, const rp_phase *phase, uint64_t row, r
     if (connection->twice && send(connection->socket, &more, 1, MSG_NOSIGNAL) != 1)
         return rp_fail_errno(RP_CONNECT_ERROR, "send");
     if (send(connection->socket, &byte, 1, MSG_NOSIGNAL) != 1) return rp_fail_errno(RP_CONNECT_ERROR, "send");
+    if (connection->late_ns > 0)
+        nanosleep(
+            &(struct timespec){(time_t)(connection->late_ns / 1000000000u), (long)(connection->late_ns % 1000000000u)},
+            NULL);
     ssize_t count = recv(connection->socket, &byte, 1, 0);
     if (count == 0) return rp_fail(RP_CONNECT_ERROR, "", "the ping server closed the connection");
     if (count < 0) return rp_fail_errno(RP_CONNECT_ERROR, "recv");

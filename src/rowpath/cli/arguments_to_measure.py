@@ -143,6 +143,12 @@ def add_explain(commands: Any) -> None:
         action="store_false",
         help="leave out the flame graphs, which take some seconds more",
     )
+    parser.add_argument(
+        "--no-hops",
+        dest="hops",
+        action="store_false",
+        help="leave out the hops between client and server, for which servers of ours are restarted",
+    )
     counterparts = "also explain each path's like with this value, and show what differs"
     parser.add_argument("--against", metavar="COORDINATE=VALUE", nargs="+", default=[], help=counterparts)
     add_out(parser, "explain")

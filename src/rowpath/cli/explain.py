@@ -141,7 +141,7 @@ def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Source
     return Source(
         directory,
         lambda note, failed, after: own_query.explained(
-            asked, wanted, filters, directory, note, failed, options.blocks, after
+            asked, wanted, filters, directory, note, failed, options.blocks, after, hops=options.hops
         ),
         lambda found: _write(directory.path / FILE, found),
         str(directory.path / FILE),
@@ -152,7 +152,9 @@ def _of_plan(plan: Plan, directory: RunDirectory, options: argparse.Namespace) -
     """Paths of an experiment."""
     return Source(
         directory,
-        lambda note, failed, after: explained(plan, directory, note, failed, options.timeout, options.blocks, after),
+        lambda note, failed, after: explained(
+            plan, directory, note, failed, options.timeout, options.blocks, after, hops=options.hops
+        ),
         lambda found: _write(directory.path / FILE, found),
         str(directory.path / FILE),
     )

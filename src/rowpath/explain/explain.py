@@ -14,16 +14,15 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.analysis.statistics.intervals import student
-from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.errors import EnvironmentMissing
-from rowpath.execution import quiet
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.explain import async_profiler, profile
+from rowpath.explain import async_profiler, hop_blocks, profile
 from rowpath.explain.profile import Profile
+from rowpath.explain.warm_up import warm_up
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine.counters import core_users
 from rowpath.model.explanation import Explanation, Part
@@ -31,14 +30,12 @@ from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners import manifest
-from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable
 
 PAIRS = 5
 MOST_OTHERS = 0.05  # of a block: where other programs had more, another is taken instead; PAIRS such blocks end it
 BLOCK_S = 1.0  # long, because idle time is counted in hundredths of a second
-WARM_LEAST_S = 0.5
 
 CLIENT_CLOCK = "the loop thread's CPU clock"
 SERVER_CLOCK = "CPU clocks of the server's processes"
@@ -100,10 +97,13 @@ def explained(
     timeout_s: float,
     pairs: int = PAIRS,
     after: After | None = None,
+    *,
+    hops: bool = False,
 ) -> Generator[Explanation]:
     """Each path of the plan in each of its phases, which only read, one by one; `failed` gets what went wrong.
 
-    `after`: called with each path's living worker when its figures are complete.
+    `after`: called with each path's living worker when its figures are complete. `hops`: then its hops are stamped,
+    for which its server is restarted.
     What runners print is in `runners.log` of the directory's logs, without secrets.
     """
     phase_cache, scrubber = PhaseCache(directory.work / "parameters"), Scrubber()
@@ -136,6 +136,9 @@ def explained(
                     except RunnerFailure as failure:
                         failed(f"{planned.name}, {name}: {scrubber.clean(failure.text)}")
                     else:
+                        if hops and planned.path.served:
+                            note(f"stamping calls of {planned.name}, {name}")
+                            found = hop_blocks.with_hops(found, planned, instances, work, place, timeout_s, log)
                         yield found
     finally:
         instances.stop_all()
@@ -179,6 +182,7 @@ class Evidence:
     profiled: Blocks = field(default_factory=Blocks)
     found: Profile = field(default_factory=Profile)
     why_not: str = ""  # profiled
+    disturbed: int = 0  # blocks that others were taken instead of
 
 
 def taken_apart(
@@ -205,16 +209,9 @@ def taken_apart(
             evidence.found.add(one)
     if len(evidence.bare.blocks) < pairs:  # the machine is busy: what is kept says so
         evidence.bare.blocks += disturbed.blocks
+    else:
+        evidence.disturbed = len(disturbed.blocks)
     return evidence
-
-
-def warm_up(worker: Worker, work: PreparedPhase) -> None:
-    """Until the language's runtime has compiled what it will."""
-    least_s = max(WARM_LEAST_S, *language(worker.planned.adapter.language).warm_least_s)
-    if not worker.alone:
-        least_s = max(least_s, ENGINES[worker.planned.path.engine].server_warm_s)
-    worker.sample(work, "warm", duration_ns=int(least_s * 1e9))
-    quiet.wait_for_compilers(lambda: [worker])
 
 
 def explained_cpus(worker: Worker) -> tuple[int, ...]:
@@ -256,6 +253,7 @@ def account(worker: Worker, phase: str, evidence: Evidence) -> Explanation:
     return Explanation(
         planned.name, planned.path.as_dict(), phase, operation_ns, low_ns, high_ns,
         bare.operations, tuple(part for part in parts if part.ns > 0), longer, evidence.why_not,
+        disturbed_blocks=evidence.disturbed,
     )  # fmt: skip
 
 

@@ -18,9 +18,10 @@ from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.explain import async_profiler, call_stacks, node_names, py_spy
-from rowpath.explain.explain import Blocks, block, warm_up
+from rowpath.explain.explain import Blocks, block
 from rowpath.explain.parts import KERNEL
 from rowpath.explain.system_calls import INSIDE
+from rowpath.explain.warm_up import warm_up
 from rowpath.machine import cpus
 from rowpath.model.explanation import Explanation
 from rowpath.model.stacks import Flame, Frame, SideStacks, Stack

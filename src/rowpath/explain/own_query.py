@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -20,10 +21,12 @@ from rowpath.engines.probe_facts import ServerClock, ServerTimes
 from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
+from rowpath.explain import hop_blocks
 from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, After, Block, Blocks, account, block, taken_apart
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation, Part, ServerSays
+from rowpath.model.hops import Hops
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import Candidates
 from rowpath.probe.command import Question, candidates_of, connected
@@ -57,8 +60,13 @@ def explained(
     failed: Callable[[str], None],
     pairs: int = PAIRS,
     after: After | None = None,
+    *,
+    hops: bool = False,
 ) -> Generator[Explanation]:
-    """Each chosen path of the query, one by one; `failed` gets what went wrong. Errors: RowpathError."""
+    """Each chosen path of the query, one by one; `failed` gets what went wrong. Errors: RowpathError.
+
+    `hops`: then the client's calls are stamped; of the server nothing is.
+    """
     planned = chosen(candidates_of(asked.target, asked.phase, options), filters)
     with ExitStack() as cleanup:
         query = ExplainedQuery(**connected(asked, planned, options, directory, note, cleanup))
@@ -81,7 +89,16 @@ def explained(
                 continue
             else:
                 digests.setdefault(digest, found.name)
+            if hops and query.access.target.deployment == "server":
+                note(f"stamping calls of {each.name}")
+                found = hop_blocks.known(found, partial(client_hops, query, each, work, found.operation_ns))
             yield found
+
+
+def client_hops(query: ProbedQuery, planned: PlannedPath, work: PreparedPhase, operation_ns: float) -> Hops:
+    """What the client's calls tell, of a process of its own. Errors: Unknown, RunnerFailure, EnvironmentMissing."""
+    start = partial(query.start, planned, None)
+    return hop_blocks.stamped(start, work, operation_ns, query.directory.work, None)
 
 
 def chosen(found: Candidates, filters: dict[str, tuple[str, ...]]) -> list[PlannedPath]:

@@ -6,6 +6,8 @@ from typing import Literal
 
 import msgspec
 
+from rowpath.model.hops import Hops
+
 MOST_UNEXPLAINED = 0.05  # of an operation's time; beyond that the parts are no account of it
 
 Side = Literal["client", "server", "wire", "core"]
@@ -46,6 +48,9 @@ class Explanation(msgspec.Struct, frozen=True):
     profiling_share: float | None
     not_profiled: str = ""  # why the CPU of a side is not divided
     server_says: ServerSays | None = None
+    hops: Hops | None = None
+    no_hops: str = ""  # why they are not known, where they were wanted
+    disturbed_blocks: int = 0  # taken again, because other programs had too much of the core
 
     @property
     def unexplained_ns(self) -> float:

@@ -73,8 +73,13 @@ class ProbedQuery:
         self.limits.append(caveats.parameters(len(groups), keyed.count, self._settling))
         return Parameters(keyed.columns, file, len(groups))
 
-    def start(self, planned: PlannedPath, log: Callable[[str], None] | None = None) -> ThrottledWorker:
-        """A new runner process for the path, not connected yet. Errors: RunnerFailure."""
+    def start(
+        self,
+        planned: PlannedPath,
+        log: Callable[[str], None] | None = None,
+        environment: dict[str, str] | None = None,
+    ) -> ThrottledWorker:
+        """A new runner process for the path, not connected yet, with this environment too. Errors: RunnerFailure."""
         return ThrottledWorker(
             planned,
             self.access.instance,
@@ -85,6 +90,7 @@ class ProbedQuery:
             sameness=self.sameness,
             changed=self.changed,
             settling=self._settling,
+            environment=environment,
         )
 
     def changed(self, worker: ThrottledWorker, work: PreparedPhase) -> None:

@@ -92,8 +92,9 @@ class ThrottledWorker(Worker):
         log: Callable[[str], None],
         timeout_s: float,
         settling: int = SETTLING_EXECUTIONS,
+        environment: dict[str, str] | None = None,
     ) -> None:
-        super().__init__(planned, instance, log=log, timeout_s=timeout_s, pinned=True)
+        super().__init__(planned, instance, log=log, timeout_s=timeout_s, environment=environment, pinned=True)
         self.connected = False
         self.settling = settling
         self._operation_s = math.inf  # of the last sample

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from rowpath import text as fmt
 from rowpath.model.explanation import MOST_UNEXPLAINED, Explanation, Part, ServerSays, Side
+from rowpath.report import hops
 from rowpath.report.bars import block
 
 NAMED = 4  # parts in the sentence
@@ -45,6 +46,7 @@ def lines(one: Explanation, *, how: bool = False) -> Iterator[Text]:
                 yield Text(f"{'':<8}{part.known_by}", style="dim")
     for text in not_explained(one):
         yield Text(f"{'':<8}{text}", style="dim")
+    yield from hops.lines(one)
 
 
 def not_explained(one: Explanation) -> Iterator[str]:
@@ -52,7 +54,10 @@ def not_explained(one: Explanation) -> Iterator[str]:
     rest = one.unexplained_ns / one.operation_ns
     single = one.low_ns is None or one.high_ns is None
     between = "one block" if single else f"95 %: {fmt.duration_interval(one.low_ns, one.high_ns)}"
-    operation = f"{fmt.duration(one.operation_ns)} ({between}, {fmt.count(one.operations)} operations)"
+    again = f", {one.disturbed_blocks} disturbed blocks taken again" if one.disturbed_blocks else ""
+    if one.disturbed_blocks == 1:
+        again = ", 1 disturbed block taken again"
+    operation = f"{fmt.duration(one.operation_ns)} ({between}, {fmt.count(one.operations)} operations{again})"
     yield f"not explained: {_signed(rest)} of {operation}"
     if one.not_profiled:
         yield one.not_profiled

@@ -20,6 +20,7 @@ TEMPLATE = "flame.html.j2"
 COLOURS = 10  # of the style sheet; the parts that have least share the last
 STEPS = 4  # of red and of blue
 LINE_HIGH = 18
+LOST = "only in the other path"
 LEAST_TEXT = 0.02  # of the width: narrower frames show no name until they are zoomed
 FIXED = ("kernel", "our loop and adapter")  # parts with the first colours in every graph
 
@@ -92,6 +93,8 @@ def _frame(box: Box, whole_ns: float, colours: Mapping[str, str], most_ns: float
     if most_ns is not None:
         kind = _change(node.change_ns, most_ns)
         words.append(signed(node.change_ns))
+    if node.lost:
+        kind, words[2:4] = f"{kind} lost", [LOST]
     text = f'<text x="3" y="13">{escape(name)}</text>' if box.width >= LEAST_TEXT else ""
     place = (
         f'x="{100 * box.begin:.2f}%" y="{LINE_HIGH * box.depth}" width="{100 * box.width:.2f}%" height="{LINE_HIGH}"'

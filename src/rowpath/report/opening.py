@@ -12,11 +12,15 @@ NOTHING = Markup("")
 
 
 class Opening(Frozen, frozen=True):
-    """A sentence, and a picture: either of curves, as finished HTML, or of bars."""
+    """A sentence, and a picture: either of curves, as finished HTML, or of bars.
+
+    `beside`: the chapter's table stands beside the curves, else folded below them.
+    """
 
     sentence: str = ""
     curves: Markup = NOTHING
     bars: Picture | None = None
+    beside: bool = False
 
 
 def of_chart(sentence: str, *charts: Chart | None) -> Opening:

@@ -6,10 +6,11 @@ from rowpath import text as fmt
 from rowpath.analysis.model import Analysis
 from rowpath.model.explanation import Explanation, Side
 from rowpath.model.grouping import grouped
+from rowpath.report import hops, hops_drawing
 from rowpath.report.chapters import Section, section_key
 from rowpath.report.explanation import not_explained, sentence, shown
 from rowpath.report.grid import Grid, figure, line, of_lines, word
-from rowpath.report.opening import of_bars
+from rowpath.report.opening import Opening, of_bars
 from rowpath.report.picture import PARTS, Picture, PlainBar, plain
 
 KINDS: dict[Side, str] = {"client": "client", "server": "server", "wire": "waiting", "core": "waiting"}
@@ -21,11 +22,20 @@ HOW_TO_READ = (
 
 
 def chapters(analysis: Analysis) -> tuple[Section, ...]:
-    """A section for each phase: what its explained paths spend their time on, as sentences, bars and a table."""
-    return tuple(
-        Section(section_key("time", phase), parts_grid(phase, found), of_bars(sentences(found), picture(phase, found)))
-        for phase, found in grouped(analysis.explanations, lambda one: one.phase).items()
-    )
+    """A section for each phase: what its explained paths spend their time on, as sentences, bars and a table.
+
+    Then one for the hops of each path.
+    """
+    sections: list[Section] = []
+    for phase, found in grouped(analysis.explanations, lambda one: one.phase).items():
+        opening = of_bars(sentences(found), picture(phase, found))
+        sections.append(Section(section_key("time", phase), parts_grid(phase, found), opening))
+        for one in sorted(found, key=lambda one: one.operation_ns):
+            if one.hops is not None:
+                key, said = section_key("hops", phase, one.name), hops.sentence(one, one.hops)
+                drawing = Opening(said, curves=hops_drawing.draw(one.hops, key, said), beside=True)
+                sections.append(Section(key, hops.grid(one, one.hops), drawing))
+    return tuple(sections)
 
 
 def sentences(found: list[Explanation]) -> str:
@@ -85,4 +95,5 @@ def parts_grid(phase: str, found: list[Explanation]) -> Grid:
         )
         for one in found
     ]
-    return of_lines(fmt.clean(phase), [*lines, *rests])
+    missing = [f"{one.name}: its hops are unknown: {one.no_hops}." for one in found if one.no_hops]
+    return of_lines(fmt.clean(phase), [*lines, *rests], fmt.clean(" ".join(missing)))

@@ -193,6 +193,11 @@ def sync_count_library() -> Path:
     return _built("sync_count.so", [_source("tools/sync_count.c")], ["-fPIC", "-shared"], ["-ldl"], core=False)
 
 
+def call_stamps_library() -> Path:
+    """The LD_PRELOAD library that stamps sending, receiving, waiting; its stamps: runners/c/tools/call_stamps.c."""
+    return _built("call_stamps.so", [_source("tools/call_stamps.c")], ["-fPIC", "-shared"], ["-ldl"], core=False)
+
+
 def codec_trial() -> Path:
     """The program through which tests drive the codec (runners/c/tests/codec_trial.c says how)."""
     return _built("codec_trial", [_source("tests/codec_trial.c")], [f"-I{_source('core')}"], ["-lm"])

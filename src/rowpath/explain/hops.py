@@ -1,0 +1,391 @@
+"""From the stamped calls of a client, and of its server where that is ours, to the hops of an operation.
+
+Both sides read one clock, so their calls need no pairing but that of the connection: what the server receives between
+two requests of the client belongs to the first of them. A receiver that waits has its message when its call returns.
+One that does not wait yet is late: then the message waits for it, and that time is the receiver's own.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from bisect import bisect_left
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import NamedTuple
+
+from rowpath.machine.counters.call_stamps import Call, Kind
+from rowpath.model.hops import Hop, Hops, RoundTrip, Where
+from rowpath.text import count
+
+SHOWN_TRIPS = 6  # more round trips of an operation are folded, after the first five
+MOST_BESIDE = 0.05  # of the sends: where a second connection has more, there is no one order of hops
+BETWEEN, TAKES = "takes rows, prepares the next", "takes rows"
+AWAY, MORE = "there, at the server, and back", "more messages"
+MEANWHILE = "the client takes rows in between"
+ORDER: list[tuple[Where, str]] = [
+    ("client", "prepares"),
+    ("client", BETWEEN),
+    ("client", "sends"),
+    ("to server", AWAY),
+    ("to server", "on the way to the server"),
+    ("server", "works"),
+    ("server", "sends"),
+    ("to client", "on the way to the client"),
+    ("both", MEANWHILE),
+    ("both", MORE),
+    ("client", TAKES),
+]  # of a round trip
+MOST_ODD = 0.01  # of the operations: where more have not one reading of the clock between them, its place is not known
+LEAST_FITTING = 0.5  # of the operations: what is left of fewer is no fair choice
+
+
+class Unknown(Exception):
+    """Why the hops of a path are not known, in words for the user."""
+
+
+@dataclass
+class Endpoint:
+    """One side's calls on the connection, and all calls of the threads that made them, in order."""
+
+    sends: list[Call] = field(default_factory=list)
+    receipts: list[Call] = field(default_factory=list)
+    threads: dict[int, list[Call]] = field(default_factory=dict)
+
+    def awaited(self, receipt: Call) -> Call:
+        """The call that waited for what was received: the one before it of its thread where that waited, else it."""
+        calls = self.threads[receipt.thread]
+        at = bisect_left(calls, receipt)
+        before = calls[at - 1] if at else receipt
+        return before if before.kind == Kind.WAITED and before.result > 0 else receipt
+
+    def next_wait_ns(self, sent: Call) -> int:
+        """When the thread that sent this called again to receive or to wait; its end where it did not."""
+        calls = self.threads[sent.thread]
+        at = bisect_left(calls, sent) + 1
+        while at < len(calls) and calls[at].kind in (Kind.SENT, Kind.CLOCK):
+            at += 1
+        return calls[at].enter_ns if at < len(calls) else sent.exit_ns
+
+    def inside_until_ns(self, at_ns: int) -> int:
+        """When the call ends that was under way then; 0 where none was."""
+        for calls in self.threads.values():
+            at = bisect_left(calls, at_ns, key=lambda call: call.enter_ns) - 1
+            if at >= 0 and calls[at].exit_ns > at_ns:
+                return calls[at].exit_ns
+        return 0
+
+
+class Name(NamedTuple):
+    """A connection as one process knows it."""
+
+    process: int
+    descriptor: int
+
+
+def endpoint(calls: Sequence[Call], name: Name) -> Endpoint:
+    """The calls on a connection."""
+    found = Endpoint()
+    for call in calls:
+        if (call.process, call.descriptor) == name and call.result > 0:
+            if call.kind == Kind.SENT:
+                found.sends.append(call)
+            elif call.kind == Kind.RECEIVED:
+                found.receipts.append(call)
+    threads = {call.thread for call in (*found.sends, *found.receipts)}
+    for call in calls:
+        if call.thread in threads and call.kind != Kind.CONNECTION and (call.result > 0 or call.kind >= Kind.WAITED):
+            found.threads.setdefault(call.thread, []).append(call)
+    return found
+
+
+def busiest(calls: Sequence[Call], among: Collection[Name] | None = None) -> Name | None:
+    """The connection on which most was sent; None where nothing was. Errors: Unknown where several are at work."""
+    sends: dict[Name, int] = {}
+    for call in calls:
+        name = Name(call.process, call.descriptor)
+        if call.kind == Kind.SENT and call.result > 0 and (among is None or name in among):
+            sends[name] = sends.get(name, 0) + 1
+    ordered = sorted(sends, key=lambda name: -sends[name])
+    if len(ordered) > 1 and sends[ordered[1]] > MOST_BESIDE * sends[ordered[0]]:
+        raise Unknown("several connections are at work at once")
+    return ordered[0] if ordered else None
+
+
+def peers(client: Sequence[Call], name: Name, server: Sequence[Call]) -> list[Name]:
+    """The server's ends of the client's connection, by ports or by the process that made it.
+
+    All where none fits: an emulated link stands between.
+    """
+    ends = {Name(call.process, call.descriptor): call for call in server if call.kind == Kind.CONNECTION}
+    mine = next(
+        (one for one in client if one.kind == Kind.CONNECTION and Name(one.process, one.descriptor) == name), None
+    )
+    if mine is None:
+        return list(ends)
+    unix = not mine.enter_ns
+    fitting = [
+        other
+        for other, end in ends.items()
+        if (unix and not end.enter_ns and end.exit_ns == name.process)
+        or (not unix and (end.enter_ns, end.exit_ns) == (mine.exit_ns, mine.enter_ns))
+    ]
+    return fitting or list(ends)
+
+
+@dataclass
+class Trip:
+    """One request and its answer, as each side's calls had it."""
+
+    sends: list[Call]
+    receipts: list[Call] = field(default_factory=list)
+    server_receipts: list[Call] = field(default_factory=list)
+    server_sends: list[Call] = field(default_factory=list)
+
+
+def trips_of(client: Endpoint, server: Endpoint | None) -> list[Trip]:
+    """The client's calls as round trips, each with what the server did before the next one began."""
+    found: list[Trip] = []
+    for call in sorted((*client.sends, *client.receipts)):
+        if call.kind == Kind.SENT and (not found or found[-1].receipts):
+            found.append(Trip([call]))
+        elif found:
+            (found[-1].sends if call.kind == Kind.SENT else found[-1].receipts).append(call)
+    begins = [trip.sends[0].enter_ns for trip in found]
+    if server is not None and found:
+        for call in server.receipts:
+            if (at := bisect_left(begins, call.exit_ns) - 1) >= 0:
+                found[at].server_receipts.append(call)
+        for call in server.sends:
+            if (at := bisect_left(begins, call.enter_ns) - 1) >= 0:
+                found[at].server_sends.append(call)
+    return found
+
+
+Step = tuple[Where, str, float]  # until when: each begins where the one before it ended
+Interval = tuple[Where, str, float, float]  # from when until when
+
+
+def steps(trip: Trip, client: Endpoint, server: Endpoint | None, *, one_core: bool) -> list[Step] | None:
+    """The steps of a round trip after the client has prepared; None where a side's calls do not fit together.
+
+    On one core a sender keeps it until it waits: what it does until then is its own step, not the message's way.
+    """
+    first = client.awaited(trip.receipts[0])
+    requests = [send for send in trip.sends if send.enter_ns < first.exit_ns]
+    if not requests:
+        return None
+    if server is None:
+        sent_ns = max(requests[-1].exit_ns, min(first.enter_ns, first.exit_ns))
+        found: list[Step] = [("client", "sends", sent_ns), ("to server", AWAY, first.exit_ns)]
+        return found + _rest(trip, first.exit_ns, client, len(trip.receipts))
+    if not trip.server_sends or not trip.server_receipts:
+        return None
+    answer = trip.server_sends[0]
+    heard = [server.awaited(each) for each in trip.server_receipts if each.exit_ns <= answer.enter_ns]
+    asked = [send for send in requests if send.enter_ns < answer.enter_ns]
+    if not heard or not asked:
+        return None
+    left_ns, there_ns = _way(asked[-1], heard, client, server, one_core=one_core)
+    if len(asked) > 1:  # the request is there with its last part
+        there_ns = max(there_ns, heard[-1].exit_ns)
+    first = next((one for each in trip.receipts if (one := client.awaited(each)).exit_ns > answer.enter_ns), first)
+    answered_ns, here_ns = _way(answer, [first], server, client, one_core=one_core)
+    found = [
+        ("client", "sends", left_ns),
+        ("to server", "on the way to the server", there_ns),
+        ("server", "works", answer.enter_ns),
+        ("server", "sends", answered_ns),
+        ("to client", "on the way to the client", here_ns),
+    ]
+    return found + _rest(trip, here_ns, client, len(trip.server_sends))
+
+
+def _way(
+    sent: Call, waits: Sequence[Call], sender: Endpoint, receiver: Endpoint, *, one_core: bool
+) -> tuple[float, float]:
+    """When a message left its sender, and when its receiver had it; the same where no receiver was ready for it.
+
+    One that lost the core inside a call is ready: it could do nothing before that call ended.
+    """
+    waiting = [wait for wait in waits if wait.exit_ns > sent.enter_ns and wait.enter_ns < sent.exit_ns]
+    kept_ns = max(sent.exit_ns, sender.next_wait_ns(sent)) if one_core else sent.exit_ns
+    if waiting:
+        return min(kept_ns, waiting[-1].exit_ns), waiting[-1].exit_ns
+    late = next((wait for wait in waits if wait.enter_ns >= sent.exit_ns), None)
+    left_ns = min(kept_ns, late.enter_ns) if late is not None else sent.exit_ns
+    ready_ns = receiver.inside_until_ns(sent.exit_ns) if late is not None and one_core else 0
+    return left_ns, max(left_ns, min(ready_ns, late.enter_ns if late is not None else left_ns))
+
+
+def _rest(trip: Trip, from_ns: float, client: Endpoint, messages: int) -> list[Step]:
+    """The steps of the messages after the first, none where there is one: what the client did, and all the rest."""
+    until_ns = trip.receipts[-1].exit_ns
+    if messages < 2 or until_ns <= from_ns:
+        return []
+    calls = client.threads[trip.receipts[-1].thread]
+    at = bisect_left(calls, trip.receipts[0])
+    inside_ns = 0.0
+    while at < len(calls) and calls[at].enter_ns < until_ns:
+        inside_ns += max(0.0, calls[at].exit_ns - max(from_ns, calls[at].enter_ns))
+        at += 1
+    return [("both", MEANWHILE, max(from_ns, until_ns - inside_ns)), ("both", MORE, until_ns)]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One operation: when it began, and its steps, by round trip."""
+
+    begin_ns: float
+    trips: list[list[Interval]]
+
+    @property
+    def ns(self) -> float:
+        """How long it took."""
+        return self.trips[-1][-1][3] - self.begin_ns
+
+
+def hops(
+    client_calls: Sequence[Call],
+    server_calls: Sequence[Call] | None,
+    blocks: Sequence[int],
+    *,
+    one_core: bool,
+    stamping_share: float,
+) -> Hops:
+    """The hops of blocks of so many operations; without a server's calls those of the client. Errors: Unknown."""
+    name = busiest(client_calls)
+    if name is None:
+        raise Unknown("the client sends without the C library, so that no call of it was stamped")
+    client, server = endpoint(client_calls, name), None
+    if server_calls is not None:
+        there = busiest(server_calls, peers(client_calls, name, server_calls))
+        if there is None:
+            raise Unknown("the server sends without the C library, so that no call of it was stamped")
+        server = endpoint(server_calls, there)
+    trips = [trip for trip in trips_of(client, server) if trip.receipts]
+    operations = sum(blocks)
+    each = len(trips) // max(1, operations)
+    if not each or len(trips) % operations:
+        raise Unknown(f"{count(operations)} operations had {count(len(trips))} round trips: not as many each")
+    rest = iter([trips[at : at + each] for at in range(0, len(trips), each)])
+    together = [list(islice(rest, block)) for block in blocks]
+    borders = [_borders(block, client) for block in together]
+    known = all(border is not None for border in borders)
+    found = [
+        one
+        for block, border in zip(together, borders, strict=True)
+        for one in _operations(block, border if known else None, client, server, one_core=one_core)
+    ]
+    if len(found) < LEAST_FITTING * operations:
+        raise Unknown(f"the calls of only {count(len(found))} of {count(operations)} operations fit together")
+    return _summed(
+        found,
+        trips[len(trips) // 2 // each * each :][:each],
+        stamping_share,
+        one_core=one_core,
+        server_seen=server is not None,
+    )
+
+
+def _operations(
+    together: Sequence[Sequence[Trip]],
+    borders: Sequence[int | None] | None,
+    client: Endpoint,
+    server: Endpoint | None,
+    *,
+    one_core: bool,
+) -> Iterator[Operation]:
+    """The operations of a block whose calls fit together and whose ends are known."""
+    before_ns = float(together[0][0].sends[0].enter_ns) if len(together) == 1 else None  # else of no operation
+    for number, trips in enumerate(together):
+        stepped = [steps(trip, client, server, one_core=one_core) for trip in trips]
+        begin_ns = before_ns if borders is None else borders[number]
+        end_ns = borders[number + 1] if borders is not None else None
+        last = stepped[-1]
+        before_ns = last[-1][2] if last is not None else None
+        if begin_ns is not None and (borders is None or end_ns is not None):
+            one = _operation(trips, stepped, begin_ns, end_ns)
+            if one is not None:
+                yield one
+
+
+def _borders(together: Sequence[Sequence[Trip]], client: Endpoint) -> list[int | None] | None:
+    """When each operation began and the last one ended: the loop reads the clock once between two.
+
+    None where something else reads it there too, so that the loop's reading is not known.
+    """
+    thread = client.threads[together[0][0].sends[0].thread]
+    clocks = [call.enter_ns for call in thread if call.kind == Kind.CLOCK]
+    found: list[int | None] = []
+    for before, after in zip((None, *together), (*together, None), strict=True):
+        first = bisect_left(clocks, before[-1].receipts[-1].exit_ns) if before else 0
+        last = bisect_left(clocks, after[0].sends[0].enter_ns) if after else len(clocks)
+        inside = clocks[first:last]
+        if before is None or after is None:
+            found.append(None if not inside else inside[0] if before else inside[-1])
+        else:
+            found.append(inside[0] if len(inside) == 1 else None)
+    odd = sum(border is None for border in found)
+    return found if odd <= 2 + MOST_ODD * len(found) else None
+
+
+def _operation(
+    trips: Sequence[Trip], stepped: Sequence[list[Step] | None], begin_ns: float, end_ns: float | None
+) -> Operation | None:
+    """One operation; without its end known it ends with its last message. None where its calls do not fit together."""
+    found: list[list[Interval]] = []
+    at_ns = begin_ns
+    for number, (trip, after) in enumerate(zip(trips, stepped, strict=True)):
+        if after is None:
+            return None
+        begun: Step = ("client", BETWEEN if number or end_ns is None else "prepares", float(trip.sends[0].enter_ns))
+        last: list[Step] = [("client", TAKES, end_ns)] if number == len(trips) - 1 and end_ns is not None else []
+        inside: list[Interval] = []
+        for where, name, until_ns in (begun, *after, *last):
+            inside.append((where, name, at_ns, max(at_ns, until_ns)))
+            at_ns = max(at_ns, until_ns)
+        found.append(inside)
+    return Operation(begin_ns, found)
+
+
+def _summed(
+    found: list[Operation], trips: Sequence[Trip], stamping_share: float, *, one_core: bool, server_seen: bool
+) -> Hops:
+    slowest = max(found, key=lambda one: one.ns)
+    shown = len(trips) if len(trips) <= SHOWN_TRIPS else SHOWN_TRIPS - 1
+    folded = len(trips) - shown
+    rest = [one.trips[-1][-1][3] - one.trips[shown][0][2] for one in found] if folded else []
+    each = sorted(one.ns for one in found)
+    return Hops(
+        len(found),
+        *_spread(each),
+        tuple(_round_trip(number, trips[number], found, slowest) for number in range(shown)),
+        folded,
+        statistics.median(rest) / folded if folded else 0.0,
+        server_seen,
+        one_core,
+        stamping_share,
+    )
+
+
+def _round_trip(number: int, trip: Trip, found: list[Operation], slowest: Operation) -> RoundTrip:
+    times: dict[tuple[Where, str], list[float]] = {}
+    for one in found:
+        for where, name, begin_ns, end_ns in one.trips[number]:
+            times.setdefault((where, name), []).append(end_ns - begin_ns)
+    slow = {(where, name): end_ns - begin_ns for where, name, begin_ns, end_ns in slowest.trips[number]}
+    hops = []
+    for key in sorted(times, key=ORDER.index):
+        each = times[key] + [0.0] * (len(found) - len(times[key]))  # an answer may be of one message, or of more
+        hops.append(Hop(*key, *_spread(sorted(each)), slow.get(key, 0.0)))
+    wholes = sorted(one.trips[number][-1][3] - one.trips[number][0][2] for one in found)
+    sent, received = (sum(call.result for call in calls) for calls in (trip.sends, trip.receipts))
+    messages = len(trip.server_sends or trip.receipts)
+    return RoundTrip(tuple(hops), sent, received, messages, *_spread(wholes))
+
+
+def _spread(ordered: list[float]) -> tuple[float, float, float]:
+    """Median, 99th percentile and worst."""
+    return statistics.median(ordered), ordered[math.ceil(0.99 * len(ordered)) - 1], ordered[-1]

@@ -1,0 +1,154 @@
+"""The hops of an operation in time order: lines of the terminal, one sentence, a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.text import Text
+
+from rowpath import text as fmt
+from rowpath.model.explanation import Explanation
+from rowpath.model.grouping import grouped
+from rowpath.model.hops import Hop, Hops, RoundTrip, Where
+from rowpath.report.bars import block
+from rowpath.report.grid import Grid, figure, line, of_lines, word
+
+WIDE = 30  # of the drawing
+TITLES: dict[Where, str] = {
+    "client": "client", "to server": "→", "server": "server", "to client": "←", "both": "more",
+}  # fmt: skip
+ONE_CORE = "Client and server share one core: a sender keeps it until it waits, and that counts as sending."
+
+
+def lines(one: Explanation) -> Iterator[Text]:
+    """At most twelve lines; of an explanation without hops why there are none, where they were wanted."""
+    if one.no_hops:
+        yield Text(fmt.clean(f"{'':<8}hops: unknown: {one.no_hops}"), style="dim")
+    if one.hops is None:
+        return
+    yield Text("")
+    yield from _steps(one.hops, one.hops.round_trips[0]) if _single(one.hops) else _trips(one.hops)
+    yield Text(f"{'':<8}{slowest(one.hops)}; {cost(one.hops)}", style="dim")
+
+
+def _single(hops: Hops) -> bool:
+    return len(hops.round_trips) == 1 and not hops.folded
+
+
+def _steps(hops: Hops, trip: RoundTrip) -> Iterator[Text]:
+    """A line for each step, drawn where it lies in the operation."""
+    names = [name(hop, trip) for hop in trip.hops]
+    head = in_order(hops)
+    wide = max(len(each) for each in (*names, head))
+    yield Text(f"{'':<8}{head:<{wide}}  {'median':>8} {'p99':>8} {'worst':>8}", style="dim")
+    whole = sum(hop.median_ns for hop in trip.hops) or 1.0
+    at, before = 0.0, ""
+    for hop, each in zip(trip.hops, names, strict=True):
+        side = TITLES[hop.where] if hop.where != before else ""
+        before = hop.where
+        share = hop.median_ns / whole
+        figures = " ".join(f"{fmt.duration(ns):>8}" for ns in (hop.median_ns, hop.p99_ns, hop.worst_ns))
+        yield Text(f"{side:<8}{each:<{wide}}  {figures}  {' ' * int(at * WIDE)}{block(share, WIDE)}".rstrip())
+        at += share
+    figures = " ".join(f"{fmt.duration(ns):>8}" for ns in (hops.median_ns, hops.p99_ns, hops.worst_ns))
+    yield Text(f"{'':<8}{'all of it':<{wide}}  {figures}  of {fmt.count(hops.operations)} operations")
+
+
+def in_order(hops: Hops) -> str:
+    """What begins the table of hops."""
+    return "in time order, on one core" if hops.one_core else "in time order"
+
+
+FIRST = 26  # characters of the first column of round trips
+
+
+def _trips(hops: Hops) -> Iterator[Text]:
+    """A line for each round trip."""
+    present = [where for where in TITLES if any(hop.where == where for trip in hops.round_trips for hop in trip.hops)]
+    heads = " ".join(f"{TITLES[where]:>8}" for where in present)
+    yield Text(f"{'':<8}{in_order(hops):<{FIRST}}{heads}  {'median':>8} {'p99':>8} {'worst':>8}", style="dim")
+    for number, trip in enumerate(hops.round_trips, 1):
+        sums = grouped(trip.hops, lambda hop: hop.where)
+        cells = [fmt.duration(sum(hop.median_ns for hop in sums[where])) if where in sums else "" for where in present]
+        figures = [fmt.duration(ns) for ns in (trip.median_ns, trip.p99_ns, trip.worst_ns)]
+        row = " ".join(f"{each:>8}" for each in cells) + "  " + " ".join(f"{each:>8}" for each in figures)
+        yield Text(f"{'':<8}{f'round trip {number}':<{FIRST}}{row}")
+    if hops.folded:
+        yield Text(f"{'':<8}{folded(hops)}")
+    room = " " * 9 * (len(present) - 1)
+    figures_ = " ".join(f"{fmt.duration(ns):>8}" for ns in (hops.median_ns, hops.p99_ns, hops.worst_ns))
+    yield Text(f"{'':<8}{'all of it':<{FIRST}}{room}{'':>8}  {figures_}  of {fmt.count(hops.operations)} operations")
+
+
+def folded(hops: Hops) -> str:
+    """The round trips that are not shown."""
+    more = "round trip" if hops.folded == 1 else "round trips"
+    return f"{hops.folded} more {more}, {fmt.duration(hops.folded_ns)} each"
+
+
+def name(hop: Hop, trip: RoundTrip) -> str:
+    """A step as people read it, with the size of what is sent."""
+    if hop.name == "more messages":
+        return f"{trip.messages - 1} more messages" if trip.messages > 2 else "1 more message"
+    if hop.name != "sends":
+        return hop.name
+    if hop.where == "client":
+        return f"sends {fmt.size(trip.sent_bytes)}"
+    return f"{'works and ' if trip.messages > 1 else ''}sends {fmt.size(trip.received_bytes)}"
+
+
+def slowest(hops: Hops) -> str:
+    """The slowest operation, and the step in which most of it passed."""
+    steps = [(hop, trip) for trip in hops.round_trips for hop in trip.hops]
+    most, trip = max(steps, key=lambda each: each[0].slowest_ns)
+    where = _with_side(most, trip)
+    return f"the slowest took {fmt.duration(hops.worst_ns)}, {fmt.duration(most.slowest_ns)} of it: {where}"
+
+
+def _with_side(hop: Hop, trip: RoundTrip) -> str:
+    return f"{hop.where} {name(hop, trip)}" if hop.where in ("client", "server") else name(hop, trip)
+
+
+def cost(hops: Hops) -> str:
+    """What stamping cost."""
+    return f"stamped, an operation took {100 * hops.stamping_share:+.1f} %"
+
+
+def sentence(one: Explanation, hops: Hops) -> str:
+    """The median operation by who had it."""
+    sums: dict[Where, float] = {}
+    for trip in hops.round_trips:
+        for hop in trip.hops:
+            sums[hop.where] = sums.get(hop.where, 0.0) + hop.median_ns
+    sides = SIDES if hops.server_seen else SIDES | {"to server": "server and both ways"}
+    words = [f"{sides[where]} {fmt.duration(sums[where])}" for where in sides if where in sums]
+    if hops.folded:
+        words.append(folded(hops))
+    median = f"the median of {fmt.count(hops.operations)} operations takes {fmt.duration(hops.median_ns)}"
+    return fmt.clean(f"{one.name}: {median} ({', '.join(words)}); {slowest(hops)}.")
+
+
+SIDES: dict[Where, str] = {
+    "client": "client", "to server": "to the server", "server": "server", "to client": "to the client",
+    "both": "more messages",
+}  # fmt: skip
+
+
+def grid(one: Explanation, hops: Hops) -> Grid:
+    """Every step with its median, 99th percentile and worst, and what it took in the slowest operation."""
+    several = len(hops.round_trips) > 1
+    rows = [
+        line(
+            *((figure("round trip", str(number)),) if several else ()),
+            word("step", _with_side(hop, trip)),
+            figure("median", fmt.duration(hop.median_ns)),
+            figure("p99", fmt.duration(hop.p99_ns)),
+            figure("worst", fmt.duration(hop.worst_ns)),
+            figure("in the slowest", fmt.duration(hop.slowest_ns)),
+        )
+        for number, trip in enumerate(hops.round_trips, 1)
+        for hop in trip.hops
+    ]
+    more = f"{folded(hops)}. " if hops.folded else ""
+    note = f"{more}{cost(hops).capitalize()}." + (f" {ONE_CORE}" if hops.one_core else "")
+    return of_lines(fmt.clean(f"{one.phase}: hops of {one.name}"), rows, note)
