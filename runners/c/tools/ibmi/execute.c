@@ -185,7 +185,8 @@ static void narrow(struct cursor *cursor, struct statement *statement) {
     }
 }
 
-void cursor_step(struct cursor *cursor, const struct statement *statement) {
+/* The next row as they lie, or as an index has them. */
+static void step(struct cursor *cursor, const struct statement *statement) {
     const struct table *table = statement->table;
     for (;;) {
         size_t row;
@@ -207,10 +208,46 @@ void cursor_step(struct cursor *cursor, const struct statement *statement) {
     cursor->waiting = -1;
 }
 
+void cursor_step(struct cursor *cursor, const struct statement *statement) {
+    if (cursor->sorted == NULL)
+        step(cursor, statement);
+    else
+        cursor->waiting = cursor->row < cursor->count ? (int64_t)cursor->sorted[cursor->row++] : -1;
+}
+
+void cursor_close(struct cursor *cursor) {
+    free(cursor->sorted);
+    *cursor = (struct cursor){.waiting = -1};
+}
+
+static int in_order(const void *a, const void *b, void *passed) {
+    const struct statement *statement = passed;
+    const struct table *table = statement->table;
+    const uint8_t *left = table_row(table, *(const size_t *)a), *right = table_row(table, *(const size_t *)b);
+    for (int i = 0; i < statement->orders; i++) {
+        const struct column *column = &table->columns[statement->order[i]];
+        size_t offset = 2 * (size_t)table->count + column->offset;
+        bool none_left = is_null(left, statement->order[i]), none_right = is_null(right, statement->order[i]);
+        int order = none_left || none_right ? none_left - none_right : compare(column, left + offset, right + offset);
+        if (order != 0) return order;
+    }
+    return 0;
+}
+
+static void sort(struct cursor *cursor, struct statement *statement) {
+    size_t *rows = malloc((statement->table->rows + 1) * sizeof *rows), count = 0;
+    if (rows == NULL) abort();
+    for (; cursor->waiting >= 0; step(cursor, statement))
+        rows[count++] = (size_t)cursor->waiting;
+    qsort_r(rows, count, sizeof *rows, in_order, statement);
+    *cursor = (struct cursor){.open = true, .sorted = rows, .count = count};
+    cursor_step(cursor, statement);
+}
+
 static void find(struct cursor *cursor, struct statement *statement) {
     *cursor = (struct cursor){.open = true, .end = statement->table->rows};
     narrow(cursor, statement);
-    cursor_step(cursor, statement);
+    step(cursor, statement);
 }
 
 /* The values of the only row of parameters. */
@@ -226,8 +263,10 @@ static bool only_row(const struct statement *statement, const struct parameters 
 bool cursor_open(struct cursor *cursor, struct statement *statement, const struct parameters *parameters,
                  struct problem *problem) {
     const uint8_t *values[COLUMNS] = {0};
+    cursor_close(cursor);
     if (!only_row(statement, parameters, values, problem) || !bind(statement, values, problem)) return false;
     find(cursor, statement);
+    if (statement->orders > 0) sort(cursor, statement);
     return true;
 }
 
@@ -239,7 +278,7 @@ static bool update(struct statement *statement, const uint8_t *const *values, st
     bool valid = bind(statement, values, problem);
     if (image == NULL) abort();
     if (valid)
-        for (find(&cursor, statement); valid && cursor.waiting >= 0; cursor_step(&cursor, statement)) {
+        for (find(&cursor, statement); valid && cursor.waiting >= 0; step(&cursor, statement)) {
             size_t at = (size_t)cursor.waiting;
             uint8_t *row = table_row(table, at);
             memcpy(image, row, table->row_bytes);

@@ -140,6 +140,7 @@ struct statement {
     bool constant;                /* the table is the statement's own, of one row */
     int result[COLUMNS], results; /* columns of the table, or of the source */
     struct assignment set[COLUMNS], where[CONDITIONS];
+    int order[KEY_COLUMNS], orders; /* ORDER BY, ascending */
     int sets, conditions;
     int parameters[COLUMNS], parameter_count; /* the column that each is like */
 };
@@ -170,6 +171,8 @@ struct parameters { /* of one execution, as they came */
 struct cursor {
     bool open, indexed;
     size_t row, end;
+    size_t *sorted; /* the rows in their order, NULL: as they are */
+    size_t count;
     struct index *index;
     uint32_t found;
     int64_t waiting; /* the next row, −1: none */
@@ -180,6 +183,7 @@ bool execute(struct database *database, struct statement *statement, const struc
 bool cursor_open(struct cursor *cursor, struct statement *statement, const struct parameters *parameters,
                  struct problem *problem);
 void cursor_step(struct cursor *cursor, const struct statement *statement);
+void cursor_close(struct cursor *cursor);
 void undo_all(struct undo **undo);
 void undo_forget(struct undo **undo);
 

@@ -108,6 +108,16 @@ static bool conditions(struct tokens *tokens, struct statement *statement) {
     return true;
 }
 
+static bool order(struct tokens *tokens, struct statement *statement) {
+    if (!token_taken(tokens, "ORDER")) return true;
+    if (!token_needed(tokens, "BY")) return false;
+    do {
+        if (statement->orders == KEY_COLUMNS) return refuse(tokens->problem, "order by over %d columns.", KEY_COLUMNS);
+        if (!column_needed(tokens, statement->table, &statement->order[statement->orders++])) return false;
+    } while (token_taken(tokens, ","));
+    return true;
+}
+
 /* SELECT of one constant from the table that has one row. */
 static bool constant(struct tokens *tokens, struct statement *statement, const char *schema) {
     struct table *table = table_new("SYSDUMMY1");
@@ -164,7 +174,8 @@ static bool query(struct tokens *tokens, struct database *database, struct state
     if (tokens->kind == NUMERAL || tokens->kind == STRING || token_is(tokens, "CURRENT"))
         return constant(tokens, statement, schema) && token_needed(tokens, "FROM") &&
                token_needed(tokens, "SYSIBM.SYSDUMMY1");
-    return columns_of_table(tokens, database, statement, &statement->table) && conditions(tokens, statement);
+    return columns_of_table(tokens, database, statement, &statement->table) && conditions(tokens, statement) &&
+           order(tokens, statement);
 }
 
 /* INSERT of another table's rows: each column takes values of the same form. */
@@ -243,7 +254,7 @@ struct statement *parse(struct database *database, const char *sql, const char *
     tokens_begin(&tokens, sql, problem);
     valid = any(&tokens, database, statement, schema);
     if (valid && tokens.kind != END) {
-        bool clause = token_is(&tokens, "ORDER") || token_is(&tokens, "GROUP") || token_is(&tokens, "OFFSET") ||
+        bool clause = token_is(&tokens, "DESC") || token_is(&tokens, "GROUP") || token_is(&tokens, "OFFSET") ||
                       token_is(&tokens, "FETCH") || token_is(&tokens, "FOR") || token_is(&tokens, "OR");
         valid = clause ? refuse(problem, "clause %.60s.", tokens.from) : syntax(problem, tokens.from);
     }

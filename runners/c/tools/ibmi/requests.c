@@ -52,6 +52,7 @@ struct connection *connection_new(struct database *database) {
 
 static void forget(struct prepared *prepared) {
     if (prepared == NULL) return;
+    cursor_close(&prepared->cursor);
     statement_free(prepared->statement);
     free(prepared->sql);
     free(prepared);
@@ -109,7 +110,7 @@ static struct parameters parameters_of(const struct request *request) {
 
 static bool prepare(struct connection *connection, struct prepared *prepared) {
     statement_free(prepared->statement);
-    prepared->cursor = (struct cursor){0};
+    cursor_close(&prepared->cursor);
     prepared->statement = parse(connection->database, prepared->sql, connection->schema, &prepared->problem);
     return prepared->statement != NULL;
 }
@@ -157,7 +158,7 @@ static void block(struct connection *connection, const struct request *request) 
     reply_rows(reply, prepared->statement, &prepared->cursor, rows == 0 && bytes == 0 ? 1 : rows, bytes, shorten);
     last = prepared->cursor.waiting < 0;
     if (last) {
-        prepared->cursor.open = false;
+        cursor_close(&prepared->cursor);
         put16(reply->at + 34, 2);
         put32(reply->at + 36, 700);
     }
@@ -275,7 +276,7 @@ static void answer(struct connection *connection, const struct request *request)
         case 0x1806: execute_request(connection, request, true); return;
         case 0x1807: end_transaction(connection, request, true); return;
         case 0x1808: end_transaction(connection, request, false); return;
-        case 0x180A: request->prepared->cursor.open = false; /* fall through */
+        case 0x180A: cursor_close(&request->prepared->cursor); /* fall through */
         case 0x0000: /* whether the connection lives: the i answers that it knows no such function */
             reply_begin(&connection->reply, request->at, 7, -201);
             break;
