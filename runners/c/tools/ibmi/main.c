@@ -14,20 +14,10 @@
 #include "../tool.h"
 #include "ibmi.h"
 
-enum { HEAD_BYTES = 20, LONGEST = 64 << 20 };
+enum { HEAD_BYTES = 20, INPUT_BYTES = 65536, LONGEST = 64 << 20 };
 
 static struct database database;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-static bool receive(int socket, uint8_t *to, size_t length) {
-    while (length > 0) {
-        ssize_t count = recv(socket, to, length, 0);
-        if (count <= 0) return false;
-        to += count;
-        length -= (size_t)count;
-    }
-    return true;
-}
 
 static bool send_all(int socket, const uint8_t *from, size_t length) {
     while (length > 0) {
@@ -39,29 +29,57 @@ static bool send_all(int socket, const uint8_t *from, size_t length) {
     return true;
 }
 
-static void converse(int socket, struct connection *connection) {
-    uint8_t *request = malloc(HEAD_BYTES);
-    size_t room = HEAD_BYTES;
-    int one = 1;
-    while (request != NULL && receive(socket, request, HEAD_BYTES)) {
-        const struct reply *reply;
-        size_t length = get32(request);
-        if (length < HEAD_BYTES || length > LONGEST) break;
-        if (length > room) {
-            request = realloc(request, length);
-            if (request == NULL) abort();
-            room = length;
-        }
-        if (!receive(socket, request + HEAD_BYTES, length - HEAD_BYTES)) break;
-        pthread_mutex_lock(&lock);
-        reply = connection_answer(connection, request, length);
-        pthread_mutex_unlock(&lock);
-        if (reply == NULL) /* the driver's next request waits for this one's acknowledgement, which the kernel delays */
-            setsockopt(socket, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one);
-        else if (!send_all(socket, reply->at, reply->length))
-            break;
+struct input {
+    uint8_t *at;
+    size_t filled, room;
+};
+
+/* More of the requests; false when the connection is over. */
+static bool receive(int socket, struct input *input, size_t needed) {
+    ssize_t count;
+    if (needed > input->room) {
+        input->room = needed + INPUT_BYTES;
+        input->at = realloc(input->at, input->room);
+        if (input->at == NULL) abort();
     }
-    free(request);
+    count = recv(socket, input->at + input->filled, input->room - input->filled, 0);
+    if (count <= 0) return false;
+    input->filled += (size_t)count;
+    return true;
+}
+
+static bool answer_one(int socket, struct connection *connection, const uint8_t *request, size_t length) {
+    const struct reply *reply;
+    int one = 1;
+    pthread_mutex_lock(&lock);
+    reply = connection_answer(connection, request, length);
+    pthread_mutex_unlock(&lock);
+    if (reply != NULL) return send_all(socket, reply->at, reply->length);
+    /* The driver's next request waits for this one's acknowledgement, which the kernel delays. */
+    setsockopt(socket, IPPROTO_TCP, TCP_QUICKACK, &one, sizeof one);
+    return true;
+}
+
+static void converse(int socket, struct connection *connection) {
+    struct input input = {0};
+    size_t needed = HEAD_BYTES;
+    bool on = true;
+    while (on && receive(socket, &input, needed)) {
+        size_t at = 0;
+        needed = HEAD_BYTES;
+        while (on && input.filled - at >= HEAD_BYTES) {
+            size_t length = get32(input.at + at);
+            on = length >= HEAD_BYTES && length <= LONGEST;
+            needed = length;
+            if (!on || input.filled - at < length) break;
+            on = answer_one(socket, connection, input.at + at, length);
+            at += length;
+            needed = HEAD_BYTES;
+        }
+        input.filled -= at;
+        if (at > 0 && input.filled > 0) memmove(input.at, input.at + at, input.filled);
+    }
+    free(input.at);
 }
 
 static void *serve(void *passed) {
