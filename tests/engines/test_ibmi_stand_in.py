@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from rowpath.engines.base import Place
 from rowpath.engines.ibmi_stand_in import ENGINE, REFUSALS
 from rowpath.engines.load_through_runner import connected
-from rowpath.engines.base import Place
 from rowpath.errors import RowpathError
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements, Sample, SampleReply, Verify, VerifyReply

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment, Selection
-from rowpath.engines import ENGINES
 from rowpath.planning.availability import most_round_trips, pruned
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import load_experiment, load_workloads

@@ -13,7 +13,7 @@ _OURS = "QSYS2.SYSTABLES WHERE TABLE_SCHEMA = CURRENT SCHEMA AND TABLE_TYPE IN (
 
 
 class Db2ForI(SqlDialect):
-    """How Db2 for i spells types. Texts are UTF-8 (CCSID 1208); of a table of ASCII texts EBCDIC (CCSID 37), as usual."""
+    """How Db2 for i spells types. Texts are UTF-8 (CCSID 1208), in a table of ASCII texts EBCDIC (CCSID 37)."""
 
     types = {
         "decimal": "DECIMAL({precision},{scale})",
