@@ -19,6 +19,15 @@ def test_round_trips_not_as_declared(tmp_path: Path, trips: float, severity: str
     assert [(f.paths, f.severity) for f in findings] == [(("psycopg tcp",), severity)]
 
 
+def test_a_stand_in_is_named(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "path", "psycopg")[0]["stands_in"] = "stand-in: client side only"
+
+    (finding,) = found(tmp_path, bend)["stand-in"]
+    assert finding.evidence == "stand-in: client side only"
+    assert finding.paths == ("psycopg tcp",)
+
+
 @pytest.mark.parametrize(("most", "told"), [(0, True), (2, False), (1, True)])
 def test_round_trips_that_a_manifest_declares(tmp_path: Path, most: int, told: bool) -> None:
     paths = [factory.path("p", "derby server java derby transport=tcp statement=prepared", {"keyed.read": 90_000})]

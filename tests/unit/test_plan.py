@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.planning.availability import most_round_trips, pruned
@@ -100,6 +101,13 @@ def test_a_confounded_build_is_a_comparison_of_its_own() -> None:
     by_driver = {p.path.get("driver"): p.comparison for p in plan.paths}
     assert by_driver["sqlite"] == by_driver["sqlite3"]
     assert by_driver["sqlite-jdbc"] != by_driver["sqlite"]
+
+
+def test_what_stands_in_for_an_engine_is_never_ranked_with_a_real_one() -> None:
+    plan = planned({"engine": "ibmi-stand-in"}, {"engine": "sqlite", "language": "java"})
+    label = ENGINES["ibmi-stand-in"].stands_in
+    assert {label in p.comparison for p in plan.paths if p.path.engine == "ibmi-stand-in"} == {True}
+    assert {label in p.comparison for p in plan.paths if p.path.engine == "sqlite"} == {False}
 
 
 def test_a_manifest_declares_the_round_trips_of_derbys_client_only_with_a_server() -> None:

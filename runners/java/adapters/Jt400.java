@@ -10,7 +10,7 @@ import rowpath.jdbc.Literals;
 
 /**
  * IBM Toolbox for Java (jt400), to a Db2 for i that is given by URL; its database is the library to
- * work in. Written by the driver's documentation: it has met no server yet.
+ * work in. Written by the driver's documentation: it has met our stand-in, no Db2 for i yet.
  */
 public final class Jt400 extends Db2Jdbc {
   @Override

@@ -346,6 +346,7 @@ def trust(analysis: Analysis) -> Trust:
     rows += ", some columns not compared" if not_compared else ""
     quiet = noise[0].text if noise else "machine quiet"
     facts = [_count(sets, "set")] if sets else []
+    facts += dict.fromkeys(each.evidence for each in analysis.findings if each.id == "stand-in")
     return Trust(level, f"{level}: {'; '.join([*facts, rows, quiet])}", tuple(listed))
 
 

@@ -106,7 +106,7 @@ class _Maker:
             "name": path.name,
             "digest": path_status.digest,
             "status": status or path_status.status,
-            "reason": reason or path_status.reason,
+            "reason": reason or path_status.reason or path.stands_in,
         }
 
     def result(self, metric: str, method: str = "", **figures: Any) -> Result:

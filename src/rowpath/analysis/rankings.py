@@ -119,6 +119,7 @@ def _row(
         status = "disturbed" if 2 * cell.disturbed_sets >= len(cell.used) else status
     elif not evidence.path_statuses.of(*cell.key[:3]).rows_proven and not cell.is_null:
         reason = "rows not verified: no digest or touch sum was checked in this phase"
+    reason = "; ".join(filter(None, (cell.path.stands_in, reason)))
     if cell.compiling_sets:
         compiling = f"compilers were still at work in {cell.compiling_sets} of {len(cell.used)} sets"
         reason = f"{reason}; {compiling}" if reason else compiling

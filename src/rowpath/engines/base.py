@@ -132,6 +132,7 @@ class Engine(Dialect, Protocol):
     loading: LoadingCost = LoadingCost()  # as seen at scales 0.1 and 1 on two slow cores
     downloads: Mapping[str, Fetchable] = {}  # by name: what comes on request only, beside the engine itself
     probe: ProbeFacts = ProbeFacts()
+    stands_in: str = ""  # what is measured of a program that stands in for an engine; empty: a real engine
     slow_query: str = ""  # a SELECT without any table of ours that would run for minutes; empty: there is no SQL
 
     def availability(self) -> Availability:

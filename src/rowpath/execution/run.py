@@ -229,6 +229,7 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             lines_of_code=own_lines,
             lines_of_code_closure=all_lines,
             confounded=planned.adapter.confounded,
+            stands_in=ENGINES[planned.path.engine].stands_in,
             shortest_operation_ns=language(planned.adapter.language).shortest_operation_ns,
             durabilities=list(ENGINES[planned.path.engine].durabilities),
             most_round_trips=most_round_trips(planned.adapter, planned.path),

@@ -48,6 +48,7 @@ class PathRecord(Record, tag="path"):
     lines_of_code: int = 0
     lines_of_code_closure: int = 0
     confounded: str = ""
+    stands_in: str = ""  # what is measured of a program that stands in for an engine; empty: a real engine
     converted: str = ""
     shortest_operation_ns: float = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
     durabilities: list[str] = []  # that its engine offers; empty: not known

@@ -200,13 +200,18 @@ def stop(process: Process, steps: Steps = GENTLE) -> int:
 
 
 def start_listener(
-    title: str, arguments: Sequence[str | Path], environment: Mapping[str, str] = {}, cpus: Iterable[int] = ()
+    title: str,
+    arguments: Sequence[str | Path],
+    environment: Mapping[str, str] = {},
+    cpus: Iterable[int] = (),
+    stderr: Stream = subprocess.DEVNULL,
 ) -> tuple[Process, int]:
     """A program of ours that prints `ready tcp=PORT` and ends with its stdin: its process and that port.
 
     Errors: InternalError when it does not get ready.
     """
-    process = start(arguments, environment=environment, cpus=cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    pipe = subprocess.PIPE
+    process = start(arguments, environment=environment, cpus=cpus, stdin=pipe, stdout=pipe, stderr=stderr)
     assert process.stdout is not None
     ready, _, _ = select.select([process.stdout], [], [], READY_TIMEOUT_S)
     line = process.stdout.readline().decode(errors="replace") if ready else ""

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
 from rowpath.model.grouping import grouped
@@ -111,7 +112,10 @@ def make_plan(
 
 
 def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPath]:
-    """Paths are ranked together when placement, durability and fetch form agree and no engine build is confounded."""
+    """Paths are ranked together when placement, durability and fetch form agree and no engine build is confounded.
+
+    Paths to what stands in for an engine are ranked among themselves.
+    """
 
     def means(planned: PlannedPath, key: str) -> bool:
         # An engine that has no durability but `none` stands apart where something is written, and only there.
@@ -132,6 +136,8 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
             parts.append(f"{key}={value if means(planned, key) else applicable[key][0]}")
         if planned.adapter.confounded:
             parts.append(planned.adapter.confounded)
+        if stands_in := ENGINES[planned.path.engine].stands_in:
+            parts.append(stands_in)
         result.append(replace(planned, comparison=", ".join(parts) or "all paths"))
     return result
 

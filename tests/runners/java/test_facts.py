@@ -20,7 +20,7 @@ from rowpath.runners.toolchains import java
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, truth_of
 
 # Their settings: test_mysql.py, test_classic.py, test_any.py, test_spl.py.
-ELSEWHERE = ("null", "mariadb", "mysql", "ibmi", "oracle", "jdbc", "spl")
+ELSEWHERE = ("null", "mariadb", "mysql", "ibmi", "ibmi-stand-in", "oracle", "jdbc", "spl")
 # Other values that pgjdbc must report, each beside the default.
 VARIED = (
     {"statement": "bound"},

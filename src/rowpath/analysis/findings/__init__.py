@@ -58,6 +58,7 @@ RULES: dict[str, Rule] = {
     "generator-late": mixed_load.generator_late,
     "published-contradicts-itself": published.published_contradicts_itself,
     "confounded-version": contracts.confounded_version,
+    "stand-in": contracts.stand_in,
     "converted-values": correctness.converted_values,
     "periodic-cost": precision.periodic_cost,
     "still-compiling": precision.still_compiling,

@@ -287,6 +287,22 @@ def confounded_version(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
+def stand_in(evidence: Evidence) -> Iterator[Finding]:
+    """Paths to a program that stands in for an engine."""
+    standing = (path for path in evidence.journal.paths.values() if path.stands_in)
+    for reason, paths in grouped(standing, lambda path: path.stands_in).items():
+        names = tuple(path.name for path in paths)
+        yield Finding(
+            "stand-in",
+            "warning",
+            f"no real engine answered {words(names)}: ranked apart from paths to real ones",
+            reason,
+            "only the client's CPU, memory, bytes and round trips say something of a real server, its times do not",
+            "rowpath list engines",
+            names,
+        )
+
+
 def _proofs(evidence: Evidence) -> Iterator[tuple[CountedRecord, PathRecord]]:
     for proof in evidence.counted.values():
         path = evidence.path(proof.path_id)

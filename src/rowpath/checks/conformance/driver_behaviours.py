@@ -53,7 +53,10 @@ def observe(
         return [*_unsupported((CANCEL, TIMEOUT), reason), *_restart(planned, fixture)]
     if not {"query", "execute"} <= set(planned.adapter.phases):
         return []
-    stops = [_stop(planned, fixture, name, documented.get(name, "")) for name in (CANCEL, TIMEOUT)]
+    if not ENGINES[planned.path.get("engine")].slow_query:
+        stops = _unsupported((CANCEL, TIMEOUT), "the engine has no statement that would run for long")
+    else:
+        stops = [_stop(planned, fixture, name, documented.get(name, "")) for name in (CANCEL, TIMEOUT)]
     return [*stops, *_restart(planned, fixture)]
 
 

@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from rowpath.engines.external.base import ExternalEngine
 from rowpath.engines.external.server import ServerKind
+from rowpath.engines.sql_dialect import SqlDialect
+from rowpath.model.workload import Column, Table
 
 _OURS = "QSYS2.SYSTABLES WHERE TABLE_SCHEMA = CURRENT SCHEMA AND TABLE_TYPE IN ('T', 'P')"
 
 
-class Ibmi(ExternalEngine):
+class Db2ForI(SqlDialect):
+    """How Db2 for i spells types. Texts are UTF-8 (CCSID 1208), in a table of ASCII texts EBCDIC (CCSID 37)."""
+
+    types = {
+        "decimal": "DECIMAL({precision},{scale})",
+        "float32": "REAL",
+        "float64": "DOUBLE",
+        "boolean": "SMALLINT",
+        "char": "CHAR({length}) CCSID 1208",
+        "varchar": "VARCHAR({length}) CCSID 1208",
+        "text": "CLOB(16M) CCSID 1208",
+        "binary": "VARBINARY({length})",
+        "date": "DATE",
+        "time": "TIME",
+        "timestamp": "TIMESTAMP",
+    }
+    lacks = {
+        "timestamptz": "Db2 for i has no timestamps with a time zone",
+        "json": "Db2 for i keeps JSON as text, without a type of its own",
+        "interval": "durations are no type of a column",
+        "uuid": "Db2 for i has no type for UUIDs",
+        "array": "arrays are only for procedures",
+    }
+
+    @override
+    def _column(self, name: str, column: Column, table: Table) -> str:
+        words = super()._column(name, column, table)
+        return words.replace(" CCSID 1208", " CCSID 37") if table.ascii else words
+
+
+class Ibmi(Db2ForI, ExternalEngine):
     """The kind of engine: Db2 for i. The URL's database is a library of its own."""
 
     name = "ibmi"
@@ -26,29 +60,9 @@ class Ibmi(ExternalEngine):
             "EXECUTE IMMEDIATE 'DROP TABLE \"' CONCAT made.name CONCAT '\"'; END FOR; END",
         ),
     )
-    types = {
-        "decimal": "DECIMAL({precision},{scale})",
-        "float32": "REAL",
-        "float64": "DOUBLE",
-        "boolean": "SMALLINT",
-        "char": "CHAR({length}) CCSID 1208",
-        "varchar": "VARCHAR({length}) CCSID 1208",
-        "text": "CLOB(16M) CCSID 1208",
-        "binary": "VARBINARY({length})",
-        "date": "DATE",
-        "time": "TIME",
-        "timestamp": "TIMESTAMP",
-    }
     slow_query = "SELECT COUNT(*) FROM QSYS2.SYSCOLUMNS a, QSYS2.SYSCOLUMNS b, QSYS2.SYSCOLUMNS c"
     longest = {"binary": (32_000, "")}
     unlimited_binary = "BLOB(16M)"
-    lacks = {
-        "timestamptz": "Db2 for i has no timestamps with a time zone",
-        "json": "Db2 for i keeps JSON as text, without a type of its own",
-        "interval": "durations are no type of a column",
-        "uuid": "Db2 for i has no type for UUIDs",
-        "array": "arrays are only for procedures",
-    }
 
 
 ENGINE = Ibmi()

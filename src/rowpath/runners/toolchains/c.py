@@ -183,6 +183,11 @@ def replay_command() -> tuple[str, ...]:
     return (str(_built("replay", inputs, [], [], core=False)),)
 
 
+def ibmi_command() -> tuple[str, ...]:
+    """How to start the stand-in for IBM i; its options stand in runners/c/tools/ibmi/main.c."""
+    return (str(_built("ibmi", sorted(_source("tools/ibmi").glob("*.c")), [], ["-pthread"], core=False)),)
+
+
 def network_program() -> str:
     """The program that measures clocks and the way between two hosts; runners/c/tools/network.c says how."""
     return str(_built("network", [_source("tools/network.c")], [], [], core=False))

@@ -1,0 +1,128 @@
+"""The stand-in for IBM i: the real driver against it, what it refuses, and that it ends."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rowpath.engines.base import Place
+from rowpath.engines.ibmi_stand_in import ENGINE, REFUSALS
+from rowpath.engines.load_through_runner import connected
+from rowpath.errors import RowpathError
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import RunReply, RunStatements, Sample, SampleReply, Verify, VerifyReply
+from rowpath.runners.toolchains import java
+from rowpath.workloads.expected import Expected
+from rowpath.workloads.workload_file import load_workload
+from tests.engines.life import kill_the_controller
+from tests.runners.java.talk import ADAPTERS, Talk, path_of
+from tests.waiting import alive
+
+pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
+WORKLOADS = ("keyed", "types", "wide", "tab1")
+DRIVER = ADAPTERS["jt400"]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[dict[str, Any], Path]]:
+    """What `open` gets for a stand-in with these workloads' tables, and the folder of its refusals."""
+    folder = tmp_path_factory.mktemp("stand-in")
+    instance = ENGINE.instance("server", "none", Place(folder, folder / "s", (max(os.sched_getaffinity(0)),)))
+    tables = {}
+    for name in WORKLOADS:
+        tables |= Expected(load_workload(name), ENGINE.supports).workload.tables
+    try:
+        instance.start()
+        instance.load(tables)
+        yield instance.options(path_of("jt400")), folder
+    finally:
+        instance.stop()
+
+
+def talk_to(options: dict[str, Any], **coordinates: str) -> Talk:
+    java.build([(DRIVER, DRIVER.versions[0])])
+    return Talk(DRIVER, path_of("jt400", engine=ENGINE.name, **coordinates), options)
+
+
+@pytest.mark.parametrize("statement", ["prepared", "bound", "text"])
+@pytest.mark.parametrize("block_size", ["32", "0"])
+@pytest.mark.parametrize(
+    ("workload", "phase", "count"),
+    [("keyed", "read", 50), ("types", "read", 1), ("wide", "rows-30-mixed", 1), ("tab1", "select", 20)],
+)
+def test_the_driver_delivers_the_generated_rows(
+    workload: str, phase: str, count: int, statement: str, block_size: str, served: tuple[Any, Path], tmp_path: Path
+) -> None:
+    talk = talk_to(served[0], statement=statement, block_size=block_size)
+    try:
+        truth = Expected(load_workload(workload), ENGINE.supports)
+        asked = truth.workload.phase(phase)
+        talk.make_ready(truth.workload, asked, tmp_path)
+        verified = talk.ask(Verify, VerifyReply, phase=phase, first=0, count=count)
+        assert verified.digest == truth.verify_digest(asked, 0, count, 200_000)
+    finally:
+        talk.runner.stop()
+
+
+def test_what_was_written_as_text_is_what_was_sent_as_parameters(served: tuple[Any, Path], tmp_path: Path) -> None:
+    """The stand-in converts what stands in the SQL itself, so both must meet in the same bytes."""
+    talk = talk_to(served[0], statement="text")
+    try:
+        truth = Expected(load_workload("keyed"), ENGINE.supports)
+        insert = truth.workload.phase("insert")
+        talk.make_ready(truth.workload, insert, tmp_path)
+        written = talk.ask(Sample, SampleReply, phase="insert", regime="warm", lead_in_ns=0, duration_ns=0,
+                           operations=20, first=0)  # fmt: skip
+        assert (written.operations, written.failed) == (20, 0)
+        moved = "INSERT INTO mydata2 SELECT KEY1, DATA1 FROM mydata2_new"
+        with pytest.raises(RunnerFailure, match="SQL0803"):  # every key is there already, byte by byte
+            talk.ask(RunStatements, RunReply, statements=[moved], ignore_errors=False)
+    finally:
+        talk.runner.stop()
+
+
+@pytest.mark.parametrize(
+    ("statement", "words"),
+    [
+        ("DELETE FROM mydata2", "knows no statement DELETE FROM mydata2"),
+        ("CREATE TABLE lobs (a CLOB(16M))", "knows no columns of the type CLOB"),
+        ("INSERT INTO missing (a) VALUES (1)", "SQL0204.*MISSING"),
+        ("UPDATE mydata2 SET nothing = 1", "SQL0206.*NOTHING"),
+        ("INSERT INTO mydata2 (KEY1, DATA1) VALUES ('x')", "SQL0104"),
+    ],
+)
+def test_what_it_cannot_answer_is_named(statement: str, words: str, served: tuple[Any, Path]) -> None:
+    options, folder = served
+    everything = {"engine": ENGINE.name, "deployment": "server", "durability": "none", "statement": "bound"} | options
+    with pytest.raises(RowpathError, match=words), connected(everything) as runner:
+        runner.request(RunStatements, 60.0, statements=[statement], ignore_errors=False, expect=RunReply)
+    if words.startswith("knows no"):
+        assert words in (folder / REFUSALS).read_text(encoding="utf-8")
+
+
+def test_it_is_stopped_by_pid_and_serves_its_tables_again(tmp_path: Path) -> None:
+    instance = ENGINE.instance("server", "none", Place(tmp_path, tmp_path / "s", ()))
+    try:
+        instance.start()
+        (pid,) = instance.pids()
+        assert instance.check()
+        instance.stop()
+        assert not alive(pid)
+        assert not instance.check()
+        instance.start()
+        assert instance.check()
+    finally:
+        instance.stop()
+
+
+def test_it_ends_with_a_controller_that_is_killed(tmp_path: Path) -> None:
+    (pid,) = kill_the_controller(ENGINE.name, tmp_path)
+    deadline = time.monotonic() + 10
+    while alive(pid) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(pid)
