@@ -29,7 +29,7 @@ def test_equal_factors_are_equal_distances_on_both_axes() -> None:
 
 def test_the_list_and_the_ends_number_the_curves_from_above() -> None:
     drawn = _chart(Curve("low", (Point(0, 5), Point(1, 10))), Curve("high", (Point(0, 1), Point(1, 100))))
-    assert re.findall(r"</svg>(\d \w+)</li>", drawn) == ["1 high", "2 low"]
+    assert re.findall(r"</svg>(\d: \w+)</li>", drawn) == ["1: high", "2: low"]
     assert re.findall(r'dx="9" y="[\d.]+%" dy="4">(\d)<', drawn) == ["1", "2"]
 
 
