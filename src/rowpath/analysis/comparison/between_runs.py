@@ -69,18 +69,19 @@ def drift_of(unchanged: Sequence[tuple[Side, Side]]) -> Drift:
     return Drift(high, len(moved))
 
 
-def compare_sides(base: Side, head: Side, drift: Drift) -> Interval | None:
+def compare_sides(base: Side, head: Side, drift: Drift, *, sets_apart: bool = True) -> Interval | None:
     """ln(head / base) with its interval; infinitely wide where nothing tells how far two runs lie apart.
 
     Two variances, weighted by their degrees of freedom: of sets and drift together, and of repeated runs of a side.
-    None where a side has no values.
+    Without `sets_apart` only the second: sets of one process show nothing of the next one. None where a side has no
+    values.
     """
     base, head = [run for run in base if run], [run for run in head if run]
     if not base or not head:
         return None
     mean = _middle(head) - _middle(base)
     sets = min(sum(map(len, base)), sum(map(len, head)))
-    candidates = [_by_sets(base, head, drift), _by_runs(base, head)]
+    candidates = [_by_sets(base, head, drift) if sets_apart else None, _by_runs(base, head)]
     known = [each for each in candidates if each is not None]
     if not known:
         return Interval(mean, -math.inf, math.inf, math.inf, 0, sets)

@@ -27,6 +27,7 @@ from rowpath.journal.records import PathRecord
 from rowpath.model.metrics import UNITS
 
 PRIMARY = "time"
+OF_A_SERVER = "server_peak_memory"  # of one process for all sets of a run, unless servers are restarted
 # Per-CPU counters keep pages to themselves: no difference between two peaks is finer.
 MEMORY_RESOLUTION_BYTES = 512 * 1024
 
@@ -88,7 +89,9 @@ def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *,
         if paired:
             each.interval = interval_within(base.runs[0], each.row)
         else:
-            each.interval = compare_sides(each.base.logarithms, each.head.logarithms, drifts[each.group])
+            apart = each.row.metric != OF_A_SERVER or bool(base.runs[0].head.options.get("restart_servers"))
+            sides_ = each.base.logarithms, each.head.logarithms
+            each.interval = compare_sides(*sides_, drifts[each.group], sets_apart=apart)
     rows = _judged(candidates)
     rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, _rank(row)))
     return Comparison(
@@ -214,7 +217,7 @@ def _with_interval(candidate: _Candidate) -> ComparedRow:
         zero = not candidate.base.logarithms or not candidate.head.logarithms
         return msgspec.structs.replace(row, reason="a value of 0 has no ratio" if zero else "they share no set")
     if not math.isfinite(interval.high):
-        return msgspec.structs.replace(row, ratio=interval.ratio, p_value=1.0, reason=_unknown(interval))
+        return msgspec.structs.replace(row, ratio=interval.ratio, p_value=1.0, reason=_unknown(row, interval))
     few = interval.sets < SETS_FOR_CLAIMS
     half = interval.high - interval.mean
     return msgspec.structs.replace(
@@ -229,9 +232,11 @@ def _with_interval(candidate: _Candidate) -> ComparedRow:
     )
 
 
-def _unknown(interval: Interval) -> str:
+def _unknown(row: ComparedRow, interval: Interval) -> str:
     if interval.sets < 2:
         return "one set has no interval"
+    if row.metric == OF_A_SERVER:
+        return "one server process a side shows no noise"
     return "the noise between runs is unknown"
 
 
