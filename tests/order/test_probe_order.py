@@ -101,6 +101,19 @@ def test_every_driver_has_its_first_try_before_any_has_a_second() -> None:
         assert single == sorted(single, reverse=True) and False in single, "several changes at once come last"
 
 
+def test_quick_languages_try_settings_where_first_tries_take_all_the_time() -> None:
+    machine = Machine(lambda path: 0.9 if path.language == "python" else 0.01)
+    search = a_search(machine, budget_s=20.0)
+    search.try_all()
+    further = {"c": 0, "python": 0}
+    for each in search.defaults():
+        further[each.planned.adapter.language] -= 1
+    for each in search.tried.values():
+        further[each.planned.adapter.language] += bool(each.execution_ns)
+    assert further["c"] > 0, "nothing but each driver's first setting was tried"
+    assert search.budget.spent_s > 0.6 * search.budget.search_s(search.finals_s())
+
+
 def test_a_slow_language_takes_no_time_from_a_fast_one() -> None:
     machine = Machine(lambda path: 0.5 if path.language == "python" else 0.01)
     search = a_search(machine)

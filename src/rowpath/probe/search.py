@@ -12,7 +12,15 @@ from dataclasses import dataclass, field
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.grouping import grouped
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.budget import MOST_WARM_S, TRIES_SHARE, Budget, affordable, blocks_of_round, least_finals_s
+from rowpath.probe.budget import (
+    FURTHER_SHARE,
+    MOST_WARM_S,
+    TRIES_SHARE,
+    Budget,
+    affordable,
+    blocks_of_round,
+    least_finals_s,
+)
 from rowpath.probe.order_of_tries import differences, in_order
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.successive_halving import Estimate, batches, best_of_each, contested, going_on, needed
@@ -52,6 +60,7 @@ class Search:
     candidates: tuple[PlannedPath, ...]
     baselines: Mapping[str, str] = field(default_factory=dict)
     tried: dict[str, Tried] = field(default_factory=dict)  # by path id, in the order of the tries
+    _further_s: float | None = None  # spent when every driver had its first try
     slow: bool = False  # one execution takes so long that only single ones fit
     rounds: int = 0
     tell: Callable[[str, float, int, int], None] = lambda *_: None  # of a try that has ended: `Progress.tried`
@@ -141,7 +150,10 @@ class Search:
     def _tries_are_over(self, planned: PlannedPath) -> bool:
         if planned.path.id in self.baselines or not self._mine(planned):
             return self.budget.left_s <= 0
-        return self._left_s(TRIES_SHARE) <= 0
+        if self._further_s is None:
+            self._further_s = self.budget.spent_s
+        begun_s = self.budget.spent_s - self._further_s
+        return self._left_s(TRIES_SHARE) <= 0 and begun_s >= FURTHER_SHARE * self.budget.total_s
 
     def _never(self, planned: PlannedPath) -> str:
         """Why the driver refused every setting so far, three at least: no further one is tried; empty otherwise."""
