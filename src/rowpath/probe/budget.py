@@ -17,8 +17,8 @@ FURTHER_SHARE = 0.07  # of the budget is for further settings at least: of quick
 FULL_SETS_MOST = 0.65  # of the budget, at most, is kept free for the full sets
 LATEST = 2.0  # times the budget: full sets that are needed may last as long, others end with the budget
 FULL_SETS = 6  # independent workers that a claim needs
-LEAST_BLOCKS, MOST_BLOCKS = 1, 15  # of a path in one full set; its sets are what claims are made of
-RESERVED_BLOCKS = LEAST_BLOCKS  # of a path in one full set: the search ends early enough for these
+LEAST_BLOCKS, MOST_BLOCKS = 2, 15  # of a path in one full set
+LONG_BLOCK_S = 0.1  # blocks that are longer average by themselves: one of each path in a set does
 WARM_SHARE = 0.3  # of a set's time
 LEAST_WARM_S, MOST_WARM_S = 0.02, 1.0  # of a path in a set
 
@@ -119,12 +119,17 @@ def blocks_of_round(costs_s: Sequence[float], seconds: float, least: int, most: 
     return max(least, min(most, int(seconds / each) if each > 0 else most))
 
 
+def least_blocks(block_s: Sequence[float]) -> int:
+    """Of each of these paths in one full set; `block_s`: of each one's block with the rest after it."""
+    return 1 if sum(block_s) > LONG_BLOCK_S * len(block_s) else LEAST_BLOCKS
+
+
 def least_finals_s(block_s: Sequence[float], start_s: Sequence[float]) -> float:
     """What six sets of these candidates should have at least.
 
     `block_s`: of each one's block with the rest after it; `start_s`: of each one's start.
     """
-    return FULL_SETS * (sum(start_s) + sum(block_s) * (RESERVED_BLOCKS + 1))
+    return FULL_SETS * (sum(start_s) + sum(block_s) * (least_blocks(block_s) + 1))
 
 
 def plan_finals(
@@ -142,7 +147,7 @@ def plan_finals(
     fixed_s, round_s = sum(start_s[:count]), sum(block_s[:count])
     set_s = left_s / FULL_SETS
     rounds = int((set_s * (1 - WARM_SHARE) - fixed_s) / round_s) if round_s > 0 else MOST_BLOCKS
-    rounds = max(LEAST_BLOCKS, min(MOST_BLOCKS, rounds))
+    rounds = max(least_blocks(block_s[:count]), min(MOST_BLOCKS, rounds))
     needed_s = fixed_s + round_s * (rounds + 1)  # a first block at least is spent on warming up
     sets = max(1, min(FULL_SETS, int(max(left_s, late_s) / needed_s) if needed_s > 0 else FULL_SETS))
     warm_s = set_s * WARM_SHARE * busy_share / max(1, count)

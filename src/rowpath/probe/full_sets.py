@@ -102,7 +102,7 @@ class FullSets:
     def _fit(self, share: float) -> None:
         plan = self._context.plan
         measure = plan.experiment.measure
-        rounds = max(LEAST_BLOCKS, min(measure.rounds, int(measure.rounds * share)))
+        rounds = max(min(LEAST_BLOCKS, measure.rounds), int(measure.rounds * min(1.0, share)))
         warm_s = max(LEAST_WARM_S, min(measure.warm_cap_s, measure.warm_cap_s * share))
         shorter = msgspec.structs.replace(measure, rounds=rounds, warm_cap_s=warm_s)
         experiment = msgspec.structs.replace(plan.experiment, measure=shorter)
