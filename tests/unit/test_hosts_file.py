@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from rowpath.cli.main import main
 from rowpath.errors import UsageError
 from rowpath.hosts import hosts_file
 from rowpath.model.hosts import cpu_list
 
+HOSTS = Path(__file__).parents[2] / "docs" / "hosts.md"
 GOOD = """schema_version = 1
 [[host]]
 name = "db"
@@ -59,6 +61,12 @@ def test_a_mistake_has_its_line(tmp_path: Path, right: str, wrong: str, where: s
     assert raised.value.hint
 
 
-def test_no_such_file(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no file"):
-        hosts_file.read(tmp_path / "hosts.toml")
+def test_no_such_file_but_a_command_that_writes_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "hosts.toml"
+    with pytest.raises(UsageError, match="no file") as raised:
+        hosts_file.read(file)
+    words = raised.value.hint.partition(" > ")[0].split()[1:]
+    assert main(words) == 0
+    file.write_text(capsys.readouterr().out)
+    assert [host.name for host in hosts_file.read(file).host] == ["db", "app1"]
+    assert f"```toml\n{file.read_text()}```" in HOSTS.read_text(encoding="utf-8"), "the document shows another one"

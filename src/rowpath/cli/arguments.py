@@ -113,9 +113,9 @@ def _add_hosts(commands: Any) -> None:
     parser = command(commands, "hosts", "join several hosts, so that client and server of a path can be apart")
     parser.add_argument(
         "action",
-        choices=("setup", "check", "up", "status", "down", "node"),
-        help="setup: fetch what joins hosts; up, status, down: on the hosts of FILE; check: measure clocks and "
-        "network; node: what up runs on a host",
+        choices=("example", "setup", "check", "up", "status", "down", "node"),
+        help="example: print such a file; setup: fetch what joins hosts; up, status, down: on the hosts of FILE; "
+        "check: measure clocks and network; node: what up runs on a host",
     )
     parser.add_argument("words", nargs="*", metavar="FILE", help="the hosts (docs/hosts.md)")
 

@@ -1,4 +1,4 @@
-"""`rowpath hosts setup|check|up|status|down|node`, and joining the hosts of a run."""
+"""`rowpath hosts example|setup|check|up|status|down|node`, and joining the hosts of a run."""
 
 from __future__ import annotations
 
@@ -38,6 +38,9 @@ def lines(action: str, words: list[str]) -> Iterator[str]:
     if len(words) != with_file:
         what = "one FILE is needed" if with_file else "it takes no FILE"
         raise UsageError(f"hosts {action}: {what}", f"rowpath hosts {action}{' hosts.toml' if with_file else ''}")
+    if action == "example":
+        yield hosts_file.EXAMPLE.rstrip("\n")
+        return
     if action == "setup":
         print(f"fetching Ray {setup.RAY}: 77 MB", file=sys.stderr)
         yield f"Ray {setup.RAY} is in {setup.fetch()}"

@@ -13,6 +13,26 @@ from rowpath.toml_file import Location, decode_with_text, line_of
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 RESERVED = (HERE, "none", "controller")
+HINT = "rowpath hosts example > hosts.toml, then write your own hosts into it"
+EXAMPLE = """\
+schema_version = 1
+
+[[host]]
+name = "db"
+address = "10.0.0.10"           # in the network to be measured
+ssh = "me@db.example"
+rowpath = "/home/me/rowpath/rowpath"
+roles = ["server"]
+helpers = "0"                   # CPUs of what joins the hosts; measured work gets the others
+
+[[host]]
+name = "app1"
+address = "10.0.0.21"
+ssh = "me@app1.example"
+rowpath = "/home/me/rowpath/rowpath"
+roles = ["client"]
+helpers = "0"
+"""
 
 
 def read(file: Path) -> HostsFile:
@@ -20,7 +40,7 @@ def read(file: Path) -> HostsFile:
     try:
         decoded, text = decode_with_text(file, HostsFile)
     except UsageError as error:
-        hint = "docs/hosts.md shows such a file" if not file.is_file() else error.hint
+        hint = HINT if not file.is_file() else error.hint
         raise UsageError(error.message, hint) from error
     hosts: HostsFile = decoded
     found: list[tuple[str, str]] = []
@@ -42,7 +62,7 @@ def _mistakes(hosts: HostsFile) -> Iterator[tuple[Location, str, str]]:
     if not 0 < hosts.cluster.port < 65536:
         yield ("cluster", "port"), f"invalid port {hosts.cluster.port}", "port = 6379"
     if not hosts.host:
-        yield (), "there is no [[host]]", "docs/hosts.md shows such a file"
+        yield (), "there is no [[host]]", HINT
     names: set[str] = set()
     addresses: set[str] = {hosts.cluster.controller} - {""}
     for position, host in enumerate(hosts.host):
