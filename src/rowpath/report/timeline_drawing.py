@@ -14,7 +14,6 @@ from rowpath.model.grouping import grouped
 from rowpath.report.drawing import SIDE, LogAxis, Span, line_colour, round_steps, short, stretched
 from rowpath.report.timeline import Second, least, seconds_of, thinned
 
-LETTERS_ACROSS = 150  # of a wide screen
 SECONDS_DRAWN = 600  # more would be narrower than a pixel
 PROCESSES = ("client", "server", "backup", "controller")  # have colours of their own
 
@@ -90,18 +89,12 @@ def _legend(line: TimeLine, lanes: Sequence[Lane], step: int) -> str:
 
 
 def _stages(line: TimeLine, time: Time) -> str:
-    """The stages' numbers over the lanes, and their names where they have room."""
+    """The stages' numbers over the lanes: the legend has their names."""
     names = "".join(
-        f'<svg {time.span((begin, end))} height="18"><text x="4" y="13">{escape(_fitting(at, name, end - begin, time))}'
-        "</text></svg>"
-        for at, (name, begin, end) in enumerate(line.stages, 1)
+        f'<svg {time.span((begin, end))} height="18"><text x="4" y="13">{at}</text></svg>'
+        for at, (_name, begin, end) in enumerate(line.stages, 1)
     )
     return f'<svg class="stages">{names}</svg>'
-
-
-def _fitting(at: int, name: str, seconds: float, time: Time) -> str:
-    whole = f"{at}: {fmt.clean(name)}"
-    return whole if len(whole) <= LETTERS_ACROSS * seconds / (time.end - time.begin) else str(at)
 
 
 def _drawn(lane: Lane, line: TimeLine, seconds: Sequence[Second], time: Time) -> str:
