@@ -12,6 +12,7 @@ from tests.conftest import TOO_BUSY
 
 ATTEMPTS = 3
 PAUSE_S = 45  # neighbours of the machine come and go in minutes
+LONG_S = 120  # on a machine that stays busy as long a further attempt is as busy
 LOOK_S = 3  # no longer where none is seen: then waiting changes nothing
 
 
@@ -28,6 +29,7 @@ def wait_for_neighbours() -> None:
 @pytest.mark.parametrize("name", TESTS)
 def test_known_answer(name: str) -> None:
     missed = []
+    begun = time.monotonic()
     # Neighbours can spoil an attempt; an instrument that is wrong misses all of them.
     for attempt in range(ATTEMPTS):
         if attempt:
@@ -36,7 +38,7 @@ def test_known_answer(name: str) -> None:
         assert verdicts
         missed = [verdict for verdict in verdicts if verdict.passed is False]
         unknown = [verdict.busy for verdict in verdicts if verdict.busy]
-        if not missed and not unknown:
+        if not missed and (not unknown or time.monotonic() - begun > LONG_S):
             break
     if unknown and not missed:
         pytest.skip(f"{TOO_BUSY}{unknown[0]}")

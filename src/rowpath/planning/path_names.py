@@ -19,9 +19,12 @@ def spelt(key: str, value: str) -> str:
         return f"{value.removeprefix('force_').removesuffix('_plan')} plan"
     if key in ("client_host", "server_host"):
         return f"{'from' if key == 'client_host' else 'to'} {value}"
+    if key == "durability" and value == "none":
+        return "not durable"
     if value == "none" or (key == "pipeline" and not value.isdigit()):
         return f"no {key}"
-    return f"{key} {value}" if value.isdigit() or key in ("link", "backup") else value
+    named = value.isdigit() or key == "link" or (key == "backup" and key not in value)
+    return f"{key} {value}" if named else value
 
 
 def short_names(paths: list[tuple[AccessPath, str]]) -> dict[str, str]:
