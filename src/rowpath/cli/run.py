@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowpath.analysis.wide_intervals import paths_to_repeat
-from rowpath.cli import hosts as joining
 from rowpath.cli import plan as planning
 from rowpath.cli import words
 from rowpath.cli.output import finish, open_exports
@@ -42,6 +41,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _joined(file: Path, options: argparse.Namespace) -> contextlib.AbstractContextManager[Session]:
     """The hosts of a file, for a run."""
+    from rowpath.cli import hosts as joining  # a run without hosts loads nothing of them
+
     if options.within_s:
         raise UsageError("--within does not work with --hosts yet", "-r SETS, or --fast")
     if options.tape:
@@ -87,6 +88,8 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None) -
         if options.plan:
             planning.print_plan(plan, make_console(options.color), cost)
             if hosts is not None:
+                from rowpath.cli import hosts as joining
+
                 for line in joining.print_plan(hosts, planning.host_pairs(plan)):
                     make_console(options.color).print(line, highlight=False, soft_wrap=True)
             return 0
