@@ -28,19 +28,19 @@ def test_a_stand_in_is_named(tmp_path: Path) -> None:
     assert finding.paths == ("psycopg tcp",)
 
 
-@pytest.mark.parametrize(("most", "told"), [(0, True), (2, False), (1, True)])
-def test_round_trips_that_a_manifest_declares(tmp_path: Path, most: int, told: bool) -> None:
+@pytest.mark.parametrize(("most", "expected"), [(0, True), (2, False), (1, True)])
+def test_round_trips_that_a_manifest_declares(tmp_path: Path, most: int, expected: bool) -> None:
     paths = [factory.path("p", "derby server java derby transport=tcp statement=prepared", {"keyed.read": 90_000})]
 
     def bend(records: list[factory.Record]) -> None:
         of(records, "path", "derby")[0]["most_round_trips"] = most
         of(records, "counted", "derby")[0] |= {"round_trips": 200, "operations": 100}
 
-    assert ("round-trips-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
+    assert ("round-trips-not-as-declared" in found(tmp_path, bend, paths=paths)) is expected
 
 
 @pytest.mark.parametrize(
-    ("statement", "prepares", "executes", "told"),
+    ("statement", "prepares", "executes", "expected"),
     [
         ("prepared", 0, 100, False),
         ("prepared", 0, 0, True),  # emulated by the driver
@@ -50,17 +50,19 @@ def test_round_trips_that_a_manifest_declares(tmp_path: Path, most: int, told: b
         ("bound", 100, 100, False),
     ],
 )
-def test_statement_not_as_declared(tmp_path: Path, statement: str, prepares: int, executes: int, told: bool) -> None:
+def test_statement_not_as_declared(
+    tmp_path: Path, statement: str, prepares: int, executes: int, expected: bool
+) -> None:
     paths = [factory.path("p", f"mariadb server c libpq transport=tcp statement={statement}", {"keyed.read": 9_000})]
 
     def bend(records: list[factory.Record]) -> None:
         of(records, "counted", "libpq")[0] |= {"prepares": prepares, "executes": executes, "operations": 100}
 
-    assert ("statement-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
+    assert ("statement-not-as-declared" in found(tmp_path, bend, paths=paths)) is expected
 
 
 @pytest.mark.parametrize(
-    ("engine", "durability", "syncs", "told"),
+    ("engine", "durability", "syncs", "expected"),
     [
         ("postgresql", "full", 3, True),
         ("postgresql", "full", 100, False),
@@ -68,14 +70,14 @@ def test_statement_not_as_declared(tmp_path: Path, statement: str, prepares: int
         ("cobol", "none", 100, False),  # which has no other
     ],
 )
-def test_syncs_not_as_declared(tmp_path: Path, engine: str, durability: str, syncs: int, told: bool) -> None:
+def test_syncs_not_as_declared(tmp_path: Path, engine: str, durability: str, syncs: int, expected: bool) -> None:
     paths = [factory.path("p", f"{engine} server c libpq transport=tcp durability={durability}", {"keyed.read": 9_000})]
 
     def bend(records: list[factory.Record]) -> None:
         of(records, "counted", "libpq")[0] |= {"syncs": syncs, "commits": 100}
         records += settle(records)
 
-    assert ("syncs-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
+    assert ("syncs-not-as-declared" in found(tmp_path, bend, paths=paths)) is expected
 
 
 def test_syncs_of_durability_none_are_no_finding_where_the_engine_s_durabilities_are_not_known(tmp_path: Path) -> None:
@@ -121,22 +123,22 @@ def test_result_buffered_whole(tmp_path: Path, result: str, severity: str) -> No
     assert "result-buffered-whole" not in found(tmp_path / "calm", paths=paths)
 
 
-@pytest.mark.parametrize(("commits", "told"), [(100, False), (1, True), (200, True)])
-def test_commits_not_as_declared(tmp_path: Path, commits: int, told: bool) -> None:
+@pytest.mark.parametrize(("commits", "expected"), [(100, False), (1, True), (200, True)])
+def test_commits_not_as_declared(tmp_path: Path, commits: int, expected: bool) -> None:
     paths = [factory.path("p", "postgresql server c libpq transport=tcp durability=full", {"keyed.read": 9_000})]
 
     def bend(records: list[factory.Record]) -> None:
         of(records, "counted", "libpq")[0] |= {"commits": commits, "operations": 100}
 
-    assert ("commits-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
+    assert ("commits-not-as-declared" in found(tmp_path, bend, paths=paths)) is expected
 
 
-@pytest.mark.parametrize(("statement", "told"), [("bound", False), ("prepared", True)])
-def test_parsing_in_a_round_trip_of_its_own_commits_there(tmp_path: Path, statement: str, told: bool) -> None:
+@pytest.mark.parametrize(("statement", "expected"), [("bound", False), ("prepared", True)])
+def test_parsing_in_a_round_trip_of_its_own_commits_there(tmp_path: Path, statement: str, expected: bool) -> None:
     words = f"postgresql server c libpq transport=tcp durability=full statement={statement}"
     paths = [factory.path("p", words, {"keyed.read": 9_000})]
 
     def bend(records: list[factory.Record]) -> None:
         of(records, "counted", "libpq")[0] |= {"commits": 200, "round_trips": 200, "operations": 100}
 
-    assert ("commits-not-as-declared" in found(tmp_path, bend, paths=paths)) is told
+    assert ("commits-not-as-declared" in found(tmp_path, bend, paths=paths)) is expected

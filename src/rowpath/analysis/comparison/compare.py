@@ -90,8 +90,8 @@ def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *,
             each.interval = interval_within(base.runs[0], each.row)
         else:
             apart = each.row.metric != OF_A_SERVER or bool(base.runs[0].head.options.get("restart_servers"))
-            sides_ = each.base.logarithms, each.head.logarithms
-            each.interval = compare_sides(*sides_, drifts[each.group], sets_apart=apart)
+            measured = each.base.logarithms, each.head.logarithms
+            each.interval = compare_sides(*measured, drifts[each.group], sets_apart=apart)
     rows = _judged(candidates)
     rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, _rank(row)))
     return Comparison(
