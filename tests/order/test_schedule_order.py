@@ -102,7 +102,7 @@ def test_steady_blocks_are_in_a_random_but_seeded_order(
     assert orders[0] == orders[1] != orders[2]
 
 
-@pytest.mark.parametrize(("operation_ns", "lead_in_ns"), [(1000, 1_000_000), (60_000_000, 0)])
+@pytest.mark.parametrize(("operation_ns", "lead_in_ns"), [(1000, 2_000_000), (60_000_000, 0)])
 def test_long_operations_have_no_lead_in(world: World, tmp_path: Path, operation_ns: int, lead_in_ns: int) -> None:
     world.operation_ns = operation_ns
     run(world, tmp_path, make_plan(sets=1))

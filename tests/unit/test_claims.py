@@ -76,7 +76,7 @@ def test_fewer_than_6_sets_decide_nothing(tmp_path: Path) -> None:
 
 def test_what_was_not_measured_is_named(tmp_path: Path) -> None:
     check = {"kind": "ratio", **KEYED, "numerator": {"driver": "odbc"}, "denominator": {"language": "c"}, "at_least": 1}
-    assert answered(tmp_path, check) == ("uncertain", "no path was measured for driver=odbc")
+    assert answered(tmp_path, check) == ("uncertain", "no path has a ranked figure for driver=odbc")
 
 
 def test_a_wrong_path_stands_for_nothing(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ TITLES = {
     "implicit-transaction": "implicit transactions",
     "backup-slows": "slowed by a backup",
     "collector-pauses": "garbage collection",
+    "stand-in": "no real engine answered",
 }
 FORMS = {"block": "blocks", "columnar": "columns", "copy": "COPY"}
 

@@ -25,7 +25,7 @@ from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.throttled_worker import WORKLOAD
 from rowpath.workloads.expected import Expected
 
-BLOCK_MS, LEAD_IN_MS = 10.0, 1.0
+BLOCK_MS, LEAD_IN_MS = 10.0, 2.0
 
 
 class OnePhase:

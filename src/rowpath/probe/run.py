@@ -229,14 +229,15 @@ class ProbeRun(ProbedQuery):
         write_paths(self.journal, bare)
 
     def _count(self, search: Search, members: list[str]) -> None:
-        for path_id in members:
-            tried = search.tried[path_id]
-            if tried.failure is None:
-                with contextlib.suppress(RunnerFailure, OSError, RowpathError):
-                    found = round_trips.counted(tried.planned, self.start, search.work, self.directory.work)
-                    if found:
-                        found.path_id, found.workload, found.phase = path_id, WORKLOAD, PHASE
-                        self.journal.write(found)
+        sound = [tried for tried in map(search.tried.__getitem__, members) if tried.failure is None]
+        for worker in round_trips.started_ahead([tried.planned for tried in sound], self.start):
+            if not isinstance(worker, ThrottledWorker):
+                continue
+            with contextlib.suppress(RunnerFailure, OSError, RowpathError):
+                found = round_trips.counted(worker, search.work, self.directory.work)
+                if found:
+                    found.path_id, found.workload, found.phase = worker.planned.path.id, WORKLOAD, PHASE
+                    self.journal.write(found)
 
     def journal_groups(self, search: Search) -> None:
         """Which paths delivered the same rows: right as far as others agree. Rows that change prove nothing."""

@@ -171,7 +171,7 @@ def of_records(caption: str, records: Iterable[Mapping[str, Any]]) -> Grid:
         )
         for name in names
     }
-    columns = tuple(Column(heading(name), number=numbers[name], code=name == "digest") for name in names)
+    columns = tuple(Column(heading(name), number=numbers[name], code=name in ("digest", "expected")) for name in names)
     rows = tuple(Row(tuple(plain(record.get(name), name) for name in names)) for record in listed)
     return Grid(caption, columns, rows)
 

@@ -183,8 +183,9 @@ def _shrunk(first: Interval, second: Interval) -> Outcome:
 
 
 def _unmeasured(check: Check, where: str) -> str:
-    what = f"no {check.metric} of any path" if check.metric in MIXED_LOAD_METRICS else "no path"
-    return f"{what} was measured for {where}"
+    if check.metric in MIXED_LOAD_METRICS:
+        return f"no {check.metric} of any path was measured for {where}"
+    return f"no path has a ranked figure for {where}"
 
 
 def _ratio(evidence: Evidence, check: Check, added: Selector) -> tuple[Interval | None, str]:

@@ -9,9 +9,11 @@ from rowpath.analysis.statistics.intervals import student
 from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.model.experiment import Measure
 from rowpath.runners.protocol import SampleReply
 from rowpath.workloads.workload_file import load_workload
 
+LEAD_IN_NS = int(Measure().lead_in_ms * 1e6)  # of every experiment that names none
 TOLERANCE = 0.02
 WIDEST = 0.06  # half of the interval: a wider one decides nothing
 NARROW = WIDEST / 2  # half of the interval: with it no more rounds are needed
@@ -57,7 +59,7 @@ def _compared(
         ):
             for _ in range(blocks):
                 for name in names:
-                    measured = workers[name].sample(work, "steady", lead_in_ns=1_000_000, duration_ns=duration_ns)
+                    measured = workers[name].sample(work, "steady", lead_in_ns=LEAD_IN_NS, duration_ns=duration_ns)
                     replies[name].append(measured.reply)
         for name in open_:
             log_ratios[name].append(math.log(_operation_ns(short[name]) / _operation_ns(long[name])))
