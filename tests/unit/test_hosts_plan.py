@@ -31,7 +31,7 @@ class Known:
 
     file: HostsFile = HOSTS
 
-    def unavailable(self, path: AccessPath) -> tuple[str, str]:
+    def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
         """It can run."""
         return "", ""
 

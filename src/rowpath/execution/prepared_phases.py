@@ -130,6 +130,21 @@ class PreparedPhase:
     table_columns: tuple[Column, ...] = ()  # of the phase's table, whole
     key_columns: tuple[str, ...] = ()  # its primary key
     after: PreparedPhase | None = None  # the select whose digest proves what a write phase wrote
+    parameter_first: int = 0  # of the file's rows, where others take the ones before
+
+    def part(self, number: int, parts: int) -> PreparedPhase:
+        """The same with its share of the parameter rows: parts have none in common, where there are rows enough."""
+        at_once = max(1, self.phase.rows_per_operation)
+        positions = self.parameter_count // at_once
+        if parts == 1 or positions < parts:
+            return self
+        first, last = (positions * each // parts for each in (number, number + 1))
+        return replace(
+            self,
+            name=f"{self.name}.part",
+            parameter_first=self.parameter_first + first * at_once,
+            parameter_count=(last - first) * at_once,
+        )
 
 
 def select_whole(name: str, table_name: str, table: Table) -> PreparedPhase:

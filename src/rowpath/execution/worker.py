@@ -186,7 +186,9 @@ class Worker:
         )
         parameters = None
         if work.parameter_file is not None:
-            parameters = protocol.ParameterSlice(file=str(work.parameter_file), first=0, count=work.parameter_count)
+            parameters = protocol.ParameterSlice(
+                file=str(work.parameter_file), first=work.parameter_first, count=work.parameter_count
+            )
         with self._on_its_cores():
             return self._ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=parameters).prepare_ns
 
