@@ -187,10 +187,10 @@ class Session:
         return self._cluster.ask(name, "processes")
 
     def role_pairs(self) -> Iterator[tuple[Host, Host]]:
-        """Every client's host with every other server's."""
+        """Every host that has clients with every other server's."""
         for client in self.file.host:
             for server in self.file.host:
-                if client is not server and "client" in client.roles and "server" in server.roles:
+                if client is not server and {"client", "load"} & set(client.roles) and "server" in server.roles:
                     yield client, server
 
     def _pairs(self) -> list[tuple[str, str]]:
