@@ -15,7 +15,7 @@ LONGEST = 4  # figures in one sentence
 
 
 def sentences(report: MixedLoadReport | None) -> tuple[str, ...]:
-    """Lost hosts, backups' effect, embedded beside server, latencies, bytes, missed rates, backups, writes looked for."""
+    """Lost hosts, backups' effect, embedded beside server, latencies, bytes, missed rates, backups, lost writes."""
     if report is None:
         return ()
     kinds = (_losses, _effects, _ratios, _latencies, _traffic, _rates, _backups, _acknowledged, _moves, _sweeps)
