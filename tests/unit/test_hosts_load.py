@@ -10,10 +10,13 @@ import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.execution.mixed_load import pacing
+from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.group_totals import Member, _due
-from rowpath.execution.mixed_load.shared_counters import Snapshot
+from rowpath.execution.mixed_load.resource_usage import Usage
+from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.hosts.far_counters import joined, stall_ns
+from rowpath.hosts.far_counters import FarCounters, FarUsage, joined, stall_ns
+from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.load import Seen
 from rowpath.model.histogram import empty
 from rowpath.model.mixed_load import ClientGroupTable
@@ -23,6 +26,15 @@ from tests.unit import groups_factory as factory
 from tests.unit import journal_factory
 
 S = 1_000_000_000
+
+
+@pytest.mark.parametrize(
+    ("there", "here", "only_here"),
+    [(FarProcesses, Processes, set()), (FarCounters, SharedCounters, {"file", "spans"}), (FarUsage, Usage, set())],
+)
+def test_a_stage_finds_on_hosts_what_it_finds_here(there: type, here: type, only_here: set[str]) -> None:
+    public = {name for name in vars(here) if not name.startswith("_")}
+    assert public - set(dir(there)) == only_here
 
 
 @pytest.mark.parametrize(("clients", "hosts"), [(1, 3), (7, 3), (8, 2), (2000, 7)])

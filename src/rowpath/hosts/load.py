@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rowpath.engines.base import Instance
+from rowpath.errors import InternalError
 from rowpath.execution.mixed_load import acknowledged_writes
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.client_processes import Processes
@@ -28,7 +29,7 @@ from rowpath.runners.protocol import GroupSpec, GroupTotal
 
 Counts = NDArray[np.uint32]
 METHODS = frozenset(
-    {"open", "prepare", "ready", "begin", "end", "states", "look", "acknowledged", "totals", "used", "kill"}
+    {"prepare", "ready", "begin", "end", "states", "look", "acknowledged", "totals", "used", "kill"}
     | {"check_ledger", "end_stage"}
 )
 
@@ -199,5 +200,6 @@ class HostLoad:
 
 def called(load: HostLoad, method: str, arguments: tuple[Any, ...]) -> Any:
     """What a method that other hosts may ask for returned. Errors: as it has them."""
-    assert method in METHODS, method
+    if method not in METHODS:
+        raise InternalError(f"unknown method '{method}' of client processes", "run the same Rowpath on every host")
     return getattr(load, method)(*arguments)
