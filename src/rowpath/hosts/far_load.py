@@ -222,7 +222,7 @@ class FarProcesses:
         for host, share in self._shares.get(group, {}).items():
             total = self._totals.get(host, {}).get(group)
             seen = self._counters.last.get(host, {}).get(group) if self._counters is not None else None
-            each = HostShare(host, share.clients, lost=self.lost.get(host, ""))
+            each = HostShare(host, share.clients, lost="" if total is not None else self.lost.get(host, ""))
             if total is not None:
                 each.operations, each.failed = total.operations, total.failed
             elif seen is not None:

@@ -325,6 +325,7 @@ class Stage:
         begun_ns = self._begun.get(member.name, self.end_ns)
         ended_ns = self.shared_counters.ended_ns(member.name)
         record = group_record(member, total, last, (begun_ns, ended_ns or begun_ns, self.end_ns), self.zero_ns)
-        record.stage, record.cut, record.hosts = self.table.name, cut, self.processes.host_shares(member.name)
+        record.stage, record.hosts = self.table.name, self.processes.host_shares(member.name)
+        record.cut = cut or any(share.lost for share in record.hosts)
         record.longest_stall_ns = max(self._stalls.get(member.name, 0), record.longest_stall_ns)
         return record
