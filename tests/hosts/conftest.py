@@ -42,6 +42,71 @@ driver = {drivers}
 transport = "tcp"
 """
 
+GROUPS = """schema_version = 1
+name = "load"
+title = "Clients of several hosts on one server"
+phases = ["library.read", "library.write"]
+scale = 0.01
+
+[measure]
+sets = 1
+max_sets = 1
+warm_cap_s = 0.3
+
+[[paths]]
+[paths.select]
+engine = "postgresql"
+deployment = "server"
+language = {language}
+driver = {driver}
+statement = "prepared"
+transport = "tcp"
+processes = "shared"
+
+[[client_groups]]
+name = "readers"
+phase = "library.read"
+clients = 3
+over = "load"
+
+[[client_groups]]
+name = "arrivals"
+phase = "library.read"
+clients = 2
+over = "load"
+pacing = "poisson"
+rate_per_s = 100
+
+[[client_groups]]
+name = "writers"
+phase = "library.write"
+clients = 2
+over = "load"
+
+[[client_groups]]
+name = "observer"
+phase = "library.read"
+pacing = "fixed"
+rate_per_s = 20
+
+[[stages]]
+name = "mixed"
+client_groups = ["readers", "writers", "observer"]
+seconds = {seconds}
+
+[[stages]]
+name = "open loop"
+client_groups = ["arrivals"]
+seconds = 1.0
+"""
+
+
+def load_experiment(folder: Path, seconds: float, *, language: str = '"c"', driver: str = '"libpq"') -> str:
+    """The file of an experiment with groups over all hosts in the role `load`, and one on the client's host."""
+    file = folder / "load.toml"
+    file.write_text(GROUPS.format(seconds=seconds, language=language, driver=driver))
+    return str(file)
+
 
 def experiment(
     folder: Path, name: str, *, sets: int = 1, rounds: int = 3, engines: str = '"postgresql"', languages: str = '"c"'

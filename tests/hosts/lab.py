@@ -16,6 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 OFFSETS_S = {"db": 0, "app1": 1_000_000, "app2": 5_000}  # of each host's monotonic clock
+ROLES = {"db": ["server"], "app1": ["client", "load"], "app2": ["load"]}
 NETWORK = "10.77.0"
 
 
@@ -87,8 +88,8 @@ def _title(pid: int) -> str:
 def _write(lab: Lab, port: int) -> None:
     lines = ["schema_version = 1", "[cluster]", f'controller = "{lab.controller}"', f"port = {port}"]
     for name, address in lab.addresses.items():
-        role = "server" if name == "db" else "client"
-        lines += ["[[host]]", f'name = "{name}"', f'address = "{address}"', f'roles = ["{role}"]', 'helpers = "0"']
+        roles = json.dumps(ROLES[name])
+        lines += ["[[host]]", f'name = "{name}"', f'address = "{address}"', f"roles = {roles}", 'helpers = "0"']
         if lab.commands:
             lines.append(f"command = {json.dumps(lab.commands[name])}")
     lab.file.write_text("\n".join(lines) + "\n")
@@ -103,8 +104,9 @@ def free_port() -> int:
 
 @contextmanager
 def on_loopback(folder: Path) -> Iterator[Lab]:
-    """Two hosts and the controller on 127.0.0.2 to 127.0.0.4: any user can have them."""
-    lab = Lab(folder / "loopback.toml", folder, {"db": "127.0.0.2", "app1": "127.0.0.3"}, "127.0.0.4")
+    """Three hosts and the controller on 127.0.0.2 to 127.0.0.5: any user can have them."""
+    addresses = {name: f"127.0.0.{number}" for number, name in enumerate(ROLES, 2)}
+    lab = Lab(folder / "loopback.toml", folder, addresses, "127.0.0.5")
     _write(lab, free_port())
     try:
         yield lab

@@ -6,15 +6,17 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from rowpath.hosts import cluster, node
 from rowpath.journal import reader
+from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
+from rowpath.journal.record_base import Record
 from rowpath.journal.records import SampleRecord
-from tests.hosts.conftest import experiment
+from tests.hosts.conftest import experiment, load_experiment
 from tests.hosts.lab import Lab
 
 NOTICED_S, GONE_S, BEGUN_S = 10.0, 15.0, 120.0
@@ -34,10 +36,14 @@ def _cluster_whole(lab: Lab) -> bool:
     return names.count("raylet") == 1 + len(lab.addresses) and "gcs_server" in names
 
 
-def _samples(directory: Path) -> int:
+def _count(directory: Path, kind: type[Record]) -> int:
     with contextlib.suppress(Exception):
-        return len(reader.read_as_written(directory).all(SampleRecord))
+        return len(reader.read_as_written(directory).all(kind))
     return 0
+
+
+def _samples(directory: Path) -> int:
+    return _count(directory, SampleRecord)
 
 
 def _of_host(lab: Lab, host: str, title: str) -> int:
@@ -97,6 +103,41 @@ def test_a_loss_is_noticed_and_named_and_the_run_goes_on_later(
         _gone(loopback, time.monotonic())
 
 
+def test_a_lost_load_host_ends_the_stage_and_what_it_did_stays(loopback: Lab, tmp_path: Path) -> None:
+    file, directory = load_experiment(tmp_path, 8.0), tmp_path / "run"
+    under_way = loopback.begun("run", file, "--hosts", str(loopback.file), "-o", str(directory))
+    try:
+        _wait_for(lambda: _count(directory, SecondRecord) >= 2, under_way)
+        killed = time.monotonic()
+        os.kill(_of_host(loopback, "app2", "ray::Agent"), signal.SIGKILL)
+        _, errors = under_way.communicate(timeout=NOTICED_S)
+    finally:
+        under_way.kill()
+    assert under_way.returncode == 3, errors
+    assert "error: host app2 was lost" in errors
+    assert "Traceback" not in errors
+    _gone(loopback, killed)
+    found = reader.read_as_written(directory)
+    assert found.outcome == "interrupted"
+    groups = {each.client_group: each for each in found.all(ClientGroupRecord)}
+    assert set(groups) == {"readers", "writers", "observer"}
+    assert all(each.cut for each in groups.values())
+    for name in ("readers", "writers"):
+        shares = {share.host: share for share in groups[name].hosts}
+        assert shares["app2"].lost
+        assert not shares["app1"].lost
+        assert shares["app2"].operations
+        assert groups[name].operations == sum(share.operations for share in shares.values())
+    shown = loopback.rowpath("show", str(directory))
+    assert "Host app2 was lost in 'mixed', which is incomplete" in " ".join(shown.stdout.split())
+    again = loopback.rowpath("run", "--resume", str(directory))
+    assert again.returncode == 0, again.stderr
+    found = reader.read(directory)
+    assert found.outcome == "complete"
+    assert not any(each.cut or any(share.lost for share in each.hosts) for each in found.all(ClientGroupRecord))
+    _gone(loopback, time.monotonic())
+
+
 def test_nothing_goes_on_without_its_controller(loopback: Lab, tmp_path: Path) -> None:
     file, directory = experiment(tmp_path, "long", rounds=400), tmp_path / "run"
     under_way = loopback.begun("run", file, "--hosts", str(loopback.file), "-o", str(directory))
@@ -109,8 +150,12 @@ def test_nothing_goes_on_without_its_controller(loopback: Lab, tmp_path: Path) -
 
 
 def _wait_for_samples(directory: Path, under_way: object, more_than: int = 5) -> None:
+    _wait_for(lambda: _count(directory, SampleRecord) > more_than, under_way)
+
+
+def _wait_for(what: Callable[[], bool], under_way: object) -> None:
     deadline = time.monotonic() + BEGUN_S
-    while _samples(directory) <= more_than:
+    while not what():
         assert under_way.poll() is None, under_way.communicate()  # type: ignore[attr-defined]
         assert time.monotonic() < deadline
         time.sleep(0.3)

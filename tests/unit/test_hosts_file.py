@@ -38,6 +38,12 @@ def test_a_right_file(tmp_path: Path) -> None:
     assert cpu_list(hosts.named("app1").helpers) == (0, 1)
 
 
+def test_a_host_may_have_several_roles(tmp_path: Path) -> None:
+    hosts = _read(tmp_path, GOOD.replace('["client"]', '["client", "load"]'))
+    assert hosts.loading == ("app1",)
+    assert _read(tmp_path, GOOD).loading == ()
+
+
 @pytest.mark.parametrize(
     ("right", "wrong", "where", "what"),
     [

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
+import msgspec
 import pytest
+from typing_extensions import override
 
 from rowpath.errors import UsageError
+from rowpath.model.experiment import Selection
 from rowpath.model.hosts import Host, HostsFile
+from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable, StageTable
 from rowpath.model.path import AccessPath
 from rowpath.planning.experiment_file import load_experiment
+from rowpath.planning.hosts import of_group
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import Plan, make_plan
 from rowpath.runners.process import RunnerFailure
@@ -31,7 +37,7 @@ class Known:
 
     file: HostsFile = HOSTS
 
-    def unavailable(self, path: AccessPath) -> tuple[str, str]:
+    def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
         """It can run."""
         return "", ""
 
@@ -95,10 +101,110 @@ def test_here_is_this_machine() -> None:
     assert not any("host" in planned.path.id for planned in plan.paths)
 
 
-def test_client_groups_are_refused() -> None:
+LOADING = HostsFile(
+    1,
+    (
+        Host("db", "10.0.0.10", ("server",)),
+        Host("app1", "10.0.0.21", ("client", "load")),
+        Host("app2", "10.0.0.22", ("load",)),
+    ),
+)
+
+
+@dataclass
+class Asked(Known):
+    """Hosts that note of whom they were asked."""
+
+    file: HostsFile = LOADING
+    loading: set[bool] = field(default_factory=set)
+
+    @override
+    def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
+        self.loading.add(loading)
+        return "", ""
+
+
+def _groups(hosts: Known | None, *, extended: bool = False, **changed: Any) -> Plan:
+    """The plan of an experiment with groups, without its copied databases and its backup, unless they are named."""
     experiment, workloads = load_experiment("reads-writes-backup")
-    with pytest.raises(UsageError, match="client groups"):
-        make_plan(experiment, workloads, {}, seed=1, hosts=Known())
+    stages = tuple(each for each in experiment.stages if "backup" not in each.client_groups)
+    selection = Selection(select={"engine": "postgresql", "language": "c", "driver": "libpq", "statement": "prepared"})
+    usual = {"directory_copies": (), "stages": stages, "paths": (selection,)}
+    changed_experiment = msgspec.structs.replace(experiment, **(usual | changed))
+    return make_plan(changed_experiment, workloads, {}, seed=1, extended=extended, hosts=hosts)
+
+
+def _over(over: str = "load", **more: Any) -> dict[str, Any]:
+    experiment, _workloads = load_experiment("reads-writes-backup")
+    groups = [
+        msgspec.structs.replace(each, **({"over": over} if each.name == "readers" else {}))
+        for each in experiment.client_groups
+    ]
+    return {"client_groups": tuple(groups), **more}
+
+
+def test_client_groups_run_on_hosts() -> None:
+    hosts = Asked()
+    (planned,) = _groups(hosts).paths
+    assert (planned.path.get("client_host"), planned.path.placement) == ("app1", "apart")
+    assert hosts.loading == {False}
+
+
+def test_hosts_in_the_role_load_are_asked_when_a_group_is_spread_over_them() -> None:
+    hosts = Asked()
+    (planned,) = _groups(hosts, **_over()).paths
+    assert hosts.loading == {True}
+    readers, writers = _over()["client_groups"][:2]
+    assert of_group(readers, planned.path, LOADING) == ("app1", "app2")
+    assert of_group(writers, planned.path, LOADING) == ("app1",)
+
+
+@pytest.mark.parametrize(
+    ("hosts", "changed", "what"),
+    [
+        (None, _over(), "group 'readers' is spread over hosts, but no hosts are given"),
+        (Known(), _over(), "group 'readers' is spread over hosts in the role 'load', and no host has it"),
+        (Asked(), {"directory_copies": (DirectoryCopyTable(CopyEnd(), CopyEnd()),)}, "copies databases"),
+        (
+            Asked(),
+            {"stages": (StageTable("saved", ("readers", "backup")),)},
+            "stage 'saved' makes a backup, which is not done on other hosts yet",
+        ),
+        (
+            Asked(),
+            {"stages": (StageTable("killed", ("readers",), kill_s=1.0),)},
+            "stage 'killed' kills the engine, which is not done on other hosts yet",
+        ),
+    ],
+    ids=["no hosts", "no such role", "copies", "backup", "kill"],
+)
+def test_what_hosts_cannot_do_is_refused_with_a_hint(hosts: Known | None, changed: dict[str, Any], what: str) -> None:
+    with pytest.raises(UsageError, match=what) as refused:
+        _groups(hosts, **changed)
+    assert refused.value.hint
+
+
+def test_a_stage_that_does_not_run_is_not_refused() -> None:
+    stages = (StageTable("reads", ("readers",)), StageTable("killed", ("readers",), kill_s=1.0, extended=True))
+    assert _groups(Asked(), stages=stages).paths
+    with pytest.raises(UsageError, match="kills the engine"):
+        _groups(Asked(), stages=stages, extended=True)
+
+
+@pytest.mark.parametrize(
+    ("select", "reason"),
+    [
+        ({"engine": "sqlite", "language": "c", "driver": "sqlite"}, "clients of several hosts need a server"),
+        ({"server_host": "app2"}, "host app2 has the server, so it cannot be in the role 'load' too"),
+        ({"client_host": "here"}, "its clients would be spread over hosts, and it is on the controller's machine"),
+    ],
+    ids=["embedded", "server loads", "here"],
+)
+def test_a_path_whose_clients_cannot_be_spread_is_dropped(select: dict[str, str], reason: str) -> None:
+    usual = {"engine": "postgresql", "language": "c", "driver": "libpq", "statement": "prepared"}
+    plan = _groups(Asked(), **_over(paths=(Selection(select=usual | select),)))
+    assert plan.paths == ()
+    assert reason in {dropped.reason for dropped in plan.dropped}
 
 
 def test_a_failure_survives_its_way() -> None:

@@ -2,9 +2,11 @@
 
    network serve --listen ADDRESS --peer ADDRESS [--cpu N]
    network measure --to ADDRESS --port PORT --from ADDRESS [--cpu N]
+   network clocks --to ADDRESS --port PORT --from ADDRESS [--cpu N]
 
    `serve` takes any free port of ADDRESS, the same for TCP and UDP, answers only its peer, prints one line,
-   `ready tcp=PORT`, and ends with its parent or its stdin. `measure` prints one line of JSON. Clocks are read by
+   `ready tcp=PORT`, and ends with its parent or its stdin. `measure` prints one line of JSON, `clocks` the clocks
+   only. Clocks are read by
    exchanges over UDP: of the quickest one, the offset is the middle of its way and the bound half of its way, because
    nothing shows how the way is split. Offset: the server's CLOCK_MONOTONIC less ours. */
 #include <netinet/tcp.h>
@@ -158,7 +160,7 @@ static void measure_clocks(const char *to, int port, const char *from) {
     close(udp);
     errno = ETIMEDOUT;
     if (best_ns == UINT64_MAX) die("no answer over UDP");
-    printf("{\"offset_ns\":%lld,\"bound_ns\":%llu,\"lost\":%d,", (long long)offset_ns,
+    printf("{\"offset_ns\":%lld,\"bound_ns\":%llu,\"lost\":%d", (long long)offset_ns,
            (unsigned long long)(best_ns + 1) / 2, lost);
 }
 
@@ -179,7 +181,7 @@ static uint64_t trip_ns(int connection, uint64_t follow, uint64_t answer) {
 
 static void measure_trips(int connection) {
     static uint64_t found[TRIPS];
-    printf("\"round_trips\":[");
+    printf(",\"round_trips\":[");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t count = 0;
         for (uint64_t begin_ns = now_ns(); count < TRIPS && (count < 20 || now_ns() - begin_ns < MOST_NS);)
@@ -237,9 +239,14 @@ int main(int count, char **arguments) {
             count = 0;
     }
     if (count > 1 && count % 2 == 0 && strcmp(arguments[1], "serve") == 0) serve(where, peer);
+    if (count > 1 && count % 2 == 0 && strcmp(arguments[1], "clocks") == 0) {
+        measure_clocks(to, port, from);
+        puts("}");
+        return 0;
+    }
     if (count < 2 || count % 2 == 1 || strcmp(arguments[1], "measure") != 0) {
         fprintf(stderr, "usage: network serve --listen ADDRESS --peer ADDRESS [--cpu N]\n"
-                        "       network measure --to ADDRESS --port PORT --from ADDRESS [--cpu N]\n");
+                        "       network measure|clocks --to ADDRESS --port PORT --from ADDRESS [--cpu N]\n");
         return 2;
     }
     measure(to, port, from);

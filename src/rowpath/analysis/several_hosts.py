@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rowpath import text
+from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.journal.host_records import ClockRecord, WayRecord
 from rowpath.journal.reader import Records
 
@@ -65,6 +66,16 @@ def _rows(way: WayRecord) -> list[dict[str, Any]]:
         }
         for each in way.round_trips
     ]
+
+
+def starts_line(report: MixedLoadReport | None) -> str:
+    """How closely hosts began together, in a line; empty where no group was spread over several."""
+    if report is None or not report.starts:
+        return ""
+    worst = max(report.starts, key=lambda each: each.skew_ns)
+    late = "; one began late" if any(each.lead_ns <= 0 for each in report.starts) else ""
+    hosts, skew = ", ".join(worst.hosts), text.duration(worst.skew_ns)
+    return f"clients on {hosts} began within {skew} ±{text.duration(worst.bound_ns)} of each other{late}"
 
 
 def line(rows: list[dict[str, Any]]) -> str:

@@ -110,7 +110,7 @@ def _add_engine(commands: Any) -> None:
 
 
 def _add_hosts(commands: Any) -> None:
-    parser = command(commands, "hosts", "join several hosts, so that client and server of a path can be apart")
+    parser = command(commands, "hosts", "join several hosts: client and server of a path apart, clients on many")
     parser.add_argument(
         "action",
         choices=("example", "setup", "check", "up", "status", "down", "node"),

@@ -83,7 +83,7 @@ def add_run(commands: Any) -> None:
     parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
     waiting = f"wait at most so long, in all, until other programs leave the measured cores ({WAIT_FOR_QUIET_S:g}s)"
     parser.add_argument(
-        "--hosts", metavar="FILE", type=Path, help="client and server on the hosts of this file (docs/hosts.md)"
+        "--hosts", metavar="FILE", type=Path, help="clients and servers on the hosts of this file (docs/hosts.md)"
     )
     add_time(parser, "--wait-for-quiet", 0.0, waiting, WAIT_FOR_QUIET_S)
     add_shared(parser, "--seed", "--timeout", "--together")

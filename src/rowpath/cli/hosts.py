@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from rowpath import text
+from rowpath.cli.plan import host_pairs
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.hosts import cluster, hosts_file, node, setup
 from rowpath.journal.host_records import ClockRecord, WayRecord
+from rowpath.planning.mixed_load import spread
+from rowpath.planning.plan import Plan
 
 if TYPE_CHECKING:
     from rowpath.hosts.session import Session
@@ -158,8 +161,17 @@ def _leave_at_once(error: RowpathError, session: Session | None) -> NoReturn:
     os._exit(error.exit_code)
 
 
-def print_plan(session: Session, clients_and_servers: list[tuple[str, str]]) -> Iterator[str]:
+def print_plan(session: Session, plan: Plan) -> Iterator[str]:
     """What `--plan` shows of the hosts."""
+    clients_and_servers = host_pairs(plan)
+    spread_over = [group for group in plan.experiment.client_groups if group.over]
+    for group in spread_over:
+        shares = spread.shares(group.clients, group.rate_per_s, 0, session.file.loading)
+        listed = ", ".join(f"{each.clients} on {host}" for host, each in shares.items())
+        yield f"group {group.name}: {group.clients} clients: {listed}"
+    servers = dict.fromkeys(server for _client, server in clients_and_servers)
+    clients_and_servers += [(host, server) for host in session.file.loading if spread_over for server in servers]
+    clients_and_servers = list(dict.fromkeys(clients_and_servers))
     for name in dict.fromkeys(name for pair in clients_and_servers for name in pair if name != "none"):
         yield f"host {name}: {session.file.named(name).address}, clock {clock_text(session.clock(name, 'before'))}"
     for client, server in clients_and_servers:

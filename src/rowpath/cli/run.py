@@ -90,7 +90,7 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None) -
             if hosts is not None:
                 from rowpath.cli import hosts as joining
 
-                for line in joining.print_plan(hosts, planning.host_pairs(plan)):
+                for line in joining.print_plan(hosts, plan):
                     make_console(options.color).print(line, highlight=False, soft_wrap=True)
             return 0
         if cost and not options.quiet:

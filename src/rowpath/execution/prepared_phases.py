@@ -12,6 +12,7 @@ from rowpath.engines.base import Instance
 from rowpath.model.path import AccessPath
 from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Column, Phase, Table, Workload
+from rowpath.runners.protocol import ParameterSlice
 from rowpath.workloads import generators, partitions
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.expected import Expected
@@ -130,6 +131,28 @@ class PreparedPhase:
     table_columns: tuple[Column, ...] = ()  # of the phase's table, whole
     key_columns: tuple[str, ...] = ()  # its primary key
     after: PreparedPhase | None = None  # the select whose digest proves what a write phase wrote
+    parameter_first: int = 0  # of the file's rows, where others take the ones before
+
+    @property
+    def parameters(self) -> ParameterSlice | None:
+        """Its parameter rows as a runner gets them; None: it has none."""
+        if self.parameter_file is None:
+            return None
+        return ParameterSlice(file=str(self.parameter_file), first=self.parameter_first, count=self.parameter_count)
+
+    def part(self, number: int, parts: int) -> PreparedPhase:
+        """The same with its share of the parameter rows: parts have none in common, where there are rows enough."""
+        at_once = max(1, self.phase.rows_per_operation)
+        positions = self.parameter_count // at_once
+        if parts == 1 or positions < parts:
+            return self
+        first, last = (positions * each // parts for each in (number, number + 1))
+        return replace(
+            self,
+            name=f"{self.name}.part",
+            parameter_first=self.parameter_first + first * at_once,
+            parameter_count=(last - first) * at_once,
+        )
 
 
 def select_whole(name: str, table_name: str, table: Table) -> PreparedPhase:

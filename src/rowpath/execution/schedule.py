@@ -202,7 +202,7 @@ class Schedule:
 
     def _measure_all(self, time_limit: TimeLimit) -> None:
         if self.plan.experiment.client_groups:
-            MixedLoadSchedule(self.context, self._renewal, self.done.sets).run(time_limit)
+            MixedLoadSchedule(self.context, self._renewal, self.done.sets, self._hosts).run(time_limit)
             return
         measure = self.plan.experiment.measure
         for set_number in time_limit.sets(measure.sets, self.context.note):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from typing_extensions import override
 
@@ -12,8 +12,12 @@ from rowpath.engines.base import Instance
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.worker import Worker
 from rowpath.journal.record_base import Record
+from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
+
+if TYPE_CHECKING:
+    from rowpath.execution.mixed_load.client_processes import Processes
 
 
 class HostLost(Exception):
@@ -43,6 +47,14 @@ class Hosts(Protocol):
 
     def worker(self, planned: PlannedPath, log: Callable[[str], None]) -> Worker:
         """A new runner on the path's client host. Errors: RowpathError, RunnerFailure."""
+
+    def of_group(self, planned: PlannedPath, group: ClientGroupTable) -> tuple[str, ...]:
+        """The hosts over which the path's clients of that group are spread."""
+
+    def client_processes(
+        self, planned: PlannedPath, instance: Instance, connections: Mapping[str, int], groups: list[ClientGroupTable]
+    ) -> Processes:
+        """New client processes on these hosts, as `Processes`. Errors: RowpathError, RunnerFailure."""
 
     def prove(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
         """The verification pass of the path, on its client host, journalled; as `VerificationPass.prove`."""

@@ -184,11 +184,8 @@ class Worker:
             table_columns=work.table_columns,
             key_columns=work.key_columns,
         )
-        parameters = None
-        if work.parameter_file is not None:
-            parameters = protocol.ParameterSlice(file=str(work.parameter_file), first=0, count=work.parameter_count)
         with self._on_its_cores():
-            return self._ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=parameters).prepare_ns
+            return self._ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=work.parameters).prepare_ns
 
     def _ask(self, message: type[protocol.Request], expect: type[AnyReply], **fields: Any) -> AnyReply:
         return self.runner.request(message, self.timeout_s, expect=expect, **fields)

@@ -2,44 +2,34 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import platform
-import shutil
 import signal
-import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from rowpath import __version__
-from rowpath.engines.base import Instance
 from rowpath.errors import InternalError, RowpathError
-from rowpath.execution.instances import EngineInstances
-from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
-from rowpath.execution.run_context import RunContext
-from rowpath.execution.verification_pass import VerificationPass
-from rowpath.execution.worker import Worker
-from rowpath.hosts import network, node
+from rowpath.execution.mixed_load.resource_usage import ProcessUse
+from rowpath.hosts import load, network, node
+from rowpath.hosts.host_run import HostRun
 from rowpath.hosts.replies import Ask, Reply, reply_of
-from rowpath.hosts.server_side import Facts, HeldServer, far_server
+from rowpath.hosts.server_side import Facts, HeldServer
+from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.journal.record_base import Record
-from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import cpus, describe, processes
 from rowpath.model.hosts import cpu_list
 from rowpath.model.path import AccessPath
-from rowpath.model.progress import Progress
-from rowpath.model.workload import PhaseName
 from rowpath.planning.availability import unavailable
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.instance_key import Key
+from rowpath.planning.plan import Plan
 from rowpath.runners.manifest import adapter_of, build, tools
 from rowpath.workloads import generators
 
 WORKER_METHODS = frozenset(
     {"open", "notice_server", "facts", "run", "settle", "commits", "written_bytes", "reset_peaks", "peaks", "close"}
-    | {"helpers_cpu_ns", "disconnect"}
+    | {"helpers_cpu_ns", "disconnect", "take_cores"}
 )
 PHASE_METHODS = frozenset({"prepare", "sample", "verify", "reset"})
 ENGINE_METHODS = frozenset(
@@ -57,7 +47,7 @@ class Agent:
         self._address = address
         self._others = others
         self._peers: dict[str, Ask] = {}
-        self._run: _Run | None = None
+        self._run: HostRun | None = None
         self._listener: processes.Process | None = None
         self._made_ready = False
 
@@ -104,17 +94,19 @@ class Agent:
             return f"host {self.name} has one core to measure on", "placement=same"
         return unavailable(adapter_of(path.language, path.driver), path)
 
-    def begin(self, plan: Plan, timeout_s: float) -> None:
-        """Get ready for a run: nothing is started."""
+    def begin(self, plan: Plan, timeout_s: float, loads: bool) -> None:
+        """Get ready for a run: nothing is started. `loads`: clients of every path may be here."""
         self.end()
         adapters = {(p.adapter.language, p.adapter.driver) for p in plan.paths}
         ours = {each: adapter_of(*each) for each in adapters}
         paths = tuple(replace(p, adapter=ours[p.adapter.language, p.adapter.driver]) for p in plan.paths)
-        self._run = _Run(self.name, replace(plan, paths=paths), timeout_s, self._address, self._others, self._peers)
+        planned = replace(plan, paths=paths)
+        self._run = HostRun(self.name, planned, timeout_s, self._address, self._others, self._peers, loads)
 
     def build(self) -> list[str]:
-        """Build runners and drivers for the paths whose client is here; what was built or fetched."""
-        mine = [p for p in self._now().plan.paths if p.path.get("client_host") == self.name]
+        """Build runners and drivers for the paths that have clients here; what was built or fetched."""
+        run = self._now()
+        mine = [p for p in run.plan.paths if run.loads or p.path.get("client_host") == self.name]
         noted: list[str] = []
         build([(p.adapter, p.path.version) for p in mine], noted.append, [p.path for p in mine])
         return noted
@@ -181,6 +173,28 @@ class Agent:
         """The same with named arguments as a value."""
         return self.worker(number, method, *arguments, **named)
 
+    def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[load.Opened, list[tuple[int, int]]]:
+        """Client processes of a path here, connected; beside it each one's number as a worker, and its pid."""
+        return self._now().load_open(path_id, connections)
+
+    def load(self, method: str, *arguments: Any) -> Any:
+        """A method of the client processes here."""
+        return load.called(self._now().loading(), method, arguments)
+
+    def load_close(self) -> None:
+        """End the client processes here; harmless when there are none."""
+        self._now().load_close()
+
+    def server_used(self, key: Key) -> ProcessSecond | None:
+        """What a server here used since the last time."""
+        run = self._now()
+        if key not in run.used:
+            run.used[key] = ProcessUse(run.instances[key].pids)
+        return run.used[key].since()
+
+    def lives(self) -> None:
+        """Reply."""
+
     def prove(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
         """The verification pass of a path whose client is here, and its records."""
         return self._now().prove(path_id, count_commits)
@@ -207,126 +221,10 @@ class Agent:
         run, self._run = self._run, None
         return run.end() if run is not None else {}
 
-    def _now(self) -> _Run:
+    def _now(self) -> HostRun:
         if self._run is None:
             raise InternalError(f"the agent of host {self.name} has no run", "run it again")
         return self._run
-
-
-class _Run:
-    """What one run has on this host."""
-
-    def __init__(
-        self, name: str, plan: Plan, timeout_s: float, address: str, others: tuple[str, ...], peers: Mapping[str, Ask]
-    ) -> None:
-        self.name = name
-        self.plan = plan
-        self.held: dict[Key, HeldServer] = {}
-        self.workers: dict[int, Worker] = {}
-        self._started = 0
-        self._peers = peers
-        self._folder = Path(tempfile.mkdtemp(prefix="rowpath-run-", dir=_session()))
-        directory = RunDirectory(self._folder)
-        directory.logs.mkdir(mode=0o700)
-        directory.work.mkdir(mode=0o700)
-        scrubber, phases = Scrubber(), PhaseCache(directory.work / "params")
-        self.instances = EngineInstances(directory.work, phases, scrubber.add, listen=address, clients=others)
-        self.records: list[Record] = []
-        self._scrubber = scrubber
-        kept: Any = _Kept(self.records)
-        seen: Any = _Seen(self)
-        self.context = RunContext(plan, directory, kept, scrubber, Progress(), timeout_s, seen, phases)
-        self._timeout_s = timeout_s
-
-    def planned(self, path_id: str) -> PlannedPath:
-        """The path of that id."""
-        return next(each for each in self.plan.paths if each.path.id == path_id)
-
-    def instance(self, key: Key) -> Instance:
-        """An instance here, or as this host sees one on another."""
-        if key[-1] == self.name:
-            return self.instances[key]
-        ask = self._peers[key[-1]]
-        facts: Facts = ask("facts_of", key)
-        for secret in facts.secrets:
-            self._scrubber.add(secret)
-        return far_server(facts, ask)
-
-    def worker_start(self, path_id: str) -> tuple[int, int, bool]:
-        """A new runner on a path: its number, its pid, and whether helper threads take part."""
-        planned = self.planned(path_id)
-        instance, log = self.instance(key_of(planned.path)), self.context.log_of(planned)
-        worker = Worker(planned, instance, log=log, timeout_s=self._timeout_s, pinned=True)
-        self._started += 1
-        self.workers[self._started] = worker
-        return self._started, worker.runner.pid, worker.has_helpers
-
-    def work_of(self, worker: Worker, name: str) -> PreparedPhase:
-        """The phase of that name, ready for the worker's path."""
-        whole = name.removesuffix(".after")
-        workload = self.plan.workloads[PhaseName.of(whole).workload]
-        work = self.context.phase_cache.path_work(workload, worker.planned.path, worker.instance).phases[whole]
-        if whole == name:
-            return work
-        assert work.after is not None
-        return work.after
-
-    def prove(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
-        """The verification pass of a path, and its records."""
-        self.records.clear()
-        bad = VerificationPass(self.context, self.planned(path_id), count_commits).prove()
-        return bad, list(self.records)
-
-    def end(self) -> dict[str, str]:
-        """Stop everything; what runners wrote."""
-        for worker in self.workers.values():
-            worker.runner.kill()
-        for each in list(self.held):
-            with contextlib.suppress(RowpathError):
-                self.instances.forget(each)
-        self.instances.stop_all()
-        processes.stop_all()
-        logs = self.context.directory.logs
-        texts = {file.name: file.read_text(errors="replace") for file in sorted(logs.glob("*.log"))}
-        shutil.rmtree(self._folder, ignore_errors=True)
-        return texts
-
-
-class _Seen:
-    """The instances of a run as a host sees them."""
-
-    def __init__(self, run: _Run) -> None:
-        self._run = run
-
-    def __getitem__(self, key: Key) -> Instance:
-        return self._run.instance(key)
-
-    def __contains__(self, key: Key) -> bool:
-        return True
-
-    def pids(self) -> list[int]:
-        """Of every server here."""
-        return self._run.instances.pids()
-
-    def way_to(self, path: AccessPath) -> dict[str, Any]:
-        """Nothing: no link is emulated between hosts."""
-        return {}
-
-
-class _Kept:
-    """A journal that keeps records until the controller takes them."""
-
-    def __init__(self, records: list[Record]) -> None:
-        self._kept = records
-
-    def write(self, record: Record) -> None:
-        """Keep it."""
-        self._kept.append(record)
-
-
-def _session() -> Path:
-    cluster, _, host = os.environ[node.MARK].partition("/")
-    return Path((node.folder(cluster, host) / "session").read_text())
 
 
 def _like_a_users_program() -> None:

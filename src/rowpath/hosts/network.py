@@ -27,11 +27,12 @@ def serve(address: str, peer: str) -> tuple[processes.Process, int]:
     return processes.start_listener("the measuring of the network", words, cpus=cpus.server_cpus())
 
 
-def measure(address: str, to: str, port: int) -> dict[str, Any]:
+def measure(address: str, to: str, port: int, *, only_clocks: bool = False) -> dict[str, Any]:
     """Clocks and way from that address of ours. Errors: EnvironmentMissing when nothing answers."""
     from rowpath.runners.toolchains import c
 
-    words = [c.network_program(), "measure", "--to", to, "--port", str(port), "--from", address]
+    what = "clocks" if only_clocks else "measure"
+    words = [c.network_program(), what, "--to", to, "--port", str(port), "--from", address]
     done = processes.run([*words, "--cpu", str(cpus.client_cpus("apart")[0])], timeout_s=TIMEOUT_S)
     if done.returncode != 0:
         said = done.stderr.strip()

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from rowpath.errors import EnvironmentMissing
@@ -124,6 +124,28 @@ class RayCluster:
         """The same of several hosts, side by side."""
         under_way = {host: self._actors[host].call.remote(method, *arguments) for host in hosts}
         return {host: self._value(host, reference, None) for host, reference in under_way.items()}
+
+    def ask_each(self, calls: Mapping[str, tuple[Any, ...]]) -> tuple[dict[str, Any], dict[str, str]]:
+        """What each host returned to (method, arguments), side by side; which were lost, and why.
+
+        Errors: the first that arose on a host, once all have answered; HostLost of the head only.
+        """
+        under_way = {host: self._actors[host].call.remote(*words) for host, words in calls.items()}
+        found: dict[str, Any] = {}
+        lost: dict[str, str] = {}
+        failed: Exception | None = None
+        for host, reference in under_way.items():
+            try:
+                found[host] = self._value(host, reference, None)
+            except HostLost as loss:
+                if loss.host == cluster.CONTROLLER:
+                    raise
+                lost[loss.host] = loss.text
+            except Exception as error:
+                failed = failed or error
+        if failed is not None:
+            raise failed
+        return found, lost
 
     def _value(self, host: str, reference: Any, timeout_s: float | None) -> Any:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s

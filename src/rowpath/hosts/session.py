@@ -3,32 +3,30 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from rowpath.engines.base import Instance, Settled
-from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.execution.measured import Measured
-from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.engines.base import Instance
+from rowpath.errors import EnvironmentMissing
+from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
 from rowpath.hosts import cluster, network
+from rowpath.hosts.far_load import FarProcesses
+from rowpath.hosts.far_worker import FarWorker
 from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.server_side import Facts, far_server
 from rowpath.journal.host_records import ClockRecord, HostRecord, RoundTrip, WayRecord
 from rowpath.journal.record_base import Record
-from rowpath.journal.records import MemoryRecord, WorkerRecord
 from rowpath.machine import processes
-from rowpath.machine.counters import memory
 from rowpath.model.hosts import Host, HostsFile
+from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.path import AccessPath
+from rowpath.planning.hosts import of_group, spreads
 from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
-from rowpath.runners import protocol
-from rowpath.runners.process import RunnerFailure
 
 
 class Session:
@@ -57,9 +55,10 @@ class Session:
         if found["nice"] != found["nice_wanted"]:
             raise EnvironmentMissing(f"host '{name}' runs programs at nice {found['nice']}", "rowpath hosts down, up")
 
-    def unavailable(self, path: AccessPath) -> tuple[str, str]:
+    def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
         """Why a path cannot run on its hosts, with the host, and the remedy; empty when it can."""
-        for host in dict.fromkeys((path.get("client_host"), path.get("server_host"))):
+        loads = self.file.loading if loading else ()
+        for host in dict.fromkeys((path.get("client_host"), path.get("server_host"), *loads)):
             if host != "none":
                 key = (host, path.id)
                 if key not in self._unavailable:
@@ -72,7 +71,9 @@ class Session:
     def begin(self, plan: Plan, timeout_s: float, note: Callable[[str], None]) -> None:
         """As `Hosts` has it."""
         self._plan = plan
-        self._cluster.ask_all(self._used(), "begin", plan, timeout_s)
+        loading = self._loading()
+        for host in self._used():
+            self._cluster.ask(host, "begin", plan, timeout_s, host in loading)
         note(f"building runners on {', '.join(self._used())}")
         for name, texts in self._cluster.ask_all(self._used(), "build").items():
             for text in texts:
@@ -81,6 +82,9 @@ class Session:
     def is_far(self, planned: PlannedPath) -> bool:
         """As `Hosts` has it."""
         return planned.path.get("client_host") != "none"
+
+    def _loading(self) -> tuple[str, ...]:
+        return self.file.loading if self._plan and spreads(self._plan.experiment) else ()
 
     def instance(self, key: Key) -> Instance:
         """As `Hosts` has it."""
@@ -91,6 +95,26 @@ class Session:
         """As `Hosts` has it."""
         worker = FarWorker(planned, self._cluster.asking(planned.path.get("client_host")))
         return cast(Worker, worker)  # as far as a set uses one
+
+    def of_group(self, planned: PlannedPath, group: ClientGroupTable) -> tuple[str, ...]:
+        """As `Hosts` has it."""
+        return of_group(group, planned.path, self.file)
+
+    def client_processes(
+        self, planned: PlannedPath, instance: Instance, connections: Mapping[str, int], groups: list[ClientGroupTable]
+    ) -> Processes:
+        """As `Hosts` has it."""
+        ports: dict[str, int] = {}
+
+        def clock(host: str) -> ClockRecord:
+            if host not in ports:  # they listen from now on: clocks are measured around every stage
+                ports[host] = self._cluster.ask(host, "serve_network", self._own)
+            found = network.measure(self._own, self.file.named(host).address, ports[host], only_clocks=True)
+            return ClockRecord(host, "", found["offset_ns"], found["bound_ns"], network.MEANS)
+
+        hosts = {group.name: self.of_group(planned, group) for group in groups}
+        far = FarProcesses(planned, instance, connections, hosts, ask_each=self._cluster.ask_each, clock=clock)
+        return cast(Processes, far)
 
     def prove(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
         """As `Hosts` has it."""
@@ -163,21 +187,22 @@ class Session:
         return self._cluster.ask(name, "processes")
 
     def role_pairs(self) -> Iterator[tuple[Host, Host]]:
-        """Every client's host with every other server's."""
+        """Every host that has clients with every other server's."""
         for client in self.file.host:
             for server in self.file.host:
-                if client is not server and "client" in client.roles and "server" in server.roles:
+                if client is not server and {"client", "load"} & set(client.roles) and "server" in server.roles:
                     yield client, server
 
     def _pairs(self) -> list[tuple[str, str]]:
         paths = self._plan.paths if self._plan else ()
         pairs = dict.fromkeys((p.path.get("client_host"), p.path.get("server_host")) for p in paths)
+        pairs |= dict.fromkeys((host, server) for host in self._loading() for _client, server in pairs)
         return [(client, server) for client, server in pairs if server not in ("none", client)]
 
     def _used(self) -> tuple[str, ...]:
         paths = self._plan.paths if self._plan else ()
         named = (p.path.get(key) for p in paths for key in ("client_host", "server_host"))
-        return tuple(sorted({name for name in named if name != "none"}))
+        return tuple(sorted({*named, *self._loading()} - {"none"}))
 
     def end(self, logs: Path) -> None:
         """As `Hosts` has it."""
@@ -190,113 +215,3 @@ class Session:
         """Leave the hosts; agents end, with all that they started. Never raises."""
         processes.stop_all()
         self._cluster.close()
-
-
-class FarRunner:
-    """What is known here of a runner on another host."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.noise: list[str] = []
-        self._lives = True
-
-    def alive(self) -> bool:
-        """Whether it was, as far as its last reply showed."""
-        return self._lives
-
-    def ended(self) -> None:
-        """A reply showed that it is gone."""
-        self._lives = False
-
-
-@dataclass
-class FarWorker:
-    """A worker on its path's client host, as far as a set uses one; failures arise as a worker's own do."""
-
-    planned: PlannedPath
-    ask: Callable[..., Any]
-    warmed: bool = False
-
-    def __post_init__(self) -> None:
-        self._number, pid, self.has_helpers = self.ask("worker_start", self.planned.path.id)
-        self.runner = FarRunner(pid)
-        self.measured_cpus: tuple[int, ...] = ()  # none here
-        self.instance = FarFiles(self)
-        self.clients = self.planned.path.clients
-        self.alone = not self.planned.path.served
-
-    def _there(self, method: str, *arguments: Any, **named: Any) -> Any:
-        try:
-            value, self.runner.noise = self.ask("worker_named", self._number, method, arguments, named)
-        except RunnerFailure as failure:
-            if failure.fatal:
-                self.runner.ended()
-            raise
-        return value
-
-    def open(self, **overrides: Any) -> WorkerRecord:
-        """As `Worker` has it."""
-        record: WorkerRecord = self._there("open", **overrides)
-        return record
-
-    def notice_server(self) -> None:
-        """As `Worker` has it."""
-        self._there("notice_server")
-
-    def prepare(self, work: PreparedPhase) -> int:
-        """As `Worker` has it."""
-        return int(self._there("prepare", work.name))
-
-    def sample(self, work: PreparedPhase, regime: str, **how: int) -> Measured:
-        """As `Worker` has it."""
-        measured: Measured = self._there("sample", work.name, regime, **how)
-        return measured
-
-    def verify(self, work: PreparedPhase, first: int, count: int, **more: Any) -> protocol.VerifyReply:
-        """As `Worker` has it."""
-        reply: protocol.VerifyReply = self._there("verify", work.name, first, count, **more)
-        return reply
-
-    def reset(self, work: PreparedPhase) -> None:
-        """As `Worker` has it."""
-        self._there("reset", work.name)
-
-    def settle(self) -> Settled:
-        """As `Worker` has it."""
-        settled: Settled = self._there("settle")
-        return settled
-
-    def written_bytes(self) -> int | None:
-        """As `Worker` has it."""
-        found: int | None = self._there("written_bytes")
-        return found
-
-    def helpers_cpu_ns(self) -> int:
-        """As `Worker` has it."""
-        return int(self._there("helpers_cpu_ns"))
-
-    @contextlib.contextmanager
-    def peak_memory(self) -> Iterator[MemoryRecord]:
-        """As `Worker` has it."""
-        record = MemoryRecord(method=memory.MEANS)
-        self._there("reset_peaks")
-        yield record
-        with contextlib.suppress(RunnerFailure):
-            record.client_peak_bytes, record.server_peak_bytes = self._there("peaks")
-
-    def facts(self) -> dict[str, Any]:
-        """As `Worker` has it."""
-        found: dict[str, Any] = self._there("facts")
-        return found
-
-    def close(self) -> None:
-        """As `Worker` has it."""
-        with contextlib.suppress(RunnerFailure, RowpathError, HostLost):
-            self._there("close")
-
-
-class FarFiles(Instance):
-    """The instance of a far worker, where only the place of its files could be asked for: it has none here."""
-
-    def __init__(self, worker: FarWorker) -> None:
-        self.deployment = worker.planned.path.deployment

@@ -9,6 +9,29 @@ import msgspec
 from rowpath.journal.record_base import InStage, OperationFailure
 
 
+class HostShare(msgspec.Struct):
+    """What one host did of a client group in a stage."""
+
+    host: str
+    clients: int
+    operations: int = 0
+    failed: int = 0
+    lost: str = ""  # why the host is lost; its counts are those of the last look
+
+
+class HostStart(msgspec.Struct):
+    """How one host began a client group; the host's clock less the controller's before and after the stage."""
+
+    host: str
+    client_group: str
+    lead_ns: int = 0  # left when the host knew the instant; negative: it was over
+    late_ns: int | None = None  # from the instant to the first client at work, by the host's clock; None: none was
+    offset_ns: int = 0
+    bound_ns: int = 0
+    offset_after_ns: int | None = None  # None: the host was lost
+    bound_after_ns: int | None = None
+
+
 class AtWork(msgspec.Struct):
     """One client group of a stage, and what was requested of it."""
 
@@ -19,6 +42,7 @@ class AtWork(msgspec.Struct):
     pacing: Literal["closed", "fixed", "poisson"] = "closed"
     rate_per_s: float | None = None
     process: str | int | None = None
+    hosts: dict[str, int] = {}  # clients by host; empty: this machine
 
 
 class StageRecord(InStage, tag="stage"):
@@ -27,6 +51,12 @@ class StageRecord(InStage, tag="stage"):
     at_ns: int = 0
     seconds: float = 0.0
     client_groups: list[AtWork] = []
+
+
+class HostsStartRecord(InStage, tag="hosts-start"):
+    """How the hosts of a stage began together."""
+
+    starts: list[HostStart] = []
 
 
 class GroupSecond(msgspec.Struct):
@@ -102,6 +132,7 @@ class ClientGroupRecord(InStage, tag="client-group"):
     cpu_ns: float | None = None
     longest_stall_ns: int = 0
     cut: bool = False
+    hosts: list[HostShare] = []  # empty: this machine
 
     @property
     def where(self) -> tuple[str, str, str]:
@@ -206,6 +237,7 @@ class RateTryRecord(InStage, tag="rate-try"):
 
 AnyMixedLoadRecord = (
     StageRecord
+    | HostsStartRecord
     | SecondRecord
     | ClientGroupRecord
     | BackupRecord

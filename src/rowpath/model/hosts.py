@@ -10,7 +10,7 @@ SCHEMA_VERSION = 1
 HERE = "here"  # the coordinate of a path on the controller's own machine
 PORT = 6379
 
-Role = Literal["client", "server"]
+Role = Literal["client", "server", "load"]
 
 
 class ClusterTable(Frozen, frozen=True):
@@ -45,6 +45,11 @@ class HostsFile(Frozen, frozen=True):
     def named(self, name: str) -> Host:
         """The host of that name; StopIteration when there is none."""
         return next(host for host in self.host if host.name == name)
+
+    @property
+    def loading(self) -> tuple[str, ...]:
+        """The names of those over which clients of a group are spread."""
+        return tuple(host.name for host in self.host if "load" in host.roles)
 
     def in_role(self, role: Role) -> tuple[str, ...]:
         """The names of those that have the role first, then the others: the first is the default."""

@@ -17,6 +17,7 @@ class ClientGroupTable(Frozen, frozen=True):
     phase: str = ""  # workload.phase; empty: an action
     action: Action = ""  # what the engine does as a whole, once for each repetition
     clients: int = 1
+    over: Literal["", "load"] = ""  # spread over every host in that role; empty: on the client's host
     pacing: Pacing = "closed"
     rate_per_s: float = 0.0  # open loop: of the whole group
     begin_s: float = 0.0  # after the stage's begin, or after what `after` names

@@ -11,6 +11,7 @@ from rowpath.engines.base import BY_URL
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
 from rowpath.model.hosts import HERE, HostsFile, Role
+from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.path import AccessPath, Dropped
 from rowpath.runners.manifest import Adapter, is_external
 from rowpath.toml_file import suggest
@@ -27,8 +28,8 @@ class SeveralHosts(Protocol):
     def file(self) -> HostsFile:
         """What they are."""
 
-    def unavailable(self, path: AccessPath) -> tuple[str, str]:
-        """Why a path cannot run on its hosts, and the remedy; empty when it can."""
+    def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
+        """Why a path cannot run on its hosts (`loading`: and on those in the role), and the remedy; else empty."""
 
 
 def without(wanted: Wanted) -> dict[str, tuple[str, ...]]:
@@ -46,11 +47,55 @@ def refuse(wanted: Wanted) -> None:
             raise UsageError(f"{key} names a host, but no hosts are given", "rowpath run NAME --hosts hosts.toml")
 
 
-def check(experiment: Experiment) -> None:
-    """UsageError when an experiment needs what cannot be done on other hosts."""
-    if experiment.client_groups:
-        what = f"'{experiment.name}' has client groups, which do not run on other hosts yet"
-        raise UsageError(what, f"rowpath run {experiment.name}, without --hosts")
+def spreads(experiment: Experiment) -> bool:
+    """Whether clients of a group are spread over hosts."""
+    return any(group.over for group in experiment.client_groups)
+
+
+def of_group(group: ClientGroupTable, path: AccessPath, hosts: HostsFile) -> tuple[str, ...]:
+    """The hosts that have clients of that group of a path on hosts."""
+    return hosts.loading if group.over else (path.get("client_host"),)
+
+
+def check(experiment: Experiment, hosts: HostsFile | None, extended: bool) -> None:
+    """UsageError when an experiment needs what cannot be done on these hosts; None: there are none."""
+    spread = next((group.name for group in experiment.client_groups if group.over), "")
+    if hosts is None:
+        if spread:
+            what = f"group '{spread}' is spread over hosts, but no hosts are given"
+            raise UsageError(what, f"rowpath run {experiment.name} --hosts hosts.toml")
+        return
+    if spread and not hosts.loading:
+        what = f"group '{spread}' is spread over hosts in the role 'load', and no host has it"
+        raise UsageError(what, 'write roles = ["load"] for some hosts')
+    here = f"rowpath run {experiment.name}, without --hosts"
+    if experiment.directory_copies:
+        raise UsageError(f"'{experiment.name}' copies databases, which is not done on other hosts yet", here)
+    actions = {group.name for group in experiment.client_groups if group.action}
+    for stage in experiment.stages:
+        if stage.extended and not extended:
+            continue
+        if actions.intersection(stage.client_groups):
+            raise UsageError(f"stage '{stage.name}' makes a backup, which is not done on other hosts yet", here)
+        if stage.kill_s:
+            raise UsageError(f"stage '{stage.name}' kills the engine, which is not done on other hosts yet", here)
+
+
+def cannot_load(experiment: Experiment, path: AccessPath, hosts: HostsFile) -> str:
+    """Why clients of the path cannot be spread over the hosts as groups need; empty when they can."""
+    if not spreads(experiment):
+        return ""
+    if path.get("client_host") == "none":
+        return "its clients would be spread over hosts, and it is on the controller's machine"
+    if not path.served:
+        return "clients of several hosts need a server"
+    if not ENGINES[path.engine].listens:
+        return f"the server of {path.engine} listens only on its own machine"
+    if path.get("transport") != "tcp":
+        return f"transport {path.get('transport')} does not reach another host"
+    if path.get("server_host") in hosts.loading:
+        return f"host {path.get('server_host')} has the server, so it cannot be in the role 'load' too"
+    return ""
 
 
 def placed(

@@ -14,7 +14,7 @@ from rowpath.model.path import TOGETHER, WITHOUT, AccessPath, Dropped
 from rowpath.model.workload import Phase, PhaseName, Workload, phase_of
 from rowpath.planning.availability import unavailable
 from rowpath.planning.candidates import candidates, nothing_left, served_phases
-from rowpath.planning.hosts import SeveralHosts
+from rowpath.planning.hosts import SeveralHosts, cannot_load, spreads
 from rowpath.planning.hosts import check as check_for_hosts
 from rowpath.planning.lattice import applies
 from rowpath.planning.mixed_load.eligibility import only_alone
@@ -76,8 +76,7 @@ def make_plan(
     With `hosts` paths are on those, as their coordinates say.
     """
     check_coordinates(filters)
-    if hosts is not None:
-        check_for_hosts(experiment)
+    check_for_hosts(experiment, hosts.file if hosts else None, extended)
     dropped: list[Dropped] = []
     unserved: list[tuple[str, str, str]] = []
     selections = [each for each in experiment.paths if extended or not each.extended]
@@ -87,7 +86,11 @@ def make_plan(
     for candidate in chosen:
         path, adapter = candidate.path, candidate.adapter
         far = hosts is not None and path.get("client_host") != "none"
-        reason, remedy = hosts.unavailable(path) if hosts is not None and far else unavailable(adapter, path)
+        reason, remedy = cannot_load(experiment, path, hosts.file) if hosts is not None else "", ""
+        if not reason and hosts is not None and far:
+            reason, remedy = hosts.unavailable(path, spreads(experiment))
+        elif not reason:
+            reason, remedy = unavailable(adapter, path)
         if reason := reason or only_alone(adapter, path, experiment):
             dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
         elif served := served_phases(candidate, experiment, workloads, unserved):

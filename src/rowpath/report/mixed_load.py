@@ -33,6 +33,8 @@ def grids(report: MixedLoadReport) -> Iterator[tuple[str, Grid]]:
         ("failures", failures_grid(report)),
         ("moves", moves_grid(report)),
         *((f"rates-{number}", rate_search_grid(sweep)) for number, sweep in enumerate(report.rate_searches)),
+        ("hosts", hosts_grid(report)),
+        ("starts", starts_grid(report)),
         ("stages", stages_grid(report)),
         ("processes", processes_grid(report)),
     ]
@@ -116,6 +118,44 @@ def ratios_grid(report: MixedLoadReport) -> Grid:
         for each in report.ratios
     )
     return of_lines("Rates: server against embedded, same engine", lines)
+
+
+def hosts_grid(report: MixedLoadReport) -> Grid:
+    """How much of each group each host did."""
+    lines = (
+        line(
+            *words(path=each.name, stage=each.stage, group=each.client_group, host=each.host),
+            figure("clients", str(each.clients), 2),
+            figure("operations", fmt.count(each.operations)),
+            figure("share", f"{each.share:.1%}"),
+            figure("failed", fmt.count(each.failed) if each.failed else "", 1),
+            word("lost", fmt.clean(each.lost), 1),
+            status="failed" if each.lost else "ok",
+        )
+        for each in report.hosts
+    )
+    note = "Of a host that was lost: what the last look, once a second, saw."
+    return without_empty(of_lines("Client groups by host", lines, note if any(x.lost for x in report.hosts) else ""))
+
+
+def starts_grid(report: MixedLoadReport) -> Grid:
+    """How closely the hosts of a group began together."""
+    lines = (
+        line(
+            *words(path=each.name, stage=each.stage, group=each.client_group, hosts=", ".join(each.hosts)),
+            figure("skew", fmt.duration(each.skew_ns)),
+            figure("±", fmt.duration(each.bound_ns)),
+            figure("lead left", fmt.duration(each.lead_ns) if each.lead_ns > 0 else "none", 1),
+            figure("clocks moved", fmt.duration(each.clock_moved_ns), 2),
+            status="ok" if each.lead_ns > 0 else "failed",
+        )
+        for each in report.starts
+    )
+    note = (
+        "Skew: from the first host's begin to the last one's, in the set in which it was longest; ±: what the clocks "
+        "may be off. Lead left: how long before the begin the last host knew it. Clocks moved: within a stage."
+    )
+    return without_empty(of_lines("Common starts of several hosts", lines, note))
 
 
 def stages_grid(report: MixedLoadReport) -> Grid:

@@ -74,6 +74,8 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
     lines += _trust(answer, width)
     if ways := several_hosts.line(analysis.trust.get("ways", [])):
         lines += _wrapped(ways, width, 2, INDENT)
+    if starts := several_hosts.starts_line(analysis.mixed_load):
+        lines += _wrapped(starts, width, 2, INDENT)
     lines += _pictures(answer, width, room)
     if answer.sentences:
         # The last one says what is not certain.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rowpath.analysis.mixed_load import backups, values
+from rowpath.analysis.mixed_load import backups, on_hosts, values
 from rowpath.analysis.mixed_load.model import (
     DirectoryCopy,
     GroupFigures,
@@ -51,6 +51,8 @@ def groups_report(evidence: Evidence) -> MixedLoadReport | None:
         moves=moves,
         rate_searches=sweeps,
         lines=time_lines(evidence.journal, runs),
+        hosts=tuple(on_hosts.works(evidence, runs)),
+        starts=tuple(on_hosts.starts(evidence)),
     )
 
 

@@ -49,6 +49,35 @@ class GroupFigures(Frozen, frozen=True):
     cut: bool = False  # the run was ended within it
 
 
+class HostWork(Frozen, frozen=True):
+    """What one host did of a group in a stage of a path, all sets together."""
+
+    name: str  # of the path
+    path_id: str
+    stage: str
+    client_group: str
+    host: str
+    clients: int
+    operations: int
+    share: float  # of the group's operations
+    failed: int
+    lost: str = ""  # why the host was lost; its counts are those of the last look
+
+
+class HostsStart(Frozen, frozen=True):
+    """How the hosts of a group began a stage, of the set in which they were furthest apart."""
+
+    name: str  # of the path
+    path_id: str
+    stage: str
+    client_group: str
+    hosts: tuple[str, ...]
+    skew_ns: int  # from the first host's begin to the last one's
+    bound_ns: int  # of the skew: what the two clocks may be off
+    lead_ns: int  # the least that was left when a host knew the instant; negative: it began late
+    clock_moved_ns: int | None  # the most that a clock moved within a stage, all sets; None: not known
+
+
 class BackupFigures(Frozen, frozen=True):
     """The backups of one path in one stage."""
 
@@ -206,3 +235,5 @@ class MixedLoadReport(Frozen, frozen=True):
     moves: tuple[DirectoryCopy, ...] = ()
     rate_searches: tuple[RateSearch, ...] = ()
     lines: tuple[TimeLine, ...] = ()
+    hosts: tuple[HostWork, ...] = ()
+    starts: tuple[HostsStart, ...] = ()

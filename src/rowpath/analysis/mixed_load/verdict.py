@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.findings.wording import ratio_text, words
-from rowpath.analysis.mixed_load.model import GroupRatio, MixedLoadReport
+from rowpath.analysis.mixed_load.model import GroupRatio, HostWork, MixedLoadReport
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
 
@@ -15,10 +15,10 @@ LONGEST = 4  # figures in one sentence
 
 
 def sentences(report: MixedLoadReport | None) -> tuple[str, ...]:
-    """Backups' effect, embedded beside server, latencies, bytes, rates not reached, backups, writes looked for."""
+    """Lost hosts, backups' effect, embedded beside server, latencies, bytes, missed rates, backups, lost writes."""
     if report is None:
         return ()
-    kinds = (_effects, _ratios, _latencies, _traffic, _rates, _backups, _acknowledged, _moves, _sweeps)
+    kinds = (_losses, _effects, _ratios, _latencies, _traffic, _rates, _backups, _acknowledged, _moves, _sweeps)
     return tuple(sentence for kind in kinds for sentence in kind(report))
 
 
@@ -27,6 +27,17 @@ def uncertain(report: MixedLoadReport | None) -> Iterator[str]:
     sets = max((each.sets for each in report.figures), default=SETS_FOR_CLAIMS) if report else SETS_FOR_CLAIMS
     if sets < SETS_FOR_CLAIMS:
         yield f"Provisional: {sets} {'sets' if sets > 1 else 'set'}, and claims need {SETS_FOR_CLAIMS}."
+
+
+def _losses(report: MixedLoadReport) -> Iterator[str]:
+    """One sentence for each host that was lost in a stage."""
+    for (host, stage), lost in grouped((each for each in report.hosts if each.lost), _where).items():
+        done = words(f"{text.count(each.operations)} operations of {each.client_group}" for each in lost)
+        yield f"Host {host} was lost in '{stage}', which is incomplete; it had done {done}."
+
+
+def _where(each: HostWork) -> tuple[str, str]:
+    return each.host, each.stage
 
 
 def _effects(report: MixedLoadReport) -> Iterator[str]:

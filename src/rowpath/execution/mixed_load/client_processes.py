@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import Instance
+from rowpath.execution.mixed_load import acknowledged_writes
+from rowpath.execution.mixed_load.acknowledged_writes import Ledger
+from rowpath.execution.mixed_load.resource_usage import Pids, Usage
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
-from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, HostShare, HostsStartRecord
 from rowpath.journal.records import WorkerRecord
 from rowpath.model.grouping import grouped
 from rowpath.planning.plan import PlannedPath
@@ -20,6 +25,7 @@ from rowpath.runners.protocol import GroupSpec, GroupTotal
 SPIN_NS = (
     50_000  # an open-loop client is awake so long before an operation is due, where that takes no core from others
 )
+LEAD_NS = 20_000_000  # from the words to begin to the begin: waiting clients look for them once a millisecond
 
 
 @dataclass(frozen=True)
@@ -33,6 +39,8 @@ class Seat:
 
 class Processes:
     """The processes of one path, connected; `close` ends them on every way out."""
+
+    lead_ns = LEAD_NS
 
     def __init__(
         self,
@@ -81,6 +89,40 @@ class Processes:
     def pids(self) -> list[int]:
         """Every client process."""
         return [pid for worker in self.workers for pid in worker.pids]
+
+    def counters(self, counted: Sequence[tuple[str, int, int]]) -> SharedCounters:
+        """Shared counters of one stage: as `SharedCounters` takes them."""
+        return SharedCounters(counted)
+
+    def listen(self) -> None:
+        """Notice what became of the processes. Errors: HostLost."""
+        for worker in self.workers:
+            worker.runner.listen()
+
+    def usage(self, backup_pids: Pids, port: int) -> Usage:
+        """What the processes of a stage use, as `Usage` has it."""
+        return Usage(self.pids, self.instance.pids, backup_pids, port)
+
+    def hosts_of(self, _group: str, _clients: int) -> dict[str, int]:
+        """So many clients of the group by host; empty: all are here."""
+        return {}
+
+    def host_shares(self, _group: str) -> list[HostShare]:
+        """What each host did of the group in the stage that has ended; none: all was done here."""
+        return []
+
+    def before_stage(self) -> None:
+        """Get ready for a stage that is journalled."""
+
+    def start_record(self) -> HostsStartRecord | None:
+        """How the hosts of the stage that has ended began together; None: there was only this machine."""
+        return None
+
+    def check_ledger(
+        self, prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, folder: Path
+    ) -> AcknowledgedRecord:
+        """As `acknowledged_writes.check` has it. Errors: RunnerFailure."""
+        return acknowledged_writes.check(self.workers[0], prepared_workload, work, ledger, folder)
 
     def ready(self, shared_counters: SharedCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
         """Let every process make its groups ready: (process, request). Errors: RunnerFailure."""

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from rowpath import text
-from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery, restore_check
+from rowpath.execution.mixed_load import crash_recovery, restore_check
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.backup_action import Repetition
 from rowpath.execution.mixed_load.client_processes import Processes
@@ -31,7 +31,7 @@ class DurabilityChecks:
             return
         used = processes or self._context.open_one()
         try:
-            self._look(used.workers[0], "end", stage)
+            self._look(used, "end", stage)
         finally:
             if used is not processes:
                 used.close()
@@ -61,7 +61,7 @@ class DurabilityChecks:
         took = text.duration(kill.recovery_ns)
         context.run.progress.note(f"{context.planned.name}: killed in '{stage}', replied again after {took}")
         try:
-            self._look(worker, "kill", stage)
+            self._look(opened[-1], "kill", stage)
             if self._counting is not None:
                 # Otherwise what a crash took would be missed again at the end.
                 worker.reset(self._counting[1])
@@ -107,10 +107,10 @@ class DurabilityChecks:
         context.write(record)
         made.remove()
 
-    def _look(self, worker: Worker, when: Literal["end", "kill"], stage: str) -> None:
+    def _look(self, processes: Processes, when: Literal["end", "kill"], stage: str) -> None:
         if self._counting is None or self.ledger is None:
             return
-        found = acknowledged_writes.check(worker, *self._counting, self.ledger, self._context.folder)
+        found = processes.check_ledger(*self._counting, self.ledger, self._context.folder)
         found.when, found.stage = when, stage
         self._context.write(found)
         if not found.ok:

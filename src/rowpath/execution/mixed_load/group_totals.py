@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from rowpath.execution.mixed_load import pacing
-from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
+from rowpath.execution.mixed_load.shared_counters import Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.mixed_load_records import ClientGroupRecord, CountedFailure, GroupSecond
 from rowpath.model import histogram
 from rowpath.model.mixed_load import ClientGroupTable
+from rowpath.planning.mixed_load import spread
 from rowpath.runners.protocol import GroupTotal
 from rowpath.text import printable
 from rowpath.workloads.expected import Touches
@@ -28,6 +29,7 @@ class Member:
     rate_per_s: float = 0.0
     seed: int = 0
     touches: Touches | None = None
+    hosts: int = 1  # over which its clients are spread
 
     @property
     def name(self) -> str:
@@ -66,13 +68,6 @@ def figures(now: Snapshot, before: Snapshot | None, open_loop: bool) -> GroupSec
         most_ns=histogram.highest_of(int(used[-1])) if len(used) else None,
         under_way_ns=now.under_way_ns,
     )
-
-
-def stall_ns(shared_counters: SharedCounters, name: str, now_ns: int) -> int:
-    """For how long by now operations of the group have been under way of which none has ended; 0: none is."""
-    spans = shared_counters.spans(name)
-    begun = [begin for begin, _ended in spans if begin]
-    return max(0, now_ns - max(min(begun), *(ended for _begin, ended in spans))) if begun else 0
 
 
 def group_record(
@@ -126,13 +121,24 @@ def _failures(total: GroupTotal | None) -> list[CountedFailure]:
 
 def _arrived(member: Member, operations: int, last: Snapshot, elapsed_ns: int) -> tuple[int, bool]:
     """Operations that were due and never begun, and whether the rate was reached."""
-    asked = (member.table.pacing, member.rate_per_s, member.clients, member.seed)
-    due = pacing.due_before(*asked, elapsed_ns, member.table.times)
+    due = _due(member, elapsed_ns)
     # What a single operation may still have under way at the end: latency would excuse an overloaded engine's queue.
     longest_ns = figures(last, None, open_loop=False).most_ns or 0
     tail_ns = min(max(int(pacing.TAIL_S * 1e9), longest_ns), elapsed_ns // 20)
-    before_tail = pacing.due_before(*asked, elapsed_ns - tail_ns, member.table.times)
+    before_tail = _due(member, elapsed_ns - tail_ns)
     return max(0, due - last.arrivals), pacing.reached(operations, due, due - before_tail)
+
+
+def _due(member: Member, elapsed_ns: int) -> int:
+    """Operations of all its clients that were due by then, each host with its own schedule."""
+    shares = spread.shares(member.clients, member.rate_per_s, member.seed, range(member.hosts))
+    later_ns = (spread.later_ns(member.table.pacing, member.rate_per_s, each) for each in shares)
+    return sum(
+        pacing.due_before(
+            member.table.pacing, share.rate_per_s, share.clients, share.seed, elapsed_ns - late, member.table.times
+        )
+        for share, late in zip(shares.values(), later_ns, strict=True)
+    )
 
 
 def _touch_ok(member: Member, total: GroupTotal | None) -> bool | None:

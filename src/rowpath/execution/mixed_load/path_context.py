@@ -8,6 +8,7 @@ from rowpath.engines.base import BackedUp
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run_context import RunContext
+from rowpath.execution.several_hosts import Hosts
 from rowpath.journal.record_base import InSet, InStage
 from rowpath.journal.records import NoteRecord
 from rowpath.model.mixed_load import StageTable
@@ -21,8 +22,10 @@ from rowpath.runners.process import RunnerFailure
 class PathContext:
     """A path in a set."""
 
-    def __init__(self, run: RunContext, set_number: int, planned: PlannedPath) -> None:
+    def __init__(self, run: RunContext, set_number: int, planned: PlannedPath, hosts: Hosts | None = None) -> None:
+        """`hosts`: those of a path that runs on them."""
         self.run = run
+        self.hosts = hosts if hosts is not None and hosts.is_far(planned) else None
         self.set_number = set_number
         self.planned = planned
         self.experiment = run.plan.experiment
@@ -57,8 +60,12 @@ class PathContext:
         key = key_of(planned.path)
         if key not in run.engine_instances:
             raise RunnerFailure("connect", f"{key[0]} exited and did not restart")
-        log = run.log_of(planned)
-        processes = Processes(planned, self.instance, connections, log=log, timeout_s=run.timeout_s)
+        if self.hosts is not None:
+            groups = [self.client_groups[name] for name in connections]
+            processes = self.hosts.client_processes(planned, self.instance, connections, groups)
+        else:
+            log = run.log_of(planned)
+            processes = Processes(planned, self.instance, connections, log=log, timeout_s=run.timeout_s)
         try:
             for record in processes.open(run.engine_instances.way_to(planned.path)):
                 record.started_ns = run.now_ns()

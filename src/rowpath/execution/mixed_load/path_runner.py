@@ -18,12 +18,12 @@ from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.durability_checks import DurabilityChecks
 from rowpath.execution.mixed_load.group_totals import Member, seed_of
 from rowpath.execution.mixed_load.path_context import PathContext
-from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.stage import Outcome, Stage
 from rowpath.execution.mixed_load.warm_up import LOOK_NS, Warming
 from rowpath.execution.quiet import wait_for_compilers
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
+from rowpath.execution.several_hosts import Hosts
 from rowpath.journal.mixed_load_records import AtWork, RateTryRecord, SecondRecord, StageRecord
 from rowpath.machine import cpus
 from rowpath.model import histogram
@@ -42,8 +42,10 @@ WARM_UP = "warm-up"
 class PathRunner:
     """Runs once, one of its two ways. Errors: RunnerFailure (a client process), RowpathError (the engine)."""
 
-    def __init__(self, run: RunContext, renewal: Renewal, set_number: int, planned: PlannedPath) -> None:
-        self.context = PathContext(run, set_number, planned)
+    def __init__(
+        self, run: RunContext, renewal: Renewal, set_number: int, planned: PlannedPath, hosts: Hosts | None = None
+    ) -> None:
+        self.context = PathContext(run, set_number, planned, hosts)
         self.renewal = renewal
         self.durability = DurabilityChecks(self.context)
         self.processes: Processes | None = None
@@ -135,6 +137,7 @@ class PathRunner:
             rate_per_s=named[0].rates.get(group.name, group.rate_per_s),
             seed=seed_of(context.run.plan.seed, where),
             touches=None if context.planned.adapter.floor else prepared_workload.truth.touches(work.phase),
+            hosts=len(context.hosts.of_group(context.planned, group)) if context.hosts else 1,
         )
 
     def _warm_up(self, members: list[Member], processes: Processes) -> None:
@@ -191,12 +194,16 @@ class PathRunner:
         def program_pids() -> list[int]:
             return [pid for each in repetitions for pid in each.pids()]
 
-        usage = Usage(processes.pids, context.instance.pids, program_pids, self._port())
+        usage = processes.usage(program_pids, self._port())
+        processes.before_stage()
         stage = self._new(table, members, actions, processes, usage=usage, second=self._second)
         try:
             stage.run()
         finally:
             self._keep(stage.outcome)
+            if (start := processes.start_record()) is not None:
+                start.stage = table.name
+                context.write(start)
             if stage.outcome.cut:
                 for each in repetitions:
                     context.write(each.record(table.name, context.run.started_ns))
@@ -224,6 +231,7 @@ class PathRunner:
                 pacing=member.table.pacing,
                 rate_per_s=member.rate_per_s or None,
                 process=processes.seats[member.name].process,
+                hosts=processes.hosts_of(member.name, member.clients),
             )
             for member in members
         ]

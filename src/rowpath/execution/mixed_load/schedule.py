@@ -8,6 +8,7 @@ from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.path_runner import PathRunner
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
+from rowpath.execution.several_hosts import Hosts
 from rowpath.execution.time_limit import TimeLimit
 from rowpath.planning.plan import block_order
 from rowpath.runners.process import RunnerFailure
@@ -19,11 +20,14 @@ class MixedLoadSchedule:
     A path in a set is journalled as `set` … `set-end` under the path's number; --resume repeats it or leaves it out.
     """
 
-    def __init__(self, context: RunContext, renewal: Renewal, done: Set[tuple[int, int]]) -> None:
+    def __init__(
+        self, context: RunContext, renewal: Renewal, done: Set[tuple[int, int]], hosts: Hosts | None = None
+    ) -> None:
         """`done`: (path number, set) pairs that are not repeated."""
         self.context = context
         self.renewal = renewal
         self.done = done
+        self.hosts = hosts
 
     def run(self, time_limit: TimeLimit) -> None:
         """Every set, then the rate search of each path where the experiment has one."""
@@ -46,7 +50,7 @@ class MixedLoadSchedule:
             return
         with context.one_set(set_number, position, [planned]):
             try:
-                measure(PathRunner(context, self.renewal, set_number, planned))
+                measure(PathRunner(context, self.renewal, set_number, planned, self.hosts))
             except RunnerFailure as failure:
                 context.fail(set_number, planned, "", failure)
             except RowpathError as error:  # of the engine; a full disk ends the run

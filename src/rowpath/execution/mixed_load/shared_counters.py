@@ -113,6 +113,16 @@ class SharedCounters:
         slots = (self._slot(self.places[name], client) for client in range(self.places[name].clients))
         return [(int(slot[4]), int(slot[11])) for slot in slots]
 
+    def ended_ns(self, name: str) -> int:
+        """When an operation of the group last ended; 0: none has."""
+        return max(ended for _begin, ended in self.spans(name))
+
+    def stall_ns(self, name: str, now_ns: int) -> int:
+        """For how long by now operations of the group have been under way of which none has ended; 0: none is."""
+        spans = self.spans(name)
+        begun = [begin for begin, _ended in spans if begin]
+        return max(0, now_ns - max(min(begun), *(ended for _begin, ended in spans))) if begun else 0
+
     def snapshot(self, name: str, now_ns: int) -> Snapshot:
         """The group now."""
         place = self.places[name]

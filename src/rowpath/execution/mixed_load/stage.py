@@ -11,9 +11,10 @@ from rowpath.execution.mixed_load import crash_recovery
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.backup_action import Repetition, Repetitions
 from rowpath.execution.mixed_load.client_processes import Processes
-from rowpath.execution.mixed_load.group_totals import Member, figures, group_record, stall_ns
+from rowpath.execution.mixed_load.group_totals import Member, figures, group_record
 from rowpath.execution.mixed_load.resource_usage import Usage
-from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
+from rowpath.execution.mixed_load.shared_counters import DONE, Snapshot
+from rowpath.execution.several_hosts import HostLost
 from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
 from rowpath.model.mixed_load import StageTable
 from rowpath.model.progress import GroupNow, GroupsSecond
@@ -21,7 +22,6 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec, GroupTotal
 
 S = 1_000_000_000
-LEAD_NS = 20_000_000  # from the words to begin to the begin: waiting clients look for them once a millisecond
 CLOSE_NS = 20_000_000  # between two looks while something may happen at any moment
 DRAIN_NS = 5_000_000  # between two looks while last operations end
 SLIVER = 20  # no look within the 20th part of an interval after another one
@@ -62,22 +62,23 @@ class Stage:
     def run(self) -> Outcome:
         """Run from the clients' readiness to the totals. Errors: RunnerFailure before anything began.
 
-        An interruption ends the groups, keeps what they did in `outcome` and goes on as what it is.
+        An interruption or a lost host ends the groups, keeps what they did in `outcome` and goes on as what it is.
         """
         repetitions = [each for action in self.actions for each in action.made]
         counted = [(each.name, each.clients, each.counted_rows) for each in self.members]
         counted += [(each.name, 1, 0) for each in repetitions if each.backup.statement]
-        with contextlib.closing(SharedCounters(counted)) as self.shared_counters:
+        with contextlib.closing(self.processes.counters(counted)) as self.shared_counters:
             self.processes.ready(self.shared_counters, self._specs(repetitions))
             self._begin()
             try:
                 self._watch()
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, HostLost) as ended:
                 self.outcome.cut = True
-                self._give_up("the run was interrupted")
+                self._give_up(str(ended) or "the run was interrupted")
                 self._finish(repetitions, CUT_S)
                 raise
             self._finish(repetitions, self.timeout_s)
+            self.processes.listen()  # a host may have been lost with its totals
         return self.outcome
 
     def _specs(self, repetitions: list[Repetition]) -> list[tuple[int, GroupSpec]]:
@@ -105,7 +106,7 @@ class Stage:
 
     def _begin(self) -> None:
         now_ns = time.monotonic_ns()
-        self.begin_ns = now_ns + LEAD_NS
+        self.begin_ns = now_ns + self.processes.lead_ns
         self.end_ns = self.begin_ns + round(self.table.seconds * S)
         self._begun: dict[str, int] = {}  # by group: when its clients are to begin
         self._done: dict[str, int] = {}
@@ -126,8 +127,7 @@ class Stage:
         """Until every client is done, or was given up."""
         while True:
             self._sleep()
-            for worker in self.processes.workers:
-                worker.runner.listen()
+            self.processes.listen()
             for action in self.actions:
                 due_ns = self._due_ns(action.table.after, action.table.begin_s)
                 action.look(self.shared_counters, None if self._ended else due_ns, self._path_status)
@@ -179,7 +179,7 @@ class Stage:
         for member in self.members:
             due = self._due_ns(member.table.after, member.table.begin_s)
             if member.name not in self._begun and due is not None:
-                self._begun[member.name] = max(due, time.monotonic_ns() + LEAD_NS // 4)
+                self._begun[member.name] = max(due, time.monotonic_ns() + self.processes.lead_ns // 4)
                 self.shared_counters.begin(member.name, self._begun[member.name])
 
     def _notice_done(self) -> None:
@@ -250,7 +250,7 @@ class Stage:
         """The interval since the last look has ended."""
         snapshots = {member.name: self.shared_counters.snapshot(member.name, now_ns) for member in self.members}
         for name in snapshots if self.outcome.killed is None else ():
-            self._stalls[name] = max(self._stalls.get(name, 0), stall_ns(self.shared_counters, name, now_ns))
+            self._stalls[name] = max(self._stalls.get(name, 0), self.shared_counters.stall_ns(name, now_ns))
         if self.second is not None and now_ns > self._second_begin_ns:
             self._report(now_ns, snapshots)
         if self.enough is not None and not self._ended and self.enough(snapshots):
@@ -323,8 +323,9 @@ class Stage:
 
     def _record(self, member: Member, total: GroupTotal | None, last: Snapshot, cut: bool) -> ClientGroupRecord:
         begun_ns = self._begun.get(member.name, self.end_ns)
-        ended_ns = max(ended for _begun, ended in self.shared_counters.spans(member.name))
+        ended_ns = self.shared_counters.ended_ns(member.name)
         record = group_record(member, total, last, (begun_ns, ended_ns or begun_ns, self.end_ns), self.zero_ns)
-        record.stage, record.cut = self.table.name, cut
+        record.stage, record.hosts = self.table.name, self.processes.host_shares(member.name)
+        record.cut = cut or any(share.lost for share in record.hosts)
         record.longest_stall_ns = max(self._stalls.get(member.name, 0), record.longest_stall_ns)
         return record

@@ -89,6 +89,8 @@ def _of_group(group: ClientGroupTable, phases: tuple[str, ...], workloads: dict[
     hint = "rate_per_s = 0 for pacing = 'closed', a positive one for 'fixed' and 'poisson'"
     yield misfit, "rate_per_s" if group.rate_per_s else "pacing", text, hint
     yield group.clients < 1, "clients", f"{what} has {group.clients} clients", "clients = 1"
+    what_spread = f"{what}: an action has no clients that could be spread"
+    yield bool(group.action and group.over), "over", what_spread, "remove over"
     for key in ("begin_s", "times", "pause_s", "rate_per_s"):
         value = getattr(group, key)
         yield value < 0, key, f"{what}: {key} = {value:g} is negative", f"{key} = 0"

@@ -1,0 +1,156 @@
+"""Shared counters of one stage on all its hosts, and what processes there use, as the controller sees them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rowpath.errors import RowpathError
+from rowpath.execution.mixed_load.resource_usage import ProcessUse
+from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
+from rowpath.execution.several_hosts import HostLost
+from rowpath.hosts.load import Seen
+from rowpath.journal.mixed_load_records import ProcessSecond
+from rowpath.model.histogram import empty
+from rowpath.planning.instance_key import Key, key_of
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import GroupSpec
+
+if TYPE_CHECKING:
+    from rowpath.hosts.far_load import FarProcesses
+
+Counts = NDArray[np.uint32]
+
+
+class FarCounters:
+    """As `SharedCounters`, of all hosts together: sums are sums, and ages are each host's own."""
+
+    def __init__(self, far: FarProcesses, counted: Sequence[tuple[str, int, int]]) -> None:
+        self._far = far
+        self.places = {name: clients for name, clients, _rows in counted}
+        self.rows = {name: rows for name, _clients, rows in counted}
+        self.hosts: tuple[str, ...] = ()
+        self.done: dict[str, dict[str, bool]] = {}  # by host and group
+        self.last: dict[str, dict[str, Seen]] = {}  # by host and group
+        self.later_ns: dict[tuple[str, str], int] = {}  # by group and host
+        self.begins: dict[tuple[str, str], int] = {}  # by group and host, of that host's clock
+        self.leads: dict[tuple[str, str], int] = {}
+        self._seen_at_ns = 0
+
+    def spec(self, name: str, phase: str, first_client: int = 0) -> GroupSpec:
+        """As `SharedCounters` has it, without offsets: each host has its own."""
+        return GroupSpec(name, phase, first_client, self.places[name], "closed", 0, 0, 0)
+
+    def _words(self, name: str, at_ns: int) -> dict[str, int]:
+        hosts = self._far.hosts_of(name, self.places[name])
+        return {host: at_ns + self._far.offset_ns(host) for host in hosts if host in self.hosts}
+
+    def begin(self, name: str, at_ns: int) -> None:
+        """As `SharedCounters` has it: at that instant on every host, by its own clock."""
+        words = {host: each + self.later_ns.get((name, host), 0) for host, each in self._words(name, at_ns).items()}
+        self.begins |= {(name, host): each for host, each in words.items()}
+        found = self._far.ask({host: ("load", "begin", {name: each}) for host, each in words.items()}, may_miss=True)
+        self.leads |= {(name, host): left[name] for host, left in found.items() if name in left}
+
+    def end(self, name: str, at_ns: int) -> None:
+        """As `SharedCounters` has it."""
+        words = self._words(name, at_ns)
+        self._far.ask({host: ("load", "end", {name: each}) for host, each in words.items()}, may_miss=True)
+
+    def states(self, name: str) -> list[int]:
+        """As `SharedCounters` has it, one for each host."""
+        hosts = [host for host in self.hosts if host in self._far.hosts_of(name, self.places[name])]
+        return [DONE if self.done.get(host, {}).get(name) else WORKS for host in hosts]
+
+    def _look(self, now_ns: int) -> None:
+        if now_ns != self._seen_at_ns:
+            self._seen_at_ns = now_ns
+            self.last |= self._far.ask_load(self.hosts, "look", may_miss=True)
+
+    def _seen(self, name: str) -> list[Seen]:
+        return [groups[name] for groups in self.last.values() if name in groups]
+
+    def snapshot(self, name: str, now_ns: int) -> Snapshot:
+        """As `SharedCounters` has it; of a host that is lost what the last look saw."""
+        self._look(now_ns)
+        return joined([each.snapshot for each in self._seen(name)], now_ns)
+
+    def stall_ns(self, name: str, now_ns: int) -> int:
+        """As `SharedCounters` has it."""
+        self._look(now_ns)
+        return stall_ns(self._seen(name))
+
+    def ended_ns(self, name: str) -> int:
+        """As `SharedCounters` has it, of our clock, by the last look."""
+        ages = [each.ended_ago_ns for each in self._seen(name) if each.ended_ago_ns is not None]
+        return self._seen_at_ns - min(ages) if ages else 0
+
+    def acknowledged(self, name: str) -> tuple[Counts, Counts]:
+        """As `SharedCounters` has it."""
+        known, doubtful = (np.zeros(self.rows[name], dtype=np.uint32) for _ in range(2))
+        hosts = [host for host in self.hosts if host in self._far.hosts_of(name, self.places[name])]
+        for first, knows, doubts in self._far.ask_load(hosts, "acknowledged", name, may_miss=True).values():
+            known[first : first + len(knows)] += knows
+            doubtful[first : first + len(doubts)] += doubts
+        return known, doubtful
+
+    def close(self) -> None:
+        """As `SharedCounters` has it; never raises."""
+        with contextlib.suppress(HostLost, RowpathError, RunnerFailure):
+            self._far.ask_load(self.hosts, "end_stage", may_miss=True)
+
+
+def joined(parts: Sequence[Snapshot], now_ns: int) -> Snapshot:
+    """One group on several hosts at one instant."""
+    if not parts:
+        return Snapshot(now_ns, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, empty(), empty(), empty())
+    sums = ("operations", "failed", "service_ns", "latency_ns", "rows", "arrivals", "working", "done", "gave_up")
+    added = {name: sum(getattr(each, name) for each in parts) for name in sums}
+    histograms = {
+        name: np.sum([getattr(each, name) for each in parts], axis=0) for name in ("service", "latency", "lateness")
+    }
+    under_way_ns = max(each.under_way_ns for each in parts)
+    return Snapshot(at_ns=now_ns, under_way_ns=under_way_ns, **added, **histograms)
+
+
+def stall_ns(parts: Sequence[Seen]) -> int:
+    """For how long operations have been under way of which none has ended on any host; 0: none is."""
+    oldest_ns = max((each.snapshot.under_way_ns for each in parts), default=0)
+    return min([oldest_ns, *(each.ended_ago_ns for each in parts if each.ended_ago_ns is not None)])
+
+
+class FarUsage:
+    """As `Usage`: clients are read on their hosts, the server on its own; connections are not counted."""
+
+    def __init__(self, far: FarProcesses) -> None:
+        self._far = far
+        self._server: tuple[str, Key] | None = None
+        if far.planned.path.served:
+            self._server = far.planned.path.get("server_host"), key_of(far.planned.path)
+        self._own = ProcessUse(lambda: [os.getpid()], own=True)
+
+    def since(self) -> tuple[dict[str, ProcessSecond], None]:
+        """As `Usage` has it; clients on several hosts also one by one."""
+        clients = self._far.ask_load(self._far.hosts, "used", may_miss=True)
+        used = {f"client {host}": each for host, each in clients.items() if each} if len(clients) > 1 else {}
+        if several := [each for each in clients.values() if each]:
+            used["client"] = _sum(several)
+        if self._server is not None:
+            host, key = self._server
+            server = self._far.ask({host: ("server_used", key)}, may_miss=True).get(host)
+            used |= {"server": server} if server else {}
+        own = self._own.since()
+        return used | ({"controller": own} if own else {}), None
+
+
+def _sum(parts: Sequence[ProcessSecond]) -> ProcessSecond:
+    found = ProcessSecond()
+    for name in ProcessSecond.__struct_fields__:
+        known = [value for each in parts if (value := getattr(each, name)) is not None]
+        setattr(found, name, sum(known) if known else None)
+    return found

@@ -1,0 +1,138 @@
+"""A worker on another host, as far as a set uses one."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rowpath.engines.base import Instance, Settled
+from rowpath.errors import RowpathError
+from rowpath.execution.measured import Measured
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.several_hosts import HostLost
+from rowpath.journal.records import MemoryRecord, WorkerRecord
+from rowpath.machine.counters import memory
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners import protocol
+from rowpath.runners.process import RunnerFailure
+
+
+class FarRunner:
+    """What is known here of a runner on another host."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.noise: list[str] = []
+        self._lives = True
+        self._why = ""
+
+    def alive(self) -> bool:
+        """Whether it was, as far as its last reply showed."""
+        return self._lives
+
+    def ended(self, why: str = "") -> None:
+        """A reply showed that it is gone."""
+        self._lives, self._why = False, self._why or why
+
+    def lost(self) -> RunnerFailure:
+        """The failure of a process that has ended."""
+        return RunnerFailure("crashed", self._why)
+
+
+@dataclass
+class FarWorker:
+    """A worker on its path's client host, as far as a set uses one; failures arise as a worker's own do."""
+
+    planned: PlannedPath
+    ask: Callable[..., Any]
+    warmed: bool = False
+
+    def __post_init__(self) -> None:
+        self._number, pid, self.has_helpers = self.ask("worker_start", self.planned.path.id)
+        self.runner = FarRunner(pid)
+        self.measured_cpus: tuple[int, ...] = ()  # none here
+        self.instance = FarFiles(self)
+        self.clients = self.planned.path.clients
+        self.alone = not self.planned.path.served
+
+    def _there(self, method: str, *arguments: Any, **named: Any) -> Any:
+        try:
+            value, self.runner.noise = self.ask("worker_named", self._number, method, arguments, named)
+        except RunnerFailure as failure:
+            if failure.fatal:
+                self.runner.ended()
+            raise
+        return value
+
+    def open(self, **overrides: Any) -> WorkerRecord:
+        """As `Worker` has it."""
+        record: WorkerRecord = self._there("open", **overrides)
+        return record
+
+    def notice_server(self) -> None:
+        """As `Worker` has it."""
+        self._there("notice_server")
+
+    def prepare(self, work: PreparedPhase) -> int:
+        """As `Worker` has it."""
+        return int(self._there("prepare", work.name))
+
+    def sample(self, work: PreparedPhase, regime: str, **how: int) -> Measured:
+        """As `Worker` has it."""
+        measured: Measured = self._there("sample", work.name, regime, **how)
+        return measured
+
+    def verify(self, work: PreparedPhase, first: int, count: int, **more: Any) -> protocol.VerifyReply:
+        """As `Worker` has it."""
+        reply: protocol.VerifyReply = self._there("verify", work.name, first, count, **more)
+        return reply
+
+    def reset(self, work: PreparedPhase) -> None:
+        """As `Worker` has it."""
+        self._there("reset", work.name)
+
+    def take_cores(self) -> None:
+        """As `Worker` has it."""
+        self._there("take_cores")
+
+    def settle(self) -> Settled:
+        """As `Worker` has it."""
+        settled: Settled = self._there("settle")
+        return settled
+
+    def written_bytes(self) -> int | None:
+        """As `Worker` has it."""
+        found: int | None = self._there("written_bytes")
+        return found
+
+    def helpers_cpu_ns(self) -> int:
+        """As `Worker` has it."""
+        return int(self._there("helpers_cpu_ns"))
+
+    @contextlib.contextmanager
+    def peak_memory(self) -> Iterator[MemoryRecord]:
+        """As `Worker` has it."""
+        record = MemoryRecord(method=memory.MEANS)
+        self._there("reset_peaks")
+        yield record
+        with contextlib.suppress(RunnerFailure):
+            record.client_peak_bytes, record.server_peak_bytes = self._there("peaks")
+
+    def facts(self) -> dict[str, Any]:
+        """As `Worker` has it."""
+        found: dict[str, Any] = self._there("facts")
+        return found
+
+    def close(self) -> None:
+        """As `Worker` has it."""
+        with contextlib.suppress(RunnerFailure, RowpathError, HostLost):
+            self._there("close")
+
+
+class FarFiles(Instance):
+    """The instance of a far worker, where only the place of its files could be asked for: it has none here."""
+
+    def __init__(self, worker: FarWorker) -> None:
+        self.deployment = worker.planned.path.deployment

@@ -1,0 +1,205 @@
+"""What one host does of a path's client groups: its client processes, and the shared counters of a stage."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rowpath.engines.base import Instance
+from rowpath.errors import InternalError
+from rowpath.execution.mixed_load import acknowledged_writes
+from rowpath.execution.mixed_load.acknowledged_writes import Ledger
+from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.mixed_load.resource_usage import ProcessUse
+from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
+from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
+from rowpath.execution.worker import Worker
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, ProcessSecond
+from rowpath.journal.records import WorkerRecord
+from rowpath.model.workload import PhaseName
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.protocol import GroupSpec, GroupTotal
+
+Counts = NDArray[np.uint32]
+METHODS = frozenset(
+    {"prepare", "ready", "begin", "end", "states", "look", "acknowledged", "totals", "used", "kill"}
+    | {"check_ledger", "end_stage"}
+)
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Connected processes: their records, the process of each group, and of each its helpers' part."""
+
+    records: list[WorkerRecord]
+    seats: dict[str, int]
+    helpers: list[bool]
+
+
+@dataclass(frozen=True)
+class States:
+    """Whether all clients of a group here are done; why a process is gone, by its number."""
+
+    done: dict[str, bool]
+    lost: dict[int, str]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A group here at one instant; the age of its last end (None: none has ended), by this host's clock."""
+
+    snapshot: Snapshot
+    ended_ago_ns: int | None
+
+
+class HostLoad:
+    """Client processes of one path on this host; `close` ends them."""
+
+    def __init__(
+        self,
+        planned: PlannedPath,
+        instance: Instance,
+        connections: Mapping[str, int],
+        works: Mapping[str, PreparedWorkload],
+        folder: Path,
+        *,
+        log: Callable[[str], None],
+        timeout_s: float,
+    ) -> None:
+        """`connections`: how many each group needs here. Errors: RunnerFailure."""
+        self._processes = Processes(planned, instance, connections, log=log, timeout_s=timeout_s)
+        self._works = works
+        self._folder = folder
+        self._prepared: dict[str, PreparedPhase] = {}  # by group
+        self._counters: SharedCounters | None = None
+        self._use = ProcessUse(self._processes.pids)
+
+    @property
+    def workers(self) -> list[Worker]:
+        """The processes."""
+        return self._processes.workers
+
+    def open(self) -> Opened:
+        """Connect them all."""
+        records = self._processes.open({})
+        seats = {name: seat.process for name, seat in self._processes.seats.items()}
+        return Opened(records, seats, [worker.has_helpers for worker in self.workers])
+
+    def prepare(self, group: str, name: str, number: int, parts: int) -> None:
+        """Prepare a phase for that group: the part with that number of its parameter rows."""
+        work = self._prepared[group] = self._work(name).part(number, parts)
+        self._processes.prepare(group, work)
+
+    def _work(self, name: str) -> PreparedPhase:
+        return self._works[PhaseName.of(name).workload].phases[name]
+
+    def ready(self, specs: list[GroupSpec], counted: frozenset[str]) -> None:
+        """Let clients wait for a stage; offsets are ours. `counted`: groups whose acknowledged writes are kept."""
+        self.end_stage()
+        rows = {name: self._prepared[name].parameter_count if name in counted else 0 for name in self._prepared}
+        counters = self._counters = SharedCounters([(each.name, each.clients, rows[each.name]) for each in specs])
+        asked = []
+        for each in specs:
+            seat = self._processes.seats[each.name]
+            spec = counters.spec(each.name, self._prepared[each.name].name, seat.first_client)
+            spec.pacing, spec.rate_per_s, spec.seed = each.pacing, each.rate_per_s, each.seed
+            spec.operations, spec.pause_ns = each.operations, each.pause_ns
+            spec.spin_ns = self._processes.spin_ns() if each.pacing != "closed" else 0
+            asked.append((seat.process, spec))
+        self._processes.ready(counters, asked)
+
+    def begin(self, at_ns: Mapping[str, int]) -> dict[str, int]:
+        """Let groups begin at instants of our clock; how long before them each was let."""
+        left = {}
+        for name, begin_ns in at_ns.items():
+            if name in self._stage.places:
+                self._stage.begin(name, begin_ns)
+                left[name] = begin_ns - time.monotonic_ns()
+        return left
+
+    def end(self, at_ns: Mapping[str, int]) -> None:
+        """No operation of those groups begins from these instants on."""
+        for name, end_ns in at_ns.items():
+            if name in self._stage.places:
+                self._stage.end(name, end_ns)
+
+    def states(self) -> States:
+        """How far the groups are, and which processes are gone."""
+        for worker in self.workers:
+            worker.runner.listen()
+        lost = {
+            number: worker.runner.lost().text for number, worker in enumerate(self.workers) if not worker.runner.alive()
+        }
+        places = self._counters.places if self._counters else {}
+        done = {
+            name: self._processes.seats[name].process in lost
+            or all(state >= DONE for state in self._stage.states(name))
+            for name in places
+        }
+        return States(done, lost)
+
+    def look(self) -> dict[str, Seen]:
+        """Every group now."""
+        found = {}
+        for name in self._stage.places:
+            now_ns = time.monotonic_ns()
+            ended_ns = self._stage.ended_ns(name)
+            found[name] = Seen(self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None)
+        return found
+
+    def acknowledged(self, name: str) -> tuple[int, Counts, Counts]:
+        """As `SharedCounters.acknowledged`, after the first of our parameter rows."""
+        return self._prepared[name].parameter_first, *self._stage.acknowledged(name)
+
+    def totals(self, timeout_s: float) -> dict[str, GroupTotal]:
+        """What each group did, in positions of the whole group's parameter rows."""
+        totals = self._processes.ended(timeout_s)
+        for name, total in totals.items():
+            work = self._prepared[name]
+            for client in total.clients:
+                client.first += work.parameter_first // max(1, work.phase.rows_per_operation)
+        return totals
+
+    def used(self) -> ProcessSecond | None:
+        """What our processes used since the last time."""
+        return self._use.since()
+
+    def kill(self, group: str) -> None:
+        """End the process of a group that does not end by itself."""
+        self._processes.seats[group].worker.runner.kill()
+
+    def check_ledger(self, name: str, ledger: Ledger) -> AcknowledgedRecord:
+        """As `acknowledged_writes.check`, through our first process."""
+        workload = self._works[PhaseName.of(name).workload]
+        return acknowledged_writes.check(self.workers[0], workload, self._work(name), ledger, self._folder)
+
+    def end_stage(self) -> None:
+        """Forget a stage's shared counters."""
+        counters, self._counters = self._counters, None
+        if counters is not None:
+            counters.close()
+
+    def close(self) -> None:
+        """End the processes; never raises."""
+        self._processes.close()
+        with contextlib.suppress(OSError):
+            self.end_stage()
+
+    @property
+    def _stage(self) -> SharedCounters:
+        assert self._counters is not None
+        return self._counters
+
+
+def called(load: HostLoad, method: str, arguments: tuple[Any, ...]) -> Any:
+    """What a method that other hosts may ask for returned. Errors: as it has them."""
+    if method not in METHODS:
+        raise InternalError(f"unknown method '{method}' of client processes", "run the same Rowpath on every host")
+    return getattr(load, method)(*arguments)

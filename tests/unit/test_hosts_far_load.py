@@ -1,0 +1,157 @@
+"""A stage over several hosts as the controller sees it: instants in each clock, spans of one, what a loss leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
+from rowpath.execution.several_hosts import HostLost
+from rowpath.hosts.far_counters import FarCounters
+from rowpath.hosts.far_load import FarProcesses
+from rowpath.hosts.load import Opened, Seen, States
+from rowpath.journal.host_records import ClockRecord
+from rowpath.model.histogram import empty
+from rowpath.model.path import AccessPath
+from rowpath.runners.protocol import GroupClient, GroupSpec, GroupTotal
+
+OFFSETS_NS = {"app1": 10**15, "app2": 5 * 10**12}
+BOTH = ("app1", "app2")
+
+
+def _total(begun_ns: int, lasted_ns: int, operations: int) -> GroupTotal:
+    clients = [GroupClient(0, 5, operations, 0)]
+    return GroupTotal("readers", operations, 0, 1, 2, "ff", begun_ns, begun_ns + lasted_ns, 9, clients=clients)
+
+
+class Hosts:
+    """Hosts that reply at once, and those that are lost, which do not."""
+
+    def __init__(self) -> None:
+        self.lost: set[str] = set()
+        self.asked: list[tuple[str, tuple[Any, ...]]] = []
+        self.begun_ns: dict[str, int] = {}
+
+    def ask_each(self, calls: Mapping[str, tuple[Any, ...]]) -> tuple[dict[str, Any], dict[str, str]]:
+        """As `RayCluster` has it."""
+        self.asked += calls.items()
+        found = {host: self._reply(host, words) for host, words in calls.items() if host not in self.lost}
+        return found, {host: "it is gone" for host in calls if host in self.lost}
+
+    def _reply(self, host: str, words: tuple[Any, ...]) -> Any:
+        match words:
+            case ("load_open", _path, connections):
+                return Opened([], dict.fromkeys(connections, 0), [False]), [(1, 100)]
+            case ("load", "begin", begins):
+                self.begun_ns[host] = begins["readers"]
+                return dict.fromkeys(begins, 7)
+            case ("load", "states"):
+                return States({"readers": host == "app1"}, {})
+            case ("load", "look"):
+                snapshot = Snapshot(1, 30, 0, 0, 0, 0, 0, 1, 0, 0, 5, empty(), empty(), empty())
+                return {"readers": Seen(snapshot, 3)}
+            case ("load", "totals", _timeout):
+                late_ns, lasted_ns = {"app1": (5, 100), "app2": (7, 300)}[host]
+                return {"readers": _total(self.begun_ns[host] + late_ns, lasted_ns, 40)}
+        return None
+
+    def clock(self, host: str) -> ClockRecord:
+        """What was measured of it."""
+        return ClockRecord(host, "", OFFSETS_NS[host], 11, "")
+
+    def of(self, method: str) -> dict[str, Any]:
+        """What each host was asked last by that method of the client processes."""
+        return {host: words[2:] for host, words in self.asked if words[:2] == ("load", method)}
+
+
+@pytest.fixture
+def hosts() -> Hosts:
+    """Two of them."""
+    return Hosts()
+
+
+@pytest.fixture
+def far(hosts: Hosts) -> FarProcesses:
+    """Three readers on two hosts, one of them on the other alone."""
+    path = AccessPath.of({"engine": "postgresql", "deployment": "server", "client_host": "app1", "server_host": "db"})
+    planned: Any = SimpleNamespace(path=path)
+    instance: Any = None
+    far = FarProcesses(planned, instance, {"readers": 3}, {"readers": BOTH}, ask_each=hosts.ask_each, clock=hosts.clock)
+    far.open({})
+    return far
+
+
+def _at_work(far: FarProcesses) -> FarCounters:
+    counters = far.counters([("readers", 3, 0)])
+    spec = counters.spec("readers", "library.read")
+    spec.pacing, spec.rate_per_s, spec.seed = "poisson", 30.0, 8
+    far.ready(counters, [(0, spec)])
+    counters.begin("readers", 1_000)
+    return counters
+
+
+def test_each_host_has_its_clients_its_rate_and_its_part_of_the_rows(far: FarProcesses, hosts: Hosts) -> None:
+    work: Any = SimpleNamespace(name="library.read")
+    far.prepare("readers", work)
+    _at_work(far)
+    assert hosts.of("prepare") == {
+        "app1": ("readers", "library.read", 0, 2),
+        "app2": ("readers", "library.read", 1, 2),
+    }
+    specs: dict[str, GroupSpec] = {host: words[0][0] for host, words in hosts.of("ready").items()}
+    assert {host: (each.clients, each.rate_per_s, each.seed) for host, each in specs.items()} == {
+        "app1": (2, 20.0, 8),
+        "app2": (1, 10.0, 10),
+    }
+
+
+def test_an_instant_is_told_in_each_hosts_own_clock(far: FarProcesses, hosts: Hosts) -> None:
+    counters = _at_work(far)
+    counters.end("readers", 2_000)
+    assert hosts.of("begin") == {host: ({"readers": 1_000 + OFFSETS_NS[host]},) for host in BOTH}
+    assert hosts.of("end") == {host: ({"readers": 2_000 + OFFSETS_NS[host]},) for host in BOTH}
+
+
+def test_a_total_spans_what_one_host_measured(far: FarProcesses) -> None:
+    _at_work(far)
+    total = far.ended(1.0)["readers"]
+    assert (total.begun_ns, total.ended_ns) == (1_005, 1_005 + 300)
+    assert (total.operations, total.rows, total.cpu_ns, int(total.touch, 16)) == (80, 2, 18, 2 * 0xFF)
+    record = far.start_record()
+    assert record is not None
+    assert {start.host: (start.lead_ns, start.late_ns) for start in record.starts} == {"app1": (7, 5), "app2": (7, 7)}
+
+
+def test_a_group_is_done_when_it_is_on_every_host(far: FarProcesses) -> None:
+    counters = _at_work(far)
+    far.listen()
+    assert counters.states("readers") == [DONE, WORKS]
+
+
+def test_a_lost_host_is_told_once_it_is_missed_and_its_last_look_stays(far: FarProcesses, hosts: Hosts) -> None:
+    counters = _at_work(far)
+    assert counters.snapshot("readers", 1).operations == 60
+    hosts.lost = {"app2"}
+    with pytest.raises(HostLost, match="host app2 was lost: it is gone"):
+        far.listen()
+    assert counters.snapshot("readers", 2).operations == 60
+    counters.end("readers", 2_000)
+    assert far.ended(1.0) == {}
+    assert [(each.host, each.operations, each.lost) for each in far.host_shares("readers")] == [
+        ("app1", 40, ""),
+        ("app2", 30, "it is gone"),
+    ]
+    before = len(hosts.asked)
+    counters.close()
+    far.close()
+    assert {host for host, _words in hosts.asked[before:]} == {"app1"}
+
+
+def test_a_lost_server_ends_the_stage_too(far: FarProcesses, hosts: Hosts) -> None:
+    _at_work(far)
+    hosts.lost = {"db"}
+    with pytest.raises(HostLost, match="host db was lost"):
+        far.listen()
