@@ -14,7 +14,8 @@ import pytest
 from _pytest.terminal import TerminalReporter
 
 Observed = dict[str, dict[str, Any]]
-SCRIPT = Path(__file__).parents[2] / "scripts" / "capabilities.py"
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / "scripts" / "capabilities.py"
 FOLDER = "tests/conformance/"  # in ids of tests
 OBSERVED: Observed = {}  # by path of the suite: what docs/capabilities.md is made of
 DIFFERENCES: list[str] = []
@@ -29,13 +30,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             file, _, rest = nodeid.partition("::")
             if not file.startswith(FOLDER):
-                return file
+                return nodeid if _apart(file) else file
             name = rest.partition("[")[2]
             while name and name not in _instances():
                 name = name.rpartition("-")[0]
             return _instances().get(name, file)
 
     return EngineScheduling(config, log)
+
+
+@functools.cache
+def _apart(file: str) -> bool:
+    """Whether the tests of a file share nothing, so that each may go to another worker."""
+    return "pytestmark = pytest.mark.apart\n" in (ROOT / file).read_text(encoding="utf-8")
 
 
 @functools.cache
