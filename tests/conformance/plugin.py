@@ -14,8 +14,7 @@ import pytest
 from _pytest.terminal import TerminalReporter
 
 Observed = dict[str, dict[str, Any]]
-ROOT = Path(__file__).parents[2]
-SCRIPT = ROOT / "scripts" / "capabilities.py"
+SCRIPT = Path(__file__).parents[2] / "scripts" / "capabilities.py"
 FOLDER = "tests/conformance/"  # in ids of tests
 OBSERVED: Observed = {}  # by path of the suite: what docs/capabilities.md is made of
 DIFFERENCES: list[str] = []
@@ -30,7 +29,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             file, _, rest = nodeid.partition("::")
             if not file.startswith(FOLDER):
-                return nodeid if _apart(file) else file
+                return nodeid if _apart(config.rootpath / file) else file
             name = rest.partition("[")[2]
             while name and name not in _instances():
                 name = name.rpartition("-")[0]
@@ -40,9 +39,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 @functools.cache
-def _apart(file: str) -> bool:
+def _apart(file: Path) -> bool:
     """Whether the tests of a file share nothing, so that each may go to another worker."""
-    return "pytestmark = pytest.mark.apart\n" in (ROOT / file).read_text(encoding="utf-8")
+    return "pytestmark = pytest.mark.apart\n" in file.read_text(encoding="utf-8")
 
 
 @functools.cache
