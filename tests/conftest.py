@@ -27,7 +27,7 @@ TOO_BUSY = "too busy: "
 UNIT = "unit of the matrix"
 COLLECTED: pytest.StashKey[Counter[str]] = pytest.StashKey()
 WHOLE = {"tests", "tests/conformance"}  # what is asked for when nothing of the matrix is left out
-LONG_FIRST = ("end_to_end", "engines", "runners", "conformance")  # a worker that begins one last would work alone
+LONG_FIRST = ("conformance", "end_to_end", "engines", "runners")  # a worker that begins one last would work alone
 ENABLE = "sudo scripts/install-packages.sh"
 
 

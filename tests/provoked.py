@@ -40,10 +40,11 @@ def measured(
     files: tuple[str, ...] = (),
     sets: int = 2,
     rounds: int = 6,
+    warm_cap_s: float = 0.3,
 ) -> Analysis:
     """A short run of these paths; none of them may have failed."""
     needs(*selections)
-    measure = Measure(sets=sets, max_sets=0, rounds=rounds, regimes=("steady",), warm_cap_s=0.3)
+    measure = Measure(sets=sets, max_sets=0, rounds=rounds, regimes=("steady",), warm_cap_s=warm_cap_s)
     chosen = tuple(Selection(select=dict(selection)) for selection in selections)
     experiment = Experiment(1, "provoked", "Provoked", tuple(phases), chosen, workload_files=files, measure=measure)
     plan = checked_plan(ExperimentFile(experiment, load_workloads(experiment)), {}, extended=True, seed=7)

@@ -29,13 +29,19 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             file, _, rest = nodeid.partition("::")
             if not file.startswith(FOLDER):
-                return file
+                return nodeid if _apart(config.rootpath / file) else file
             name = rest.partition("[")[2]
             while name and name not in _instances():
                 name = name.rpartition("-")[0]
             return _instances().get(name, file)
 
     return EngineScheduling(config, log)
+
+
+@functools.cache
+def _apart(file: Path) -> bool:
+    """Whether the tests of a file share nothing, so that each may go to another worker."""
+    return "pytestmark = pytest.mark.apart\n" in file.read_text(encoding="utf-8")
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import json
 import os
 import signal
@@ -15,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from rowpath.cli.main import main
 from rowpath.machine import processes as launch
 from tests.waiting import alive
 
@@ -126,6 +128,26 @@ def rowpath(
         return command.end()
 
 
+def called(*arguments: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """The same in this process: quick, for a command that only prints, or refuses before it starts anything."""
+    words = list(map(str, arguments))
+    kept = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)}
+    hook, columns = sys.unraisablehook, os.environ.get("COLUMNS")
+    os.environ["COLUMNS"] = "200"
+    out, err = io.StringIO(), io.StringIO()
+    try:
+        with contextlib.chdir(cwd or Path.cwd()), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = main(words)
+    finally:
+        sys.unraisablehook = hook
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+        del os.environ["COLUMNS"]
+        if columns is not None:
+            os.environ["COLUMNS"] = columns
+    return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+
+
 def born(pid: int) -> str:
     """When the process was started, in the kernel's ticks: tells two processes of one pid apart."""
     fields = launch.stat_fields(pid)
@@ -177,7 +199,7 @@ def error_form(err: str) -> tuple[str, str]:
 
 def write_experiment(directory: Path, paths: Sequence[str], **measure: object) -> Path:
     """A short experiment of these selections (each the inside of a TOML inline table) over keyed reads."""
-    settings = {"sets": 2, "max_sets": 0, "rounds": 5, "block_ms": 5, "warm_cap_s": 0.2} | measure
+    settings = {"sets": 2, "max_sets": 0, "rounds": 5, "block_ms": 5, "warm_cap_s": 0.05} | measure
     phases = json.dumps(settings.pop("phases", ["keyed.read"]))
     lines = [
         "schema_version = 1",

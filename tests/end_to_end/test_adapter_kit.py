@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.runners.toolchains import c
-from tests.end_to_end.command import ROOT, error_form, records, rowpath
+from tests.end_to_end.command import ROOT, called, error_form, records, rowpath
 
 DOC = (ROOT / "docs" / "add-a-driver.md").read_text(encoding="utf-8")
 FILES = dict(re.findall(r"^`([\w./-]+)`:\n\n```\w+\n(.*?)^```$", DOC, re.MULTILINE | re.DOTALL))
@@ -147,7 +147,7 @@ def test_a_program_is_tested_like_an_adapter() -> None:
     ],
 )
 def test_mistakes_are_named(words: list[str], wording: str, tmp_path: Path) -> None:
-    done = rowpath("adapter", *words, cwd=tmp_path)
+    done = called("adapter", *words, cwd=tmp_path)
     assert done.returncode == 2
     message, hint = error_form(done.stderr)
     assert wording in message

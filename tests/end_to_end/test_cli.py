@@ -22,6 +22,7 @@ from tests.end_to_end.command import (
     ROOT,
     SQLITE_C,
     SQLITE_PYTHON,
+    called,
     error_form,
     records,
     rowpath,
@@ -83,7 +84,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_mistake_in_the_usage(tmp_path: Path, arguments: list[str], wording: str) -> None:
-    done = rowpath(*arguments, cwd=tmp_path)
+    done = called(*arguments, cwd=tmp_path)
     assert done.returncode == 2, done.stderr
     assert done.stdout == ""
     message, hint = error_form(done.stderr)
@@ -96,7 +97,7 @@ def test_a_mistake_in_the_usage(tmp_path: Path, arguments: list[str], wording: s
 def test_a_mistake_in_an_experiment(tmp_path: Path) -> None:
     file = write_experiment(tmp_path, [SQLITE_C])
     file.write_text(file.read_text().replace("rounds =", "ruonds ="))
-    done = rowpath("run", file)
+    done = called("run", file)
     assert done.returncode == 2
     line = 1 + file.read_text().splitlines().index("ruonds = 5")
     message, hint = error_form(done.stderr)
@@ -155,7 +156,7 @@ def test_help_and_version() -> None:
     ],
 )
 def test_lists(what: str, expected: list[str]) -> None:
-    done = rowpath("list", what)
+    done = called("list", what)
     assert done.returncode == 0 and done.stderr == ""
     first = [line.split()[0] for line in done.stdout.splitlines() if line[:1].strip()]
     assert set(expected) <= set(first), done.stdout
@@ -185,12 +186,12 @@ def test_a_plan_runs_nothing(tmp_path: Path) -> None:
 def test_words_and_options_in_any_order(tmp_path: Path) -> None:
     words = ["tour", "engine=sqlite", "language=c"]
     plans = {
-        rowpath("run", *words, "--plan", "--fast").stdout,
-        rowpath("run", "engine=sqlite", "-w", "2.5", "language=c", "--fast", "tour", "--plan").stdout,
+        called("run", *words, "--plan", "--fast").stdout,
+        called("run", "engine=sqlite", "-w", "2.5", "language=c", "--fast", "tour", "--plan").stdout,
     }
     assert len(plans) == 1 and "SQLite C" in plans.pop()
-    moded = rowpath("run", "tour", "--plan", "-M", "text", "language=c").stdout
-    assert moded == rowpath("run", "tour", "statement=text", "--plan", "language=c").stdout
+    moded = called("run", "tour", "--plan", "-M", "text", "language=c").stdout
+    assert moded == called("run", "tour", "statement=text", "--plan", "language=c").stdout
 
 
 def test_the_json_export(run: Path, tmp_path: Path) -> None:
@@ -340,7 +341,7 @@ def test_the_launcher_of_a_clone(tmp_path: Path) -> None:
 def test_within_says_what_it_costs_and_the_run_has_it(tmp_path: Path) -> None:
     run = tmp_path / "run"
     small = ("tour", "engine=sqlite,null", "language=c", "--within")
-    planned = rowpath("run", *small, "20s", "--plan")
+    planned = called("run", *small, "20s", "--plan")
     assert planned.returncode == 0, planned.stderr
     assert "within 20 s, about " in planned.stdout
     done = rowpath("run", *small, "20s", "-o", run)
@@ -351,4 +352,6 @@ def test_within_says_what_it_costs_and_the_run_has_it(tmp_path: Path) -> None:
     notes = [note["text"] for note in records(run, "note")]
     assert measured == sets or f"{measured} of {sets} sets measured: another would outlast --within 20 s" in notes
     assert f"{sets} set" in done.stderr
-    assert "within" not in rowpath("run", *small, "20s", "-o", tmp_path / "quiet", "-q").stderr
+    for words, said in (((), True), (("-q",), False)):
+        again = called("run", *small, "20s", "-o", run, *words)
+        assert again.returncode == 2 and ("within 20 s" in again.stderr) == said

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rowpath.explain import profile
-from tests.end_to_end.command import rowpath
+from tests.end_to_end.command import SQLITE_C, SQLITE_PYTHON, called, rowpath, write_experiment
 
 
 def test_a_path_is_divided_by_library(tmp_path: Path) -> None:
@@ -24,6 +24,8 @@ def test_a_path_is_divided_by_library(tmp_path: Path) -> None:
     assert names >= ({"CPU"} if profile.problem() else {"libsqlite3", "kernel", "our loop and adapter"})
     assert all(part["known_by"] for part in found["parts"])
     assert found["operation_ns"] > 0 and found["low_ns"] is None  # of one block
+    assert "flame" not in done.stdout
+    assert not list((tmp_path / "run").glob("flame-*"))
     assert not (tmp_path / "run" / "work").exists()
 
 
@@ -46,7 +48,7 @@ def test_a_path_is_divided_by_library(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_explained(words: tuple[str, ...], error: str, hint: str, tmp_path: Path) -> None:
-    done = rowpath("explain", *words, "-o", tmp_path / "run")
+    done = called("explain", *words, "-o", tmp_path / "run")
     assert done.returncode == 2, done.stdout
     assert error in done.stderr
     assert f"hint: {hint}" in done.stderr
@@ -55,18 +57,19 @@ def test_what_cannot_be_explained(words: tuple[str, ...], error: str, hint: str,
 
 def test_a_run_s_fastest_paths_are_explained_in_its_page(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    words = ("tour", "engine=sqlite", "language=c,python", "-r", "1", "-w", "0.1", "-q")
-    assert rowpath("run", *words, "-o", run).returncode == 0
+    phases = ["keyed.read", "scan.read"]
+    experiment = write_experiment(tmp_path, [SQLITE_C, SQLITE_PYTHON], phases=phases, sets=1, rounds=1)
+    assert rowpath("run", experiment, "-q", "-o", run).returncode == 0
     done = rowpath("explain", run, "-q", "-b", "1", "--no-flame")
     assert done.returncode == 0, done.stderr
     assert "· keyed.read" in done.stdout and "· scan.read" in done.stdout
-    named = rowpath("explain", run, "SQLite Python", "keyed.read", "-q", "-b", "1", "--no-flame")
+    named = rowpath("explain", run, "sqlite python sqlite3", "keyed.read", "-q", "-b", "1", "--no-flame")
     assert named.returncode == 0, named.stderr
     assert "Where the time goes" in (run / "report.html").read_text(encoding="utf-8")
     exported = rowpath("show", run, "--export-json", "-")
     explained = json.loads(exported.stdout)["explanations"]
     assert {one["phase"] for one in explained} == {"keyed.read", "scan.read"}
-    assert "SQLite Python" in {one["name"] for one in explained}
+    assert "sqlite python sqlite3" in {one["name"] for one in explained}
     assert not (run / "work").exists()
 
 

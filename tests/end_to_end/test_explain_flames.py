@@ -44,26 +44,6 @@ def test_stacks_of_both_sides_come_out_whole(tmp_path: Path) -> None:
     assert not (tmp_path / "run" / "work").exists()
 
 
-def test_none_where_none_is_wanted(tmp_path: Path) -> None:
-    words = (
-        "tour",
-        "engine=sqlite",
-        "language=c",
-        "--phase",
-        "keyed.read",
-        "-q",
-        "-b",
-        "1",
-        "--no-flame",
-        "-o",
-        tmp_path / "run",
-    )
-    done = rowpath("explain", *words)
-    assert done.returncode == 0, done.stderr
-    assert "flame" not in done.stdout
-    assert not list((tmp_path / "run").glob("flame-*"))
-
-
 @in_browser
 @pytest.mark.skipif(not AXE.exists(), reason="no axe-core: npm ci --prefix web")
 @pytest.mark.parametrize("dark", [False, True])

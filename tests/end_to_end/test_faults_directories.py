@@ -71,5 +71,5 @@ def test_an_odd_name_under_java(tmp_path: Path) -> None:
     phases = ["scan.read"]
     experiment = write_experiment(tmp_path, paths, sets=1, rounds=1, warm_cap_s=0.05, phases=phases)
     run = tmp_path / ("z" * 100) / "ein Weg ä 雪 'q'" / ("y" * 60)
-    done = rowpath("run", experiment, "-o", run, "--gate")
+    done = rowpath("verify", experiment, "-o", run)
     assert done.returncode == 0, done.stdout + done.stderr

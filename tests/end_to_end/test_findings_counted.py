@@ -14,7 +14,7 @@ from tests import provoked
 from tests.provoked import LIBPQ, PGJDBC, PSYCOPG, SQLITE, Select, blamed, told
 
 # What is counted or set is seen in the first block.
-measured = functools.partial(provoked.measured, sets=1, rounds=1)
+measured = functools.partial(provoked.measured, sets=1, rounds=1, warm_cap_s=0.05)
 
 # A result of about 5 MB of payload, and a small one of the same table.
 LARGE = """

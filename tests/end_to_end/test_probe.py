@@ -31,7 +31,7 @@ def test_a_file_is_probed_to_the_end_and_shown_again(database: Path, tmp_path: P
     run, before = tmp_path / "run", database.read_bytes()
     drivers = "--driver=sqlite,sqlite3,sqlite-jdbc"
     done = rowpath(
-        "probe", f"sqlite://{database}", "--query", "SELECT a, b, c FROM t", "--budget", "16s", drivers,
+        "probe", f"sqlite://{database}", "--query", "SELECT a, b, c FROM t", "--budget", "12s", drivers,
         "-o", run, "--export-json", tmp_path / "out.json", "--tables",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -68,7 +68,7 @@ def test_each_operation_takes_the_next_row_of_a_file(tmp_path: Path) -> None:
     (tmp_path / "keys.csv").write_text("id:bigint\n" + "".join(f"{key}\n" for key in keys))
     done = rowpath(
         "probe", f"sqlite://{database}", "--query", "SELECT c, b, id FROM t WHERE id = :id", "--params",
-        tmp_path / "keys.csv", "--budget", "12s", "--driver=sqlite,sqlite3,sqlite-jdbc", "-o", run,
+        tmp_path / "keys.csv", "--budget", "9s", "--driver=sqlite,sqlite3,sqlite-jdbc", "-o", run,
         "--export-json", tmp_path / "out.json",
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

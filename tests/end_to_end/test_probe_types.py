@@ -61,7 +61,7 @@ def test_no_column_of_a_servers_table_is_refused(server: Any, tmp_path: Path) ->
     run, login = tmp_path / "run", server.options(AccessPath.of({"transport": "tcp"}))
     url = f"postgresql://{login['user']}@127.0.0.1:{login['port']}/{login['database']}"
     done = rowpath(
-        "probe", url, "--query", "SELECT * FROM wide", "--budget", "30s", "--driver", ",".join(DRIVERS), "-o", run,
+        "probe", url, "--query", "SELECT * FROM wide", "--budget", "20s", "--driver", ",".join(DRIVERS), "-o", run,
         "--tables", "--export-json", tmp_path / "out.json", added={"PGPASSWORD": login["password"]},
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

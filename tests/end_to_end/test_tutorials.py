@@ -40,7 +40,7 @@ def test_every_tutorial_shows_a_run(results: Any) -> None:
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_its_commands_run(page: Path, results: Any, program: Path, tmp_path: Path) -> None:
     for step in results.steps(page.read_text(encoding="utf-8")):
-        done = results.run(step.command, tmp_path, program, environment())
+        done = results.run(shortened(step.command), tmp_path, program, environment())
         assert done.returncode == 0, done.stdout + done.stderr
         if step.screen:
             export = f"rowpath show {directory(step.command)} --export-csv -"
@@ -48,6 +48,11 @@ def test_its_commands_run(page: Path, results: Any, program: Path, tmp_path: Pat
             assert [name for name in results.paths_shown(step.screen) if name not in measured] == []
             ours, theirs = step.screen.splitlines(), results.screen_of(done.stdout, tmp_path).splitlines()
             assert ours[-2:] == theirs[-2:]
+
+
+def shortened(command: str) -> str:
+    """One set: more of them change the figures of a screen, not what stands on it."""
+    return command.replace(" --fast ", " -r 1 ")
 
 
 def directory(command: str) -> str:

@@ -24,7 +24,7 @@ sets = 6
 max_sets = 6
 rounds = 10
 regimes = ["steady"]
-warm_cap_s = 0.3
+warm_cap_s = 0.1
 
 [[paths]]
 select = { engine = "sqlite", language = "python", driver = "slowed-sqlite3" }

@@ -19,6 +19,7 @@ from rowpath.planning.plan import PlannedPath
 PAIRS_PER_RUN = 6
 COMPARISONS = {False: 6, True: 200}
 TRIALS = {False: 2, True: 20}
+SETS, ROUNDS = {False: 8, True: 10}, {False: 20, True: 30}  # of a trial
 BURN_NS = 20_000
 
 
@@ -30,7 +31,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     apart = sum(comparison.apart for comparison in same)
     limit = int(stats.binom.ppf(0.99, len(same), 0.05))
     half_width = statistics.median(comparison.half_width for comparison in same)
-    seen = [comparison.p_value < ALPHA and comparison.mean > 0 for comparison in _difference(bench, name, TRIALS[full])]
+    seen = [comparison.p_value < ALPHA and comparison.mean > 0 for comparison in _difference(bench, name, full)]
     least = 0.9 * len(seen)
     return [
         Verdict(differing <= limit, "A/A that differ", f"{differing} of {len(same)}", f"at most {limit}"),
@@ -48,10 +49,10 @@ def _aa(bench: Bench, name: str, count: int) -> Iterator[Interval]:
             yield compare_pair(records, first.path.id, second.path.id)
 
 
-def _difference(bench: Bench, name: str, count: int) -> Iterator[Interval]:
-    for _ in range(count):
+def _difference(bench: Bench, name: str, full: bool) -> Iterator[Interval]:
+    for _ in range(TRIALS[full]):
         paths = [_path(bench, name, "slow", round(BURN_NS * 1.03)), _path(bench, name, "fast", BURN_NS)]
-        _, records = bench.run(paths, NOTHING, sets=10, rounds=30, warm_cap_s=0.05)
+        _, records = bench.run(paths, NOTHING, sets=SETS[full], rounds=ROUNDS[full], warm_cap_s=0.05)
         yield compare_pair(records, paths[0].path.id, paths[1].path.id)
 
 

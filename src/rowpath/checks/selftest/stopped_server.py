@@ -19,7 +19,7 @@ from rowpath.model.mixed_load import ClientGroupTable, StageTable
 
 RATE_PER_S = 1000.0
 STOP_S = 2.0
-BEFORE_S, AFTER_S = 1.0, 2.0
+BEFORE_S, AFTER_S = 0.5, 1.0
 THRESHOLDS_S = (0.5, 1.0, 1.5)
 BURN_NS = 1_000_000  # of an operation whose rate cannot be reached: 1000 take the whole second
 BEYOND_PER_S = 2000.0
@@ -44,7 +44,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     verdicts = []
     for stop_s in (STOP_S, 2 * STOP_S) if full else (STOP_S,):
         verdicts += _open(_stopped(bench, "fixed", stop_s))
-    return [*verdicts, *_closed(_stopped(bench, "closed", STOP_S)), *_beyond(bench)]
+    return [*verdicts, *_closed(_stopped(bench, "closed", STOP_S / 2)), *_beyond(bench)]
 
 
 def _open(seen: Seen) -> list[Verdict]:
