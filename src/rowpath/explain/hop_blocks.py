@@ -29,6 +29,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import SampleReply
 
 MOST_OPERATIONS = 2_000
+MOST_TOGETHER = 20_000  # operations in pipelines: there is room for the calls of so many
 BLOCKS = 9  # stamped ones, in turn with as many bare: the median ratio of two neighbours is what stamps cost
 LEAST_EACH = 20  # operations, or pipelines, of a block: its first may be lost
 MOST_S = 4.0  # of either
@@ -109,7 +110,7 @@ def stamped(
         worker.notice_server()
         worker.prepare(work)
         warm_up(worker, work)
-        units = max(1, min(MOST_OPERATIONS, int(MOST_S * 1e9 / (operation_ns * size))))
+        units = max(1, min(MOST_OPERATIONS, MOST_TOGETHER // size, int(MOST_S * 1e9 / (operation_ns * size))))
         blocks = max(1, min(BLOCKS, units // LEAST_EACH))
         operations = units // blocks * size
         for _number in range(blocks):

@@ -57,7 +57,7 @@ def _steps(hops: Hops, trip: RoundTrip) -> Iterator[Text]:
 def in_order(hops: Hops) -> str:
     """What begins the table of hops."""
     order = "in time order, on one core" if hops.one_core else "in time order"
-    return order if hops.pipeline == 1 else f"one pipeline of {hops.pipeline} {order}"
+    return order if hops.pipeline == 1 else f"one pipeline of {hops.pipeline}, {order.removeprefix('in time order, ')}"
 
 
 def measured(hops: Hops) -> str:
