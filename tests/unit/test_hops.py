@@ -189,7 +189,7 @@ def test_a_pipeline_is_shown_as_one() -> None:
     found = world.hops(20, pipeline=10)
     assert (found.operations, found.pipeline, found.median_ns) == (20, 10, 42)
     text = [line.plain.strip() for line in printed(found)]
-    assert text[1].startswith("one pipeline of 10 in time order, on one core")
+    assert text[1].startswith("one pipeline of 10, on one core")
     assert any(line.endswith("of 20 pipelines of 10 operations") for line in text)
     with pytest.raises(Unknown, match="3 pipelines had 20 round trips"):
         world.hops(3, pipeline=10)
