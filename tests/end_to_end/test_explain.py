@@ -115,6 +115,27 @@ def test_the_hops_of_a_server_of_ours(tmp_path: Path) -> None:
     assert not (tmp_path / "run" / "work").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "pipeline"),
+    [
+        (("pipelining", "language=c", "link=none", "pipeline=10"), 10),
+        (("pipelining", "language=go", "link=none", "pipeline=off"), 1),  # no call of Go is seen in the C library
+        (("tls", "driver=psycopg", "tls=on"), 1),
+    ],
+)
+def test_the_hops_of_a_pipeline_of_go_and_over_tls(words: tuple[str, ...], pipeline: int, tmp_path: Path) -> None:
+    done = rowpath("explain", *words, "--phase", "keyed.read", "-q", "-b", "1", "--no-flame", "-o", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    (found,) = json.loads((tmp_path / "run" / "explanation.json").read_text(encoding="utf-8"))
+    hops = found["hops"]
+    assert hops is not None, found["no_hops"]
+    assert hops["operations"] >= 1_000 and hops["server_seen"] and hops["pipeline"] == pipeline
+    (trip,) = hops["round_trips"]
+    assert trip["messages"] == 1 and trip["sent_bytes"] > 20 * pipeline
+    assert {"client", "to server", "server", "to client"} <= {hop["where"] for hop in trip["hops"]}
+    assert ("one pipeline of 10" in done.stdout) == (pipeline > 1)
+
+
 def test_a_file_is_explained_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "own.db"
     with sqlite3.connect(file) as connection:

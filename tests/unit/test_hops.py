@@ -8,7 +8,8 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from rowpath.explain.hops import SHOWN_TRIPS, Unknown, hops
+from rowpath.explain.hops import SHOWN_TRIPS, hops
+from rowpath.explain.trips import Unknown
 from rowpath.machine.counters.call_stamps import Call, Kind
 from rowpath.model.hops import Hops
 from rowpath.report import hops_drawing
@@ -29,12 +30,18 @@ class World:
     now_ns: int = 1_000_000
     client: list[Call] = field(default_factory=list)
     server: list[Call] = field(default_factory=list)
-    heard_ns: int = 0
+    connections: int = 1
+    unix: bool = False
+    at: int = 0  # the connection that is used; each has a server process of its own
+    heard_ns: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.client.append(Call(5000, 5432, CLIENT, CLIENT, FILE, Kind.CONNECTION, 0))
-        self.server.append(Call(5432, 5000, SERVER, SERVER, FILE, Kind.CONNECTION, 0))
-        self.heard_ns = self.now_ns
+        for at in range(self.connections):
+            mine, its = (0, CLIENT) if self.unix else (5000 + at, 5432)
+            self.client.append(Call(mine, its, CLIENT, CLIENT, FILE + at, Kind.CONNECTION, 0))
+            mine, its = (0, CLIENT) if self.unix else (5432, 5000 + at)
+            self.server.append(Call(mine, its, SERVER + at, SERVER + at, FILE, Kind.CONNECTION, 0))
+            self.heard_ns[at] = self.now_ns
 
     def passed(self, ns: int) -> int:
         self.now_ns += ns
@@ -42,7 +49,10 @@ class World:
 
     def call(self, side: int, kind: Kind, enter_ns: int, result: int) -> None:
         calls = self.client if side == CLIENT else self.server
-        file = FILE if kind in (Kind.SENT, Kind.RECEIVED) else 0
+        file = 0
+        if kind in (Kind.SENT, Kind.RECEIVED):
+            file = FILE + self.at if side == CLIENT else FILE
+        side += self.at if side == SERVER else 0
         calls.append(Call(enter_ns, self.now_ns, side, side, file, kind, result))
 
     def read_clock(self, times: int = 1) -> None:
@@ -56,7 +66,7 @@ class World:
         self.call(CLIENT, Kind.SENT, begin, 50)
         waits = self.now_ns
         self.passed(STEPS["on the way to the server"])
-        self.call(SERVER, Kind.WAITED, self.heard_ns, 1)
+        self.call(SERVER, Kind.WAITED, self.heard_ns[self.at], 1)
         self.call(SERVER, Kind.RECEIVED, self.now_ns, 50)
         self.passed(STEPS["works"])
         for number in range(messages):
@@ -64,7 +74,7 @@ class World:
             self.passed(STEPS["server sends"])
             self.call(SERVER, Kind.SENT, begin, 100)
             if not number:
-                self.heard_ns = self.now_ns
+                self.heard_ns[self.at] = self.now_ns
             if late_ns:
                 waits = self.passed(late_ns)
             else:
@@ -76,17 +86,19 @@ class World:
         self, count: int, trips: int = 1, clocks: int = 1, late_ns: int = 0, messages: int = 1, *, begun: bool = False
     ) -> None:
         self.read_clock(0 if begun else clocks)
-        for _operation in range(count):
+        for operation in range(count):
+            self.at = operation % self.connections
             for _trip in range(trips):
                 self.passed(STEPS["prepares"])
                 self.trip(late_ns, messages)
             self.passed(STEPS["takes rows"])
             self.read_clock(clocks)
 
-    def hops(self, count: int, *, seen: bool = True) -> Hops:
+    def hops(self, count: int, *, seen: bool = True, pipeline: int = 1) -> Hops:
         self.client.sort()
         self.server.sort()
-        return hops(self.client, self.server if seen else None, [count], one_core=seen, stamping_share=0.01)
+        server = self.server if seen else None
+        return hops(self.client, server, [count], one_core=seen, stamping_share=0.01, pipeline=pipeline)
 
 
 def steps(found: Hops, trip: int = 0) -> dict[str, float]:
@@ -152,6 +164,37 @@ def test_an_answer_of_several_messages() -> None:
     assert any("3 more messages" in line.plain for line in printed(found))
 
 
+@pytest.mark.parametrize("unix", [False, True])
+def test_connections_that_are_used_in_turn(unix: bool) -> None:
+    world = World(connections=3, unix=unix)
+    world.operations(90)
+    found = world.hops(90)
+    alone = World()
+    alone.operations(90)
+    assert steps(found) == steps(alone.hops(90))
+    assert found.operations == 90
+
+
+def test_a_connection_that_hardly_sends_is_no_part() -> None:
+    world = World()
+    world.operations(100)
+    begun = world.client[-1].exit_ns
+    world.client += [Call(begun + at, begun + at + 1, 99, CLIENT, 9, kind, 1) for at, kind in ((0, Kind.SENT), (2, 2))]
+    assert world.hops(100).operations == 100
+
+
+def test_a_pipeline_is_shown_as_one() -> None:
+    world = World()
+    world.operations(20)
+    found = world.hops(20, pipeline=10)
+    assert (found.operations, found.pipeline, found.median_ns) == (20, 10, 42)
+    text = [line.plain.strip() for line in printed(found)]
+    assert text[1].startswith("one pipeline of 10, on one core")
+    assert any(line.endswith("of 20 pipelines of 10 operations") for line in text)
+    with pytest.raises(Unknown, match="3 pipelines had 20 round trips"):
+        world.hops(3, pipeline=10)
+
+
 def test_a_server_of_others() -> None:
     world = World()
     world.operations(10)
@@ -188,7 +231,8 @@ def test_what_is_not_known() -> None:
     deaf = [call for call in world.server if call.kind != Kind.RECEIVED]
     with pytest.raises(Unknown, match="only 0 of 10 operations fit together"):
         hops(world.client, deaf, [10], one_core=True, stamping_share=0.0)
-    second = [call._replace(descriptor=9) for call in world.client if call.kind == Kind.SENT]
+    both = (Kind.SENT, Kind.RECEIVED)
+    second = [call._replace(descriptor=9) for call in world.client if call.kind in both]
     with pytest.raises(Unknown, match="several connections"):
         hops(sorted([*world.client, *second]), world.server, [10], one_core=True, stamping_share=0.0)
 

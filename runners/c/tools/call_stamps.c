@@ -10,7 +10,7 @@
    What does not fit is only counted. Only sockets of IP and unix sockets are stamped.
 
    The calls go straight to the kernel: no symbol look-up, so it is safe before main and in a child after fork. Programs
-   that do so themselves (Go) are not seen. */
+   that do so themselves (Go) are not seen: the Go runner keeps its own in runners/go/core/call_stamps.go. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>

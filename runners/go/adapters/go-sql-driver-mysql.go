@@ -54,6 +54,9 @@ func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
 	config.ParseTime = true
 	config.InterpolateParams = options.Get("interpolate_params", "off") == "on"
 	config.Params = map[string]string{"time_zone": "'+00:00'"}
+	if core.StampsCalls() {
+		config.DialFunc = core.Dial
+	}
 	connector, err := mysql.NewConnector(config)
 	if err != nil {
 		return nil, err

@@ -2,8 +2,11 @@
 package main
 
 import (
+	"context"
 	"database/sql"
 	"errors"
+	"net"
+	"time"
 
 	"github.com/lib/pq"
 
@@ -31,7 +34,27 @@ func (dialect) Connect(options core.Options) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	if core.StampsCalls() {
+		connector.Dialer(dialer{})
+	}
 	return sql.OpenDB(connector), nil
+}
+
+// dialer is core.Dial in the form that lib/pq takes.
+type dialer struct{}
+
+func (dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	return core.Dial(ctx, network, address)
+}
+
+func (d dialer) Dial(network, address string) (net.Conn, error) {
+	return core.Dial(context.Background(), network, address)
+}
+
+func (d dialer) DialTimeout(network, address string, most time.Duration) (net.Conn, error) {
+	until, cancel := context.WithTimeout(context.Background(), most)
+	defer cancel()
+	return core.Dial(until, network, address)
 }
 
 func (dialect) Code(thrown error) (code, kind string) {

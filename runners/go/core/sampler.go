@@ -46,7 +46,7 @@ func (s *sampler) sample(barrier *startBarrier, leadInNs, durationNs, wanted int
 	if barrier != nil {
 		begun = barrier.join()
 	}
-	cpu, start := processCPUNs(), NowNs()
+	cpu, start := processCPUNs(), loopClockNs()
 	if barrier == nil {
 		begun = start
 	}
@@ -137,7 +137,7 @@ func (s *sampler) step(start int64) int64 {
 	if s.row++; int64(s.row) == s.wrap {
 		s.row = 0
 	}
-	end := NowNs()
+	end := loopClockNs()
 	s.minNs = min(s.minNs, end-start)
 	s.maxNs = max(s.maxNs, end-start)
 	return end

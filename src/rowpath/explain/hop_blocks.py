@@ -16,6 +16,7 @@ from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.explain import hops
+from rowpath.explain.trips import Unknown
 from rowpath.explain.warm_up import warm_up
 from rowpath.machine import private_directories
 from rowpath.machine.counters import call_stamps
@@ -28,8 +29,9 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import SampleReply
 
 MOST_OPERATIONS = 2_000
+MOST_TOGETHER = 20_000  # operations in pipelines: there is room for the calls of so many
 BLOCKS = 9  # stamped ones, in turn with as many bare: the median ratio of two neighbours is what stamps cost
-LEAST_EACH = 20  # operations of a block: its first may be lost
+LEAST_EACH = 20  # operations, or pipelines, of a block: its first may be lost
 MOST_S = 4.0  # of either
 Start = Callable[[dict[str, str]], Worker]  # with this added to the environment
 
@@ -75,7 +77,7 @@ def known(found: Explanation, taken: Callable[[], Hops]) -> Explanation:
     """The explanation with what `taken` returns, or with the reason why it failed."""
     try:
         return structs.replace(found, hops=taken())
-    except hops.Unknown as unknown:
+    except Unknown as unknown:
         return structs.replace(found, no_hops=str(unknown))
     except RunnerFailure as failure:
         return structs.replace(found, no_hops=failure.text)
@@ -98,6 +100,8 @@ def stamped(
     work = replace(work, phase=structs.replace(work.phase, stamps=False))  # the loop reads its clock once an operation
     client = call_stamps.make_file(directory / "client-stamps", clocks=True)
     worker = start(call_stamping.environment(client))
+    path = worker.planned.path
+    size = path.pipeline if work.parameter_count else 1  # a statement without parameters is never in a pipeline
     bare: list[SampleReply] = []
     replies: list[SampleReply] = []
     files = [client, *([server] if server else [])]
@@ -106,19 +110,21 @@ def stamped(
         worker.notice_server()
         worker.prepare(work)
         warm_up(worker, work)
-        operations = max(1, min(MOST_OPERATIONS, int(MOST_S * 1e9 / operation_ns)))
-        blocks = max(1, min(BLOCKS, operations // LEAST_EACH))
+        units = max(1, min(MOST_OPERATIONS, MOST_TOGETHER // size, int(MOST_S * 1e9 / (operation_ns * size))))
+        blocks = max(1, min(BLOCKS, units // LEAST_EACH))
+        operations = units // blocks * size
         for _number in range(blocks):
-            bare.append(worker.sample(work, "steady", operations=operations // blocks).reply)
+            bare.append(worker.sample(work, "steady", operations=operations).reply)
             with call_stamps.stamping(*files):
-                replies.append(worker.sample(work, "steady", operations=operations // blocks).reply)
+                replies.append(worker.sample(work, "steady", operations=operations).reply)
     finally:
         worker.close()
     read = [call_stamps.read(file) for file in files]
     if not all(whole for _calls, whole in read):
-        raise hops.Unknown(f"{operations} operations make more calls than there is room for")
-    path = worker.planned.path
+        raise Unknown(f"{blocks * operations} operations make more calls than there is room for")
     one_core = server is not None and path.placement == "same" and path.get("link") == "none"
     longer = statistics.median(one.ns / other.ns for one, other in zip(replies, bare, strict=True)) - 1
-    done = [reply.operations for reply in replies]
-    return hops.hops(read[0][0], read[1][0] if server else None, done, one_core=one_core, stamping_share=longer)
+    done = [reply.operations // size for reply in replies]
+    return hops.hops(
+        read[0][0], read[1][0] if server else None, done, one_core=one_core, stamping_share=longer, pipeline=size
+    )

@@ -1,8 +1,7 @@
-"""From the stamped calls of a client, and of its server where that is ours, to the hops of an operation.
+"""From the round trips of a client's connections to the hops of an operation.
 
-Both sides read one clock, so their calls need no pairing but that of the connection: what the server receives between
-two requests of the client belongs to the first of them. A receiver that waits has its message when its call returns.
-One that does not wait yet is late: then the message waits for it, and that time is the receiver's own.
+A receiver that waits has its message when its call returns. One that does not wait yet is late: then the message waits
+for it, and that time is the receiver's own.
 """
 
 from __future__ import annotations
@@ -10,17 +9,16 @@ from __future__ import annotations
 import math
 import statistics
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import islice
-from typing import NamedTuple
 
+from rowpath.explain.trips import Endpoint, Trip, Unknown, round_trips
 from rowpath.machine.counters.call_stamps import Call, Kind
 from rowpath.model.hops import Hop, Hops, RoundTrip, Where
 from rowpath.text import count
 
 SHOWN_TRIPS = 6  # more round trips of an operation are folded, after the first five
-MOST_BESIDE = 0.05  # of the sends: where a second connection has more, there is no one order of hops
 BETWEEN, TAKES = "takes rows, prepares the next", "takes rows"
 AWAY, MORE = "there, at the server, and back", "more messages"
 MEANWHILE = "the client takes rows in between"
@@ -41,137 +39,16 @@ MOST_ODD = 0.01  # of the operations: where more have not one reading of the clo
 LEAST_FITTING = 0.5  # of the operations: what is left of fewer is no fair choice
 
 
-class Unknown(Exception):
-    """Why the hops of a path are not known, in words for the user."""
-
-
-@dataclass
-class Endpoint:
-    """One side's calls on the connection, and all calls of the threads that made them, in order."""
-
-    sends: list[Call] = field(default_factory=list)
-    receipts: list[Call] = field(default_factory=list)
-    threads: dict[int, list[Call]] = field(default_factory=dict)
-
-    def awaited(self, receipt: Call) -> Call:
-        """The call that waited for what was received: the one before it of its thread where that waited, else it."""
-        calls = self.threads[receipt.thread]
-        at = bisect_left(calls, receipt)
-        before = calls[at - 1] if at else receipt
-        return before if before.kind == Kind.WAITED and before.result > 0 else receipt
-
-    def next_wait_ns(self, sent: Call) -> int:
-        """When the thread that sent this called again to receive or to wait; its end where it did not."""
-        calls = self.threads[sent.thread]
-        at = bisect_left(calls, sent) + 1
-        while at < len(calls) and calls[at].kind in (Kind.SENT, Kind.CLOCK):
-            at += 1
-        return calls[at].enter_ns if at < len(calls) else sent.exit_ns
-
-    def inside_until_ns(self, at_ns: int) -> int:
-        """When the call ends that was under way then; 0 where none was."""
-        for calls in self.threads.values():
-            at = bisect_left(calls, at_ns, key=lambda call: call.enter_ns) - 1
-            if at >= 0 and calls[at].exit_ns > at_ns:
-                return calls[at].exit_ns
-        return 0
-
-
-class Name(NamedTuple):
-    """A connection as one process knows it."""
-
-    process: int
-    descriptor: int
-
-
-def endpoint(calls: Sequence[Call], name: Name) -> Endpoint:
-    """The calls on a connection."""
-    found = Endpoint()
-    for call in calls:
-        if (call.process, call.descriptor) == name and call.result > 0:
-            if call.kind == Kind.SENT:
-                found.sends.append(call)
-            elif call.kind == Kind.RECEIVED:
-                found.receipts.append(call)
-    threads = {call.thread for call in (*found.sends, *found.receipts)}
-    for call in calls:
-        if call.thread in threads and call.kind != Kind.CONNECTION and (call.result > 0 or call.kind >= Kind.WAITED):
-            found.threads.setdefault(call.thread, []).append(call)
-    return found
-
-
-def busiest(calls: Sequence[Call], among: Collection[Name] | None = None) -> Name | None:
-    """The connection on which most was sent; None where nothing was. Errors: Unknown where several are at work."""
-    sends: dict[Name, int] = {}
-    for call in calls:
-        name = Name(call.process, call.descriptor)
-        if call.kind == Kind.SENT and call.result > 0 and (among is None or name in among):
-            sends[name] = sends.get(name, 0) + 1
-    ordered = sorted(sends, key=lambda name: -sends[name])
-    if len(ordered) > 1 and sends[ordered[1]] > MOST_BESIDE * sends[ordered[0]]:
-        raise Unknown("several connections are at work at once")
-    return ordered[0] if ordered else None
-
-
-def peers(client: Sequence[Call], name: Name, server: Sequence[Call]) -> list[Name]:
-    """The server's ends of the client's connection, by ports or by the process that made it.
-
-    All where none fits: an emulated link stands between.
-    """
-    ends = {Name(call.process, call.descriptor): call for call in server if call.kind == Kind.CONNECTION}
-    mine = next(
-        (one for one in client if one.kind == Kind.CONNECTION and Name(one.process, one.descriptor) == name), None
-    )
-    if mine is None:
-        return list(ends)
-    unix = not mine.enter_ns
-    fitting = [
-        other
-        for other, end in ends.items()
-        if (unix and not end.enter_ns and end.exit_ns == name.process)
-        or (not unix and (end.enter_ns, end.exit_ns) == (mine.exit_ns, mine.enter_ns))
-    ]
-    return fitting or list(ends)
-
-
-@dataclass
-class Trip:
-    """One request and its answer, as each side's calls had it."""
-
-    sends: list[Call]
-    receipts: list[Call] = field(default_factory=list)
-    server_receipts: list[Call] = field(default_factory=list)
-    server_sends: list[Call] = field(default_factory=list)
-
-
-def trips_of(client: Endpoint, server: Endpoint | None) -> list[Trip]:
-    """The client's calls as round trips, each with what the server did before the next one began."""
-    found: list[Trip] = []
-    for call in sorted((*client.sends, *client.receipts)):
-        if call.kind == Kind.SENT and (not found or found[-1].receipts):
-            found.append(Trip([call]))
-        elif found:
-            (found[-1].sends if call.kind == Kind.SENT else found[-1].receipts).append(call)
-    begins = [trip.sends[0].enter_ns for trip in found]
-    if server is not None and found:
-        for call in server.receipts:
-            if (at := bisect_left(begins, call.exit_ns) - 1) >= 0:
-                found[at].server_receipts.append(call)
-        for call in server.sends:
-            if (at := bisect_left(begins, call.enter_ns) - 1) >= 0:
-                found[at].server_sends.append(call)
-    return found
-
-
 Step = tuple[Where, str, float]  # until when: each begins where the one before it ended
 Interval = tuple[Where, str, float, float]  # from when until when
 
 
-def steps(trip: Trip, client: Endpoint, server: Endpoint | None, *, one_core: bool) -> list[Step] | None:
+def steps(trip: Trip, *, one_core: bool) -> list[Step] | None:
     """The steps of a round trip after the client has prepared; None where a side's calls do not fit together.
 
     On one core a sender keeps it until it waits: what it does until then is its own step, not the message's way.
     """
+    client, server = trip.client, trip.server
     first = client.awaited(trip.receipts[0])
     requests = [send for send in trip.sends if send.enter_ns < first.exit_ns]
     if not requests:
@@ -253,30 +130,26 @@ def hops(
     *,
     one_core: bool,
     stamping_share: float,
+    pipeline: int = 1,
 ) -> Hops:
-    """The hops of blocks of so many operations; without a server's calls those of the client. Errors: Unknown."""
-    name = busiest(client_calls)
-    if name is None:
-        raise Unknown("the client sends without the C library, so that no call of it was stamped")
-    client, server = endpoint(client_calls, name), None
-    if server_calls is not None:
-        there = busiest(server_calls, peers(client_calls, name, server_calls))
-        if there is None:
-            raise Unknown("the server sends without the C library, so that no call of it was stamped")
-        server = endpoint(server_calls, there)
-    trips = [trip for trip in trips_of(client, server) if trip.receipts]
+    """The hops of blocks of so many operations, or pipelines of `pipeline` operations. Errors: Unknown.
+
+    Without a server's calls those of the client only.
+    """
+    trips = round_trips(client_calls, server_calls)
     operations = sum(blocks)
     each = len(trips) // max(1, operations)
     if not each or len(trips) % operations:
-        raise Unknown(f"{count(operations)} operations had {count(len(trips))} round trips: not as many each")
+        what = "operations" if pipeline == 1 else "pipelines"
+        raise Unknown(f"{count(operations)} {what} had {count(len(trips))} round trips: not as many each")
     rest = iter([trips[at : at + each] for at in range(0, len(trips), each)])
     together = [list(islice(rest, block)) for block in blocks]
-    borders = [_borders(block, client) for block in together]
+    borders = [_borders(block) for block in together]
     known = all(border is not None for border in borders)
     found = [
         one
         for block, border in zip(together, borders, strict=True)
-        for one in _operations(block, border if known else None, client, server, one_core=one_core)
+        for one in _operations(block, border if known else None, one_core=one_core)
     ]
     if len(found) < LEAST_FITTING * operations:
         raise Unknown(f"the calls of only {count(len(found))} of {count(operations)} operations fit together")
@@ -285,22 +158,18 @@ def hops(
         trips[len(trips) // 2 // each * each :][:each],
         stamping_share,
         one_core=one_core,
-        server_seen=server is not None,
+        server_seen=server_calls is not None,
+        pipeline=pipeline,
     )
 
 
 def _operations(
-    together: Sequence[Sequence[Trip]],
-    borders: Sequence[int | None] | None,
-    client: Endpoint,
-    server: Endpoint | None,
-    *,
-    one_core: bool,
+    together: Sequence[Sequence[Trip]], borders: Sequence[int | None] | None, *, one_core: bool
 ) -> Iterator[Operation]:
     """The operations of a block whose calls fit together and whose ends are known."""
     before_ns = float(together[0][0].sends[0].enter_ns) if len(together) == 1 else None  # else of no operation
     for number, trips in enumerate(together):
-        stepped = [steps(trip, client, server, one_core=one_core) for trip in trips]
+        stepped = [steps(trip, one_core=one_core) for trip in trips]
         begin_ns = before_ns if borders is None else borders[number]
         end_ns = borders[number + 1] if borders is not None else None
         last = stepped[-1]
@@ -311,12 +180,13 @@ def _operations(
                 yield one
 
 
-def _borders(together: Sequence[Sequence[Trip]], client: Endpoint) -> list[int | None] | None:
+def _borders(together: Sequence[Sequence[Trip]]) -> list[int | None] | None:
     """When each operation began and the last one ended: the loop reads the clock once between two.
 
     None where something else reads it there too, so that the loop's reading is not known.
     """
-    thread = client.threads[together[0][0].sends[0].thread]
+    first_send = together[0][0].sends[0]
+    thread = together[0][0].client.threads[first_send.thread]
     clocks = [call.enter_ns for call in thread if call.kind == Kind.CLOCK]
     found: list[int | None] = []
     for before, after in zip((None, *together), (*together, None), strict=True):
@@ -351,7 +221,13 @@ def _operation(
 
 
 def _summed(
-    found: list[Operation], trips: Sequence[Trip], stamping_share: float, *, one_core: bool, server_seen: bool
+    found: list[Operation],
+    trips: Sequence[Trip],
+    stamping_share: float,
+    *,
+    one_core: bool,
+    server_seen: bool,
+    pipeline: int,
 ) -> Hops:
     slowest = max(found, key=lambda one: one.ns)
     shown = len(trips) if len(trips) <= SHOWN_TRIPS else SHOWN_TRIPS - 1
@@ -367,6 +243,7 @@ def _summed(
         server_seen,
         one_core,
         stamping_share,
+        pipeline,
     )
 
 

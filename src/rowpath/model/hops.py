@@ -40,6 +40,7 @@ class Hops(msgspec.Struct, frozen=True):
 
     `folded`: round trips of an operation beyond those in `round_trips`, of `folded_ns` each. `server_seen`: False for a
     server of others, of which only the client's side is known. `stamping_share`: how much longer an operation took.
+    `pipeline`: how many operations share the calls; where it is over 1, all figures are of a whole pipeline.
     """
 
     operations: int
@@ -52,3 +53,4 @@ class Hops(msgspec.Struct, frozen=True):
     server_seen: bool
     one_core: bool
     stamping_share: float
+    pipeline: int = 1

@@ -51,33 +51,40 @@ def _steps(hops: Hops, trip: RoundTrip) -> Iterator[Text]:
         yield Text(f"{side:<8}{each:<{wide}}  {figures}  {' ' * int(at * WIDE)}{block(share, WIDE)}".rstrip())
         at += share
     figures = " ".join(f"{fmt.duration(ns):>8}" for ns in (hops.median_ns, hops.p99_ns, hops.worst_ns))
-    yield Text(f"{'':<8}{'all of it':<{wide}}  {figures}  of {fmt.count(hops.operations)} operations")
+    yield Text(f"{'':<8}{'all of it':<{wide}}  {figures}  of {measured(hops)}")
 
 
 def in_order(hops: Hops) -> str:
     """What begins the table of hops."""
-    return "in time order, on one core" if hops.one_core else "in time order"
+    order = "in time order, on one core" if hops.one_core else "in time order"
+    return order if hops.pipeline == 1 else f"one pipeline of {hops.pipeline}, {order.removeprefix('in time order, ')}"
 
 
-FIRST = 26  # characters of the first column of round trips
+def measured(hops: Hops) -> str:
+    """How many operations or pipelines the figures are of."""
+    if hops.pipeline == 1:
+        return f"{fmt.count(hops.operations)} operations"
+    return f"{fmt.count(hops.operations)} pipelines of {hops.pipeline} operations"
 
 
 def _trips(hops: Hops) -> Iterator[Text]:
     """A line for each round trip."""
+    head = in_order(hops)
+    wide = len(head)
     present = [where for where in TITLES if any(hop.where == where for trip in hops.round_trips for hop in trip.hops)]
     heads = " ".join(f"{TITLES[where]:>8}" for where in present)
-    yield Text(f"{'':<8}{in_order(hops):<{FIRST}}{heads}  {'median':>8} {'p99':>8} {'worst':>8}", style="dim")
+    yield Text(f"{'':<8}{head:<{wide}}{heads}  {'median':>8} {'p99':>8} {'worst':>8}", style="dim")
     for number, trip in enumerate(hops.round_trips, 1):
         sums = grouped(trip.hops, lambda hop: hop.where)
         cells = [fmt.duration(sum(hop.median_ns for hop in sums[where])) if where in sums else "" for where in present]
         figures = [fmt.duration(ns) for ns in (trip.median_ns, trip.p99_ns, trip.worst_ns)]
         row = " ".join(f"{each:>8}" for each in cells) + "  " + " ".join(f"{each:>8}" for each in figures)
-        yield Text(f"{'':<8}{f'round trip {number}':<{FIRST}}{row}")
+        yield Text(f"{'':<8}{f'round trip {number}':<{wide}}{row}")
     if hops.folded:
         yield Text(f"{'':<8}{folded(hops)}")
     room = " " * 9 * (len(present) - 1)
     figures_ = " ".join(f"{fmt.duration(ns):>8}" for ns in (hops.median_ns, hops.p99_ns, hops.worst_ns))
-    yield Text(f"{'':<8}{'all of it':<{FIRST}}{room}{'':>8}  {figures_}  of {fmt.count(hops.operations)} operations")
+    yield Text(f"{'':<8}{'all of it':<{wide}}{room}{'':>8}  {figures_}  of {measured(hops)}")
 
 
 def folded(hops: Hops) -> str:
@@ -124,7 +131,7 @@ def sentence(one: Explanation, hops: Hops) -> str:
     words = [f"{sides[where]} {fmt.duration(sums[where])}" for where in sides if where in sums]
     if hops.folded:
         words.append(folded(hops))
-    median = f"the median of {fmt.count(hops.operations)} operations takes {fmt.duration(hops.median_ns)}"
+    median = f"the median of {measured(hops)} takes {fmt.duration(hops.median_ns)}"
     return fmt.clean(f"{one.name}: {median} ({', '.join(words)}); {slowest(hops)}.")
 
 
@@ -150,5 +157,6 @@ def grid(one: Explanation, hops: Hops) -> Grid:
         for hop in trip.hops
     ]
     more = f"{folded(hops)}. " if hops.folded else ""
-    note = f"{more}{cost(hops).capitalize()}." + (f" {ONE_CORE}" if hops.one_core else "")
+    what = f"Of one pipeline of {hops.pipeline} operations. " if hops.pipeline > 1 else ""
+    note = f"{what}{more}{cost(hops).capitalize()}." + (f" {ONE_CORE}" if hops.one_core else "")
     return of_lines(fmt.clean(f"{one.phase}: hops of {one.name}"), rows, note)

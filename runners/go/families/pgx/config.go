@@ -41,6 +41,9 @@ func Config(options core.Options) (*pgx.ConnConfig, error) {
 		return nil, core.Unsupported("pgx has no exec mode %s", named)
 	}
 	config.DefaultQueryExecMode = mode
+	if core.StampsCalls() {
+		config.DialFunc = core.Dial
+	}
 	return config, nil
 }
 
