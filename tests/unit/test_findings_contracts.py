@@ -39,6 +39,17 @@ def test_round_trips_that_a_manifest_declares(tmp_path: Path, most: int, expecte
     assert ("round-trips-not-as-declared" in found(tmp_path, bend, paths=paths)) is expected
 
 
+@pytest.mark.parametrize(("trips", "expected"), [(20, False), (19, False), (15, True)])
+def test_operations_that_clients_share_unevenly(tmp_path: Path, trips: int, expected: bool) -> None:
+    words = "postgresql server c libpq transport=tcp statement=prepared clients=8"
+    paths = [factory.path("p", words, {"keyed.read": 90_000})]
+
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "counted", "libpq")[0] |= {"round_trips": trips, "operations": 20}
+
+    assert ("round-trips-not-as-declared" in found(tmp_path, bend, paths=paths)) is expected
+
+
 @pytest.mark.parametrize(
     ("statement", "prepares", "executes", "expected"),
     [

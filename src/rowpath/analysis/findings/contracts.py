@@ -66,10 +66,13 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
 
 
 def pipelines(proof: CountedRecord, path: PathRecord) -> int:
-    """How many pipelines the counted operations were sent in: as many as operations, where none are pipelined."""
-    clients = int(path.coordinates.get("clients", "1"))
-    share = proof.operations / clients
-    return clients * math.ceil(share / pipeline_of(path.coordinates)) if share >= 1 else proof.operations
+    """How many pipelines the counted operations were sent in: as many as operations, where none are pipelined.
+
+    Clients share the operations as evenly as possible; each one's last pipeline may be shorter.
+    """
+    each, more = divmod(proof.operations, clients := int(path.coordinates.get("clients", "1")))
+    size = pipeline_of(path.coordinates)
+    return more * math.ceil((each + 1) / size) + (clients - more) * math.ceil(each / size)
 
 
 def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
