@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 from rowpath.errors import RowpathError
@@ -22,7 +22,7 @@ AHEAD = 1  # processes that start while another one counts: nothing is timed the
 
 def started_ahead(
     paths: Sequence[PlannedPath], start: Callable[[PlannedPath], ThrottledWorker]
-) -> Iterator[ThrottledWorker | RunnerFailure | RowpathError]:
+) -> Generator[ThrottledWorker | RunnerFailure | RowpathError, None, None]:
     """A process for each of these paths, in their order, or why there is none; the next one comes up meanwhile.
 
     Each is stopped when the next one is asked for.

@@ -230,14 +230,18 @@ class ProbeRun(ProbedQuery):
 
     def _count(self, search: Search, members: list[str]) -> None:
         sound = [tried for tried in map(search.tried.__getitem__, members) if tried.failure is None]
-        for worker in round_trips.started_ahead([tried.planned for tried in sound], self.start):
-            if not isinstance(worker, ThrottledWorker):
-                continue
-            with contextlib.suppress(RunnerFailure, OSError, RowpathError):
-                found = round_trips.counted(worker, search.work, self.directory.work)
-                if found:
-                    found.path_id, found.workload, found.phase = worker.planned.path.id, WORKLOAD, PHASE
-                    self.journal.write(found)
+        paths = [tried.planned for tried in sound]
+        with contextlib.closing(round_trips.started_ahead(paths, self.start)) as workers:
+            for worker in workers:
+                if isinstance(worker, ThrottledWorker):
+                    with contextlib.suppress(RunnerFailure, OSError, RowpathError):
+                        self._count_one(worker, search.work)
+
+    def _count_one(self, worker: ThrottledWorker, work: PreparedPhase) -> None:
+        found = round_trips.counted(worker, work, self.directory.work)
+        if found:
+            found.path_id, found.workload, found.phase = worker.planned.path.id, WORKLOAD, PHASE
+            self.journal.write(found)
 
     def journal_groups(self, search: Search) -> None:
         """Which paths delivered the same rows: right as far as others agree. Rows that change prove nothing."""

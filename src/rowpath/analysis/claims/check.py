@@ -202,7 +202,8 @@ def _ratio(evidence: Evidence, check: Check, added: Selector) -> tuple[Interval 
     if interval is None:
         return None, "no set holds both paths"
     ends = text.interval(interval.ratio_low, interval.ratio_high) or "no interval"
-    provisional = "" if interval.sets >= SETS_FOR_CLAIMS else f", provisional: {interval.sets} sets"
+    counted = "1 set" if interval.sets == 1 else f"{interval.sets} sets"
+    provisional = "" if interval.sets >= SETS_FOR_CLAIMS else f", provisional: {counted}"
     alike = numerator.place == denominator.place
     names = " / ".join(side.name if alike else f"{side.name} in {side.place}" for side in (numerator, denominator))
     return interval, f"{text.ratio(interval.ratio)} ({ends}{provisional}): {names}"
