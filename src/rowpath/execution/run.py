@@ -232,6 +232,7 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             stands_in=ENGINES[planned.path.engine].stands_in,
             shortest_operation_ns=language(planned.adapter.language).shortest_operation_ns,
             durabilities=list(ENGINES[planned.path.engine].durabilities),
+            server_stays=planned.path.served and ENGINES[planned.path.engine].server_warm_s > 0,
             most_round_trips=most_round_trips(planned.adapter, planned.path),
             driver_digest=file_digest.digest(Path(planned.path.version)) if "/" in planned.path.version else "",
             source=name,

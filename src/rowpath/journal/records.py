@@ -54,6 +54,7 @@ class PathRecord(Record, tag="path"):
     durabilities: list[str] = []  # that its engine offers; empty: not known
     driver_digest: str = ""  # SHA-256 of a driver whose version is a file or folder; empty: a release
     source: str = ""  # the adapter's own file; empty: an external one
+    server_stays: bool = False  # one server process works for all sets, unless the run restarts servers
     most_round_trips: int = 0  # that its manifest entry declares of at most one row; 0: what the statement mode means
 
 

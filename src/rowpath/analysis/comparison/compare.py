@@ -27,7 +27,8 @@ from rowpath.journal.records import PathRecord
 from rowpath.model.metrics import UNITS
 
 PRIMARY = "time"
-OF_A_SERVER = "server_peak_memory"  # of one process for all sets of a run, unless servers are restarted
+MEMORY_OF_A_SERVER = "server_peak_memory"
+WITH_A_SERVER = ("time", "server_cpu", MEMORY_OF_A_SERVER)  # what the server's process has a part in
 # Per-CPU counters keep pages to themselves: no difference between two peaks is finer.
 MEMORY_RESOLUTION_BYTES = 512 * 1024
 
@@ -40,6 +41,7 @@ class _Candidate:
     base: Measured
     head: Measured
     interval: Interval | None = None
+    one_server: bool = False  # sets share a server process, so they show nothing of the next one
 
     @property
     def group(self) -> tuple[str, str]:
@@ -89,9 +91,9 @@ def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *,
         if paired:
             each.interval = interval_within(base.runs[0], each.row)
         else:
-            apart = each.row.metric != OF_A_SERVER or bool(base.runs[0].head.options.get("restart_servers"))
             measured = each.base.logarithms, each.head.logarithms
-            each.interval = compare_sides(*measured, drifts[each.group], sets_apart=apart)
+            each.one_server = _one_server(base.runs[0], each.row)
+            each.interval = compare_sides(*measured, drifts[each.group], sets_apart=not each.one_server)
     rows = _judged(candidates)
     rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, _rank(row)))
     return Comparison(
@@ -186,6 +188,14 @@ def _drifts(candidates: list[_Candidate]) -> dict[tuple[str, str], Drift]:
     }
 
 
+def _one_server(run: Run, row: ComparedRow) -> bool:
+    """Whether all sets of a run met the same server process, which has a part in this metric."""
+    if row.metric not in WITH_A_SERVER or run.head.options.get("restart_servers"):
+        return False
+    path = run.evidence.path(row.base_path)
+    return row.metric == MEMORY_OF_A_SERVER or (path is not None and path.server_stays)
+
+
 def _resolved(candidate: _Candidate) -> bool:
     """Whether the counters are fine enough for the difference."""
     difference = abs(candidate.head.middle - candidate.base.middle)
@@ -217,7 +227,7 @@ def _with_interval(candidate: _Candidate) -> ComparedRow:
         zero = not candidate.base.logarithms or not candidate.head.logarithms
         return msgspec.structs.replace(row, reason="a value of 0 has no ratio" if zero else "they share no set")
     if not math.isfinite(interval.high):
-        return msgspec.structs.replace(row, ratio=interval.ratio, p_value=1.0, reason=_unknown(row, interval))
+        return msgspec.structs.replace(row, ratio=interval.ratio, p_value=1.0, reason=_unknown(candidate, interval))
     few = interval.sets < SETS_FOR_CLAIMS
     half = interval.high - interval.mean
     return msgspec.structs.replace(
@@ -232,10 +242,10 @@ def _with_interval(candidate: _Candidate) -> ComparedRow:
     )
 
 
-def _unknown(row: ComparedRow, interval: Interval) -> str:
+def _unknown(candidate: _Candidate, interval: Interval) -> str:
     if interval.sets < 2:
         return "one set has no interval"
-    if row.metric == OF_A_SERVER:
+    if candidate.one_server:
         return "one server process a side shows no noise"
     return "the noise between runs is unknown"
 
