@@ -71,13 +71,18 @@ func (s *callStamps) keep(kind, descriptor uint16, enterNs, exitNs, result int64
 	}
 }
 
-// loopClockNs is the loop's reading of the clock between two operations.
-func loopClockNs() int64 {
-	now := NowNs()
-	if stamps != nil && atomic.LoadUint64(&stamps.on) != 0 && stamps.clocks != 0 {
-		stamps.keep(stampClock, 0, now, now, 0)
+// stampLoop keeps the loop's reading of the clock between two operations; it is inside the clock, so it stays small
+// enough to be compiled in line.
+func stampLoop(now int64) {
+	if stamps != nil {
+		stamps.keepClock(now)
 	}
-	return now
+}
+
+func (s *callStamps) keepClock(now int64) {
+	if atomic.LoadUint64(&s.on) != 0 && s.clocks != 0 {
+		s.keep(stampClock, 0, now, now, 0)
+	}
 }
 
 // Dial connects as net.Dialer does; where calls are stamped, those of the connection are.

@@ -39,7 +39,8 @@ func (s *sampler) pipeline(start, wanted int64) int64 {
 			s.operations++
 		}
 	})
-	end := loopClockNs()
+	end := NowNs()
+	stampLoop(end)
 	s.minNs = min(s.minNs, (end-start)/count)
 	s.maxNs = max(s.maxNs, (end-start)/count)
 	return end

@@ -46,7 +46,8 @@ func (s *sampler) sample(barrier *startBarrier, leadInNs, durationNs, wanted int
 	if barrier != nil {
 		begun = barrier.join()
 	}
-	cpu, start := processCPUNs(), loopClockNs()
+	cpu, start := processCPUNs(), NowNs()
+	stampLoop(start)
 	if barrier == nil {
 		begun = start
 	}
@@ -137,7 +138,8 @@ func (s *sampler) step(start int64) int64 {
 	if s.row++; int64(s.row) == s.wrap {
 		s.row = 0
 	}
-	end := loopClockNs()
+	end := NowNs()
+	stampLoop(end)
 	s.minNs = min(s.minNs, end-start)
 	s.maxNs = max(s.maxNs, end-start)
 	return end
