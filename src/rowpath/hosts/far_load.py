@@ -39,7 +39,7 @@ AskEach = Callable[[Mapping[str, tuple[Any, ...]]], tuple[dict[str, Any], dict[s
 
 
 class FarProcesses:
-    """As `Processes`, on hosts; a host that is lost is told by `listen`, and left out from then on."""
+    """As `Processes`, on hosts. `listen` raises HostLost for a host that is gone; later calls leave it out."""
 
     lead_ns = LEAD_NS
 
