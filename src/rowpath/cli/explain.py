@@ -21,7 +21,7 @@ from rowpath.cli.words import filters as filters_of
 from rowpath.errors import RowpathError, UsageError
 from rowpath.explain import own_query
 from rowpath.explain.explain import After, explained
-from rowpath.journal.reader import FILE as JOURNAL
+from rowpath.journal import FILE as JOURNAL
 from rowpath.journal.reader import read_as_written
 from rowpath.journal.records import ExplanationRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name

@@ -19,6 +19,8 @@ from rowpath.runners import driver_facts
 from rowpath.runners.manifest import availability, every_adapter
 from rowpath.workloads import workload_file
 
+DECIDE_WHETHER_HERE = ("engine", "engine_version", "version", "transport", "tls", "concurrency")
+
 
 def run(options: argparse.Namespace) -> int:
     """Print the lines; UsageError for filters of anything but paths."""
@@ -57,8 +59,8 @@ def paths(filters: Filters) -> Iterator[str]:
         for path in spread(adapter, filters):
             if pruned(adapter, path) or not matches(path, filters):
                 continue
-            coordinates = ("engine", "engine_version", "version", "transport", "tls", "concurrency")
-            key = (adapter.language, adapter.driver, *(path.get(coordinate) for coordinate in coordinates))
+            values = path.as_dict()
+            key = (adapter.language, adapter.driver, *[values.get(name, "none") for name in DECIDE_WHETHER_HERE])
             if key not in reasons:
                 reason, remedy = unavailable(adapter, path)
                 reasons[key] = f"    not here: {with_remedy(reason, remedy)}" if reason else ""

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 from rowpath.errors import UsageError
-from rowpath.journal.reader import FILE as JOURNAL
+from rowpath.journal import FILE as JOURNAL
 
 Filters = dict[str, tuple[str, ...]]
 

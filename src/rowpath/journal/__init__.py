@@ -1,1 +1,3 @@
 """`samples.jsonl`: the record types, the writer, the reader and the run directory."""
+
+FILE = "samples.jsonl"

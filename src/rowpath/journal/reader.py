@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from rowpath.errors import InternalError, UsageError
-from rowpath.journal import version_1
+from rowpath.journal import FILE, version_1
 from rowpath.journal.host_records import ClockRecord, HostRecord, WayRecord
 from rowpath.journal.record_base import InSet, InStage, Record
 from rowpath.journal.records import (
@@ -38,7 +38,6 @@ from rowpath.model.explanation import Explanation
 from rowpath.model.workload import Workload
 from rowpath.toml_file import unknown_keys
 
-FILE = "samples.jsonl"
 Kind = TypeVar("Kind", bound=Record)
 
 

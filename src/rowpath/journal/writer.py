@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.journal.reader import FILE, Records
+from rowpath.journal import FILE
+from rowpath.journal.reader import Records
 from rowpath.journal.record_base import Record
 from rowpath.machine import disk_space
 

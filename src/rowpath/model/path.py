@@ -67,12 +67,12 @@ class AccessPath(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, coordinates: dict[str, str], label: str = "") -> AccessPath:
         """The path with these coordinates, in canonical order."""
-        return cls(tuple((name, coordinates[name]) for name in _in_order(tuple(coordinates))), label)
+        return cls(tuple([(name, coordinates[name]) for name in _in_order(tuple(coordinates))]), label)
 
     @property
     def id(self) -> str:
         """The canonical text of the path: `engine=sqlite,deployment=embedded,…`."""
-        text = ",".join(f"{key}={value}" for key, value in self.coordinates)
+        text = ",".join([f"{key}={value}" for key, value in self.coordinates])
         return f"{text},label={self.label}" if self.label else text
 
     def get(self, key: str) -> str:

@@ -120,8 +120,7 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
         encrypts = deployment == "server" and any(value != "off" for value in wanted.get("tls", ()))
         if encrypts and "engine_version" not in wanted:
             choices["engine_version"] = _with_tls(engine_name, choices["engine_version"])
-        engine = ENGINES[engine_name]
-        stored = engine if isinstance(engine, Stored) else None
+        stored = _stored(engine_name)
         for point in itertools.product(*choices.values()):
             coordinates = dict(zip(choices, point, strict=True))
             if stored:
@@ -136,6 +135,12 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                 coordinates["placement"] = "none"  # no one knows where such a server runs
             for label in wanted.get("label", ("",)):
                 yield AccessPath.of(coordinates, label)
+
+
+@functools.cache
+def _stored(engine_name: str) -> Stored | None:
+    engine = ENGINES[engine_name]
+    return engine if isinstance(engine, Stored) else None
 
 
 def _of_a_kind(key: str, value: str, values: tuple[str, ...]) -> bool:

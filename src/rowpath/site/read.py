@@ -19,7 +19,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Analysis, PathDetails
 from rowpath.analysis.statistics.intervals import CONFIDENCE, SETS_FOR_CLAIMS, quantile
 from rowpath.errors import RowpathError, UsageError
-from rowpath.journal.reader import FILE
+from rowpath.journal import FILE
 from rowpath.journal.records import PathRecord
 from rowpath.machine import cpus, processes
 from rowpath.report import html

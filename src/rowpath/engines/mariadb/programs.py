@@ -38,7 +38,12 @@ def find(program: str) -> Path | None:
     prefix = named()
     folders = [str(prefix / name) for name in ("sbin", "bin", "libexec", "scripts")] if prefix else []
     path = folders or [*os.environ.get("PATH", os.defpath).split(os.pathsep), *SEARCHED]
-    found = shutil.which(program, path=os.pathsep.join(path))
+    return _first(program, os.pathsep.join(path))
+
+
+@functools.cache
+def _first(program: str, folders: str) -> Path | None:
+    found = shutil.which(program, path=folders)
     return Path(found) if found else None
 
 

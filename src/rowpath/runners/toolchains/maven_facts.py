@@ -6,10 +6,13 @@ import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING
 
 from rowpath.machine import maven
 from rowpath.runners.driver_package import NOT_FETCHED, Facts
+
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
 
 OLDEST_DATE = 1995  # reproducible archives are dated 1980
 _POM = "{*}"  # some POMs name the namespace, some do not
@@ -43,14 +46,14 @@ def facts_of(artefacts: list[str]) -> Facts:
     )
 
 
-def _poms(coordinates: str) -> Iterator[ElementTree.Element]:
+def _poms(coordinates: str) -> Iterator[Element]:
     """The artefact's POM and its parents', from the machine's own Maven repository, else from the archive."""
     group, artifact, version = coordinates.split(":")[:3]
     while group:
         folder = Path.home() / ".m2" / "repository" / group.replace(".", "/") / artifact / version
         file = folder / f"{artifact}-{version}.pom"
         if file.is_file():
-            pom = ElementTree.fromstring(file.read_bytes())
+            pom = _parsed(file.read_bytes())
         else:
             inside = _pom_inside(coordinates) if coordinates.startswith(f"{group}:{artifact}:") else None
             if inside is None:
@@ -65,17 +68,23 @@ def _poms(coordinates: str) -> Iterator[ElementTree.Element]:
         )
 
 
-def _pom_inside(coordinates: str) -> ElementTree.Element | None:
+def _pom_inside(coordinates: str) -> Element | None:
     group, artifact = coordinates.split(":")[:2]
     with zipfile.ZipFile(maven.jar(coordinates)) as archive:
         name = f"META-INF/maven/{group}/{artifact}/pom.xml"
-        return ElementTree.fromstring(archive.read(name)) if name in archive.namelist() else None
+        return _parsed(archive.read(name)) if name in archive.namelist() else None
 
 
-def _all(pom: ElementTree.Element, group: str) -> list[ElementTree.Element]:
+def _parsed(document: bytes) -> Element:
+    from xml.etree import ElementTree  # every command loads this module, few read a POM
+
+    return ElementTree.fromstring(document)
+
+
+def _all(pom: Element, group: str) -> list[Element]:
     found = pom.find(f"{_POM}{group}")
     return [] if found is None else list(found)
 
 
-def _text(element: ElementTree.Element, name: str) -> str:
+def _text(element: Element, name: str) -> str:
     return " ".join((element.findtext(f"{_POM}{name}") or "").split())

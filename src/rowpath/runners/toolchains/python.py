@@ -53,11 +53,6 @@ def _lock(adapter: Adapter | None = None) -> Path:
 
 
 @functools.cache
-def _lock_bytes(lock: Path) -> bytes:
-    return lock.read_bytes()
-
-
-@functools.cache
 def _locked(lock: Path) -> dict[str, str]:
     """Each locked package's requirement with its checksums, by name."""
     text = re.sub(r"^#.*\n", "", lock.read_text(), flags=re.MULTILINE)
@@ -107,9 +102,13 @@ def _environment(adapter: Adapter, version: str) -> Path:
     """Where the environment is: named by everything that makes it what it is."""
     own = adapter.driver if python_compiled.is_compiled(adapter) or adapter.build.get("apart") else ""
     own += _own(adapter, version) + (file_digest.digest(Path(version)) if "/" in version else "")
-    made_of = [_lock_bytes(_lock(adapter)), sys.version.encode(), sys.base_prefix.encode(), own.encode()]
-    name = hashlib.sha256(b"\0".join(made_of)).hexdigest()[:16]
-    return build_dir("python") / f"environment-{name}"
+    return build_dir("python") / f"environment-{_made_of(_lock(adapter), own)}"
+
+
+@functools.cache
+def _made_of(lock: Path, own: str) -> str:
+    made_of = [lock.read_bytes(), sys.version.encode(), sys.base_prefix.encode(), own.encode()]
+    return hashlib.sha256(b"\0".join(made_of)).hexdigest()[:16]
 
 
 def _program(environment: Path) -> Path:
