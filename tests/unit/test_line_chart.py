@@ -6,7 +6,7 @@ import itertools
 import re
 
 from rowpath import text as fmt
-from rowpath.report.line_chart import NUMBERS_APART, Axis, Chart, Curve, Point, draw, named, valued
+from rowpath.report.line_chart import MOST_CURVES, NUMBERS_APART, Axis, Chart, Curve, Point, draw, named, valued
 
 
 def _chart(*curves: Curve, across: Axis | None = None, lines: tuple[Curve, ...] = ()) -> str:
@@ -45,6 +45,15 @@ def test_an_interval_far_beyond_the_values_does_not_flatten_them() -> None:
     bare = _chart(Curve("one", (Point(0, 10), Point(1, 100))))
     assert _heights(wide) == _heights(bare)
     assert 'y1="100%" y2="0%"' in wide
+
+
+def test_of_many_curves_the_longest_are_drawn_and_the_others_counted() -> None:
+    short = [Curve(f"short-{at}", (Point(0, 1),)) for at in range(MOST_CURVES)]
+    long = [Curve(f"long-{at}", (Point(0, 1), Point(1, 2 + at))) for at in range(MOST_CURVES - 1)]
+    drawn = _chart(*short, *long)
+    names = re.findall(r"</svg>\d+: ([\w-]+)</li>", drawn)
+    assert sorted(names) == sorted(["short-0", *(curve.name for curve in long)])
+    assert f"<li>{len(short) - 1} more in the table</li>" in drawn
 
 
 def test_what_was_not_measured_is_drawn_under_the_curves_and_named() -> None:

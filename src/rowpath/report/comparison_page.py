@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rowpath import text as fmt
 from rowpath.analysis.comparison.model import ComparedRow
+from rowpath.analysis.findings.wording import ratio_text
 from rowpath.errors import UsageError
 from rowpath.model.grouping import grouped
 from rowpath.report import comparison as words
@@ -37,7 +37,7 @@ class Bar:
     @property
     def words(self) -> str:
         """`1.05× (1.04–1.06)`."""
-        return f"{fmt.ratio(self.row.ratio)} ({fmt.interval(self.row.low, self.row.high)})"
+        return ratio_text(self.row.ratio, self.row.low, self.row.high)
 
 
 @dataclass(frozen=True)

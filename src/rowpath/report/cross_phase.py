@@ -240,6 +240,7 @@ def loading_chart(analysis: Analysis, workload: str, lookup: Lookup) -> Chart | 
     ]
     if not any(curve.points for curve in curves):
         return None
+    curves.sort(key=lambda curve: max((point.y for point in curve.points), default=0.0), reverse=True)
     ways = next(iter(rates.values()))
     label = f"{workload}: rows a second by way of loading; the table holds the figures"
     explanation = "A point is the median rate of the sets."

@@ -156,8 +156,8 @@ def flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
 
 
 def of_mapping(caption: str, values: Mapping[str, Any], titles: tuple[str, str]) -> Grid:
-    """A grid of two columns."""
-    rows = tuple(Row((name, text)) for name, text in flat(values))
+    """A grid of two columns; what is empty is left out."""
+    rows = tuple(Row((name, text)) for name, text in flat(values) if text)
     return Grid(caption, (Column(titles[0]), Column(titles[1])), rows)
 
 

@@ -15,6 +15,7 @@ from rowpath.report.drawing import SIDE, LogAxis, line_colour, stretched, with_i
 
 NUMBERS_APART = 5.0  # per cent of the height
 TICKS = 8
+MOST_CURVES = 10  # more cannot be told apart
 
 
 class Point(NamedTuple):
@@ -55,7 +56,7 @@ class Chart(Frozen, frozen=True):
     label: str
     up: str  # title of the vertical axis
     across: Axis
-    curves: tuple[Curve, ...]
+    curves: tuple[Curve, ...]  # the most telling first: see `draw`
     text: Callable[[float], str]  # of a value of the vertical axis
     explanation: str  # what a point is, as a sentence
     lines: tuple[Curve, ...] = ()  # that were not measured
@@ -74,8 +75,12 @@ def valued(title: str, values: Iterable[float], text: Callable[[float], str]) ->
 
 
 def draw(chart: Chart) -> Markup:
-    """The chart with the list of its curves, as HTML; first in the list is the curve that ends uppermost."""
-    curves = sorted((each for each in chart.curves if each.points), key=lambda curve: -curve.points[-1].y)
+    """The chart with the list of its curves, as HTML; first in the list is the curve that ends uppermost.
+
+    Of more than `MOST_CURVES` the longest are drawn, of equally long ones the first, and the others are counted.
+    """
+    by_length = sorted((each for each in chart.curves if each.points), key=lambda curve: -len(curve.points))
+    curves = sorted(by_length[:MOST_CURVES], key=lambda curve: -curve.points[-1].y)
     scale = _vertical([*curves, *chart.lines])
     drawn = [
         *_ticks(chart, scale),
@@ -86,7 +91,8 @@ def draw(chart: Chart) -> Markup:
     svg = f'<svg class="chart" role="img" aria-label="{escape(chart.label)}">{"".join(drawn)}</svg>'
     titles = f"<span>{escape(chart.up)}</span><span>{escape(chart.across.title)}</span>"
     charted = f'<div class="charted">{svg}<p aria-hidden="true">{titles}</p></div>'
-    return Markup(f'{_legend(chart, curves)}{charted}<figcaption class="how">{_how_to_read(chart)}</figcaption>')
+    legend = _legend(chart, curves, len(by_length) - len(curves))
+    return Markup(f'{legend}{charted}<figcaption class="how">{_how_to_read(chart)}</figcaption>')
 
 
 def _how_to_read(chart: Chart) -> str:
@@ -176,11 +182,13 @@ def _spread(places: Sequence[float]) -> list[float]:
     return [begin + NUMBERS_APART * at for at in range(len(places))]
 
 
-def _legend(chart: Chart, curves: Sequence[Curve]) -> str:
+def _legend(chart: Chart, curves: Sequence[Curve], left_out: int) -> str:
     items = [
         f'<li><svg class="c-{line_colour(at)}"><circle cx="7" cy="7" r="4.5"/></svg>'
         f"{f'{at + 1}: ' if len(curves) > 1 else ''}{escape(curve.name)}{' (dashed)' if curve.dashed else ''}</li>"
         for at, curve in enumerate(curves)
     ]
     items += [f"<li>grey, dashed: {escape(line.name)}</li>" for line in chart.lines]
+    if left_out:
+        items.append(f"<li>{left_out} more in the table</li>")
     return f'<ul class="legend">{"".join(items)}</ul>'

@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, PhaseAnswer
+from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.model import Analysis, Neighbour, PathDetails
 from rowpath.model.base import Frozen
 from rowpath.report import statement
@@ -97,7 +98,7 @@ class Panels:
         return Panel(
             coordinates=self._coordinates(name, command),
             neighbour=fmt.clean(there),
-            against=f"{fmt.ratio(against.ratio)} ({fmt.interval(against.low, against.high)})" if against else "",
+            against=ratio_text(against.ratio, against.low, against.high) if against else "",
             differences=tuple(self._differences(bar.path_id, name, neighbour.other_id, there)) if neighbour else (),
             versions=_versions(own.versions) if own else "",
             figures=tuple(self._figures(name, where, bar)),

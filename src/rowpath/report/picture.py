@@ -236,7 +236,7 @@ def _of_group(own: RateBar) -> str:
     notes = [
         "" if own.reached else "requested rate not reached",
         f"{own.failed} failed" if own.failed else "",
-        f"p99 {fmt.duration(own.p99_ns)}" if own.p99_ns is not None else "",
+        f"p99 {fmt.duration(own.p99_ns)}".replace(" ", "\N{NO-BREAK SPACE}") if own.p99_ns is not None else "",
     ]
     return ", ".join(filter(None, notes))
 
