@@ -95,7 +95,10 @@ def test_what_a_client_group_reaches_is_a_picture_of_rates() -> None:
     shown = made.of_group("key", GroupAnswer("reads", "readers", 4, 30_000.0, bars, 6))
     assert shown is not None
     assert shown.title == "reads: readers, 4 clients, 30.0 k/s requested"
-    assert [row.note for row in shown.rows] == ["p99 333 µs", "requested rate not reached, 2 failed"]
+    assert [row.note for row in shown.rows] == [
+        "p99\N{NO-BREAK SPACE}333\N{NO-BREAK SPACE}µs",
+        "requested rate not reached, 2 failed",
+    ]
     assert [row.figure for row in shown.rows] == ["27.0 k/s", "9.00 k/s"]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
 import subprocess
@@ -15,6 +14,8 @@ INSTALL_SERVER = "apt-get install --no-install-recommends mariadb-server"
 INSTALL_CLIENT = "apt-get install --no-install-recommends mariadb-client"
 BY_NAME = "ROWPATH_MARIADB"
 SEARCHED = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin")  # where no user's PATH leads
+
+_found: dict[tuple[str, str], Path] = {}  # by program and folders: a list of paths asks a thousand times
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,10 @@ def find(program: str) -> Path | None:
     """One of MariaDB's programs; None when it is not here."""
     prefix = named()
     folders = [str(prefix / name) for name in ("sbin", "bin", "libexec", "scripts")] if prefix else []
-    path = folders or [*os.environ.get("PATH", os.defpath).split(os.pathsep), *SEARCHED]
-    return _first(program, os.pathsep.join(path))
-
-
-@functools.cache
-def _first(program: str, folders: str) -> Path | None:
-    found = shutil.which(program, path=folders)
-    return Path(found) if found else None
+    path = os.pathsep.join(folders or [*os.environ.get("PATH", os.defpath).split(os.pathsep), *SEARCHED])
+    if (program, path) not in _found and (found := shutil.which(program, path=path)):
+        _found[program, path] = Path(found)
+    return _found.get((program, path))
 
 
 def availability() -> Availability:
