@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rowpath.cli.plan import plan_for
 from rowpath.execution.mixed_load.path_runner import RATE_SEARCH
+from rowpath.machine import slowness
 from rowpath.model.progress import Estimate, Step
 from rowpath.planning.estimate import estimate, estimate_s
 from rowpath.planning.mixed_load import estimate as mixed_load
@@ -128,3 +131,19 @@ def test_complete_sets_are_not_estimated_again() -> None:
     rest = estimate(plan, done={(0, 0), (0, 1)})
     assert {step.set_number for step in rest.steps} == {-1, 2}
     assert rest.total_s < estimate_s(plan)
+
+
+def test_a_slower_machine_takes_longer_but_blocks_take_what_they_take() -> None:
+    plan = replace(plan_for("tour", {"engine": ("sqlite", "null")}, Overrides(sets=1), seed=1), slowness=1.0)
+    usual, slow = estimate(plan), estimate(replace(plan, slowness=2.0))
+    work_s = slow.total_s - usual.total_s
+    assert 0 < work_s < usual.total_s
+    assert slow.steps[0].seconds == pytest.approx(2 * usual.steps[0].seconds)  # before the first set: work only
+
+
+def test_the_slowness_of_this_machine_is_a_ratio_within_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    loops_s = iter([4 * slowness.TURNS_S, 9 * slowness.TURNS_S] * slowness.TRIES)
+    monkeypatch.setattr(slowness, "_loop_s", lambda: next(loops_s))
+    assert slowness.slowness.__wrapped__() == pytest.approx(2.0)
+    monkeypatch.setattr(slowness, "_loop_s", lambda: 1e9)
+    assert slowness.slowness.__wrapped__() == slowness.MOST

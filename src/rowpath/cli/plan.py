@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.execution.mixed_load.directory_copies import announced
+from rowpath.machine.slowness import slowness
 from rowpath.model.availability import with_remedy
 from rowpath.model.experiment import Experiment, Measure, Selection
 from rowpath.planning import disk_estimate, within
@@ -75,7 +77,7 @@ def checked_plan(
     plan = make_plan(file.experiment, workloads, filters, seed=seed, extended=extended, hosts=hosts)
     if plan.nothing_left:
         raise plan.nothing_left
-    return plan
+    return replace(plan, slowness=slowness())
 
 
 def check_versions(plan: Plan, versions: tuple[str, ...]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -28,6 +28,7 @@ from rowpath.journal.records import (
 )
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, describe, file_digest
+from rowpath.machine.slowness import slowness
 from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning import disk_estimate
@@ -133,6 +134,7 @@ def resume(
     filters = {key: tuple(values) for key, values in head.options["filters"].items()}
     extended = head.options["extended"]
     plan = make_plan(head.experiment, head.workloads, filters, seed=head.seed, extended=extended, hosts=hosts)
+    plan = replace(plan, slowness=slowness())
     known = set(head.options["path_ids"])
     now = {planned.path.id for planned in plan.paths}
     if now != known:

@@ -1,4 +1,7 @@
-"""How long a plan takes, roughly, before anything was measured: step by step, as its progress shows them."""
+"""How long a plan takes, roughly, before anything was measured: step by step, as its progress shows them.
+
+Work takes the longer the slower the machine is (`Plan.slowness`); blocks, links and the disk take what they take.
+"""
 
 from __future__ import annotations
 
@@ -54,17 +57,17 @@ def _joined(steps: Iterable[Step]) -> Iterator[Step]:
 
 def _before_s(plan: Plan) -> float:
     """Engines up and loaded, databases moved, every path verified."""
-    total = rough.BEGIN_S + disk_estimate.estimate(plan).seconds + moves_s(plan)
+    work_s, total = rough.BEGIN_S + disk_estimate.estimate(plan).seconds, moves_s(plan)
     for engine, deployment, *_ in dict.fromkeys(key_of(planned.path) for planned in plan.paths):
-        total += rough.BRING_UP_JVM_S if ENGINES[engine].server_warm_s else 0.0
-        total += rough.BRING_UP_SERVER_S if deployment == "server" else rough.BRING_UP_S
+        work_s += rough.BRING_UP_JVM_S if ENGINES[engine].server_warm_s else 0.0
+        work_s += rough.BRING_UP_SERVER_S if deployment == "server" else rough.BRING_UP_S
     for planned in plan.paths:
-        total += language(planned.adapter.language).start_s + rough.PROOF_S
+        work_s += language(planned.adapter.language).start_s + rough.PROOF_S
         total += sum(_passing_s(planned, plan.phase(name)) for name in planned.phases)
-        total += rough.PROOF_SERVED_S if planned.path.served else 0.0
+        work_s += rough.PROOF_SERVED_S if planned.path.served else 0.0
         for name in planned.phases:
             total += rough.PROOF_OPERATIONS * _operation_s(plan, planned, name) + _straced_s(plan, planned, name)
-    return total
+    return plan.slowness * work_s + total
 
 
 def _straced_s(plan: Plan, planned: PlannedPath, name: str) -> float:
@@ -73,9 +76,9 @@ def _straced_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     if system_calls.probe() != system_calls.MEANS_STRACE or phase.way == "bulk":
         return 0.0
     if phase.writes:
-        return rough.STRACED_S * min(phase.operations, rough.STRACED_WRITES) * _rows_written(phase)
+        return plan.slowness * rough.STRACED_S * min(phase.operations, rough.STRACED_WRITES) * _rows_written(phase)
     operations = rough.STRACED_SCANS if phase.scan or phase.union else rough.STRACED_READS
-    return rough.STRACED_S * operations * _fetches(plan, planned, name)
+    return plan.slowness * rough.STRACED_S * operations * _fetches(plan, planned, name)
 
 
 def _rows_written(phase: Phase) -> int:
@@ -87,7 +90,7 @@ def _set_steps(plan: Plan, batch: Batch, set_number: int) -> Iterator[Step]:
     """One set of a batch: every path started, every cold pass, then every phase warmed up and measured."""
     measure, phases = plan.experiment.measure, plan.experiment.phases
     starts_s = sum(language(planned.adapter.language).start_s for planned in batch)
-    yield Step(set_number, "", rough.SET_S + rough.STARTING_SHARE * starts_s)
+    yield Step(set_number, "", plan.slowness * (rough.SET_S + rough.STARTING_SHARE * starts_s))
     serving = {name: [planned for planned in batch if name in planned.phases] for name in phases}
     for name, paths in serving.items():
         if paths and (not plan.phase(name).writes or _writes_in(plan, "cold")):
@@ -97,7 +100,7 @@ def _set_steps(plan: Plan, batch: Batch, set_number: int) -> Iterator[Step]:
     for name, paths in serving.items():
         if paths and not plan.phase(name).writes:
             warm_s = sum(_warm_s(plan, planned, name, set_number) for planned in paths)
-            yield Step(set_number, _called(name, "warm"), rough.QUIET_S + warm_s)
+            yield Step(set_number, _called(name, "warm"), plan.slowness * rough.QUIET_S + warm_s)
             blocks_s = sum(_block_s(plan, planned, name) for planned in paths)
             yield Step(set_number, _called(name, "steady"), rough.REPEATED * measure.rounds * blocks_s)
         elif paths and _writes_in(plan, "steady"):
@@ -116,12 +119,13 @@ def _cold_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """The first pass of a phase, or a whole write phase."""
     phase = plan.phase(name)
     if phase.writes:
-        return rough.WRITE_S + phase.operations * (_write_s(planned) + rough.WRITE_ROW_S * _rows_written(phase))
+        rows_s = plan.slowness * rough.WRITE_ROW_S * _rows_written(phase)
+        return plan.slowness * rough.WRITE_S + phase.operations * (_write_s(plan, planned) + rows_s)
     if phase.kind == "null":
         return 0.0
     if "cold" not in plan.experiment.measure.regimes:
-        return rough.COLD_S
-    return rough.COLD_S + _operation_s(plan, planned, name) + _passing_s(planned, phase)
+        return plan.slowness * rough.COLD_S
+    return plan.slowness * rough.COLD_S + _operation_s(plan, planned, name) + _passing_s(planned, phase)
 
 
 def _warm_s(plan: Plan, planned: PlannedPath, name: str, set_number: int) -> float:
@@ -130,7 +134,7 @@ def _warm_s(plan: Plan, planned: PlannedPath, name: str, set_number: int) -> flo
     least_s = min(runner.warm_least_s[0 if first else 1], cap_s)
     if planned.path.served and set_number == 0:  # later sets meet what the server has compiled by then
         least_s = max(least_s, ENGINES[planned.path.engine].server_warm_s)
-    compiling_s = runner.compiling_s[0 if first else 1]
+    compiling_s = plan.slowness * runner.compiling_s[0 if first else 1]
     blocks_s = rough.WARM_MORE * max(least_s, compiling_s, rough.WARM_BLOCKS * _block_s(plan, planned, name))
     return max(least_s, min(cap_s, blocks_s), _operation_s(plan, planned, name))
 
@@ -139,29 +143,31 @@ def _block_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """A lead-in and a block; half an operation more, because the last one ends after the block's time."""
     measure, operation_s = plan.experiment.measure, _operation_s(plan, planned, name)
     lead_in_s = max(measure.lead_in_ms / 1000, operation_s) if operation_s < rough.LONG_OPERATION_S else 0.0
-    return rough.EXCHANGE_S + lead_in_s + max(measure.block_ms / 1000 + operation_s / 2, operation_s)
+    return plan.slowness * rough.EXCHANGE_S + lead_in_s + max(measure.block_ms / 1000 + operation_s / 2, operation_s)
 
 
-def _write_s(planned: PlannedPath) -> float:
+def _write_s(plan: Plan, planned: PlannedPath) -> float:
     """Seconds of a write: what the disk takes, or the way there and back; a link's round trip added."""
     waiting = _trip_s(planned) / planned.path.pipeline
     if planned.path.durability == "full":
         return waiting + rough.SYNC_S
-    return waiting + (rough.SPLIT_S if planned.path.placement == "split" and planned.path.served else rough.TURN_S)
+    apart = planned.path.placement == "split" and planned.path.served
+    return waiting + plan.slowness * (rough.SPLIT_S if apart else rough.TURN_S)
 
 
 def _operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """Seconds of an operation that goes through a whole table, or delivers many rows; next to nothing of any other."""
     phase = plan.phase(name)
     if phase.kind == "connect":
-        return rough.CONNECT_S
+        return plan.slowness * rough.CONNECT_S
     table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
     if phase.truth == "aggregate":
-        return rough.SUMMED_S * (phase.range_rows or (table.rows if table else 0))
+        return plan.slowness * rough.SUMMED_S * (phase.range_rows or (table.rows if table else 0))
     rows = _rows_read(plan, name)
     if planned.path.get("fetch") == "columnar":
-        return rows * rough.COLUMNS_S
-    return rows * language(planned.adapter.language).row_s + rough.FETCH_S * _fetches(plan, planned, name)
+        return plan.slowness * rows * rough.COLUMNS_S
+    rows_s = rows * language(planned.adapter.language).row_s
+    return plan.slowness * (rows_s + rough.FETCH_S * _fetches(plan, planned, name))
 
 
 def _rows_read(plan: Plan, name: str) -> int:

@@ -56,6 +56,7 @@ class Plan:
     extended: bool
     unserved: tuple[tuple[str, str, str], ...] = field(default=())  # (path id, phase, reason)
     nothing_left: UsageError | None = None  # why there are no paths
+    slowness: float = 1.0  # of this machine against that of the estimates' constants
 
     def phase(self, name: str) -> Phase:
         """The phase called `workload.phase`."""

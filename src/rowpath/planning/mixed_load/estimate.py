@@ -50,8 +50,8 @@ def stage_steps(plan: Plan, planned: PlannedPath, set_number: int) -> list[Step]
     for stage in stages_of(plan, planned):
         backups = sum(actions.get(name, 0) for name in stage.client_groups)
         ends_early = stage.until in actions
-        seconds = beside_s + (rough.RESTORE_S + rough.RESTORE_ROW_S * rows) * backups
-        backup_s = rough.BACKUP_BEGUN_S + (rough.BACKUP_S + rough.BACKUP_ROW_S * rows) * backups
+        seconds = beside_s + plan.slowness * (rough.RESTORE_S + rough.RESTORE_ROW_S * rows) * backups
+        backup_s = rough.BACKUP_BEGUN_S + plan.slowness * (rough.BACKUP_S + rough.BACKUP_ROW_S * rows) * backups
         seconds += min(stage.seconds, backup_s) if ends_early else stage.kill_s or stage.seconds
         if stage.kill_s:
             seconds += rough.RECOVER_S + measure.warm_cap_s  # new clients are warmed up again
@@ -72,7 +72,7 @@ def rate_search_steps(plan: Plan, planned: PlannedPath, set_number: int) -> list
 def _ready_s(plan: Plan, planned: PlannedPath) -> float:
     cap_s = plan.experiment.measure.warm_cap_s
     warm_s = max(cap_s, least_s(planned, cap_s)) + rough.REST_S
-    return rough.SET_S + language(planned.adapter.language).start_s + warm_s
+    return plan.slowness * (rough.SET_S + language(planned.adapter.language).start_s) + warm_s
 
 
 def moves_s(plan: Plan) -> float:
@@ -80,7 +80,7 @@ def moves_s(plan: Plan) -> float:
     engines = {planned.path.engine for planned in plan.paths}
     copies = [copy for copy in plan.experiment.directory_copies if copy.engine in engines]
     moved = [copy for copy in copies if _here(copy.engine, copy.source) and _here(copy.engine, copy.target)]
-    return (rough.MOVE_S + rough.MOVE_ROW_S * _rows(plan)) * len(moved)
+    return plan.slowness * (rough.MOVE_S + rough.MOVE_ROW_S * _rows(plan)) * len(moved)
 
 
 def _here(engine_name: str, end: CopyEnd) -> bool:
