@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Literal
 
@@ -153,11 +153,21 @@ class Schedule:
 
     def _move(self) -> None:
         """Databases moved by copying their directories: a step of an experiment of groups, before the first set."""
-        if self.plan.experiment.directory_copies:
-            folder, log = self.directory.work / "moves", self.context.log_of(self.plan.paths[0])
-            directory_copies.carry_out_all(
-                self.plan, folder, self.journal.write, self.progress.note, log, self.timeout_s
-            )
+        for engine in dict.fromkeys(move.engine for move in self.plan.experiment.directory_copies):
+            mine = tuple(planned for planned in self.plan.paths if planned.path.engine == engine)
+            if mine and self._hosts is not None and self._is_far(mine[0]):
+                self.progress.note(f"moving databases of {engine} on host {key_of(mine[0].path)[-1]}")
+                records, notes = self._hosts.copy_directories(mine[0])
+                for record in records:
+                    self.journal.write(record)
+                for text in notes:
+                    self.progress.note(text)
+            elif mine:
+                plan, folder = replace(self.plan, paths=mine), self.directory.work / "moves"
+                log = self.context.log_of(mine[0])
+                directory_copies.carry_out_all(
+                    plan, folder, self.journal.write, self.progress.note, log, self.timeout_s
+                )
 
     def _measure_links(self) -> None:
         for value, placement in dict.fromkeys((p.path.get("link"), p.path.placement) for p in self.plan.paths):

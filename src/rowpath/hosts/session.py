@@ -9,11 +9,13 @@ from typing import Any, Literal, cast
 
 from rowpath.engines.base import Instance
 from rowpath.errors import EnvironmentMissing
+from rowpath.execution.mixed_load.backup_site import BackupSite
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
 from rowpath.hosts import cluster, network
+from rowpath.hosts.far_backup import FarBackup
 from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.far_worker import FarWorker
 from rowpath.hosts.ray_cluster import RayCluster
@@ -25,7 +27,7 @@ from rowpath.model.hosts import Host, HostsFile
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.path import AccessPath
 from rowpath.planning.hosts import of_group, spreads
-from rowpath.planning.instance_key import Key
+from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import Plan, PlannedPath
 
 
@@ -38,6 +40,7 @@ class Session:
         self._cluster = RayCluster(self.state)
         self._unavailable: dict[tuple[str, str], tuple[str, str]] = {}
         self._plan: Plan | None = None
+        self._offsets_ns: dict[str, int] = {}  # of hosts' clocks from ours, as last measured for groups
         try:
             self.hello = self._cluster.ask_all(tuple(host.name for host in self.file.host), "hello")
             for name, found in self.hello.items():
@@ -110,11 +113,24 @@ class Session:
             if host not in ports:  # they listen from now on: clocks are measured around every stage
                 ports[host] = self._cluster.ask(host, "serve_network", self._own)
             found = network.measure(self._own, self.file.named(host).address, ports[host], only_clocks=True)
+            self._offsets_ns[host] = found["offset_ns"]
             return ClockRecord(host, "", found["offset_ns"], found["bound_ns"], network.MEANS)
 
         hosts = {group.name: self.of_group(planned, group) for group in groups}
         far = FarProcesses(planned, instance, connections, hosts, ask_each=self._cluster.ask_each, clock=clock)
         return cast(Processes, far)
+
+    def backup_site(self, planned: PlannedPath, name: str) -> BackupSite:
+        """As `Hosts` has it."""
+        host = key_of(planned.path)[-1]
+        far = FarBackup(planned.path.id, name, self._cluster.asking(host), lambda: self._offsets_ns[host])
+        return cast(BackupSite, far)
+
+    def copy_directories(self, planned: PlannedPath) -> tuple[list[Record], list[str]]:
+        """As `Hosts` has it."""
+        host = key_of(planned.path)[-1]
+        found: tuple[list[Record], list[str]] = self._cluster.ask(host, "copy_directories", planned.path.engine)
+        return found
 
     def prove(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
         """As `Hosts` has it."""
