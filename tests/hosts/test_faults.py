@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -20,6 +23,7 @@ from tests.hosts.lab import Lab
 
 S = 1_000_000_000
 KILL_S = 0.7
+PAUSED_S = 0.3
 EXPERIMENT = """schema_version = 1
 name = "faults"
 title = "A backup, and an engine killed"
@@ -86,17 +90,52 @@ backup = "vacuum-into"
 """
 
 
-@pytest.fixture(scope="module", params=["one client's host", "clients of two hosts"])
+@pytest.fixture(scope="module", params=["one client's host", "clients of two hosts", "a slow controller"])
 def directory(request: pytest.FixtureRequest, namespaces: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of PostgreSQL beside another host, and of SQLite on its client's host."""
     folder = tmp_path_factory.mktemp("faults")
-    spread = request.param == "clients of two hosts"
+    spread = request.param != "one client's host"
     over, embedded = ('over = "load"', "") if spread else ("", EMBEDDED)
     file = folder / "faults.toml"
     file.write_text(EXPERIMENT.format(over=over, embedded=embedded, kill_s=KILL_S))
-    done = namespaces.rowpath("run", str(file), "--hosts", str(namespaces.file), "-o", str(folder / "run"))
-    assert done.returncode == 0, done.stdout + done.stderr
+    words = ("run", str(file), "--hosts", str(namespaces.file), "-o", str(folder / "run"))
+    if request.param == "a slow controller":
+        _run_slowly(namespaces, folder / "run", *words)
+    else:
+        done = namespaces.rowpath(*words)
+        assert done.returncode == 0, done.stdout + done.stderr
     return folder / "run"
+
+
+def _run_slowly(hosts: Lab, directory: Path, *words: str) -> None:
+    """Run it; from the stage with the kill until the kill is journalled the controller only now and then works.
+
+    What hosts do meanwhile reaches it late, and so does its word reach them.
+    """
+    under_way = hosts.begun(*words)
+    paused = 0
+    try:
+        while under_way.poll() is None:
+            if _in_the_stage(directory):
+                under_way.send_signal(signal.SIGSTOP)
+                time.sleep(PAUSED_S)
+                under_way.send_signal(signal.SIGCONT)
+                paused += 1
+            time.sleep(PAUSED_S / 3)
+    finally:
+        under_way.send_signal(signal.SIGCONT)
+        _, errors = under_way.communicate(timeout=60)
+    assert under_way.returncode == 0, errors
+    assert "Traceback" not in errors
+    assert paused
+
+
+def _in_the_stage(directory: Path) -> bool:
+    with contextlib.suppress(Exception):
+        records = reader.read_as_written(directory)
+        begun = [each for each in records.all(StageRecord) if each.stage == "killed"]
+        return len(begun) > len(records.all(KillRecord))
+    return False
 
 
 @pytest.fixture

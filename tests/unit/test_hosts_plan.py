@@ -10,15 +10,18 @@ import msgspec
 import pytest
 from typing_extensions import override
 
+from rowpath.cli.plan import plan_for, plan_within
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Selection
 from rowpath.model.hosts import Host, HostsFile
 from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable, StageTable
 from rowpath.model.path import AccessPath
+from rowpath.planning.estimate import _ways_s
 from rowpath.planning.experiment_file import load_experiment
 from rowpath.planning.hosts import of_group
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load.eligibility import stages_left_out
+from rowpath.planning.overrides import NOT_OVERRIDDEN
 from rowpath.planning.plan import Plan, make_plan
 from rowpath.runners.process import RunnerFailure
 
@@ -203,3 +206,13 @@ def test_a_path_whose_clients_cannot_be_spread_is_dropped(select: dict[str, str]
 def test_a_failure_survives_its_way() -> None:
     found = pickle.loads(pickle.dumps(RunnerFailure("crashed", "the runner ended", "08006")))
     assert (found.kind, found.text, found.code) == ("crashed", "the runner ended", "08006")
+
+
+def test_a_limit_of_time_holds_what_joining_and_measuring_the_hosts_take() -> None:
+    words, filters = NOT_OVERRIDDEN, {"engine": ("postgresql",)}
+    plan, _cost = plan_within("tour", filters, words, 600.0, seed=1, hosts=Known())
+    assert {planned.path.get("client_host") for planned in plan.paths} == {"app1"}
+    here = plan_for("tour", filters, words, seed=1)
+    assert _ways_s(here) == 0 < _ways_s(plan)
+    with pytest.raises(UsageError, match="too short"):
+        plan_within("tour", filters, words, 600.0, seed=1, hosts=Known(), spent_s=599.0)

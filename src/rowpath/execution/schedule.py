@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -54,6 +55,7 @@ class Schedule:
         timeout_s: float,
         wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
         within_s: float | None = None,
+        spent_s: float = 0.0,
         restart_servers: bool = False,
         done: Done | None = None,
         paths_to_repeat: PathsToRepeat | None = None,
@@ -87,15 +89,15 @@ class Schedule:
         self._set_runner = SetRunner(self.context, hosts=hosts)
         self._paths_to_repeat = paths_to_repeat
         self._server_syncs: dict[Key, Path] = {}
-        self._within_s = within_s
+        self._within_s, self._spent_s = within_s, spent_s
 
     def run(self, measure: bool = True) -> None:
         """Everything; engines and runners are stopped on every way out."""
-        time_limit = TimeLimit(self._within_s)
+        time_limit = TimeLimit(self._within_s, self._spent_s)
         cpus.usable()
         os.sched_setaffinity(0, cpus.controller_cpus())
         try:
-            self._meet_hosts("before")
+            time_limit.keep(self._meet_hosts("before"))
             with load_progress.watched(self.progress.loading):
                 self._bring_up()
                 self._measure_links()
@@ -123,15 +125,17 @@ class Schedule:
             processes.stop_all()
             shutil.rmtree(self.directory.work, ignore_errors=True)
 
-    def _meet_hosts(self, when: Literal["before", "after"]) -> None:
-        """What the hosts are, their clocks and the ways between them, into the journal."""
+    def _meet_hosts(self, when: Literal["before", "after"]) -> float:
+        """What the hosts are, their clocks and the ways between them, into the journal; what measuring took, in s."""
         if self._hosts is None:
-            return
+            return 0.0
         if when == "before":
             self._hosts.begin(self.plan, self.timeout_s, self.progress.note)
         self.progress.note("measuring clocks and the network between the hosts")
+        begun_s = time.monotonic()
         for record in self._hosts.records(when):
             self.journal.write(record)
+        return time.monotonic() - begun_s
 
     def _is_far(self, planned: PlannedPath) -> bool:
         return self._hosts is not None and self._hosts.is_far(planned)

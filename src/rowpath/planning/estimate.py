@@ -54,7 +54,7 @@ def _joined(steps: Iterable[Step]) -> Iterator[Step]:
 
 def _before_s(plan: Plan) -> float:
     """Engines up and loaded, databases moved, every path verified."""
-    total = rough.BEGIN_S + disk_estimate.estimate(plan).seconds + moves_s(plan)
+    total = rough.BEGIN_S + disk_estimate.estimate(plan).seconds + moves_s(plan) + _ways_s(plan)
     for engine, deployment, *_ in dict.fromkeys(key_of(planned.path) for planned in plan.paths):
         total += rough.BRING_UP_JVM_S if ENGINES[engine].server_warm_s else 0.0
         total += rough.BRING_UP_SERVER_S if deployment == "server" else rough.BRING_UP_S
@@ -65,6 +65,14 @@ def _before_s(plan: Plan) -> float:
         for name in planned.phases:
             total += rough.PROOF_OPERATIONS * _operation_s(plan, planned, name) + _straced_s(plan, planned, name)
     return total
+
+
+def _ways_s(plan: Plan) -> float:
+    """Clocks of hosts and the ways between them, measured before and after all sets."""
+    pairs = {(planned.path.get("client_host"), planned.path.get("server_host")) for planned in plan.paths}
+    hosts = {host for pair in pairs for host in pair if host != "none"}
+    ways = [pair for pair in pairs if pair[1] not in ("none", pair[0])]
+    return 2 * (rough.HOST_S * len(hosts) + rough.WAY_S * len(ways))
 
 
 def _straced_s(plan: Plan, planned: PlannedPath, name: str) -> float:
