@@ -14,6 +14,7 @@ from rowpath.engines.base import External
 from rowpath.errors import RowpathError
 from rowpath.execution import emulated_link
 from rowpath.execution.instances import EngineInstances
+from rowpath.execution.lost_hosts import LostHosts
 from rowpath.execution.mixed_load import directory_copies
 from rowpath.execution.mixed_load.schedule import MixedLoadSchedule
 from rowpath.execution.prepared_phases import PhaseCache
@@ -88,6 +89,7 @@ class Schedule:
         self._renewal = Renewal(self.context, self.engine_instances)
         self._set_runner = SetRunner(self.context, hosts=hosts)
         self._paths_to_repeat = paths_to_repeat
+        self._lost = LostHosts(self.context, hosts, self.engine_instances.forget_host)
         self._server_syncs: dict[Key, Path] = {}
         self._within_s, self._spent_s = within_s, spent_s
 
@@ -109,6 +111,7 @@ class Schedule:
             if measure:
                 self._measure_all(time_limit)
             self._meet_hosts("after")
+            self._lost.end()
         except HostLost as lost:
             self.journal.write(NoteRecord(f"the run ended {self.context.now_ns() / 1e9:.1f} s after its begin: {lost}"))
             raise
@@ -216,7 +219,7 @@ class Schedule:
 
     def _measure_all(self, time_limit: TimeLimit) -> None:
         if self.plan.experiment.client_groups:
-            MixedLoadSchedule(self.context, self._renewal, self.done.sets, self._hosts).run(time_limit)
+            MixedLoadSchedule(self.context, self._renewal, self.done.sets, self._lost, self._hosts).run(time_limit)
             return
         measure = self.plan.experiment.measure
         for set_number in time_limit.sets(measure.sets, self.context.note):
@@ -243,7 +246,17 @@ class Schedule:
             self._set(set_number, extra, batch)
 
     def _set(self, set_number: int, batch_number: int, batch: tuple[PlannedPath, ...]) -> None:
-        members = [planned for planned in batch if self.context.runnable(planned)]
-        if members:
-            self._renewal.renew(members, first=set_number == 0)
-            self._set_runner.run(set_number, batch_number, members)
+        able = [planned for planned in batch if self.context.runnable(planned) or self._lost.needed_by(planned)]
+        whole = False
+        while not whole:
+            members = [planned for planned in able if not self._lost.needed_by(planned)]
+            if all(planned.path.is_null for planned in members) and len(members) < len(able):
+                return
+            # One without its lost members is no set that --resume may leave out.
+            number = batch_number if len(members) == len(able) else batch_number + len(self.plan.batches) + 1
+            if not members:
+                return
+            with self._lost.left_out():
+                self._renewal.renew(members, first=set_number == 0)
+                self._set_runner.run(set_number, number, members)
+                whole = True

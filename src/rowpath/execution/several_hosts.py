@@ -43,6 +43,12 @@ class Hosts(Protocol):
     def is_far(self, planned: PlannedPath) -> bool:
         """Whether the path runs on other hosts than this machine."""
 
+    def needed_by(self, planned: PlannedPath) -> frozenset[str]:
+        """The hosts without which the path cannot be measured."""
+
+    def leave_out(self, host: str) -> None:
+        """Ask nothing more of a host that is lost."""
+
     def instance(self, key: Key) -> Instance:
         """The instance of that key, started and loaded on its host. Errors: RowpathError, RunnerFailure."""
 

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rowpath.engines.base import BackedUp, Instance
+from rowpath.execution.mixed_load import restore_check
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.restore_check import Restored, restore_check
+from rowpath.execution.mixed_load.restore_check import Restored
 from rowpath.execution.prepared_phases import PreparedWorkload
 from rowpath.machine import cpus, private_directories, processes
 from rowpath.planning.plan import PlannedPath
@@ -113,8 +114,8 @@ class BackupSite:
     ) -> Restored:
         """What comes of restoring it, as `restore_check` has it; never raises for what the backup did wrong."""
         folder = self._folder / "restored"
-        return restore_check(
-            self.backup, self._instance, self._planned, works, before, after, folder, log=log, timeout_s=timeout_s
+        return restore_check.restore_check(
+            self.backup, self._instance, self._planned, works, before, after, folder, log, timeout_s
         )
 
     def remove(self) -> None:
