@@ -68,7 +68,7 @@ class Killing:
                 shared_counters.snapshot(GROUP, time.monotonic_ns()).operations < LEAST and time.monotonic() < deadline
             ):
                 time.sleep(0.01)
-            pids = crash_recovery.kill(self.instance, [worker]) if kill else []
+            pids = crash_recovery.kill(self.instance, [worker])[0] if kill else []
             shared_counters.end(GROUP, time.monotonic_ns())
             if worker.runner.alive():
                 worker.groups_end(60.0)
@@ -90,6 +90,8 @@ class Killing:
         )
         return Crashed(pids, recovery, found)
 
-    def start(self) -> None:
+    def start(self) -> int:
+        begun_ns = time.monotonic_ns()
         if self.instance.deployment == "server":
             self.instance.start()
+        return time.monotonic_ns() - begun_ns

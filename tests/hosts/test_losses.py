@@ -14,7 +14,7 @@ import pytest
 from rowpath.hosts import cluster, node
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
-from rowpath.journal.record_base import Record
+from rowpath.journal.record_base import InSet, InStage, Record
 from rowpath.journal.records import SampleRecord
 from tests.hosts.conftest import experiment, load_experiment
 from tests.hosts.lab import Lab
@@ -136,6 +136,56 @@ def test_a_lost_load_host_ends_the_stage_and_what_it_did_stays(loopback: Lab, tm
     assert found.outcome == "complete"
     assert not any(each.cut or any(share.lost for share in each.hosts) for each in found.all(ClientGroupRecord))
     _gone(loopback, time.monotonic())
+
+
+@pytest.mark.parametrize("groups", [False, True], ids=["interleaved sets", "client groups"])
+def test_paths_that_do_not_need_a_lost_host_go_on(loopback: Lab, tmp_path: Path, groups: bool) -> None:
+    directory = tmp_path / "run"
+    if groups:
+        file = Path(load_experiment(tmp_path, 2.0))
+        file.write_text(file.read_text().replace('over = "load"', "").replace("sets = 1", "sets = 2"))
+        begun = SecondRecord
+    else:
+        file, begun = Path(experiment(tmp_path, "long", sets=2, rounds=60)), SampleRecord
+    words = ("run", str(file), "--hosts", str(loopback.file), "client_host=app1,app2", "-o", str(directory))
+    under_way = loopback.begun(*words)
+    try:
+        _wait_for(lambda: "app2" in _clients(directory, begun), under_way)
+        killed = time.monotonic()
+        os.kill(_of_host(loopback, "app2", "ray::Agent"), signal.SIGKILL)
+        _, errors = under_way.communicate(timeout=120)
+    finally:
+        under_way.kill()
+    assert under_way.returncode == 3, errors
+    assert "error: host app2 was lost" in errors
+    assert "Traceback" not in errors
+    _gone(loopback, killed)
+    found = reader.read_as_written(directory)
+    assert found.outcome == "interrupted"
+    assert any("host app2 was lost" in note and "all but: " in note for note in found.notes)
+    hosts = {path_id: path.coordinates["client_host"] for path_id, path in found.paths.items()}
+    whole = {
+        number
+        for (number, batch), one in found.sets.items()
+        if (batch, number) in found.done.sets and {hosts[path_id] for path_id in one.path_ids} == {"app1"}
+    }
+    assert whole == {0, 1}
+    again = loopback.rowpath("run", "--resume", str(directory))
+    assert again.returncode == 0, again.stderr
+    found = reader.read_as_written(directory)
+    assert found.outcome == "complete"
+    for path_id in found.paths:
+        sets = {key[0] for key, one in found.sets.items() if path_id in one.path_ids and key[::-1] in found.done.sets}
+        assert sets == {0, 1}
+    _gone(loopback, time.monotonic())
+
+
+def _clients(directory: Path, kind: type[InSet | InStage]) -> set[str]:
+    """The hosts of clients of which something was measured."""
+    with contextlib.suppress(Exception):
+        found = reader.read_as_written(directory)
+        return {found.paths[each.path_id].coordinates["client_host"] for each in found.all(kind) if each.set >= 0}
+    return set()
 
 
 def test_nothing_goes_on_without_its_controller(loopback: Lab, tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -187,13 +188,13 @@ def test_a_server_that_dies_in_a_stage_is_started_again(groups: World, tmp_path:
 
 @pytest.mark.parametrize("label", ["a", "b"])
 def test_a_kill_on_purpose(groups: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, label: str) -> None:
-    def killed(instance: Any, workers: list[Any]) -> list[int]:
+    def killed(instance: Any, workers: list[Any]) -> tuple[list[int], int]:
         groups.say("killed", instance.name)
         if instance.deployment == "server":
             instance.up = False
         else:
             workers[0].runner.living = False
-        return [1]
+        return [1], time.monotonic_ns()
 
     monkeypatch.setattr(crash_recovery, "kill", killed)
     crashing = StageTable(name="crash", client_groups=("writers",), seconds=5.0, kill_s=0.03)

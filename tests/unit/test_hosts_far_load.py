@@ -18,7 +18,7 @@ from rowpath.model.histogram import empty
 from rowpath.model.path import AccessPath
 from rowpath.runners.protocol import GroupClient, GroupSpec, GroupTotal
 
-OFFSETS_NS = {"app1": 10**15, "app2": 5 * 10**12}
+OFFSETS_NS = {"app1": 10**15, "app2": 5 * 10**12, "db": 3 * 10**13}
 BOTH = ("app1", "app2")
 
 
@@ -43,6 +43,8 @@ class Hosts:
 
     def _reply(self, host: str, words: tuple[Any, ...]) -> Any:
         match words:
+            case ("engine_kill", _key):
+                return [41, 42], OFFSETS_NS["db"] + 77
             case ("load_open", _path, connections):
                 return Opened([], dict.fromkeys(connections, 0), [False]), [(1, 100)]
             case ("load", "begin", begins):
@@ -155,3 +157,8 @@ def test_a_lost_server_ends_the_stage_too(far: FarProcesses, hosts: Hosts) -> No
     hosts.lost = {"db"}
     with pytest.raises(HostLost, match="host db was lost"):
         far.listen()
+
+
+def test_an_engine_is_killed_on_its_host_and_the_instant_is_of_our_clock(far: FarProcesses, hosts: Hosts) -> None:
+    assert far.kill_engine() == ([41, 42], 77)
+    assert [host for host, words in hosts.asked if words[0] == "engine_kill"] == ["db"]

@@ -10,11 +10,13 @@ import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.execution.mixed_load import pacing
+from rowpath.execution.mixed_load.backup_site import BackupSite
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.group_totals import Member, _due
 from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.hosts.far_backup import FarBackup
 from rowpath.hosts.far_counters import FarCounters, FarUsage, joined, stall_ns
 from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.load import Seen
@@ -30,7 +32,12 @@ S = 1_000_000_000
 
 @pytest.mark.parametrize(
     ("there", "here", "only_here"),
-    [(FarProcesses, Processes, set()), (FarCounters, SharedCounters, {"file", "spans"}), (FarUsage, Usage, set())],
+    [
+        (FarProcesses, Processes, set()),
+        (FarCounters, SharedCounters, {"file", "spans"}),
+        (FarUsage, Usage, set()),
+        (FarBackup, BackupSite, set()),
+    ],
 )
 def test_a_stage_finds_on_hosts_what_it_finds_here(there: type, here: type, only_here: set[str]) -> None:
     public = {name for name in vars(here) if not name.startswith("_")}

@@ -10,14 +10,18 @@ import msgspec
 import pytest
 from typing_extensions import override
 
+from rowpath.cli.plan import plan_for, plan_within
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Selection
 from rowpath.model.hosts import Host, HostsFile
 from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable, StageTable
 from rowpath.model.path import AccessPath
+from rowpath.planning.estimate import _ways_s
 from rowpath.planning.experiment_file import load_experiment
 from rowpath.planning.hosts import of_group
 from rowpath.planning.instance_key import key_of
+from rowpath.planning.mixed_load.eligibility import stages_left_out
+from rowpath.planning.overrides import NOT_OVERRIDDEN
 from rowpath.planning.plan import Plan, make_plan
 from rowpath.runners.process import RunnerFailure
 
@@ -164,19 +168,8 @@ def test_hosts_in_the_role_load_are_asked_when_a_group_is_spread_over_them() -> 
     [
         (None, _over(), "group 'readers' is spread over hosts, but no hosts are given"),
         (Known(), _over(), "group 'readers' is spread over hosts in the role 'load', and no host has it"),
-        (Asked(), {"directory_copies": (DirectoryCopyTable(CopyEnd(), CopyEnd()),)}, "copies databases"),
-        (
-            Asked(),
-            {"stages": (StageTable("saved", ("readers", "backup")),)},
-            "stage 'saved' makes a backup, which is not done on other hosts yet",
-        ),
-        (
-            Asked(),
-            {"stages": (StageTable("killed", ("readers",), kill_s=1.0),)},
-            "stage 'killed' kills the engine, which is not done on other hosts yet",
-        ),
     ],
-    ids=["no hosts", "no such role", "copies", "backup", "kill"],
+    ids=["no hosts", "no such role"],
 )
 def test_what_hosts_cannot_do_is_refused_with_a_hint(hosts: Known | None, changed: dict[str, Any], what: str) -> None:
     with pytest.raises(UsageError, match=what) as refused:
@@ -184,11 +177,14 @@ def test_what_hosts_cannot_do_is_refused_with_a_hint(hosts: Known | None, change
     assert refused.value.hint
 
 
-def test_a_stage_that_does_not_run_is_not_refused() -> None:
-    stages = (StageTable("reads", ("readers",)), StageTable("killed", ("readers",), kill_s=1.0, extended=True))
-    assert _groups(Asked(), stages=stages).paths
-    with pytest.raises(UsageError, match="kills the engine"):
-        _groups(Asked(), stages=stages, extended=True)
+def test_backups_kills_and_moves_are_done_on_hosts() -> None:
+    stages = (StageTable("saved", ("readers", "backup")), StageTable("killed", ("readers",), kill_s=1.0))
+    moves = (DirectoryCopyTable(CopyEnd(), CopyEnd()),)
+    select = {"engine": "postgresql", "language": "c", "driver": "libpq", "statement": "prepared", "backup": "*"}
+    plan = _groups(Asked(), stages=stages, directory_copies=moves, paths=(Selection(select=select),))
+    assert {planned.path.get("backup") for planned in plan.paths} == {"basebackup", "dump"}
+    assert {key_of(planned.path)[-1] for planned in plan.paths} == {"db"}
+    assert list(stages_left_out(plan)) == []
 
 
 @pytest.mark.parametrize(
@@ -210,3 +206,13 @@ def test_a_path_whose_clients_cannot_be_spread_is_dropped(select: dict[str, str]
 def test_a_failure_survives_its_way() -> None:
     found = pickle.loads(pickle.dumps(RunnerFailure("crashed", "the runner ended", "08006")))
     assert (found.kind, found.text, found.code) == ("crashed", "the runner ended", "08006")
+
+
+def test_a_limit_of_time_holds_what_joining_and_measuring_the_hosts_take() -> None:
+    words, filters = NOT_OVERRIDDEN, {"engine": ("postgresql",)}
+    plan, _cost = plan_within("tour", filters, words, 600.0, seed=1, hosts=Known())
+    assert {planned.path.get("client_host") for planned in plan.paths} == {"app1"}
+    here = plan_for("tour", filters, words, seed=1)
+    assert _ways_s(here) == 0 < _ways_s(plan)
+    with pytest.raises(UsageError, match="too short"):
+        plan_within("tour", filters, words, 600.0, seed=1, hosts=Known(), spent_s=599.0)

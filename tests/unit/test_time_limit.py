@@ -58,3 +58,10 @@ def test_the_first_set_always_begins(clock: Clock) -> None:
     limit = TimeLimit(5.0)
     clock.now_s += 10
     assert measured(limit, clock, [1.0, 1.0])[0] == [0]
+
+
+def test_what_was_spent_before_and_what_comes_after_are_a_part_of_the_limit(clock: Clock) -> None:
+    limit = TimeLimit(60.0, spent_s=15.0)
+    limit.keep(10.0)
+    assert measured(limit, clock, [17.0, 17.0, 17.0])[0] == [0, 1]
+    assert measured(TimeLimit(60.0), clock, [17.0, 17.0, 17.0])[0] == [0, 1, 2]

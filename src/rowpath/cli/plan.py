@@ -54,13 +54,19 @@ def plan_within(
     overrides: Overrides,
     within_s: float,
     *,
+    spent_s: float = 0.0,
     extended: bool = False,
     seed: int | None = None,
+    hosts: SeveralHosts | None = None,
 ) -> tuple[Plan, str]:
-    """As `plan_for`, measured so that it ends in this time, and a line that says what that costs; UsageError too."""
+    """As `plan_for`, measured so that it ends in this time, and a line that says what that costs; UsageError too.
+
+    `spent_s`: what of the time is over.
+    """
     file = load_experiment(name) if isinstance(name, str) else name
-    plan = checked_plan(file._replace(experiment=overridden(file, overrides)), filters, extended=extended, seed=seed)
-    return within.fit(plan, file.workloads, within_s, overrides)
+    changed = file._replace(experiment=overridden(file, overrides))
+    plan = checked_plan(changed, filters, extended=extended, seed=seed, hosts=hosts)
+    return within.fit(plan, file.workloads, within_s, overrides, spent_s)
 
 
 def checked_plan(

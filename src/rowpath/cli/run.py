@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,25 +34,24 @@ def run(options: argparse.Namespace) -> int:
             "--resume takes no other options: they come from the run directory",
             f"rowpath run --resume {options.resume}",
         )
+    begun_s = time.monotonic()
     with contextlib.ExitStack() as cleanup:
         file = execution.hosts_file_of(options.resume) if options.resume else options.hosts
         hosts = cleanup.enter_context(_joined(file, options)) if file else None
-        return _run(options, filters, hosts)
+        return _run(options, filters, hosts, begun_s)
 
 
 def _joined(file: Path, options: argparse.Namespace) -> contextlib.AbstractContextManager[Session]:
     """The hosts of a file, for a run."""
     from rowpath.cli import hosts as joining  # a run without hosts loads nothing of them
 
-    if options.within_s:
-        raise UsageError("--within does not work with --hosts yet", "-r SETS, or --fast")
     if options.tape:
         raise UsageError("a tape is replayed on this machine only", "remove --hosts, or --tape")
     return joining.joined(file)
 
 
-def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None) -> int:
-    """`rowpath run` on this machine or on the hosts that have been joined."""
+def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, begun_s: float) -> int:
+    """`rowpath run` on this machine or on the hosts that have been joined; joining is a part of `--within`."""
     if options.resume:
         exports = open_exports(options)
         outcome = execution.resume(
@@ -78,11 +78,12 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None) -
             options.seconds,
             options.rigorous,
         )
-        more = {"extended": options.all, "seed": options.seed}
+        more: dict[str, Any] = {"extended": options.all, "seed": options.seed, "hosts": hosts}
         if options.within_s:
-            plan, cost = planning.plan_within(experiment, filters, overrides, options.within_s, **more)
+            spent_s = time.monotonic() - begun_s if hosts is not None else 0.0
+            plan, cost = planning.plan_within(experiment, filters, overrides, options.within_s, spent_s=spent_s, **more)
         else:
-            plan, cost = planning.plan_for(experiment, filters, overrides, **more, hosts=hosts), ""
+            plan, cost = planning.plan_for(experiment, filters, overrides, **more), ""
         if options.version:
             planning.check_versions(plan, filters["version"])
         if options.plan:
@@ -105,6 +106,7 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None) -
             timeout_s=options.timeout,
             wait_for_quiet_s=options.wait_for_quiet_s,
             within_s=options.within_s,
+            spent_s=time.monotonic() - begun_s if hosts is not None else 0.0,
             restart_servers=options.rigorous,
             together=tuple(options.together),
             paths_to_repeat=paths_to_repeat,

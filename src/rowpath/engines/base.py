@@ -321,6 +321,8 @@ class FarSpent:
 class Far(Protocol):
     """An instance whose processes are on another host than the client: its host reads and pins them."""
 
+    start_ns: int  # what its last start took there
+
     def take_cores(self) -> None:
         """Bring its processes to their measured cores, and read them."""
 

@@ -115,6 +115,10 @@ class EngineInstances:
         if instance is not None:
             instance.stop()
 
+    def forget_host(self, host: str) -> None:
+        """Forget those of a host that is lost."""
+        self._instances = {key: instance for key, instance in self._instances.items() if key[-1] != host}
+
     def forget_far(self) -> None:
         """Forget those of other hosts: their hosts have stopped them."""
         self._instances = {key: instance for key, instance in self._instances.items() if key[-1] == "none"}

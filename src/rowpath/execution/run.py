@@ -77,6 +77,7 @@ def run_plan(
     timeout_s: float,
     wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
     within_s: float | None = None,
+    spent_s: float = 0.0,
     restart_servers: bool = False,
     together: tuple[str, ...] = (),
     paths_to_repeat: PathsToRepeat | None = None,
@@ -88,7 +89,7 @@ def run_plan(
     """Run the plan into a new run directory; without `measure` only its verification pass.
 
     Without `paths_to_repeat` no set is added for intervals that are too wide. `tape`: what serves its paths.
-    `hosts`: joined, those of `hosts_file`.
+    `hosts`: joined, those of `hosts_file`. `spent_s`: of `within_s`, before now.
     """
     counters.probe()  # takes a moment: before there is a directory that an interruption would leave without a head
     run_directory = RunDirectory(directory or new_name(plan.experiment.name))
@@ -101,7 +102,7 @@ def run_plan(
     head = options | {"together": list(together), "tape": str(tape.resolve()) if tape else ""}
     write_head(journal, plan, head | ({HOSTS_OPTION: str(hosts_file.resolve())} if hosts_file else {}))
     build_for(plan, progress)
-    options |= {"wait_for_quiet_s": wait_for_quiet_s, "within_s": within_s}
+    options |= {"wait_for_quiet_s": wait_for_quiet_s, "within_s": within_s, "spent_s": spent_s}
     more: dict[str, Any] = {"paths_to_repeat": paths_to_repeat, "hosts": hosts}
     schedule = Schedule(plan, run_directory, journal, scrubber, progress, **options, **more)
     return _execute(schedule, measure)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +14,7 @@ from rowpath.engines.base import External
 from rowpath.errors import RowpathError
 from rowpath.execution import emulated_link
 from rowpath.execution.instances import EngineInstances
+from rowpath.execution.lost_hosts import LostHosts
 from rowpath.execution.mixed_load import directory_copies
 from rowpath.execution.mixed_load.schedule import MixedLoadSchedule
 from rowpath.execution.prepared_phases import PhaseCache
@@ -54,6 +56,7 @@ class Schedule:
         timeout_s: float,
         wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
         within_s: float | None = None,
+        spent_s: float = 0.0,
         restart_servers: bool = False,
         done: Done | None = None,
         paths_to_repeat: PathsToRepeat | None = None,
@@ -86,16 +89,17 @@ class Schedule:
         self._renewal = Renewal(self.context, self.engine_instances)
         self._set_runner = SetRunner(self.context, hosts=hosts)
         self._paths_to_repeat = paths_to_repeat
+        self._lost = LostHosts(self.context, hosts, self.engine_instances.forget_host)
         self._server_syncs: dict[Key, Path] = {}
-        self._within_s = within_s
+        self._within_s, self._spent_s = within_s, spent_s
 
     def run(self, measure: bool = True) -> None:
         """Everything; engines and runners are stopped on every way out."""
-        time_limit = TimeLimit(self._within_s)
+        time_limit = TimeLimit(self._within_s, self._spent_s)
         cpus.usable()
         os.sched_setaffinity(0, cpus.controller_cpus())
         try:
-            self._meet_hosts("before")
+            time_limit.keep(self._meet_hosts("before"))
             with load_progress.watched(self.progress.loading):
                 self._bring_up()
                 self._measure_links()
@@ -107,6 +111,7 @@ class Schedule:
             if measure:
                 self._measure_all(time_limit)
             self._meet_hosts("after")
+            self._lost.end()
         except HostLost as lost:
             self.journal.write(NoteRecord(f"the run ended {self.context.now_ns() / 1e9:.1f} s after its begin: {lost}"))
             raise
@@ -123,15 +128,17 @@ class Schedule:
             processes.stop_all()
             shutil.rmtree(self.directory.work, ignore_errors=True)
 
-    def _meet_hosts(self, when: Literal["before", "after"]) -> None:
-        """What the hosts are, their clocks and the ways between them, into the journal."""
+    def _meet_hosts(self, when: Literal["before", "after"]) -> float:
+        """What the hosts are, their clocks and the ways between them, into the journal; what measuring took, in s."""
         if self._hosts is None:
-            return
+            return 0.0
         if when == "before":
             self._hosts.begin(self.plan, self.timeout_s, self.progress.note)
         self.progress.note("measuring clocks and the network between the hosts")
+        begun_s = time.monotonic()
         for record in self._hosts.records(when):
             self.journal.write(record)
+        return time.monotonic() - begun_s
 
     def _is_far(self, planned: PlannedPath) -> bool:
         return self._hosts is not None and self._hosts.is_far(planned)
@@ -153,11 +160,21 @@ class Schedule:
 
     def _move(self) -> None:
         """Databases moved by copying their directories: a step of an experiment of groups, before the first set."""
-        if self.plan.experiment.directory_copies:
-            folder, log = self.directory.work / "moves", self.context.log_of(self.plan.paths[0])
-            directory_copies.carry_out_all(
-                self.plan, folder, self.journal.write, self.progress.note, log, self.timeout_s
-            )
+        for engine in dict.fromkeys(move.engine for move in self.plan.experiment.directory_copies):
+            mine = tuple(planned for planned in self.plan.paths if planned.path.engine == engine)
+            if mine and self._hosts is not None and self._is_far(mine[0]):
+                self.progress.note(f"moving databases of {engine} on host {key_of(mine[0].path)[-1]}")
+                records, notes = self._hosts.copy_directories(mine[0])
+                for record in records:
+                    self.journal.write(record)
+                for text in notes:
+                    self.progress.note(text)
+            elif mine:
+                plan, folder = replace(self.plan, paths=mine), self.directory.work / "moves"
+                log = self.context.log_of(mine[0])
+                directory_copies.carry_out_all(
+                    plan, folder, self.journal.write, self.progress.note, log, self.timeout_s
+                )
 
     def _measure_links(self) -> None:
         for value, placement in dict.fromkeys((p.path.get("link"), p.path.placement) for p in self.plan.paths):
@@ -202,7 +219,7 @@ class Schedule:
 
     def _measure_all(self, time_limit: TimeLimit) -> None:
         if self.plan.experiment.client_groups:
-            MixedLoadSchedule(self.context, self._renewal, self.done.sets, self._hosts).run(time_limit)
+            MixedLoadSchedule(self.context, self._renewal, self.done.sets, self._lost, self._hosts).run(time_limit)
             return
         measure = self.plan.experiment.measure
         for set_number in time_limit.sets(measure.sets, self.context.note):
@@ -229,7 +246,17 @@ class Schedule:
             self._set(set_number, extra, batch)
 
     def _set(self, set_number: int, batch_number: int, batch: tuple[PlannedPath, ...]) -> None:
-        members = [planned for planned in batch if self.context.runnable(planned)]
-        if members:
-            self._renewal.renew(members, first=set_number == 0)
-            self._set_runner.run(set_number, batch_number, members)
+        able = [planned for planned in batch if self.context.runnable(planned) or self._lost.needed_by(planned)]
+        whole = False
+        while not whole:
+            members = [planned for planned in able if not self._lost.needed_by(planned)]
+            if all(planned.path.is_null for planned in members) and len(members) < len(able):
+                return
+            # One without its lost members is no set that --resume may leave out.
+            number = batch_number if len(members) == len(able) else batch_number + len(self.plan.batches) + 1
+            if not members:
+                return
+            with self._lost.left_out():
+                self._renewal.renew(members, first=set_number == 0)
+                self._set_runner.run(set_number, number, members)
+                whole = True

@@ -17,6 +17,7 @@ from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
 
 if TYPE_CHECKING:
+    from rowpath.execution.mixed_load.backup_site import BackupSite
     from rowpath.execution.mixed_load.client_processes import Processes
 
 
@@ -42,6 +43,12 @@ class Hosts(Protocol):
     def is_far(self, planned: PlannedPath) -> bool:
         """Whether the path runs on other hosts than this machine."""
 
+    def needed_by(self, planned: PlannedPath) -> frozenset[str]:
+        """The hosts without which the path cannot be measured."""
+
+    def leave_out(self, host: str) -> None:
+        """Ask nothing more of a host that is lost."""
+
     def instance(self, key: Key) -> Instance:
         """The instance of that key, started and loaded on its host. Errors: RowpathError, RunnerFailure."""
 
@@ -55,6 +62,12 @@ class Hosts(Protocol):
         self, planned: PlannedPath, instance: Instance, connections: Mapping[str, int], groups: list[ClientGroupTable]
     ) -> Processes:
         """New client processes on these hosts, as `Processes`. Errors: RowpathError, RunnerFailure."""
+
+    def backup_site(self, planned: PlannedPath, name: str) -> BackupSite:
+        """A backup by that name on the path's engine's host. Errors: EnvironmentMissing."""
+
+    def copy_directories(self, planned: PlannedPath) -> tuple[list[Record], list[str]]:
+        """The experiment's moves of databases of the path's engine, on its engine's host: records, and sentences."""
 
     def prove(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
         """The verification pass of the path, on its client host, journalled; as `VerificationPass.prove`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -186,6 +187,14 @@ class Worker:
         )
         with self._on_its_cores():
             return self._ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=work.parameters).prepare_ns
+
+    def first_answer_ns(self, work: PreparedPhase | None) -> int:
+        """What connecting took, and then preparing a query and reading the first of its rows; None: connecting only."""
+        begun_ns = time.monotonic_ns()
+        if work is not None:
+            self.prepare(work)
+            self.verify(work, 0, 1, max_rows=1)
+        return self.connect_ns + time.monotonic_ns() - begun_ns
 
     def _ask(self, message: type[protocol.Request], expect: type[AnyReply], **fields: Any) -> AnyReply:
         return self.runner.request(message, self.timeout_s, expect=expect, **fields)

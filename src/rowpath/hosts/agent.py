@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import platform
 import signal
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from rowpath import __version__
+from rowpath.engines.base import Backup
 from rowpath.errors import InternalError, RowpathError
+from rowpath.execution.mixed_load import crash_recovery
 from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.hosts import load, network, node
 from rowpath.hosts.host_run import HostRun
@@ -22,7 +25,7 @@ from rowpath.machine import cpus, describe, processes
 from rowpath.model.hosts import cpu_list
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import unavailable
-from rowpath.planning.instance_key import Key
+from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import Plan
 from rowpath.runners.manifest import adapter_of, build, tools
 from rowpath.workloads import generators
@@ -31,7 +34,7 @@ WORKER_METHODS = frozenset(
     {"open", "notice_server", "facts", "run", "settle", "commits", "written_bytes", "reset_peaks", "peaks", "close"}
     | {"helpers_cpu_ns", "disconnect", "take_cores"}
 )
-PHASE_METHODS = frozenset({"prepare", "sample", "verify", "reset"})
+PHASE_METHODS = frozenset({"prepare", "sample", "verify", "reset", "first_answer_ns"})
 ENGINE_METHODS = frozenset(
     {"check", "options", "own_copy", "settle", "commits", "size_bytes", "facts", "statement_counts"}
 )
@@ -107,6 +110,8 @@ class Agent:
         """Build runners and drivers for the paths that have clients here; what was built or fetched."""
         run = self._now()
         mine = [p for p in run.plan.paths if run.loads or p.path.get("client_host") == self.name]
+        if any(group.action for group in run.plan.experiment.client_groups):  # backups are restored and read here
+            mine += [p for p in run.plan.paths if key_of(p.path)[-1] == self.name and p not in mine]
         noted: list[str] = []
         build([(p.adapter, p.path.version) for p in mine], noted.append, [p.path for p in mine])
         return noted
@@ -122,11 +127,17 @@ class Agent:
         run.held[key] = HeldServer(self.name, instance, "free" if key[5] == "free" else "same")
         return Facts.of(key, self.name, instance)
 
-    def engine_start(self, key: Key) -> Facts:
-        """Start an instance again."""
+    def engine_start(self, key: Key) -> tuple[Facts, int]:
+        """Start an instance again; beside what it is now, what that took in ns."""
         instance = self._now().instances[key]
+        begun_ns = time.monotonic_ns()
         instance.start()
-        return Facts.of(key, self.name, instance)
+        return Facts.of(key, self.name, instance), time.monotonic_ns() - begun_ns
+
+    def engine_kill(self, key: Key) -> tuple[list[int], int]:
+        """As `crash_recovery.kill` has it, of an instance here; when, by our clock."""
+        run = self._now()
+        return crash_recovery.kill(run.instances[key], run.load_workers())
 
     def engine_stop(self, key: Key) -> None:
         """Stop an instance; its data stays."""
@@ -160,7 +171,7 @@ class Agent:
         worker = run.workers[number]
         if method in PHASE_METHODS:
             name, *rest = arguments
-            found = getattr(worker, method)(run.work_of(worker, name), *rest, **named)
+            found = getattr(worker, method)(run.work_of(worker, name) if name else None, *rest, **named)
         elif method in WORKER_METHODS:
             found = getattr(worker, method)(*arguments, **named)
         else:
@@ -191,6 +202,22 @@ class Agent:
         if key not in run.used:
             run.used[key] = ProcessUse(run.instances[key].pids)
         return run.used[key].since()
+
+    def backup_make(self, path_id: str, name: str) -> Backup:
+        """A backup of a path's database that is to be made here; how it is."""
+        return self._now().backups.make(path_id, name)
+
+    def backup(self, path_id: str, name: str, method: str, *arguments: Any) -> Any:
+        """A method of a backup here."""
+        return self._now().backups.called(path_id, name, method, *arguments)
+
+    def backups_used(self) -> ProcessSecond | None:
+        """What programs that make backups here used since the last time."""
+        return self._now().backups.use.since()
+
+    def copy_directories(self, engine: str) -> tuple[list[Record], list[str]]:
+        """Every move of the experiment's databases of that engine, done here: its records, and what was said of it."""
+        return self._now().copy_directories(engine)
 
     def lives(self) -> None:
         """Reply."""

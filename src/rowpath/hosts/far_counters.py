@@ -50,12 +50,14 @@ class FarCounters:
         hosts = self._far.hosts_of(name, self.places[name])
         return {host: at_ns + self._far.offset_ns(host) for host in hosts if host in self.hosts}
 
-    def begin(self, name: str, at_ns: int) -> None:
+    def begin(self, name: str, at_ns: int) -> int:
         """As `SharedCounters` has it: at that instant on every host, by its own clock."""
         words = {host: each + self.later_ns.get((name, host), 0) for host, each in self._words(name, at_ns).items()}
         self.begins |= {(name, host): each for host, each in words.items()}
         found = self._far.ask({host: ("load", "begin", {name: each}) for host, each in words.items()}, may_miss=True)
         self.leads |= {(name, host): left[name] for host, left in found.items() if name in left}
+        late_ns = [-int(left[name]) for left in found.values() if name in left]
+        return at_ns + max([0, *late_ns])
 
     def end(self, name: str, at_ns: int) -> None:
         """As `SharedCounters` has it."""
@@ -87,8 +89,8 @@ class FarCounters:
 
     def ended_ns(self, name: str) -> int:
         """As `SharedCounters` has it, of our clock, by the last look."""
-        ages = [each.ended_ago_ns for each in self._seen(name) if each.ended_ago_ns is not None]
-        return self._seen_at_ns - min(ages) if ages else 0
+        hosts = (host for host, groups in self.last.items() if name in groups and groups[name].ended_ns)
+        return max((self.last[host][name].ended_ns - self._far.offset_ns(host) for host in hosts), default=0)
 
     def acknowledged(self, name: str) -> tuple[Counts, Counts]:
         """As `SharedCounters` has it."""
@@ -144,6 +146,9 @@ class FarUsage:
             host, key = self._server
             server = self._far.ask({host: ("server_used", key)}, may_miss=True).get(host)
             used |= {"server": server} if server else {}
+        engine = self._far.engine_host
+        backup = self._far.ask({engine: ("backups_used",)}, may_miss=True).get(engine)
+        used |= {"backup": backup} if backup else {}
         own = self._own.since()
         return used | ({"controller": own} if own else {}), None
 

@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from rowpath.engines.base import Instance
+from rowpath.engines.base import Backup, Instance
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.client_processes import Seat
@@ -28,6 +28,7 @@ from rowpath.journal.mixed_load_records import (
     HostStart,
 )
 from rowpath.journal.records import WorkerRecord
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load import spread
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
@@ -70,6 +71,8 @@ class FarProcesses:
         self._shares: dict[str, dict[str, spread.Share]] = {}  # by group, of the stage
         names = [name for group in connections for name in self._of(group, connections[group])]
         self.hosts = tuple(dict.fromkeys(names))
+        self._key = key_of(planned.path)
+        self.engine_host = self._key[-1]
 
     def _of(self, group: str, clients: int, rate_per_s: float = 0.0, seed: int = 0) -> dict[str, spread.Share]:
         return spread.shares(clients, rate_per_s, seed, self._groups[group])
@@ -120,6 +123,16 @@ class FarProcesses:
         hosts, mine = self._groups[group], self._of(group, self._connections[group])
         numbered = {host: (number, len(hosts)) for number, host in enumerate(hosts) if host in mine}
         self.ask({host: ("load", "prepare", group, work.name, *part) for host, part in numbered.items()})
+
+    def prepare_backup(self, group: str, number: int, name: str, backup: Backup) -> None:
+        """As `Processes` has it, on the group's host."""
+        self._groups[name] = self._groups[group]
+        self.ask_load(self._groups[group], "prepare_backup", group, number, name, backup)
+
+    def kill_engine(self) -> tuple[list[int], int]:
+        """As `Processes` has it, on the engine's host; the instant is of our clock."""
+        pids, at_ns = self.ask({self.engine_host: ("engine_kill", self._key)})[self.engine_host]
+        return pids, at_ns - self.offset_ns(self.engine_host)
 
     def pids(self) -> list[int]:
         """None here."""
@@ -210,7 +223,7 @@ class FarProcesses:
 
     def read_clocks(self) -> None:
         """Measure the clock of every host. Errors: HostLost."""
-        self.clocks |= {host: self._clock(host) for host in self.hosts}
+        self.clocks |= {host: self._clock(host) for host in dict.fromkeys((*self.hosts, self.engine_host))}
 
     def before_stage(self) -> None:
         """As `Processes` has it."""

@@ -89,6 +89,14 @@ class FarWorker:
         reply: protocol.VerifyReply = self._there("verify", work.name, first, count, **more)
         return reply
 
+    def first_answer_ns(self, work: PreparedPhase | None) -> int:
+        """As `Worker` has it."""
+        return int(self._there("first_answer_ns", work.name if work is not None else ""))
+
+    def run(self, statements: list[str]) -> None:
+        """As `Worker` has it."""
+        self._there("run", statements)
+
     def reset(self, work: PreparedPhase) -> None:
         """As `Worker` has it."""
         self._there("reset", work.name)

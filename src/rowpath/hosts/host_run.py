@@ -7,18 +7,21 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import Instance
 from rowpath.errors import InternalError, RowpathError
 from rowpath.execution.instances import EngineInstances
+from rowpath.execution.mixed_load import directory_copies
 from rowpath.execution.mixed_load.resource_usage import ProcessUse
-from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
+from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.verification_pass import VerificationPass
 from rowpath.execution.worker import Worker
 from rowpath.hosts import load, node
+from rowpath.hosts.host_backups import HostBackups
 from rowpath.hosts.replies import Ask
 from rowpath.hosts.server_side import Facts, HeldServer, far_server
 from rowpath.journal.record_base import Record
@@ -50,6 +53,7 @@ class HostRun:
         self.workers: dict[int, Worker] = {}
         self.loads = loads
         self.used: dict[Key, ProcessUse] = {}
+        self.backups = HostBackups(self)
         self._load: load.HostLoad | None = None
         self._started = 0
         self._peers = peers
@@ -94,8 +98,7 @@ class HostRun:
         self.load_close()
         planned = self.planned(path_id)
         instance, log = self.instance(key_of(planned.path)), self.context.log_of(planned)
-        workloads = (self.plan.workloads[name] for name in planned.workloads)
-        works = {each.name: self.context.phase_cache.path_work(each, planned.path, instance) for each in workloads}
+        works = self.works(planned, instance)
         made = self._load = load.HostLoad(
             planned, instance, connections, works, self.context.directory.work, log=log, timeout_s=self._timeout_s
         )
@@ -106,11 +109,20 @@ class HostRun:
             numbers.append((self._started, worker.runner.pid))
         return made.open(), numbers
 
+    def load_workers(self) -> list[Worker]:
+        """The client processes here; none when there are no groups."""
+        return self._load.workers if self._load is not None else []
+
     def loading(self) -> load.HostLoad:
         """The client processes here."""
         if self._load is None:
             raise InternalError(f"host {self.name} has no client processes", "run it again")
         return self._load
+
+    def works(self, planned: PlannedPath, instance: Instance) -> dict[str, PreparedWorkload]:
+        """The workloads of a path's phases, ready for its engine."""
+        workloads = (self.plan.workloads[name] for name in planned.workloads)
+        return {each.name: self.context.phase_cache.path_work(each, planned.path, instance) for each in workloads}
 
     def load_close(self) -> None:
         """End the client processes here."""
@@ -134,6 +146,16 @@ class HostRun:
         self.records.clear()
         bad = VerificationPass(self.context, self.planned(path_id), count_commits).prove()
         return bad, list(self.records)
+
+    def copy_directories(self, engine: str) -> tuple[list[Record], list[str]]:
+        """As `Agent` has it."""
+        mine = tuple(each for each in self.plan.paths if each.path.engine == engine)
+        plan, folder = replace(self.plan, paths=mine), self.context.directory.work / "moves"
+        found: list[Record] = []
+        notes: list[str] = []
+        log = self.context.log_of(mine[0])
+        directory_copies.carry_out_all(plan, folder, found.append, notes.append, log, self._timeout_s)
+        return found, notes
 
     def end(self) -> dict[str, str]:
         """Stop everything; what runners wrote."""

@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rowpath.engines.base import Instance
+from rowpath.engines.base import Backup, Instance
 from rowpath.errors import InternalError
 from rowpath.execution.mixed_load import acknowledged_writes
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.mixed_load.backup_action import statement_work
+from rowpath.execution.mixed_load.client_processes import Processes, Seat
 from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
@@ -29,7 +30,7 @@ from rowpath.runners.protocol import GroupSpec, GroupTotal
 
 Counts = NDArray[np.uint32]
 METHODS = frozenset(
-    {"prepare", "ready", "begin", "end", "states", "look", "acknowledged", "totals", "used", "kill"}
+    {"prepare", "prepare_backup", "ready", "begin", "end", "states", "look", "acknowledged", "totals", "used", "kill"}
     | {"check_ledger", "end_stage"}
 )
 
@@ -53,10 +54,11 @@ class States:
 
 @dataclass(frozen=True)
 class Seen:
-    """A group here at one instant; the age of its last end (None: none has ended), by this host's clock."""
+    """A group here at one instant; age and instant of its last end (None, 0: none has ended), by this host's clock."""
 
     snapshot: Snapshot
     ended_ago_ns: int | None
+    ended_ns: int = 0
 
 
 class HostLoad:
@@ -78,6 +80,7 @@ class HostLoad:
         self._works = works
         self._folder = folder
         self._prepared: dict[str, PreparedPhase] = {}  # by group
+        self._seats: dict[str, Seat] = {}  # of backups that are statements, by name
         self._counters: SharedCounters | None = None
         self._use = ProcessUse(self._processes.pids)
 
@@ -97,6 +100,16 @@ class HostLoad:
         work = self._prepared[group] = self._work(name).part(number, parts)
         self._processes.prepare(group, work)
 
+    def prepare_backup(self, group: str, number: int, name: str, backup: Backup) -> None:
+        """As `Processes.prepare_backup`: it is a group of one client by itself."""
+        self._processes.prepare_backup(group, number, name, backup)
+        seat = self._processes.seats[group]
+        self._seats[name] = Seat(seat.worker, seat.first_client + number - 1, seat.process)
+        self._prepared[name] = statement_work(name, backup)
+
+    def _seat(self, name: str) -> Seat:
+        return self._seats.get(name) or self._processes.seats[name]
+
     def _work(self, name: str) -> PreparedPhase:
         return self._works[PhaseName.of(name).workload].phases[name]
 
@@ -107,7 +120,7 @@ class HostLoad:
         counters = self._counters = SharedCounters([(each.name, each.clients, rows[each.name]) for each in specs])
         asked = []
         for each in specs:
-            seat = self._processes.seats[each.name]
+            seat = self._seat(each.name)
             spec = counters.spec(each.name, self._prepared[each.name].name, seat.first_client)
             spec.pacing, spec.rate_per_s, spec.seed = each.pacing, each.rate_per_s, each.seed
             spec.operations, spec.pause_ns = each.operations, each.pause_ns
@@ -139,8 +152,7 @@ class HostLoad:
         }
         places = self._counters.places if self._counters else {}
         done = {
-            name: self._processes.seats[name].process in lost
-            or all(state >= DONE for state in self._stage.states(name))
+            name: self._seat(name).process in lost or all(state >= DONE for state in self._stage.states(name))
             for name in places
         }
         return States(done, lost)
@@ -151,7 +163,7 @@ class HostLoad:
         for name in self._stage.places:
             now_ns = time.monotonic_ns()
             ended_ns = self._stage.ended_ns(name)
-            found[name] = Seen(self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None)
+            found[name] = Seen(self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None, ended_ns)
         return found
 
     def acknowledged(self, name: str) -> tuple[int, Counts, Counts]:
@@ -173,7 +185,7 @@ class HostLoad:
 
     def kill(self, group: str) -> None:
         """End the process of a group that does not end by itself."""
-        self._processes.seats[group].worker.runner.kill()
+        self._seat(group).worker.runner.kill()
 
     def check_ledger(self, name: str, ledger: Ledger) -> AcknowledgedRecord:
         """As `acknowledged_writes.check`, through our first process."""

@@ -115,10 +115,11 @@ class FarServer(Instance):
         self._ask = ask
         self.deployment, self.version = facts.deployment, facts.version
         self.flush_statements, self.helper_threads = facts.flush_statements, ()
+        self.start_ns = 0
 
     @override
     def start(self) -> None:
-        self._facts = self._ask("engine_start", self._facts.key)
+        self._facts, self.start_ns = self._ask("engine_start", self._facts.key)
 
     @override
     def stop(self) -> None:

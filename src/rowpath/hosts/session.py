@@ -9,11 +9,13 @@ from typing import Any, Literal, cast
 
 from rowpath.engines.base import Instance
 from rowpath.errors import EnvironmentMissing
+from rowpath.execution.mixed_load.backup_site import BackupSite
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
 from rowpath.hosts import cluster, network
+from rowpath.hosts.far_backup import FarBackup
 from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.far_worker import FarWorker
 from rowpath.hosts.ray_cluster import RayCluster
@@ -25,7 +27,7 @@ from rowpath.model.hosts import Host, HostsFile
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.path import AccessPath
 from rowpath.planning.hosts import of_group, spreads
-from rowpath.planning.instance_key import Key
+from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import Plan, PlannedPath
 
 
@@ -38,6 +40,8 @@ class Session:
         self._cluster = RayCluster(self.state)
         self._unavailable: dict[tuple[str, str], tuple[str, str]] = {}
         self._plan: Plan | None = None
+        self._left_out: set[str] = set()
+        self._offsets_ns: dict[str, int] = {}  # of hosts' clocks from ours, as last measured for groups
         try:
             self.hello = self._cluster.ask_all(tuple(host.name for host in self.file.host), "hello")
             for name, found in self.hello.items():
@@ -83,6 +87,18 @@ class Session:
         """As `Hosts` has it."""
         return planned.path.get("client_host") != "none"
 
+    def needed_by(self, planned: PlannedPath) -> frozenset[str]:
+        """As `Hosts` has it."""
+        if not self.is_far(planned):
+            return frozenset()
+        return frozenset(
+            {planned.path.get("client_host"), planned.path.get("server_host"), *self._loading()} - {"none"}
+        )
+
+    def leave_out(self, host: str) -> None:
+        """As `Hosts` has it."""
+        self._left_out.add(host)
+
     def _loading(self) -> tuple[str, ...]:
         return self.file.loading if self._plan and spreads(self._plan.experiment) else ()
 
@@ -110,11 +126,24 @@ class Session:
             if host not in ports:  # they listen from now on: clocks are measured around every stage
                 ports[host] = self._cluster.ask(host, "serve_network", self._own)
             found = network.measure(self._own, self.file.named(host).address, ports[host], only_clocks=True)
+            self._offsets_ns[host] = found["offset_ns"]
             return ClockRecord(host, "", found["offset_ns"], found["bound_ns"], network.MEANS)
 
         hosts = {group.name: self.of_group(planned, group) for group in groups}
         far = FarProcesses(planned, instance, connections, hosts, ask_each=self._cluster.ask_each, clock=clock)
         return cast(Processes, far)
+
+    def backup_site(self, planned: PlannedPath, name: str) -> BackupSite:
+        """As `Hosts` has it."""
+        host = key_of(planned.path)[-1]
+        far = FarBackup(planned.path.id, name, self._cluster.asking(host), lambda: self._offsets_ns[host])
+        return cast(BackupSite, far)
+
+    def copy_directories(self, planned: PlannedPath) -> tuple[list[Record], list[str]]:
+        """As `Hosts` has it."""
+        host = key_of(planned.path)[-1]
+        found: tuple[list[Record], list[str]] = self._cluster.ask(host, "copy_directories", planned.path.engine)
+        return found
 
     def prove(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
         """As `Hosts` has it."""
@@ -197,12 +226,12 @@ class Session:
         paths = self._plan.paths if self._plan else ()
         pairs = dict.fromkeys((p.path.get("client_host"), p.path.get("server_host")) for p in paths)
         pairs |= dict.fromkeys((host, server) for host in self._loading() for _client, server in pairs)
-        return [(client, server) for client, server in pairs if server not in ("none", client)]
+        return [pair for pair in pairs if pair[1] not in ("none", pair[0]) and not self._left_out.intersection(pair)]
 
     def _used(self) -> tuple[str, ...]:
         paths = self._plan.paths if self._plan else ()
         named = (p.path.get(key) for p in paths for key in ("client_host", "server_host"))
-        return tuple(sorted({*named, *self._loading()} - {"none"}))
+        return tuple(sorted({*named, *self._loading()} - {"none"} - self._left_out))
 
     def end(self, logs: Path) -> None:
         """As `Hosts` has it."""

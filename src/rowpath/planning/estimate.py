@@ -57,7 +57,7 @@ def _joined(steps: Iterable[Step]) -> Iterator[Step]:
 
 def _before_s(plan: Plan) -> float:
     """Engines up and loaded, databases moved, every path verified."""
-    work_s, total = rough.BEGIN_S + disk_estimate.estimate(plan).seconds, moves_s(plan)
+    work_s, total = rough.BEGIN_S + disk_estimate.estimate(plan).seconds, moves_s(plan) + _ways_s(plan)
     for engine, deployment, *_ in dict.fromkeys(key_of(planned.path) for planned in plan.paths):
         work_s += rough.BRING_UP_JVM_S if ENGINES[engine].server_warm_s else 0.0
         work_s += rough.BRING_UP_SERVER_S if deployment == "server" else rough.BRING_UP_S
@@ -68,6 +68,14 @@ def _before_s(plan: Plan) -> float:
         for name in planned.phases:
             total += rough.PROOF_OPERATIONS * _operation_s(plan, planned, name) + _straced_s(plan, planned, name)
     return plan.slowness * work_s + total
+
+
+def _ways_s(plan: Plan) -> float:
+    """Clocks of hosts and the ways between them, measured before and after all sets."""
+    pairs = {(planned.path.get("client_host"), planned.path.get("server_host")) for planned in plan.paths}
+    hosts = {host for pair in pairs for host in pair if host != "none"}
+    ways = [pair for pair in pairs if pair[1] not in ("none", pair[0])]
+    return 2 * (rough.HOST_S * len(hosts) + rough.WAY_S * len(ways))
 
 
 def _straced_s(plan: Plan, planned: PlannedPath, name: str) -> float:

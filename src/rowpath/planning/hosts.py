@@ -57,7 +57,7 @@ def of_group(group: ClientGroupTable, path: AccessPath, hosts: HostsFile) -> tup
     return hosts.loading if group.over else (path.get("client_host"),)
 
 
-def check(experiment: Experiment, hosts: HostsFile | None, extended: bool) -> None:
+def check(experiment: Experiment, hosts: HostsFile | None) -> None:
     """UsageError when an experiment needs what cannot be done on these hosts; None: there are none."""
     spread = next((group.name for group in experiment.client_groups if group.over), "")
     if hosts is None:
@@ -68,17 +68,6 @@ def check(experiment: Experiment, hosts: HostsFile | None, extended: bool) -> No
     if spread and not hosts.loading:
         what = f"group '{spread}' is spread over hosts in the role 'load', and no host has it"
         raise UsageError(what, 'write roles = ["load"] for some hosts')
-    here = f"rowpath run {experiment.name}, without --hosts"
-    if experiment.directory_copies:
-        raise UsageError(f"'{experiment.name}' copies databases, which is not done on other hosts yet", here)
-    actions = {group.name for group in experiment.client_groups if group.action}
-    for stage in experiment.stages:
-        if stage.extended and not extended:
-            continue
-        if actions.intersection(stage.client_groups):
-            raise UsageError(f"stage '{stage.name}' makes a backup, which is not done on other hosts yet", here)
-        if stage.kill_s:
-            raise UsageError(f"stage '{stage.name}' kills the engine, which is not done on other hosts yet", here)
 
 
 def cannot_load(experiment: Experiment, path: AccessPath, hosts: HostsFile) -> str:

@@ -77,7 +77,7 @@ def make_plan(
     With `hosts` paths are on those, as their coordinates say.
     """
     check_coordinates(filters)
-    check_for_hosts(experiment, hosts.file if hosts else None, extended)
+    check_for_hosts(experiment, hosts.file if hosts else None)
     dropped: list[Dropped] = []
     unserved: list[tuple[str, str, str]] = []
     selections = [each for each in experiment.paths if extended or not each.extended]

@@ -12,6 +12,7 @@ PROOF_S, PROOF_SERVED_S = 0.6, 0.6  # a path verified; over a proxy that counts 
 PROOF_OPERATIONS = 10  # of a whole table: verified, settled, counted
 STRACED_S = 5e-4  # a round trip, or a row written, while strace counts system calls
 STRACED_SCANS, STRACED_READS, STRACED_WRITES = 6, 23, 100  # operations that it counts
+HOST_S, WAY_S = 0.5, 1.5  # clocks of a host; the way between two: before and after all sets each
 MOVE_S, MOVE_ROW_S = 5.0, 1.5e-5  # a database made or copied, and every table read at both ends
 
 # Of each set.

@@ -45,7 +45,7 @@ LEAST_SIZES = (Sizes(0.2, 0.25, 0.1), Sizes(0.2, 0.1, 0.03))
 
 
 def fit(
-    plan: Plan, workloads: dict[str, Workload], within_s: float, asked: Overrides = NOT_OVERRIDDEN
+    plan: Plan, workloads: dict[str, Workload], within_s: float, asked: Overrides = NOT_OVERRIDDEN, spent_s: float = 0.0
 ) -> tuple[Plan, str]:
     """The plan as certain as it can be in that time, and a line that says what this costs.
 
@@ -55,7 +55,7 @@ def fit(
     for sets, sizes in _choices(max(MOST_SETS, plan.experiment.measure.sets)):
         experiment = _resized(plan.experiment, workloads, sets, sizes, asked)
         tried = replace(plan, experiment=experiment, workloads=all_at_scale(workloads, experiment.scale))
-        needed_s = MARGIN * estimate_s(tried)
+        needed_s = spent_s + MARGIN * estimate_s(tried)
         if needed_s <= within_s:
             return tried, _cost(plan, tried, within_s)
         least_s = min(least_s, needed_s)

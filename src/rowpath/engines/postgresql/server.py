@@ -278,11 +278,14 @@ class PostgresqlServer(PrivateServer):
         )
 
     def _admit(self) -> None:
-        """Who may log in where it listens: the runners' role, from the addresses of the run's hosts."""
-        lines = ["local all all scram-sha-256"]
+        """Who may log in where it listens: the runners' role, from the addresses of the run's hosts.
+
+        Over the private socket also a backup; from this machine where a restored one listens.
+        """
+        lines = ["local all all scram-sha-256", f"local replication {SUPERUSER} scram-sha-256"]
         lines += [
             f"host {DATABASE} {ROLE} {address}/32 scram-sha-256"
-            for address in (self._place.listen, *self._place.clients)
+            for address in (LOOPBACK, self._place.listen, *self._place.clients)
         ]
         text = "".join(f"{line}\n" for line in dict.fromkeys(lines))
         private_directories.write_private(self._files() / "data" / "pg_hba.conf", text, self._user)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rowpath.engines.base import Instance
-from rowpath.execution.mixed_load import acknowledged_writes
+from rowpath.engines.base import Backup, Instance
+from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
+from rowpath.execution.mixed_load.backup_action import statement_work
 from rowpath.execution.mixed_load.resource_usage import Pids, Usage
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
@@ -117,6 +118,16 @@ class Processes:
     def start_record(self) -> HostsStartRecord | None:
         """How the hosts of the stage that has ended began together; None: there was only this machine."""
         return None
+
+    def prepare_backup(self, group: str, _number: int, name: str, backup: Backup) -> None:
+        """Make the statement of a backup ready, by that name, in the process of that group. Errors: RunnerFailure."""
+        worker = self.seats[group].worker
+        worker.run(list(backup.before))
+        worker.prepare(statement_work(name, backup))
+
+    def kill_engine(self) -> tuple[list[int], int]:
+        """As `crash_recovery.kill` has it. Errors: HostLost."""
+        return crash_recovery.kill(self.instance, self.workers)
 
     def check_ledger(
         self, prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, folder: Path

@@ -27,6 +27,7 @@ from rowpath.model.availability import Availability
 from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import build
 from rowpath.runners.process import RunnerFailure
@@ -58,8 +59,10 @@ def carry_out_all(
 
 def announced(plan: Plan) -> Iterator[str]:
     """A line for every move that this plan would make, or would leave out and why."""
-    for _move, here in _moves(plan):
-        yield f"directory copy: {here.what}" if here.ok else _skipped(here)
+    for move, here in _moves(plan):
+        host = next(key_of(planned.path)[-1] for planned in plan.paths if planned.path.engine == move.engine)
+        where = f" on host {host}" if host != "none" else ""
+        yield f"directory copy{where}: {here.what}" if here.ok else _skipped(here)
 
 
 def _moves(plan: Plan) -> list[tuple[DirectoryCopyTable, Availability]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from typing import Literal
 
 import numpy as np
 
 from rowpath import text
+from rowpath.engines.base import Far
 from rowpath.execution.mixed_load import crash_recovery, restore_check
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.backup_action import Repetition
@@ -50,7 +52,7 @@ class DurabilityChecks:
             opened.append(context.open_one())
             return opened[-1].workers[0]
 
-        start = context.instance.start if context.planned.path.served else lambda: None
+        start = self._start if context.planned.path.served else lambda: 0
         worker, kill = crash_recovery.recover(start, connected, self._counting[1] if self._counting else None)
         kill.stage, kill.at_ns, kill.pids = stage, at_ns, pids
         context.write(kill)
@@ -69,6 +71,12 @@ class DurabilityChecks:
         finally:
             worker.close()
 
+    def _start(self) -> int:
+        instance = self._context.instance
+        begun_ns = time.monotonic_ns()
+        instance.start()
+        return instance.start_ns if isinstance(instance, Far) else time.monotonic_ns() - begun_ns
+
     def restore(self, made: Repetition, stage: str) -> None:
         """Journal a backup, once it is known whether it can be restored; what it kept is removed."""
         context = self._context
@@ -77,17 +85,8 @@ class DurabilityChecks:
             nothing = Ledger(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint32))
             before, after = made.ledger_before or nothing, made.ledger_after or nothing
             context.run.progress.note(f"{context.planned.name}: restoring the backup")
-            found = restore_check.restore_check(
-                made.backup,
-                context.instance,
-                context.planned,
-                context.works,
-                before,
-                after,
-                made.folder / "restored",
-                context.run.log_of(context.planned),
-                context.run.timeout_s,
-            )
+            log = context.run.log_of(context.planned)
+            found = made.site.restored(context.works, before, after, log, context.run.timeout_s)
             record.restored, record.reason, record.checked = found.ok, found.reason, found.checked
             if not found.ok:
                 context.note(f"backup ({made.backup.way}): {found.reason}")
@@ -105,7 +104,7 @@ class DurabilityChecks:
                 )
                 context.write(acknowledged)
         context.write(record)
-        made.remove()
+        made.site.remove()
 
     def _look(self, processes: Processes, when: Literal["end", "kill"], stage: str) -> None:
         if self._counting is None or self.ledger is None:

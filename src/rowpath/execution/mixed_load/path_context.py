@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from rowpath.engines.base import BackedUp
+from rowpath.execution.mixed_load.backup_site import BackupSite
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run_context import RunContext
@@ -48,11 +49,20 @@ class PathContext:
         for group in (self.client_groups[name] for name in table.client_groups):
             if not why and group.phase in self.bad:
                 why = f"{group.phase} is {self.bad[group.phase]}"
-            elif not why and group.action and not isinstance(self.instance, BackedUp):
+            elif not why and group.action and not self._backed_up():
                 why = "no backup method is available"
         if why and self.set_number == 0:
             self.note(f"skipped stage '{table.name}': {why}")
         return not why
+
+    def _backed_up(self) -> bool:
+        return self.hosts is not None or isinstance(self.instance, BackedUp)  # on hosts it is always ours
+
+    def backup_site(self, name: str) -> BackupSite:
+        """Where a backup is made, by a name of its own in this set. Errors: EnvironmentMissing."""
+        if self.hosts is not None:
+            return self.hosts.backup_site(self.planned, f"{self.set_number}-{name}")
+        return BackupSite(self.planned, self.instance, self.folder / name)
 
     def open(self, connections: Mapping[str, int]) -> Processes:
         """Client processes with that many connections for each group. Errors: RunnerFailure."""

@@ -11,7 +11,6 @@ from typing import Any
 
 import msgspec
 
-from rowpath.engines.base import BackedUp
 from rowpath.execution.mixed_load import rate_search
 from rowpath.execution.mixed_load.backup_action import Repetition, Repetitions
 from rowpath.execution.mixed_load.client_processes import Processes
@@ -25,7 +24,6 @@ from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import Hosts
 from rowpath.journal.mixed_load_records import AtWork, RateTryRecord, SecondRecord, StageRecord
-from rowpath.machine import cpus
 from rowpath.model import histogram
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.progress import GroupsSecond
@@ -121,7 +119,7 @@ class PathRunner:
         if group.phase:
             return table.clients.get(group.name, group.clients)
         probe = self._repetition("connections", group, 0)
-        probe.remove()
+        probe.site.remove()
         return max(1, group.times) if probe.backup.statement else 0  # a program connects by itself
 
     def _member(self, tables: list[StageTable], group: ClientGroupTable) -> Member:
@@ -187,12 +185,12 @@ class PathRunner:
         repetitions = [each for action in actions for each in action.made]
         for each in repetitions:
             if each.backup.statement:
-                each.prepare(processes.seats[each.group].worker)
+                processes.prepare_backup(each.group, each.number, each.name, each.backup)
         self._lead_in(members, processes)
         self._announce(table, members, actions, processes)
 
         def program_pids() -> list[int]:
-            return [pid for each in repetitions for pid in each.pids()]
+            return [pid for each in repetitions for pid in each.site.pids()]
 
         usage = processes.usage(program_pids, self._port())
         processes.before_stage()
@@ -276,9 +274,5 @@ class PathRunner:
         return Repetitions(group, [self._repetition(f"{table.name}-{group.name}-{n}", group, n) for n in numbers])
 
     def _repetition(self, place: str, group: ClientGroupTable, number: int) -> Repetition:
-        context = self.context
-        assert isinstance(context.instance, BackedUp)
-        folder = context.folder / place.replace(os.sep, "-").replace(" ", "-")
-        folder.mkdir(parents=True, exist_ok=True)
-        backup = context.instance.backup(context.planned.path.get("backup"), context.planned.path, folder)
-        return Repetition(group.name, number, backup, folder, cpus.server_cpus(context.planned.path.placement))
+        name = place.replace(os.sep, "-").replace(" ", "-")
+        return Repetition(group.name, number, self.context.backup_site(name))

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Set
 
 from rowpath.errors import RowpathError
+from rowpath.execution.lost_hosts import LostHosts
 from rowpath.execution.mixed_load.path_runner import PathRunner
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import Hosts
 from rowpath.execution.time_limit import TimeLimit
-from rowpath.planning.plan import block_order
+from rowpath.planning.plan import PlannedPath, block_order
 from rowpath.runners.process import RunnerFailure
 
 
@@ -21,12 +22,18 @@ class MixedLoadSchedule:
     """
 
     def __init__(
-        self, context: RunContext, renewal: Renewal, done: Set[tuple[int, int]], hosts: Hosts | None = None
+        self,
+        context: RunContext,
+        renewal: Renewal,
+        done: Set[tuple[int, int]],
+        lost: LostHosts,
+        hosts: Hosts | None = None,
     ) -> None:
         """`done`: (path number, set) pairs that are not repeated."""
         self.context = context
         self.renewal = renewal
         self.done = done
+        self.lost = lost
         self.hosts = hosts
 
     def run(self, time_limit: TimeLimit) -> None:
@@ -43,8 +50,15 @@ class MixedLoadSchedule:
     def _path_in_set(self, set_number: int, position: int, measure: Callable[[PathRunner], None]) -> None:
         context = self.context
         planned = context.plan.paths[position]
-        if (position, set_number) in self.done or not context.runnable(planned):
+        if (position, set_number) in self.done or not context.runnable(planned) or self.lost.needed_by(planned):
             return
+        with self.lost.left_out():
+            self._measured(set_number, position, planned, measure)
+
+    def _measured(
+        self, set_number: int, position: int, planned: PlannedPath, measure: Callable[[PathRunner], None]
+    ) -> None:
+        context = self.context
         self.renewal.renew([planned], first=set_number == 0)
         if not context.runnable(planned):
             return

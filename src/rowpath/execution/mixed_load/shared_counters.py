@@ -96,9 +96,10 @@ class SharedCounters:
         where = {key: getattr(place, key) for key in ("clients", "control", "slots", "slot_bytes", "acknowledged")}
         return GroupSpec(name=name, phase=phase, first_client=first_client, pacing="closed", **where)
 
-    def begin(self, name: str, at_ns: int) -> None:
-        """Let a group's clients begin at that instant of CLOCK_MONOTONIC."""
+    def begin(self, name: str, at_ns: int) -> int:
+        """Let a group's clients begin at that instant of CLOCK_MONOTONIC; when they can have begun."""
         self._words[self.places[name].control // WORD] = at_ns
+        return at_ns
 
     def end(self, name: str, at_ns: int) -> None:
         """No operation of the group begins from that instant on."""

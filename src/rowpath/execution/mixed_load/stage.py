@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rowpath.execution.mixed_load import crash_recovery
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.backup_action import Repetition, Repetitions
 from rowpath.execution.mixed_load.client_processes import Processes
@@ -142,8 +141,8 @@ class Stage:
             if over:
                 return
             if self.table.kill_s and now_ns >= self.begin_ns + self.table.kill_s * S and self.outcome.killed is None:
-                self.outcome.killed_ns = self.end_ns = now_ns
-                self.outcome.killed = crash_recovery.kill(self.processes.instance, self.processes.workers)
+                self.outcome.killed, self.outcome.killed_ns = self.processes.kill_engine()
+                self.end_ns = self.outcome.killed_ns
                 self._end_now()
             if now_ns >= self.end_ns + self.timeout_s * S:
                 self._give_up(f"an operation did not return within {self.timeout_s:g} s of the stage's end")
