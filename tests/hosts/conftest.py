@@ -128,7 +128,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in dropped]
 
 
-def _require() -> None:
+def require() -> None:
+    """Skip where Ray is not."""
     if not setup.is_here():
         pytest.skip(f"Ray is not here ({setup.HINT})")
 
@@ -136,7 +137,7 @@ def _require() -> None:
 @pytest.fixture(scope="module")
 def loopback(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Hosts on addresses of the loopback, up."""
-    _require()
+    require()
     with lab.on_loopback(tmp_path_factory.mktemp("hosts")) as hosts:
         hosts.up()
         yield hosts
@@ -145,7 +146,7 @@ def loopback(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 @pytest.fixture(scope="module")
 def namespaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Hosts in namespaces of their own, up; where there are none, on the loopback: those prove no clocks."""
-    _require()
+    require()
     where = lab.on_loopback if lab.missing() else lab.in_namespaces
     with where(tmp_path_factory.mktemp("hosts")) as hosts:
         hosts.up()
