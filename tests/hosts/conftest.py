@@ -11,7 +11,7 @@ from rowpath.hosts import setup
 from tests.hosts import lab
 from tests.hosts.lab import Lab
 
-LOSSES = "test_losses.py"
+LOSSES = ("test_losses.py", "test_network_losses.py")
 EXPERIMENT = """schema_version = 1
 name = "{name}"
 title = "PostgreSQL and MariaDB over a network"
@@ -121,9 +121,9 @@ def experiment(
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Losses take a minute each: only where they are named, or everything is run."""
-    if config.option.full or any(LOSSES in word for word in config.args):
+    if config.option.full or any(name in word for word in config.args for name in LOSSES):
         return
-    dropped = [item for item in items if item.path.name == LOSSES]
+    dropped = [item for item in items if item.path.name in LOSSES]
     config.hook.pytest_deselected(items=dropped)
     items[:] = [item for item in items if item not in dropped]
 
