@@ -36,7 +36,8 @@ def _ray() -> Any:
 class RemoteAsk:
     """Asks an agent of another agent: a call, and its reply awaited."""
 
-    def __init__(self, host: str, actor: Any) -> None:
+    def __init__(self, asking: str, host: str, actor: Any) -> None:
+        self._asking = asking
         self._host = host
         self._actor = actor
 
@@ -46,7 +47,7 @@ class RemoteAsk:
         try:
             reply = ray.get(self._actor.call.remote(method, *arguments))
         except ray.exceptions.RayError as error:
-            raise HostLost(self._host, _short(error)) from None
+            raise HostLost(self._host, f"{_short(error)} (seen from {self._asking})") from None
         return value_of(self._host, reply)
 
 
@@ -112,7 +113,7 @@ class RayCluster:
         for name in self._actors:
             self.ask(name, "hello", timeout_s=START_TIMEOUT_S)
         for name in self._actors:
-            peers = {other: RemoteAsk(other, actor) for other, actor in self._actors.items() if other != name}
+            peers = {other: RemoteAsk(name, other, actor) for other, actor in self._actors.items() if other != name}
             self.ask(name, "meet", peers, {host.name: host.address for host in self.hosts}, self._state.port)
 
     def ask(self, host: str, method: str, *arguments: Any, timeout_s: float | None = None) -> Any:
