@@ -11,7 +11,7 @@ from rowpath.hosts import setup
 from tests.hosts import lab
 from tests.hosts.lab import Lab
 
-LOSSES = "test_losses.py"
+LOSSES = ("test_losses.py", "test_network_losses.py")
 EXPERIMENT = """schema_version = 1
 name = "{name}"
 title = "PostgreSQL and MariaDB over a network"
@@ -121,14 +121,15 @@ def experiment(
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Losses take a minute each: only where they are named, or everything is run."""
-    if config.option.full or any(LOSSES in word for word in config.args):
+    if config.option.full or any(name in word for word in config.args for name in LOSSES):
         return
-    dropped = [item for item in items if item.path.name == LOSSES]
+    dropped = [item for item in items if item.path.name in LOSSES]
     config.hook.pytest_deselected(items=dropped)
     items[:] = [item for item in items if item not in dropped]
 
 
-def _require() -> None:
+def require() -> None:
+    """Skip where Ray is not."""
     if not setup.is_here():
         pytest.skip(f"Ray is not here ({setup.HINT})")
 
@@ -136,7 +137,7 @@ def _require() -> None:
 @pytest.fixture(scope="module")
 def loopback(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Hosts on addresses of the loopback, up."""
-    _require()
+    require()
     with lab.on_loopback(tmp_path_factory.mktemp("hosts")) as hosts:
         hosts.up()
         yield hosts
@@ -145,7 +146,7 @@ def loopback(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 @pytest.fixture(scope="module")
 def namespaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Hosts in namespaces of their own, up; where there are none, on the loopback: those prove no clocks."""
-    _require()
+    require()
     where = lab.on_loopback if lab.missing() else lab.in_namespaces
     with where(tmp_path_factory.mktemp("hosts")) as hosts:
         hosts.up()

@@ -14,6 +14,8 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.hosts import sshd
+
 ROOT = Path(__file__).parents[2]
 OFFSETS_S = {"db": 0, "app1": 1_000_000, "app2": 5_000}  # of each host's monotonic clock
 ROLES = {"db": ["server"], "app1": ["client", "load"], "app2": ["load"]}
@@ -31,6 +33,7 @@ class Lab:
     inside: list[str] = field(default_factory=list)
     commands: dict[str, list[str]] = field(default_factory=dict)
     offsets_s: dict[str, int] = field(default_factory=dict)  # of clocks from the controller's, those that differ
+    keys: sshd.Keys | None = None  # hosts are reached over SSH
 
     def rowpath(self, *words: str, timeout_s: float = 240.0) -> subprocess.CompletedProcess[str]:
         """One command of ours on the controller's machine, to its end."""
@@ -90,7 +93,10 @@ def _write(lab: Lab, port: int) -> None:
     for name, address in lab.addresses.items():
         roles = json.dumps(ROLES[name])
         lines += ["[[host]]", f'name = "{name}"', f'address = "{address}"', f"roles = {roles}", 'helpers = "0"']
-        if lab.commands:
+        if lab.keys is not None:
+            lines += [f"ssh = {json.dumps(lab.keys.words(address))}"]
+            lines += [f"rowpath = {json.dumps(str(lab.keys.rowpath(ROOT / 'src')))}"]
+        elif lab.commands:
             lines.append(f"command = {json.dumps(lab.commands[name])}")
     lab.file.write_text("\n".join(lines) + "\n")
 
@@ -125,7 +131,7 @@ def missing() -> str:
 
 
 @contextmanager
-def in_namespaces(folder: Path) -> Iterator[Lab]:
+def in_namespaces(folder: Path, *, over_ssh: bool = False) -> Iterator[Lab]:
     """Three hosts and a controller, each with a network of its own; hosts have clocks of their own. Needs root."""
     with ExitStack() as cleanup:
         controller = _holder(cleanup, 0)
@@ -145,6 +151,10 @@ def in_namespaces(folder: Path) -> Iterator[Lab]:
             _run(*there, "ip", "link", "set", "eth0", "up")
             _run(*there, "ip", "link", "set", "lo", "up")
             lab.commands[name] = there
+        if over_ssh:
+            lab.keys = sshd.Keys.made(folder)
+            for name, address in addresses.items():
+                sshd.start(cleanup, lab.keys, lab.commands[name], address)
         _write(lab, 6379)
         try:
             yield lab

@@ -8,8 +8,8 @@ import pytest
 
 from rowpath.cli.main import main
 from rowpath.errors import UsageError
-from rowpath.hosts import hosts_file
-from rowpath.model.hosts import cpu_list
+from rowpath.hosts import hosts_file, reach
+from rowpath.model.hosts import Host, cpu_list
 
 HOSTS = Path(__file__).parents[2] / "docs" / "hosts.md"
 GOOD = """schema_version = 1
@@ -76,3 +76,17 @@ def test_no_such_file_but_a_command_that_writes_one(tmp_path: Path, capsys: pyte
     file.write_text(capsys.readouterr().out)
     assert [host.name for host in hosts_file.read(file).host] == ["db", "app1"]
     assert f"```toml\n{file.read_text()}```" in HOSTS.read_text(encoding="utf-8"), "the document shows another one"
+
+
+@pytest.mark.parametrize(
+    ("rowpath", "there"),
+    [
+        ("", "rowpath hosts node"),
+        ("/my programs/rowpath", "'/my programs/rowpath' hosts node"),
+        ("~/my rowpath/rowpath", "~/'my rowpath/rowpath' hosts node"),
+    ],
+)
+def test_options_of_ssh_come_before_the_command_which_the_shell_there_reads(rowpath: str, there: str) -> None:
+    host = Host("db", "10.0.0.10", ("server",), ssh="-F '/my keys/config' -p 2222 me@db.example", rowpath=rowpath)
+    words = reach.words(host)
+    assert words[-7:] == ["-F", "/my keys/config", "-p", "2222", "me@db.example", "--", there]

@@ -63,6 +63,8 @@ static bool read_group(rp_groups *all, rp_group *group, const rp_json *asked, co
     const rp_control *control =
         rp_shared_counters_at(&all->counters, rp_json_integer(asked, "control", -1), sizeof *control);
     group->end = (rp_end){control, &all->stop};
+    group->begun = rp_arena_take(all->arena, sizeof *group->begun);
+    sem_init(group->begun, 0, 0);
     return control != NULL && read_pacing(group, asked) && read_clients(group, asked, session, taken);
 }
 

@@ -14,6 +14,7 @@ typedef struct rp_group {
     double rate_per_s;
     uint64_t seed, operations, pause_ns, spin_ns, first_client, clients;
     rp_end end;
+    sem_t *begun; /* posted for each client but the first, who looks for the begin: a thousand would leave no core */
     struct rp_member *members; /* one for each client */
 } rp_group;
 

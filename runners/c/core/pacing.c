@@ -47,10 +47,10 @@ uint64_t rp_wait_until(uint64_t at_ns, uint64_t spin_ns, const rp_end *end) {
     }
 }
 
-uint64_t rp_wait_for_begin(const rp_end *end) {
+uint64_t rp_look_for_begin(const rp_end *end) {
     for (;;) {
         uint64_t begin_ns = rp_seen(&end->control->begin_ns), now = rp_now_ns();
-        if (begin_ns != 0) return rp_wait_until(begin_ns, 0, end) != 0 ? begin_ns : 0;
+        if (begin_ns != 0) return begin_ns;
         if (rp_has_ended(end, now)) return 0;
         sleep_until(now + LOOKS_FOR_BEGIN_EVERY_NS);
     }

@@ -28,7 +28,7 @@ bool rp_has_ended(const rp_end *end, uint64_t at_ns);
 /* Sleeps until `spin_ns` before the instant, spins until it has come and returns the time; 0: the end comes first. */
 uint64_t rp_wait_until(uint64_t at_ns, uint64_t spin_ns, const rp_end *end);
 
-/* The instant at which the group begins, once it has come; 0: it ended before. */
-uint64_t rp_wait_for_begin(const rp_end *end);
+/* The instant at which the group begins, once it is known; 0: it ended before. */
+uint64_t rp_look_for_begin(const rp_end *end);
 
 #endif

@@ -53,7 +53,7 @@ def lines(action: str, words: list[str]) -> Iterator[str]:
 
 
 def _note(what: str) -> None:
-    print(what, file=sys.stderr)
+    sys.stderr.write(f"{what}\n")  # at once: hosts are started side by side
 
 
 def up(file: Path) -> Iterator[str]:

@@ -30,6 +30,9 @@ class Settled:
     method: str = ""
 
 
+CONNECTIONS = 400
+
+
 @dataclass
 class Place:
     """What an instance gets: where it may write (`socket_directory` is short enough for a socket), which CPUs."""
@@ -45,6 +48,7 @@ class Place:
     storage: str = ""  # of `Stored.storages`; empty: the first
     listen: str = "127.0.0.1"  # the one address of this machine that a server listens on
     clients: tuple[str, ...] = ()  # addresses of other hosts that may log in, beside this machine
+    connections: int = CONNECTIONS  # that a server of ours must take at once
 
 
 class Instance(Protocol):

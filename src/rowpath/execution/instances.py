@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.engines import ENGINES
-from rowpath.engines.base import External, Instance, Place
+from rowpath.engines.base import CONNECTIONS, External, Instance, Place
 from rowpath.errors import UsageError
 from rowpath.execution.emulated_link import Links
 from rowpath.execution.prepared_phases import PhaseCache
@@ -32,12 +32,14 @@ class EngineInstances:
         far: Callable[[Key], Instance] | None = None,
         listen: str = LOOPBACK,
         clients: tuple[str, ...] = (),
+        connections: int = CONNECTIONS,
     ) -> None:
-        """`far`: brings up those of other hosts. `listen`, `clients`: as `Place` has them, where an engine can."""
+        """`far`: brings up those of other hosts. `listen` and on: as `Place` has them, where an engine can."""
         self._directory = directory
         self._far = far
         self._listen = listen
         self._clients = clients
+        self._connections = connections
         self._phase_cache = phase_cache
         self._learn_secret = learn_secret
         self._instances: dict[Key, Instance] = {}
@@ -56,6 +58,7 @@ class EngineInstances:
             return instance
         folder = self._directory / "-".join(part for part in key if part != "none")
         place = Place(folder, folder, cpus.server_cpus(free or "same"), version=version, storage=storage)
+        place.connections = self._connections
         if self._listen != LOOPBACK and ENGINES[engine_name].listens:
             place.listen, place.clients = self._listen, self._clients
         instance = ENGINES[engine_name].instance(deployment, durability, place)

@@ -33,6 +33,7 @@ from rowpath.machine.counters import sync_cost, syncs
 from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning.instance_key import Key, key_of
+from rowpath.planning.mixed_load import connections
 from rowpath.planning.plan import SET_LIMIT, Plan, PlannedPath
 from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
@@ -72,7 +73,9 @@ class Schedule:
         phase_cache = PhaseCache(directory.work / "params")
         self._hosts = hosts
         far = hosts.instance if hosts is not None else None
-        self.engine_instances = EngineInstances(directory.work, phase_cache, scrubber.add, far=far)
+        self.engine_instances = EngineInstances(
+            directory.work, phase_cache, scrubber.add, far=far, connections=connections.needed(plan)
+        )
         self.context = RunContext(
             plan,
             directory,

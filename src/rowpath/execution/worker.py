@@ -98,7 +98,9 @@ class Worker:
     @property
     def cpus(self) -> tuple[int, ...]:
         """Where the client is measured."""
-        return cpus.client_cpus(self.planned.path.placement, self.planned.path.threads)
+        path = self.planned.path
+        clients = self.clients if path.placement == "apart" else 1  # no server needs a core here
+        return cpus.client_cpus(path.placement, max(clients, path.threads))
 
     @property
     def alone(self) -> bool:

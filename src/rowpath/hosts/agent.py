@@ -19,6 +19,7 @@ from rowpath.hosts import load, network, node
 from rowpath.hosts.host_run import HostRun
 from rowpath.hosts.replies import Ask, Reply, reply_of
 from rowpath.hosts.server_side import Facts, HeldServer
+from rowpath.hosts.way_watch import WayWatch
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.journal.record_base import Record
 from rowpath.machine import cpus, describe, processes
@@ -53,6 +54,7 @@ class Agent:
         self._run: HostRun | None = None
         self._listener: processes.Process | None = None
         self._made_ready = False
+        self._watch: WayWatch | None = None
 
     def call(self, method: str, *arguments: Any) -> Reply:
         """What a method came to."""
@@ -66,9 +68,10 @@ class Agent:
             raise InternalError(f"unknown method '{method}'", "run the same Rowpath on every host")
         return getattr(self, method)(*arguments)
 
-    def meet(self, peers: dict[str, Ask]) -> None:
-        """Learn how other hosts' agents are asked."""
+    def meet(self, peers: dict[str, Ask], addresses: dict[str, str], port: int) -> None:
+        """Learn how other hosts' agents are asked, where they are, and a port on which they do not listen."""
         self._peers = peers
+        self._watch = WayWatch(self.name, addresses, port)
 
     def hello(self) -> dict[str, Any]:
         """What this host is: versions, cores, and whether programs run here as a user's do."""
@@ -219,8 +222,10 @@ class Agent:
         """Every move of the experiment's databases of that engine, done here: its records, and what was said of it."""
         return self._now().copy_directories(engine)
 
-    def lives(self) -> None:
-        """Reply."""
+    def reaches(self, names: tuple[str, ...]) -> None:
+        """Take a look at the network to these hosts. Errors: HostLost of one to which it broke."""
+        if self._watch is not None:
+            self._watch.look(name for name in names if name != self.name)
 
     def prove(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
         """The verification pass of a path whose client is here, and its records."""

@@ -19,7 +19,7 @@ from rowpath.hosts import certificates, node, reach, setup
 from rowpath.hosts.node import Answer, Request
 from rowpath.machine import private_directories, processes
 from rowpath.machine.directories import cache_dir
-from rowpath.model.hosts import HostsFile, cpu_list
+from rowpath.model.hosts import Host, HostsFile, cpu_list
 
 ON_LOOPBACK = "127.0.0.254"  # the controller, where the hosts are addresses of the loopback
 CONTROLLER = "controller"  # as a host: the machine of the head
@@ -66,10 +66,13 @@ def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
         if private_directories.port_taken(hosts.cluster.port, controller):
             what = f"port {hosts.cluster.port} of {controller} is in use"
             raise UsageError(what, f"write another one in {file}: [cluster] port = 6380")
+        note(f"reaching {', '.join(host.name for host in hosts.host)}")
+        _check_same(_looks(hosts, cluster))
         try:
             return _started(file, hosts, cluster, controller, note)
         except BaseException:
-            _stop_all(hosts, cluster, lambda _text: None)
+            with suppress(RowpathError):  # what went wrong first is to be read
+                _stop_all(hosts, cluster, lambda _text: None)
             raise
 
 
@@ -96,7 +99,6 @@ def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: 
         answers[host.name] = reach.carry_out(host, joining)
 
     processes.side_by_side(functools.partial(start, position) for position in range(len(hosts.host)))
-    _check_same(answers)
     head_pids = [each.pid for each in answers[CONTROLLER].processes if each.name.startswith("gcs_server")]
     state = State(cluster, str(file.resolve()), controller, head.port, head_pids, hosts)
     private_directories.write_private(_state_file(cluster), msgspec.json.encode(state).decode())
@@ -107,7 +109,36 @@ def _helpers(hosts: HostsFile, position: int) -> tuple[int, ...]:
     return cpu_list(hosts.host[position].helpers)
 
 
+def _looks(hosts: HostsFile, cluster: str) -> dict[str, Answer]:
+    """What answers on each host before anything is started. Errors: RowpathError, with all that cannot be reached."""
+    found = _asked("look", hosts, cluster)
+    _raise_all([each for each in found.values() if isinstance(each, RowpathError)])
+    return {name: each for name, each in found.items() if isinstance(each, Answer)}
+
+
+def _asked(action: str, hosts: HostsFile, cluster: str) -> dict[str, Answer | RowpathError]:
+    """What each host answers, the controller's machine first."""
+    found: dict[str, Answer | RowpathError] = {}
+
+    def ask(name: str, host: Host | None) -> None:
+        try:
+            found[name] = reach.carry_out(host, Request(action, cluster, name))
+        except RowpathError as error:
+            found[name] = error
+
+    every = [(CONTROLLER, None), *((host.name, host) for host in hosts.host)]
+    processes.side_by_side(functools.partial(ask, *each) for each in every)
+    return {name: found[name] for name, _host in every}
+
+
+def _raise_all(mistakes: list[RowpathError]) -> None:
+    if mistakes:
+        first = mistakes[0]
+        raise type(first)("\n       ".join(each.message for each in mistakes), first.hint)
+
+
 def _check_same(answers: dict[str, Answer]) -> None:
+    """Errors: EnvironmentMissing when a host would run something else than the controller's machine."""
     ours = answers[CONTROLLER]
     for name, answer in answers.items():
         if (answer.rowpath, answer.code) != (ours.rowpath, ours.code):
@@ -115,18 +146,19 @@ def _check_same(answers: dict[str, Answer]) -> None:
             raise EnvironmentMissing(
                 f"{what} than this machine ({ours.rowpath}, {ours.code[:12]})", "copy this one there"
             )
+        if _minor(answer.python) != _minor(ours.python):
+            what = f"host '{name}' has Python {answer.python}, this machine {ours.python}"
+            raise EnvironmentMissing(what, f"install Python {_minor(ours.python)} there for Rowpath")
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
 
 
 def status(file: Path) -> dict[str, Answer | RowpathError]:
     """What runs on each host, the controller's machine first, or why that is not known. Errors: UsageError."""
     state = read(file)
-    found: dict[str, Answer | RowpathError] = {}
-    for name, host in [(CONTROLLER, None), *((host.name, host) for host in state.hosts.host)]:
-        try:
-            found[name] = reach.carry_out(host, Request("look", state.cluster, name))
-        except RowpathError as error:
-            found[name] = error
-    return found
+    return _asked("look", state.hosts, state.cluster)
 
 
 def down(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> None:
@@ -139,16 +171,12 @@ def down(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> None:
 
 
 def _stop_all(hosts: HostsFile, cluster: str, note: Callable[[str], None]) -> None:
-    mistakes: list[RowpathError] = []
-    for name, host in [*((host.name, host) for host in hosts.host), (CONTROLLER, None)]:
-        try:
-            reach.carry_out(host, Request("stop", cluster, name))
+    found = _asked("stop", hosts, cluster)
+    for name, each in found.items():
+        if isinstance(each, Answer):
             note(f"{name} is stopped")
-        except RowpathError as error:
-            mistakes.append(error)
     _state_file(cluster).unlink(missing_ok=True)
-    if mistakes:
-        raise mistakes[0]
+    _raise_all([each for each in found.values() if isinstance(each, RowpathError)])
     shutil.rmtree(_state_file(cluster).parent, ignore_errors=True)
 
 

@@ -175,7 +175,7 @@ class FarProcesses:
         server = self.planned.path.get("server_host")
         asked: dict[str, tuple[Any, ...]] = dict.fromkeys(self.hosts, ("load", "states"))
         if server not in ("none", *self.hosts):
-            asked[server] = ("lives",)
+            asked[server] = ("reaches", self.hosts)
         found = self.ask(asked, may_miss=True)
         for host in self.hosts:
             if host in found:

@@ -31,6 +31,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import Key, key_of
+from rowpath.planning.mixed_load import connections
 from rowpath.planning.plan import Plan, PlannedPath
 
 
@@ -62,7 +63,9 @@ class HostRun:
         directory.logs.mkdir(mode=0o700)
         directory.work.mkdir(mode=0o700)
         scrubber, phases = Scrubber(), PhaseCache(directory.work / "params")
-        self.instances = EngineInstances(directory.work, phases, scrubber.add, listen=address, clients=others)
+        self.instances = EngineInstances(
+            directory.work, phases, scrubber.add, listen=address, clients=others, connections=connections.needed(plan)
+        )
         self.records: list[Record] = []
         self._scrubber = scrubber
         kept: Any = _Kept(self.records)

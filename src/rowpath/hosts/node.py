@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import platform
 import shutil
 import signal
 import subprocess
@@ -85,6 +86,7 @@ class Answer(msgspec.Struct):
     hint: str = ""
     rowpath: str = ""
     code: str = ""  # a digest of Rowpath's source: hosts must run the same
+    python: str = ""
     processes: list[Running] = []
 
 
@@ -98,11 +100,14 @@ def main() -> int:
 
 def carry_out(request: Request) -> Answer:
     """Do what the request says; never raises for what a user can meet."""
+    answer = Answer("", "", __version__, code_digest(), platform.python_version())
     try:
         {"start": _start, "stop": _stop, "look": _look}[request.action](request)
     except RowpathError as error:
-        return Answer(error.message, error.hint, __version__, code_digest())
-    return Answer("", "", __version__, code_digest(), list(running(request.cluster, request.host)))
+        answer.error, answer.hint = error.message, error.hint
+        return answer
+    answer.processes = list(running(request.cluster, request.host))
+    return answer
 
 
 def code_digest() -> str:

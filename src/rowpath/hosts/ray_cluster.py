@@ -36,7 +36,8 @@ def _ray() -> Any:
 class RemoteAsk:
     """Asks an agent of another agent: a call, and its reply awaited."""
 
-    def __init__(self, host: str, actor: Any) -> None:
+    def __init__(self, asking: str, host: str, actor: Any) -> None:
+        self._asking = asking
         self._host = host
         self._actor = actor
 
@@ -46,7 +47,7 @@ class RemoteAsk:
         try:
             reply = ray.get(self._actor.call.remote(method, *arguments))
         except ray.exceptions.RayError as error:
-            raise HostLost(self._host, _short(error)) from None
+            raise HostLost(self._host, f"{_short(error)} (seen from {self._asking})") from None
         return value_of(self._host, reply)
 
 
@@ -80,6 +81,9 @@ class RayCluster:
             for number, handler in usual.items():  # Ray has set its own
                 signal.signal(number, handler)
         self._actors: dict[str, Any] = {}
+        self.watched: tuple[str, ...] = ()  # hosts between which the network must carry while a call is awaited
+        self._watching: dict[str, Any] = {}
+        self._lost: set[str] = set()
         try:
             self._start_agents()
         except BaseException:
@@ -109,8 +113,8 @@ class RayCluster:
         for name in self._actors:
             self.ask(name, "hello", timeout_s=START_TIMEOUT_S)
         for name in self._actors:
-            peers = {other: RemoteAsk(other, actor) for other, actor in self._actors.items() if other != name}
-            self.ask(name, "meet", peers)
+            peers = {other: RemoteAsk(name, other, actor) for other, actor in self._actors.items() if other != name}
+            self.ask(name, "meet", peers, {host.name: host.address for host in self.hosts}, self._state.port)
 
     def ask(self, host: str, method: str, *arguments: Any, timeout_s: float | None = None) -> Any:
         """What a method of a host's agent returned. Errors: as they arose there; HostLost."""
@@ -152,14 +156,40 @@ class RayCluster:
         while True:
             self._look_at_head()
             try:
-                return value_of(host, self._ray.get(reference, timeout=LOOK_EACH_S))
+                return self._received(host, reference, LOOK_EACH_S)
             except self._ray.exceptions.GetTimeoutError:
                 if deadline is not None and time.monotonic() > deadline:
-                    raise HostLost(host, f"its agent did not answer within {timeout_s:g} s") from None
-            except self._ray.exceptions.RayError as error:
-                self._looked = 0.0
-                self._look_at_head()
-                raise HostLost(host, _short(error)) from None
+                    raise self._noticed(HostLost(host, f"its agent did not answer within {timeout_s:g} s")) from None
+            self._look_at_ways(host)
+
+    def _received(self, host: str, reference: Any, timeout_s: float) -> Any:
+        try:
+            return value_of(host, self._ray.get(reference, timeout=timeout_s))
+        except HostLost as lost:
+            raise self._noticed(lost) from None
+        except self._ray.exceptions.GetTimeoutError:
+            raise
+        except self._ray.exceptions.RayError as error:
+            self._looked = 0.0
+            self._look_at_head()
+            raise self._noticed(HostLost(host, _short(error))) from None
+
+    def _noticed(self, lost: HostLost) -> HostLost:
+        self._lost.add(lost.host)
+        return lost
+
+    def _look_at_ways(self, host: str) -> None:
+        """HostLost when another host of the run no longer reaches the one that is awaited, or is gone itself.
+
+        A runner whose server is silent waits for ever, and its agent with it. Agents at work reply later.
+        """
+        for other in self.watched if host in self.watched else ():
+            if other == host:
+                continue
+            if other not in self._watching:
+                self._watching[other] = self._actors[other].call.remote("reaches", (host,))
+            if self._ray.wait([self._watching[other]], timeout=0)[0]:
+                self._received(other, self._watching.pop(other), LOOK_EACH_S)
 
     def _look_at_head(self) -> None:
         """HostLost when it has ended: agents answer for some seconds without it. Looks once a second."""
@@ -189,7 +219,8 @@ class RayCluster:
     def end_all(self) -> dict[str, dict[str, str]]:
         """Have every agent stop what a run has there, as far as they answer; what runners wrote, by host."""
         found: dict[str, dict[str, str]] = {}
-        under_way = {host: actor.call.remote("end") for host, actor in self._actors.items()}
+        there = {host: actor for host, actor in self._actors.items() if host not in self._lost}
+        under_way = {host: actor.call.remote("end") for host, actor in there.items()}
         deadline = time.monotonic() + (END_TIMEOUT_S if self._head_lives() else HEADLESS_S)
         for host, reference in under_way.items():
             with contextlib.suppress(Exception):
@@ -199,5 +230,10 @@ class RayCluster:
 
 
 def _short(error: BaseException) -> str:
+    kind = type(error).__name__
+    if kind == "ActorUnavailableError":
+        return "it no longer answers: the network to it broke, or it stands still"
+    if kind in ("ActorDiedError", "ObjectFetchTimedOutError", "OwnerDiedError"):
+        return "its agent has ended, or the network to it broke"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return (lines[0] if lines else type(error).__name__)[:300]

@@ -8,41 +8,88 @@ from pathlib import Path
 
 import msgspec
 
-from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut
 from rowpath.hosts.node import Answer, Request
 from rowpath.machine import processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.hosts import Host
 
 TIMEOUT_S = 240.0
-SSH = ("ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-T")
+LOOK_TIMEOUT_S = 30.0  # for a host that is reached and does not answer
+# No question can be answered: ssh must end instead. A way that breaks is noticed after 15 s.
+SSH = (
+    *("ssh", "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10"),
+    *("-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=3"),
+)
+SSH_FAILED = 255  # ssh's own status; any other is of the command there
+NOT_FOUND = (126, 127)  # a shell's statuses
+# What ssh writes, what it means, and the next command; {ssh} is what ssh is to connect to.
+FAULTS = (
+    ("REMOTE HOST IDENTIFICATION HAS CHANGED", "its key is not the one that ssh knows", "ssh-keygen -R ADDRESS"),
+    ("Host key verification failed", "ssh does not know its key", "connect once by hand and check the key: ssh {ssh}"),
+    ("Permission denied", "ssh cannot log in without a password", "ssh-copy-id {ssh}"),
+    ("Could not resolve hostname", "ssh does not know its name", "correct ssh = in the file of hosts"),
+    ("Connection refused", "no SSH server listens there", "start sshd there, then: ssh {ssh} true"),
+    ("timed out", "it does not answer", "check the address and the network: ssh {ssh} true"),
+    ("not responding", "the way to it broke", "check the network, then try again"),
+)
 
 
 def words(host: Host | None) -> list[str]:
     """The command that reads a request; of None for this machine."""
     if host is not None and host.ssh:
-        return [*SSH, host.ssh, "--", f"{shlex.quote(host.rowpath or 'rowpath')} hosts node"]
+        return [*SSH, *shlex.split(host.ssh), "--", f"{_quoted(host.rowpath or 'rowpath')} hosts node"]
     before = list(host.command) if host is not None else []
     if host is not None and host.rowpath:
         return [*before, host.rowpath, "hosts", "node"]
     return [*before, sys.executable, "-P", "-m", "rowpath.hosts.node"]
 
 
+def _quoted(path: str) -> str:
+    """For the shell there, which knows whose home `~` is."""
+    return f"~/{shlex.quote(path[2:])}" if path.startswith("~/") else shlex.quote(path)
+
+
 def carry_out(host: Host | None, request: Request) -> Answer:
     """Have a request carried out on a host. Errors: RowpathError, EnvironmentMissing when it cannot be reached."""
     command = words(host)
     environment = {"PYTHONPATH": str(Path(__file__).parents[2]), "ROWPATH_CACHE": str(cache_dir())}
+    timeout_s = LOOK_TIMEOUT_S if request.action == "look" else TIMEOUT_S
     try:
         text = msgspec.json.encode(request).decode()
-        done = processes.run(command, text=text, environment=environment, timeout_s=TIMEOUT_S)
+        done = processes.run(command, text=text, environment=environment, timeout_s=timeout_s)
     except OSError as error:
         raise EnvironmentMissing(f"cannot reach host '{request.host}': {error}", shlex.join(command)) from error
-    try:
-        answer = msgspec.json.decode(done.stdout.strip().splitlines()[-1], type=Answer)
-    except (IndexError, msgspec.DecodeError) as error:
-        said = " ".join((done.stderr or done.stdout).strip().splitlines()[-2:])[-300:]
-        what = f"cannot reach host '{request.host}': status {done.returncode}, {said or 'no output'}"
-        raise EnvironmentMissing(what, f"try by hand: {shlex.join(command)}") from error
-    if answer.error:
-        raise RowpathError(f"host '{request.host}': {answer.error}", answer.hint)
-    return answer
+    except TimedOut as error:
+        what = f"cannot reach host '{request.host}': Rowpath there did not answer within {timeout_s:g} s"
+        raise EnvironmentMissing(what, f"try by hand: {shlex.join(command)} </dev/null") from error
+    for line in reversed(done.stdout.splitlines()):  # a shell's own greeting may be around it
+        try:
+            answer = msgspec.json.decode(line, type=Answer)
+        except msgspec.DecodeError:
+            continue
+        if answer.error:
+            where = f"on host {request.host}: " if host is not None and host.ssh and answer.hint else ""
+            raise RowpathError(f"host '{request.host}': {answer.error}", where + answer.hint)
+        return answer
+    said = " ".join((done.stderr or done.stdout).strip().splitlines()[-2:])[-300:] or "no output"
+    what, hint = _fault(host, done.returncode, done.stderr) or (
+        f"status {done.returncode}, {said}",
+        f"try by hand: {shlex.join(command)} </dev/null",
+    )
+    raise EnvironmentMissing(f"cannot reach host '{request.host}': {what}", hint)
+
+
+def _fault(host: Host | None, status: int, errors: str) -> tuple[str, str] | None:
+    """What went wrong on the way to a host, and the next command; None when it is none of what is known."""
+    if host is None or not host.ssh:
+        return None
+    last = " ".join(errors.strip().splitlines()[-1:])[-200:]
+    if status == SSH_FAILED:
+        for written, meaning, hint in FAULTS:
+            if written in errors:
+                return f"{meaning} ({last})", hint.format(ssh=host.ssh)
+    if status in NOT_FOUND:
+        named = host.rowpath or "rowpath"
+        return f"'{named}' does not run there ({last})", 'write the path of Rowpath there: rowpath = "/path/rowpath"'
+    return None

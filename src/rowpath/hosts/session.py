@@ -76,6 +76,7 @@ class Session:
         """As `Hosts` has it."""
         self._plan = plan
         loading = self._loading()
+        self._cluster.watched = self._used()
         for host in self._used():
             self._cluster.ask(host, "begin", plan, timeout_s, host in loading)
         note(f"building runners on {', '.join(self._used())}")

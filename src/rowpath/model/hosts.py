@@ -29,7 +29,7 @@ class Host(Frozen, frozen=True):
     name: str
     address: str
     roles: tuple[Role, ...]
-    ssh: str = ""  # what `ssh` is to connect to; empty: this machine
+    ssh: str = ""  # what `ssh` is to connect to, after options of its own if need be; empty: this machine
     command: tuple[str, ...] = ()  # words before our command, on this machine: `ip netns exec NAME`
     rowpath: str = ""  # the command that is Rowpath there; empty: `rowpath`, on this machine ours
     helpers: str = ""  # CPUs of what joins the hosts, such as 0 or 0-1; measured work gets the others

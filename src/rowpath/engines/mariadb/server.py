@@ -244,6 +244,7 @@ class MariadbServer(PrivateServer):
             f"--init-file={logins}",
             *settings.arguments(self._engine.flavour, self.storage, self.durability),
             f"--bind-address={self._place.listen}",
+            f"--max-connections={self._place.connections}",
             *settings.SERVER_ONLY[self._engine.flavour],
             *self._encryption(),
         ]

@@ -34,10 +34,9 @@ OWN: dict[Flavour, dict[str, str]] = {
     "mysql": {"innodb-log-file-size": "24M", "default-authentication-plugin": "mysql_native_password"},
 }
 SERVER_ONLY: dict[Flavour, tuple[str, ...]] = {
-    "mariadb": ("--skip-name-resolve", "--max-connections=400"),
+    "mariadb": ("--skip-name-resolve",),
     "mysql": (
         "--skip-name-resolve",
-        "--max-connections=400",
         "--mysqlx=OFF",
         "--auto-generate-certs=OFF",
         "--sha256-password-auto-generate-rsa-keys=OFF",

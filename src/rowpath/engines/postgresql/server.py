@@ -37,7 +37,6 @@ LOAD_TIMEOUT_S = 3600.0
 MADE_WITH = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")  # by initdb
 SETTINGS = {
     "shared_buffers": "256MB",
-    "max_connections": "400",
     "max_parallel_workers_per_gather": "0",
     "max_parallel_maintenance_workers": "0",
     "jit": "off",
@@ -56,7 +55,7 @@ DURABILITY = {
     "none": {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"},
 }
 TLS = {"ssl": "on", "ssl_min_protocol_version": "TLSv1.3"}
-SHOWN = ("data_checksums", "wal_level", "server_encoding", "huge_pages", "ssl_library", "ssl_groups")
+SHOWN = ("max_connections", "data_checksums", "wal_level", "server_encoding", "huge_pages", "ssl_library", "ssl_groups")
 
 
 class PostgresqlServer(PrivateServer):
@@ -267,6 +266,7 @@ class PostgresqlServer(PrivateServer):
         if self._place.listen != LOOPBACK:
             listening["listen_addresses"] = self._place.listen
             self._admit()
+        listening["max_connections"] = str(self._place.connections)
         settings = SETTINGS | DURABILITY[self.durability] | listening
         if self._tls:
             certificate, key = certificates.make(self._files(), self._user, address=self._place.listen)

@@ -25,6 +25,7 @@ CLOSE_NS = 20_000_000  # between two looks while something may happen at any mom
 DRAIN_NS = 5_000_000  # between two looks while last operations end
 SLIVER = 20  # no look within the 20th part of an interval after another one
 CUT_S = 10.0  # for which an interrupted stage's last operations are waited for
+LOST_S = 2.0  # where a host is lost: what waits for its server never ends
 
 Enough = Callable[[dict[str, Snapshot]], bool]
 
@@ -74,7 +75,7 @@ class Stage:
             except (KeyboardInterrupt, HostLost) as ended:
                 self.outcome.cut = True
                 self._give_up(str(ended) or "the run was interrupted")
-                self._finish(repetitions, CUT_S)
+                self._finish(repetitions, LOST_S if isinstance(ended, HostLost) else CUT_S)
                 raise
             self._finish(repetitions, self.timeout_s)
             self.processes.listen()  # a host may have been lost with its totals

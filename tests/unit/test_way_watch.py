@@ -1,0 +1,79 @@
+"""The watch over a way: a refusal is an answer, silence after answers is a loss, silence from the first is none."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from rowpath.execution.several_hosts import HostLost
+from rowpath.hosts import way_watch
+from rowpath.hosts.way_watch import WayWatch
+from tests import waiting
+
+HERE = {"db": "127.0.0.1"}
+
+
+@pytest.fixture(autouse=True)
+def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(way_watch, "EACH_S", 0.0)
+    monkeypatch.setattr(way_watch, "SILENT_S", 0.2)
+
+
+@pytest.fixture
+def silent_port() -> Iterator[int]:
+    """One that takes no further connection: the kernel drops every request."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listening:
+        port = listening.getsockname()[1]
+        taken = []
+        for _ in range(3):
+            each = socket.socket()
+            each.setblocking(False)
+            each.connect_ex(("127.0.0.1", port))
+            taken.append(each)
+        yield port
+        for each in taken:
+            each.close()
+
+
+def _closed_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        return int(listening.getsockname()[1])
+
+
+def _answered(watch: WayWatch) -> bool:
+    watch.look(["db"])
+    return "db" in watch._answered
+
+
+def test_a_refusal_is_an_answer_and_silence_after_it_a_loss(silent_port: int) -> None:
+    watch = WayWatch("app1", HERE, _closed_port())
+    waiting.until(lambda: _answered(watch), "answer")
+    watch._port = silent_port
+    seen: list[HostLost] = []
+
+    def lost() -> bool:
+        try:
+            watch.look(["db"])
+        except HostLost as error:
+            seen.append(error)
+        return bool(seen)
+
+    waiting.until(lost, "loss")
+    assert (seen[0].host, seen[0].text) == ("db", "the network between it and app1 broke")
+    watch.close()
+
+
+def test_a_host_that_never_answered_is_not_lost(silent_port: int) -> None:
+    watch = WayWatch("app1", HERE, silent_port)
+    asked: set[float] = set()
+
+    def asked_again() -> bool:
+        watch.look(["db"])
+        asked.update(since_s for _asked, since_s in watch._asked.values())
+        return len(asked) > 2
+
+    waiting.until(asked_again, "further request")
+    assert not watch._answered
+    watch.close()
