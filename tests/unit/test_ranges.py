@@ -14,7 +14,7 @@ from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import TextFolder
 from rowpath.errors import UsageError
 from rowpath.execution import prepared_phases
-from rowpath.execution.worker import book_as_one
+from rowpath.execution.measured import book_as_one
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Workload
 from rowpath.runners.protocol import SampleReply

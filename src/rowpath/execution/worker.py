@@ -13,7 +13,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Far, FarSpent, Instance, Settled
 from rowpath.errors import RowpathError
 from rowpath.execution.core_share import CoreShare, Reading, Spent
-from rowpath.execution.measured import Measured
+from rowpath.execution.measured import Measured, book_as_one
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.records import MemoryRecord, VerifyRecord, WorkerRecord
 from rowpath.machine import cpus, processes
@@ -387,16 +387,6 @@ class Worker:
 def verify_record(reply: protocol.VerifyReply, expected: str) -> VerifyRecord:
     """A digest compared with the expected one, as the journal has it."""
     return msgspec.convert(protocol.body(reply) | {"expected": expected, "ok": reply.digest == expected}, VerifyRecord)
-
-
-def book_as_one(reply: protocol.SampleReply, parts: int) -> None:
-    """Count the parts of one retrieval as one operation: done when all were, failed when one failed."""
-    whole = reply.operations == parts and not reply.failed
-    reply.operations, reply.failed = (1, 0) if whole else (0, 1)
-    reply.lead_in_operations = 0
-    reply.min_ns = reply.max_ns = reply.ns
-    reply.execute_ns //= parts  # a part's own, on average
-    reply.first_row_ns //= parts
 
 
 @contextlib.contextmanager

@@ -83,7 +83,7 @@ class RayCluster:
         self._actors: dict[str, Any] = {}
         self.watched: tuple[str, ...] = ()  # hosts between which the network must carry while a call is awaited
         self._watching: dict[str, Any] = {}
-        self._lost: set[str] = set()
+        self._lost: dict[str, HostLost] = {}
         try:
             self._start_agents()
         except BaseException:
@@ -117,7 +117,9 @@ class RayCluster:
             self.ask(name, "meet", peers, {host.name: host.address for host in self.hosts}, self._state.port)
 
     def ask(self, host: str, method: str, *arguments: Any, timeout_s: float | None = None) -> Any:
-        """What a method of a host's agent returned. Errors: as they arose there; HostLost."""
+        """What a method of a host's agent returned. Errors: as they arose there; HostLost, of one lost before at once."""
+        if host in self._lost:
+            raise self._lost[host]
         return self._value(host, self._actors[host].call.remote(method, *arguments), timeout_s)
 
     def asking(self, host: str) -> Callable[..., Any]:
@@ -134,9 +136,9 @@ class RayCluster:
 
         Errors: the first that arose on a host, once all have answered; HostLost of the head only.
         """
-        under_way = {host: self._actors[host].call.remote(*words) for host, words in calls.items()}
+        lost = {host: self._lost[host].text for host in calls if host in self._lost}
+        under_way = {host: self._actors[host].call.remote(*words) for host, words in calls.items() if host not in lost}
         found: dict[str, Any] = {}
-        lost: dict[str, str] = {}
         failed: Exception | None = None
         for host, reference in under_way.items():
             try:
@@ -175,8 +177,7 @@ class RayCluster:
             raise self._noticed(HostLost(host, _short(error))) from None
 
     def _noticed(self, lost: HostLost) -> HostLost:
-        self._lost.add(lost.host)
-        return lost
+        return self._lost.setdefault(lost.host, lost)
 
     def _look_at_ways(self, host: str) -> None:
         """HostLost when another host of the run no longer reaches the one that is awaited, or is gone itself.
