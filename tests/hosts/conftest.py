@@ -120,10 +120,15 @@ def experiment(
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Losses take a minute each: only where they are named, or everything is run."""
-    if config.option.full or any(name in word for word in config.args for name in LOSSES):
+    """Losses take a minute each: only where they are named, or everything is run; so does what is marked as long."""
+    if config.option.full:
         return
-    dropped = [item for item in items if item.path.name in LOSSES]
+    named = any(name in word for word in config.args for name in LOSSES)
+    dropped = [
+        item
+        for item in items
+        if (item.path.name in LOSSES and not named) or item.get_closest_marker("long") is not None
+    ]
     config.hook.pytest_deselected(items=dropped)
     items[:] = [item for item in items if item not in dropped]
 

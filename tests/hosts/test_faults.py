@@ -90,7 +90,10 @@ backup = "vacuum-into"
 """
 
 
-@pytest.fixture(scope="module", params=["one client's host", "clients of two hosts", "a slow controller"])
+LONG = [pytest.param(each, marks=pytest.mark.long) for each in ("clients of two hosts", "a slow controller")]
+
+
+@pytest.fixture(scope="module", params=["one client's host", *LONG])
 def directory(request: pytest.FixtureRequest, namespaces: Lab, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of PostgreSQL beside another host, and of SQLite on its client's host."""
     folder = tmp_path_factory.mktemp("faults")

@@ -133,7 +133,7 @@ def _rewrite(file: Path, hosts: Lab, change: Callable[[str], str]) -> None:
         (_wrong_path, "a place/nothing' does not run there", 'rowpath = "/path/rowpath"'),
         (_another_version, "has another Rowpath", "copy this one there"),
         (_another_python, "has Python 3.10.2", "install Python"),
-        (_no_answer, "did not answer within 30 s", "try by hand: ssh"),
+        pytest.param(_no_answer, "did not answer within 30 s", "try by hand: ssh", marks=pytest.mark.long),
         (_something_else, "status 3, welcome", "try by hand: ssh"),
         (_no_server, "no SSH server listens there", "start sshd there"),
         (_nobody, "ssh does not know its name", "correct ssh ="),

@@ -39,6 +39,7 @@ PHASE_METHODS = frozenset({"prepare", "sample", "verify", "reset", "first_answer
 ENGINE_METHODS = frozenset(
     {"check", "options", "own_copy", "settle", "commits", "size_bytes", "facts", "statement_counts"}
 )
+REPLIES_KEPT = 4  # calls under way at once: of a step, and a look at the network
 SERVER_METHODS = frozenset({"notice", "take_cores", "leave_cores", "memory_bytes", "written_bytes"})
 
 
@@ -55,6 +56,15 @@ class Agent:
         self._listener: processes.Process | None = None
         self._made_ready = False
         self._watch: WayWatch | None = None
+        self._replies: dict[int, Reply] = {}
+
+    def call_once(self, number: int, method: str, *arguments: Any) -> Reply:
+        """As `call`; a number that was there before gets its reply again: the network may have lost it."""
+        if number not in self._replies:
+            self._replies[number] = self.call(method, *arguments)
+            while len(self._replies) > REPLIES_KEPT:
+                del self._replies[next(iter(self._replies))]
+        return self._replies[number]
 
     def call(self, method: str, *arguments: Any) -> Reply:
         """What a method came to."""
@@ -64,7 +74,7 @@ class Agent:
         if not self._made_ready:
             _like_a_users_program()
             self._made_ready = True
-        if method.startswith("_") or method == "call":
+        if method.startswith("_") or method.startswith("call"):
             raise InternalError(f"unknown method '{method}'", "run the same Rowpath on every host")
         return getattr(self, method)(*arguments)
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import signal
 import sys
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from rowpath.errors import EnvironmentMissing
@@ -22,6 +24,8 @@ LOOK_EACH_S = 1.0  # at the head, while a call is awaited
 START_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 15.0
 HEADLESS_S = 3.0  # agents end soon without a head
+AGAIN_S = 0.1
+SILENT_S = 4.0  # for which a call is sent again when the network lost it or its reply
 
 
 def _ray() -> Any:
@@ -49,6 +53,17 @@ class RemoteAsk:
         except ray.exceptions.RayError as error:
             raise HostLost(self._host, f"{_short(error)} (seen from {self._asking})") from None
         return value_of(self._host, reply)
+
+
+@dataclass
+class Call:
+    """A call to a host's agent that is under way. Its number lets it be sent again without being carried out again."""
+
+    host: str
+    number: int
+    words: tuple[Any, ...]
+    reference: Any
+    silent_since_s: float = 0.0
 
 
 class RayCluster:
@@ -82,7 +97,8 @@ class RayCluster:
                 signal.signal(number, handler)
         self._actors: dict[str, Any] = {}
         self.watched: tuple[str, ...] = ()  # hosts between which the network must carry while a call is awaited
-        self._watching: dict[str, Any] = {}
+        self._watching: dict[str, Call] = {}
+        self._numbers = itertools.count()
         self._lost: dict[str, HostLost] = {}
         try:
             self._start_agents()
@@ -117,10 +133,14 @@ class RayCluster:
             self.ask(name, "meet", peers, {host.name: host.address for host in self.hosts}, self._state.port)
 
     def ask(self, host: str, method: str, *arguments: Any, timeout_s: float | None = None) -> Any:
-        """What a method of a host's agent returned. Errors: as they arose there; HostLost, of one lost before at once."""
+        """What a method of a host's agent returned. Errors: as they arose there; HostLost, at once if it was lost."""
         if host in self._lost:
             raise self._lost[host]
-        return self._value(host, self._actors[host].call.remote(method, *arguments), timeout_s)
+        return self._value(self._begun(host, method, *arguments), timeout_s)
+
+    def _begun(self, host: str, *words: Any) -> Call:
+        number = next(self._numbers)
+        return Call(host, number, words, self._actors[host].call_once.remote(number, *words))
 
     def asking(self, host: str) -> Callable[..., Any]:
         """The same for one host."""
@@ -128,8 +148,8 @@ class RayCluster:
 
     def ask_all(self, hosts: tuple[str, ...], method: str, *arguments: Any) -> dict[str, Any]:
         """The same of several hosts, side by side."""
-        under_way = {host: self._actors[host].call.remote(method, *arguments) for host in hosts}
-        return {host: self._value(host, reference, None) for host, reference in under_way.items()}
+        under_way = [self._begun(host, method, *arguments) for host in hosts]
+        return {call.host: self._value(call, None) for call in under_way}
 
     def ask_each(self, calls: Mapping[str, tuple[Any, ...]]) -> tuple[dict[str, Any], dict[str, str]]:
         """What each host returned to (method, arguments), side by side; which were lost, and why.
@@ -137,12 +157,12 @@ class RayCluster:
         Errors: the first that arose on a host, once all have answered; HostLost of the head only.
         """
         lost = {host: self._lost[host].text for host in calls if host in self._lost}
-        under_way = {host: self._actors[host].call.remote(*words) for host, words in calls.items() if host not in lost}
+        under_way = {host: self._begun(host, *words) for host, words in calls.items() if host not in lost}
         found: dict[str, Any] = {}
         failed: Exception | None = None
-        for host, reference in under_way.items():
+        for host, call in under_way.items():
             try:
-                found[host] = self._value(host, reference, None)
+                found[host] = self._value(call, None)
             except HostLost as loss:
                 if loss.host == cluster.CONTROLLER:
                     raise
@@ -153,28 +173,36 @@ class RayCluster:
             raise failed
         return found, lost
 
-    def _value(self, host: str, reference: Any, timeout_s: float | None) -> Any:
+    def _value(self, call: Call, timeout_s: float | None) -> Any:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             self._look_at_head()
             try:
-                return self._received(host, reference, LOOK_EACH_S)
-            except self._ray.exceptions.GetTimeoutError:
+                return self._received(call)
+            except TimeoutError:
                 if deadline is not None and time.monotonic() > deadline:
-                    raise self._noticed(HostLost(host, f"its agent did not answer within {timeout_s:g} s")) from None
-            self._look_at_ways(host)
+                    why = f"its agent did not answer within {timeout_s:g} s"
+                    raise self._noticed(HostLost(call.host, why)) from None
+            self._look_at_ways(call.host)
 
-    def _received(self, host: str, reference: Any, timeout_s: float) -> Any:
+    def _received(self, call: Call) -> Any:
+        """The reply. Errors: TimeoutError while there is none; as they arose there; HostLost."""
         try:
-            return value_of(host, self._ray.get(reference, timeout=timeout_s))
+            return value_of(call.host, self._ray.get(call.reference, timeout=LOOK_EACH_S))
         except HostLost as lost:
             raise self._noticed(lost) from None
         except self._ray.exceptions.GetTimeoutError:
-            raise
+            raise TimeoutError from None
         except self._ray.exceptions.RayError as error:
             self._looked = 0.0
             self._look_at_head()
-            raise self._noticed(HostLost(host, _short(error))) from None
+            call.silent_since_s = call.silent_since_s or time.monotonic()
+            passing = isinstance(error, self._ray.exceptions.ActorUnavailableError)
+            if passing and time.monotonic() - call.silent_since_s < SILENT_S:
+                time.sleep(AGAIN_S)
+                call.reference = self._actors[call.host].call_once.remote(call.number, *call.words)
+                raise TimeoutError from None
+            raise self._noticed(HostLost(call.host, _short(error))) from None
 
     def _noticed(self, lost: HostLost) -> HostLost:
         return self._lost.setdefault(lost.host, lost)
@@ -188,9 +216,11 @@ class RayCluster:
             if other == host:
                 continue
             if other not in self._watching:
-                self._watching[other] = self._actors[other].call.remote("reaches", (host,))
-            if self._ray.wait([self._watching[other]], timeout=0)[0]:
-                self._received(other, self._watching.pop(other), LOOK_EACH_S)
+                self._watching[other] = self._begun(other, "reaches", (host,))
+            if self._ray.wait([self._watching[other].reference], timeout=0)[0]:
+                with contextlib.suppress(TimeoutError):
+                    self._received(self._watching[other])
+                    del self._watching[other]
 
     def _look_at_head(self) -> None:
         """HostLost when it has ended: agents answer for some seconds without it. Looks once a second."""
