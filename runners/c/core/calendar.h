@@ -29,13 +29,14 @@ static inline rp_civil rp_civil_of_days(int32_t days) {
                       (month_and_day >> 16) - 12 * late, (month_and_day & 0xffff) / 2141 + 1};
 }
 
-/* Days since 1970-01-01 of a civil date; the inverse of `rp_civil_of_days`. */
+/* Days since 1970-01-01 of a civil date, within ten million years; the inverse of `rp_civil_of_days`, by its source. */
 static inline int64_t rp_days_of_civil(int64_t year, unsigned month, unsigned day) {
-    int64_t shifted = year - (month <= 2);
-    int64_t era = (shifted >= 0 ? shifted : shifted - 399) / 400;
-    int64_t year_of_era = shifted - era * 400;
-    int64_t day_of_year = (153 * ((int64_t)month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719468;
+    const uint32_t eras = 25000;
+    unsigned late = month <= 2; /* January and February belong to the year before, which ends with them */
+    uint32_t shifted = (uint32_t)(year + (int64_t)400 * eras) - late, century = shifted / 100;
+    uint64_t days_of_years = 1461ull * shifted / 4 - century + century / 4;
+    uint32_t days_of_months = (979 * (month + 12 * late) - 2919) / 32;
+    return (int64_t)(days_of_years + days_of_months + day) - ((int64_t)146097 * eras + 719469);
 }
 
 /* The second of the minute (0 to 59) of microseconds since 1970-01-01 or since midnight. */
