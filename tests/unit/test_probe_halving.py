@@ -106,8 +106,6 @@ def test_sets_share_their_first_and_hold_no_more_connections_than_allowed() -> N
     assert batches(list("abcdefg"), 4) == [list("abcd"), list("aefg")]
     assert batches(list("abc"), 2) == [list("ab"), list("ac")]
     assert batches(["a"], 4) == [["a"]]
-    assert batches(list("abcdefg"), 4, beside_first=1) == [list("abc"), list("adef"), list("ag")]
-    assert batches(list("abc"), 3, beside_first=1) == [list("ab"), list("ac")]
     # Paths of one language are compared in one set where they fit.
     assert batches(["c1", "p1", "j1", "p2", "c2", "j2"], 3, language) == [
         ["c1", "c2", "p1"],

@@ -156,10 +156,10 @@ class ProbeRun(ProbedQuery):
         planned = {path_id: search.tried[path_id].planned for path_id in members}
         # The floor is one of the connections that are open at once.
         floors = self.found.floors[:1] if self.options.connections > LEAST_WITH_FLOOR else ()
+        room = self.options.connections - len(floors)
         # The most promising one is in every set.
         members.sort(key=going.index)
-        in_sets = batches(members, self.options.connections, search.language, beside_first=len(floors))
-        sets = [tuple(planned[path_id] for path_id in each) for each in in_sets]
+        sets = [tuple(planned[path_id] for path_id in each) for each in batches(members, room, search.language)]
         if floors:
             sets[0] = (*sets[0], floors[0])
         done = self.full_sets(search.work, sets, final).run_sets(final.sets, self.budget)

@@ -140,15 +140,12 @@ def finalists(needed: Sequence[str], wished: Iterable[str], room: int = FINALIST
     return list(chosen)
 
 
-def batches(names: Sequence[str], size: int, language: Kind = str, *, beside_first: int = 0) -> list[list[str]]:
+def batches(names: Sequence[str], size: int, language: Kind = str) -> list[list[str]]:
     """Sets of at most `size` (two at least) that all begin with the same anchor, the first name.
 
-    The first set leaves room for `beside_first` others. The names of one language are neighbours, so that they meet in
-    one set where they fit.
+    The others of one language are neighbours, so that they meet in one set where they fit.
     """
     order = list(dict.fromkeys(map(language, names)))
     anchor, rest = names[0], sorted(names[1:], key=lambda name: order.index(language(name)))
     step = size - 1
-    first = step - beside_first
-    later = [[anchor, *rest[at : at + step]] for at in range(first, len(rest), step)]
-    return [[anchor, *rest[:first]], *later]
+    return [[anchor, *rest[at : at + step]] for at in range(0, len(rest), step)] or [[anchor]]
