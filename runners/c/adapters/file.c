@@ -63,9 +63,8 @@ static __attribute__((noinline)) void take_escaped(file_scan *scan, rp_column *c
 }
 
 /* `values`: where usual values go. */
-static inline __attribute__((always_inline)) const char *take_rows_to(rp_sink *values, file_scan *scan, const char *at,
-                                                                      const char *limit, const char *end,
-                                                                      rp_sink *sink) {
+static inline __attribute__((always_inline)) const char *
+take_rows_to(rp_sink *values, file_scan *scan, const char *at, const char *limit, const char *end, rp_sink *sink) {
     char delimiter = scan->lines.delimiter;
     rp_column *const first = scan->columns, *const last = first + scan->column_count - 1;
     while (at < limit) {
