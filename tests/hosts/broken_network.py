@@ -38,7 +38,7 @@ def cut(lab: Lab, host: str) -> Iterator[None]:
 
 @contextmanager
 def deaf(lab: Lab, pairs: Iterable[tuple[str, str]]) -> Iterator[None]:
-    """Every packet from the first of each pair to the second is lost, and no one is told."""
+    """Every packet from the first of each pair to the second is lost; neither end gets an error."""
     with ExitStack() as cleanup:
         for sender, receiver in pairs:
             there = lab.commands.get(sender, lab.inside)

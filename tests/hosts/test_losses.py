@@ -5,8 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,36 +15,25 @@ import pytest
 from rowpath.hosts import cluster, node
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
-from rowpath.journal.record_base import InSet, InStage, Record
+from rowpath.journal.record_base import InSet, InStage
 from rowpath.journal.records import SampleRecord
+from tests.hosts import broken_network
 from tests.hosts.conftest import experiment, load_experiment
 from tests.hosts.lab import Lab
 
-NOTICED_S, GONE_S, BEGUN_S = 10.0, 15.0, 120.0
-STARTED = ("postgres", "libpq", "ray::Agent")  # what a run has on hosts
+NOTICED_S, GONE_S = 10.0, 15.0
 
 
 @pytest.fixture(autouse=True)
 def _up_again(loopback: Lab) -> Iterator[None]:
     yield
-    if not _cluster_whole(loopback):
+    if not broken_network.whole(loopback):
         loopback.down()
         loopback.up()
 
 
-def _cluster_whole(lab: Lab) -> bool:
-    names = [*lab.mine().values()]
-    return names.count("raylet") == 1 + len(lab.addresses) and "gcs_server" in names
-
-
-def _count(directory: Path, kind: type[Record]) -> int:
-    with contextlib.suppress(Exception):
-        return len(reader.read_as_written(directory).all(kind))
-    return 0
-
-
 def _samples(directory: Path) -> int:
-    return _count(directory, SampleRecord)
+    return broken_network.count(directory, SampleRecord)
 
 
 def _of_host(lab: Lab, host: str, title: str) -> int:
@@ -53,12 +43,14 @@ def _of_host(lab: Lab, host: str, title: str) -> int:
     return mine[0]
 
 
-def _left(lab: Lab) -> list[str]:
-    return [name for name in lab.mine().values() if name.startswith(STARTED)]
+def _check_said(ended: subprocess.Popen[str], errors: str, host: str) -> None:
+    assert ended.returncode == 3, errors
+    assert f"error: host {host} was lost" in errors
+    assert "Traceback" not in errors
 
 
 def _gone(lab: Lab, since: float) -> None:
-    while left := _left(lab):
+    while left := broken_network.started(lab):
         assert time.monotonic() - since < GONE_S, left
         time.sleep(0.2)
 
@@ -85,9 +77,7 @@ def test_a_loss_is_noticed_and_named_and_the_run_goes_on_later(
         _, errors = under_way.communicate(timeout=NOTICED_S)
     finally:
         under_way.kill()
-    assert under_way.returncode == 3, errors
-    assert f"error: host {named} was lost" in errors
-    assert "Traceback" not in errors
+    _check_said(under_way, errors, named)
     measured = _samples(directory)
     assert measured > 5
     _gone(loopback, killed)
@@ -107,15 +97,13 @@ def test_a_lost_load_host_ends_the_stage_and_what_it_did_stays(loopback: Lab, tm
     file, directory = load_experiment(tmp_path, 8.0), tmp_path / "run"
     under_way = loopback.begun("run", file, "--hosts", str(loopback.file), "-o", str(directory))
     try:
-        _wait_for(lambda: _count(directory, SecondRecord) >= 2, under_way)
+        broken_network.wait_for(lambda: broken_network.count(directory, SecondRecord) >= 2, under_way)
         killed = time.monotonic()
         os.kill(_of_host(loopback, "app2", "ray::Agent"), signal.SIGKILL)
         _, errors = under_way.communicate(timeout=NOTICED_S)
     finally:
         under_way.kill()
-    assert under_way.returncode == 3, errors
-    assert "error: host app2 was lost" in errors
-    assert "Traceback" not in errors
+    _check_said(under_way, errors, "app2")
     _gone(loopback, killed)
     found = reader.read_as_written(directory)
     assert found.outcome == "interrupted"
@@ -150,15 +138,13 @@ def test_paths_that_do_not_need_a_lost_host_go_on(loopback: Lab, tmp_path: Path,
     words = ("run", str(file), "--hosts", str(loopback.file), "client_host=app1,app2", "-o", str(directory))
     under_way = loopback.begun(*words)
     try:
-        _wait_for(lambda: "app2" in _clients(directory, begun), under_way)
+        broken_network.wait_for(lambda: "app2" in _clients(directory, begun), under_way)
         killed = time.monotonic()
         os.kill(_of_host(loopback, "app2", "ray::Agent"), signal.SIGKILL)
         _, errors = under_way.communicate(timeout=120)
     finally:
         under_way.kill()
-    assert under_way.returncode == 3, errors
-    assert "error: host app2 was lost" in errors
-    assert "Traceback" not in errors
+    _check_said(under_way, errors, "app2")
     _gone(loopback, killed)
     found = reader.read_as_written(directory)
     assert found.outcome == "interrupted"
@@ -199,13 +185,5 @@ def test_nothing_goes_on_without_its_controller(loopback: Lab, tmp_path: Path) -
     assert _samples(directory) > 5
 
 
-def _wait_for_samples(directory: Path, under_way: object, more_than: int = 5) -> None:
-    _wait_for(lambda: _count(directory, SampleRecord) > more_than, under_way)
-
-
-def _wait_for(what: Callable[[], bool], under_way: object) -> None:
-    deadline = time.monotonic() + BEGUN_S
-    while not what():
-        assert under_way.poll() is None, under_way.communicate()  # type: ignore[attr-defined]
-        assert time.monotonic() < deadline
-        time.sleep(0.3)
+def _wait_for_samples(directory: Path, under_way: subprocess.Popen[str], more_than: int = 5) -> None:
+    broken_network.wait_for(lambda: broken_network.count(directory, SampleRecord) > more_than, under_way)
