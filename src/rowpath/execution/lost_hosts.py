@@ -46,7 +46,6 @@ class LostHosts:
         self._first = self._first or lost
         self._names.add(lost.host)
         self._forget(lost.host)
-        hosts.leave_out(lost.host)
         names = ", ".join(each.name for each in gone)
         context.note(f"{lost}; {context.now_ns() / 1e9:.1f} s after the run's begin; without it go on all but: {names}")
 

@@ -35,7 +35,7 @@ class HostLost(Exception):
 
 
 class Hosts(Protocol):
-    """The hosts of a run. Every method raises HostLost when one is gone."""
+    """The hosts of a run. Every method raises HostLost when one is gone, and asks it nothing more."""
 
     def begin(self, plan: Plan, timeout_s: float, note: Callable[[str], None]) -> None:
         """Make the hosts of the plan's paths ready: runners and drivers are built there. Errors: RowpathError."""
@@ -45,9 +45,6 @@ class Hosts(Protocol):
 
     def needed_by(self, planned: PlannedPath) -> frozenset[str]:
         """The hosts without which the path cannot be measured."""
-
-    def leave_out(self, host: str) -> None:
-        """Ask nothing more of a host that is lost."""
 
     def instance(self, key: Key) -> Instance:
         """The instance of that key, started and loaded on its host. Errors: RowpathError, RunnerFailure."""

@@ -99,7 +99,7 @@ class RayCluster:
         self.watched: tuple[str, ...] = ()  # hosts between which the network must carry while a call is awaited
         self._watching: dict[str, Call] = {}
         self._numbers = itertools.count()
-        self._lost: dict[str, HostLost] = {}
+        self.lost: dict[str, HostLost] = {}  # nothing more is asked of them
         try:
             self._start_agents()
         except BaseException:
@@ -134,8 +134,8 @@ class RayCluster:
 
     def ask(self, host: str, method: str, *arguments: Any, timeout_s: float | None = None) -> Any:
         """What a method of a host's agent returned. Errors: as they arose there; HostLost, at once if it was lost."""
-        if host in self._lost:
-            raise self._lost[host]
+        if host in self.lost:
+            raise self.lost[host]
         return self._value(self._begun(host, method, *arguments), timeout_s)
 
     def _begun(self, host: str, *words: Any) -> Call:
@@ -156,7 +156,7 @@ class RayCluster:
 
         Errors: the first that arose on a host, once all have answered; HostLost of the head only.
         """
-        lost = {host: self._lost[host].text for host in calls if host in self._lost}
+        lost = {host: self.lost[host].text for host in calls if host in self.lost}
         under_way = {host: self._begun(host, *words) for host, words in calls.items() if host not in lost}
         found: dict[str, Any] = {}
         failed: Exception | None = None
@@ -205,7 +205,7 @@ class RayCluster:
             raise self._noticed(HostLost(call.host, _short(error))) from None
 
     def _noticed(self, lost: HostLost) -> HostLost:
-        return self._lost.setdefault(lost.host, lost)
+        return self.lost.setdefault(lost.host, lost)
 
     def _look_at_ways(self, host: str) -> None:
         """HostLost when another host of the run no longer reaches the one that is awaited, or is gone itself.
@@ -250,7 +250,7 @@ class RayCluster:
     def end_all(self) -> dict[str, dict[str, str]]:
         """Have every agent stop what a run has there, as far as they answer; what runners wrote, by host."""
         found: dict[str, dict[str, str]] = {}
-        there = {host: actor for host, actor in self._actors.items() if host not in self._lost}
+        there = {host: actor for host, actor in self._actors.items() if host not in self.lost}
         under_way = {host: actor.call.remote("end") for host, actor in there.items()}
         deadline = time.monotonic() + (END_TIMEOUT_S if self._head_lives() else HEADLESS_S)
         for host, reference in under_way.items():

@@ -40,7 +40,6 @@ class Session:
         self._cluster = RayCluster(self.state)
         self._unavailable: dict[tuple[str, str], tuple[str, str]] = {}
         self._plan: Plan | None = None
-        self._left_out: set[str] = set()
         self._offsets_ns: dict[str, int] = {}  # of hosts' clocks from ours, as last measured for groups
         try:
             self.hello = self._cluster.ask_all(tuple(host.name for host in self.file.host), "hello")
@@ -95,10 +94,6 @@ class Session:
         return frozenset(
             {planned.path.get("client_host"), planned.path.get("server_host"), *self._loading()} - {"none"}
         )
-
-    def leave_out(self, host: str) -> None:
-        """As `Hosts` has it."""
-        self._left_out.add(host)
 
     def _loading(self) -> tuple[str, ...]:
         return self.file.loading if self._plan and spreads(self._plan.experiment) else ()
@@ -227,12 +222,12 @@ class Session:
         paths = self._plan.paths if self._plan else ()
         pairs = dict.fromkeys((p.path.get("client_host"), p.path.get("server_host")) for p in paths)
         pairs |= dict.fromkeys((host, server) for host in self._loading() for _client, server in pairs)
-        return [pair for pair in pairs if pair[1] not in ("none", pair[0]) and not self._left_out.intersection(pair)]
+        return [pair for pair in pairs if pair[1] not in ("none", pair[0]) and not self._cluster.lost.keys() & pair]
 
     def _used(self) -> tuple[str, ...]:
         paths = self._plan.paths if self._plan else ()
         named = (p.path.get(key) for p in paths for key in ("client_host", "server_host"))
-        return tuple(sorted({*named, *self._loading()} - {"none"} - self._left_out))
+        return tuple(sorted({*named, *self._loading()} - {"none"} - self._cluster.lost.keys()))
 
     def end(self, logs: Path) -> None:
         """As `Hosts` has it."""
