@@ -250,16 +250,13 @@ class Schedule:
 
     def _set(self, set_number: int, batch_number: int, batch: tuple[PlannedPath, ...]) -> None:
         able = [planned for planned in batch if self.context.runnable(planned) or self._lost.needed_by(planned)]
-        whole = False
-        while not whole:
-            members = [planned for planned in able if not self._lost.needed_by(planned)]
-            if all(planned.path.is_null for planned in members) and len(members) < len(able):
+        while members := [planned for planned in able if not self._lost.needed_by(planned)]:
+            complete = len(members) == len(able)
+            if not complete and all(planned.path.is_null for planned in members):
                 return
             # One without its lost members is no set that --resume may leave out.
-            number = batch_number if len(members) == len(able) else batch_number + len(self.plan.batches) + 1
-            if not members:
-                return
+            number = batch_number if complete else batch_number + len(self.plan.batches) + 1
             with self._lost.left_out():
                 self._renewal.renew(members, first=set_number == 0)
                 self._set_runner.run(set_number, number, members)
-                whole = True
+                return

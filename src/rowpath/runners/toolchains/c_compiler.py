@@ -26,35 +26,31 @@ def has_header(name: str) -> bool:
     return any((folder / name).is_file() for folder in _header_folders())
 
 
-def _library_folders() -> tuple[Path, ...]:
-    with _one_at_a_time:
-        return _library_folders_there()
-
-
-def _header_folders() -> tuple[Path, ...]:
-    with _one_at_a_time:
-        return _header_folders_there()
-
-
-# Asked once, not once for each name, nor by each thread that looks for drivers: a start of the compiler takes longer
-# than everything else that a list does.
-_one_at_a_time = threading.Lock()
-
-
 @functools.cache
-def _library_folders_there() -> tuple[Path, ...]:
-    lines = _run("-print-search-dirs").stdout.splitlines()
+def _library_folders() -> tuple[Path, ...]:
+    lines = _answer("-print-search-dirs").stdout.splitlines()
     named = next((line for line in lines if line.startswith("libraries:")), "").partition("=")[2]
     return tuple(Path(folder) for folder in named.split(":") if folder)
 
 
 @functools.cache
-def _header_folders_there() -> tuple[Path, ...]:
-    told = _run("-E", "-v", "-x", "c", os.devnull, "-o", os.devnull).stderr
+def _header_folders() -> tuple[Path, ...]:
+    told = _answer("-E", "-v", "-x", "c", os.devnull, "-o", os.devnull).stderr
     listed = told.partition("#include <...> search starts here:\n")[2].partition("End of search list.")[0]
     return tuple(Path(line.strip()) for line in listed.splitlines())
 
 
+def _answer(*arguments: str) -> subprocess.CompletedProcess[str]:
+    with _one_at_a_time:
+        return _run(*arguments)
+
+
+# Asked once, not by each thread that looks for drivers: a start of the compiler takes longer than all else that a list
+# does.
+_one_at_a_time = threading.Lock()
+
+
+@functools.cache
 def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"LC_ALL": "C"}  # its words are read
     return subprocess.run(
