@@ -17,7 +17,6 @@ class World:
     def __init__(self, *hosts: tuple[str, ...]) -> None:
         self.notes: list[str] = []
         self.forgotten: list[str] = []
-        self.left_out: list[str] = []
         self.paths = [self._path(f"path {number}", each) for number, each in enumerate(hosts)]
         self.paths.append(self._path("null", ("app2",), is_null=True))
         context: Any = SimpleNamespace(
@@ -26,9 +25,7 @@ class World:
             note=self.notes.append,
             now_ns=lambda: 3_000_000_000,
         )
-        joined: Any = SimpleNamespace(
-            needed_by=lambda planned: frozenset(planned.hosts), leave_out=self.left_out.append
-        )
+        joined: Any = SimpleNamespace(needed_by=lambda planned: frozenset(planned.hosts))
         self.lost = LostHosts(context, joined, self.forgotten.append)
 
     def _path(self, name: str, hosts: tuple[str, ...], *, is_null: bool = False) -> Any:
@@ -53,7 +50,7 @@ def test_paths_that_do_not_need_the_host_go_on_and_the_run_is_not_complete(world
     assert note == (
         "host app2 was lost: it is gone; 3.0 s after the run's begin; without it go on all but: path 1, null"
     )
-    assert world.forgotten == world.left_out == ["app2"]
+    assert world.forgotten == ["app2"]
     with pytest.raises(HostLost, match="host app2 was lost"):
         world.lost.end()
 
