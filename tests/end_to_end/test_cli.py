@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import math
 import os
 import shlex
 import shutil
@@ -16,6 +17,7 @@ import pytest
 from pyarrow import parquet
 
 from rowpath.engines import ENGINES
+from rowpath.planning.experiment_file import load_experiment
 from rowpath.runners.manifest import availability, load_manifest
 from tests.end_to_end.command import (
     PROGRAM,
@@ -341,17 +343,24 @@ def test_the_launcher_of_a_clone(tmp_path: Path) -> None:
 def test_within_says_what_it_costs_and_the_run_has_it(tmp_path: Path) -> None:
     run = tmp_path / "run"
     small = ("tour", "engine=sqlite,null", "language=c", "--within")
-    planned = called("run", *small, "20s", "--plan")
+    refused = called("run", *small, "1s")
+    assert refused.returncode == 2
+    least_s = int(refused.stderr.rpartition("--within ")[2].partition("s")[0])  # how fast this machine is decides
+    within = f"{math.ceil(1.5 * least_s)}s"
+    planned = called("run", *small, within, "--plan")
     assert planned.returncode == 0, planned.stderr
-    assert "within 20 s, about " in planned.stdout
-    done = rowpath("run", *small, "20s", "-o", run)
+    assert f"within {within[:-1]} s, about " in planned.stdout
+    done = rowpath("run", *small, within, "-o", run)
     assert done.returncode == 0, done.stderr
-    assert "within 20 s, about " in done.stderr
-    sets = records(run, "run")[0]["experiment"]["measure"]["sets"]
+    assert f"within {within[:-1]} s, about " in done.stderr
+    measure, usual = records(run, "run")[0]["experiment"]["measure"], load_experiment("tour").experiment.measure
+    assert measure["sets"] < usual.sets
+    assert f"{measure['sets']} set{'s' * (measure['sets'] > 1)} instead of {usual.sets}" in done.stderr
+    assert (f"{measure['rounds']} rounds instead of" in done.stderr) == (measure["rounds"] != usual.rounds)
     measured = len(records(run, "set-end"))
     notes = [note["text"] for note in records(run, "note")]
-    assert measured == sets or f"{measured} of {sets} sets measured: another would outlast --within 20 s" in notes
-    assert f"{sets} set" in done.stderr
+    cut = f"{measured} of {measure['sets']} sets measured: another would outlast --within {within[:-1]} s"
+    assert measured == measure["sets"] or cut in notes
     for words, said in (((), True), (("-q",), False)):
-        again = called("run", *small, "20s", "-o", run, *words)
-        assert again.returncode == 2 and ("within 20 s" in again.stderr) == said
+        again = called("run", *small, within, "-o", run, *words)
+        assert again.returncode == 2 and (f"within {within[:-1]} s" in again.stderr) == said

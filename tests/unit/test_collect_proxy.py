@@ -191,9 +191,12 @@ def test_counts_a_text_that_the_client_sends_in_any_encoding_and_across_borders(
 
 
 def serve_all(listener: socket.socket) -> None:
-    """Echo, one client after another."""
+    """Echo, one client after another, until the listener is closed."""
     while True:
-        connection, _ = listener.accept()
+        try:
+            connection, _ = listener.accept()
+        except OSError:
+            return
         with connection:
             while data := connection.recv(1 << 16):
                 connection.sendall(data)
