@@ -42,7 +42,6 @@ STORED_ROWS = 200_000
 READ_ROWS = int(os.environ.get("ROWPATH_BENCH_PROBE_ROWS", "20000"))
 DRIVERS = tuple(name for name in os.environ.get("ROWPATH_BENCH_PROBE_DRIVERS", "").split(",") if name)
 ROUNDS = 4
-WARM_S = 0.3
 NO_END_S = 1e6
 FILL_TIMEOUT_S = 300.0
 BEST, TIME = 1.05, 0.2
@@ -86,7 +85,7 @@ class Sweep(ProbeRun):
         search.programs.stop()
         sets = batches(search.alive(), self.options.connections)
         planned = [tuple(search.tried[path_id].planned for path_id in each) for each in sets]
-        budget = FullSetsBudget(len(planned), FULL_SETS, ROUNDS, WARM_S)
+        budget = FullSetsBudget(len(planned), FULL_SETS, ROUNDS)
         self.full_sets(search.work, planned, budget).run_sets(FULL_SETS, Budget(NO_END_S))
 
 

@@ -53,7 +53,7 @@ def full_sets(world: World, folder: Path, members: tuple[PlannedPath, ...], inst
         seed=1,
     )
     work = work_of("SELECT 1", ())
-    made = probe_run.full_sets(work, [(each,) for each in members], FullSetsBudget(len(members), SETS, 2, 0.01))
+    made = probe_run.full_sets(work, [(each,) for each in members], FullSetsBudget(len(members), SETS, 2))
     assert made.run_sets(SETS, budget) == SETS
     journal.close()
     return journal_of(folder)

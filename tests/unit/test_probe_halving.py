@@ -68,12 +68,14 @@ def test_a_challenger_is_contested_until_it_can_be_little_faster_and_only_in_its
     assert not contested(estimates(c1=(1.0, 1.01), p1=(1.05, 1.1)), language, [])  # of two languages
 
 
-def test_a_baseline_is_contested_until_it_is_slower_or_as_good() -> None:
+def test_a_baseline_contests_nothing_for_it_is_in_the_full_sets() -> None:
     behind = estimates(c1=(1.0, 1.01), c2=(1.05, 1.01))
     equal = estimates(c1=(1.0, 1.01), c2=(1.005, 1.01))
-    unknown = estimates(c1=(1.0, 1.01), c2=(1.05, 1.07))
-    assert contested(behind, language, ["c2"]) == contested(equal, language, ["c2"]) == []
-    assert contested(unknown, language, ["c2"]) == ["c1", "c2"]
+    unknown = estimates(c1=(1.0, 1.01), c2=(1.05, 1.1))
+    for each in (behind, equal, unknown):
+        assert contested(each, language, ["c2"]) == []
+    assert contested(unknown | estimates(c3=(1.1, 1.2)), language, ["c2"]) == ["c1", "c3"]
+    assert contested(unknown, language, ["c1"]) == ["c1", "c2"]  # who may be faster than a baseline challenges it
     assert needed(behind, language, ["c2"]) == needed(unknown, language, ["c2"]) == ["c1", "c2"]
     assert needed(equal, language, ["c2"]) == ["c2"]  # nothing to gain from another
     assert needed(behind | estimates(p1=(3.0, 1.1), p2=(4.0, 1.1)), language, ["c1"]) == ["c1", "p1"]
@@ -108,7 +110,8 @@ def test_sets_share_their_first_and_hold_no_more_connections_than_allowed() -> N
     assert batches(["a"], 4) == [["a"]]
     # Paths of one language are compared in one set where they fit.
     assert batches(["c1", "p1", "j1", "p2", "c2", "j2"], 3, language) == [
-        ["c1", "c2", "p1"],
-        ["c1", "p2", "j1"],
-        ["c1", "j2"],
+        ["c1", "p1", "p2"],
+        ["c1", "j1", "j2"],
+        ["c1", "c2"],
     ]
+    assert batches(["c1", "p1", "c2", "p2", "p3", "p4"], 4, language) == [["c1", "p1", "p2", "p3"], ["c1", "p4", "c2"]]

@@ -116,11 +116,12 @@ class SetPhase:
         helpers_cpu_ns: list[int] = []
         operations = 0
         first, later = language(worker.planned.adapter.language).warm_least_s
-        least_s = min(later if worker.warmed else first, self.measure.warm_cap_s)
+        cap_s = min(self.measure.warm_cap_s, worker.warm_most_s)
+        least_s = min(later if worker.warmed else first, cap_s)
         if self._server_is_fresh() and not worker.alone:
             least_s = max(least_s, ENGINES[worker.planned.path.engine].server_warm_s)
         least_ns = least_s * 1e9
-        cap_ns = max(self.measure.warm_cap_s, least_s) * 1e9
+        cap_ns = max(cap_s, least_s) * 1e9
         worker.warmed = True
         settled = False
         begun = time.monotonic_ns()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -71,6 +72,7 @@ class Worker:
         self.connect_ns = 0
         self.server_pid: int | None = None  # of the process that serves the connection, where the driver knows it
         self.warmed = False  # whether a phase of this process has been warmed up already
+        self.warm_most_s = math.inf  # for one phase, below the cap of the experiment
 
     def open(self, **overrides: Any) -> WorkerRecord:
         """Shake hands and connect; as the journal has it, without set, time and facts."""

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rowpath.model.path import AccessPath
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.manifest import language
 
 CURSORS = ("cursor:", "fetch-size:")  # results that the server keeps and hands over in parts
 DEFAULT_S = 120.0
@@ -19,8 +21,9 @@ LATEST = 2.0  # times the budget: full sets that are needed may last as long, ot
 FULL_SETS = 6  # independent workers that a claim needs
 LEAST_BLOCKS, MOST_BLOCKS = 2, 15  # of a path in one full set
 LONG_BLOCK_S = 0.1  # blocks that are longer average by themselves: one of each path in a set does
-WARM_SHARE = 0.3  # of a set's time
-LEAST_WARM_S, MOST_WARM_S = 0.02, 1.0  # of a path in a set
+BATCH_S = 0.15  # of a full set beside starts and blocks: processes end, what was measured is written
+COMPILERS_S = 0.3  # until a runtime's compilers have come to rest
+LEAST_WARM_S, MOST_WARM_S = 0.05, 1.0  # of a path in a set: runtimes that compile need more than others
 
 
 @dataclass
@@ -100,7 +103,11 @@ class FullSetsBudget:
     finalists: int
     sets: int
     rounds: int
-    warm_s: float  # longest warming up of a path in a set
+
+
+def warm_s(planned: PlannedPath) -> float:
+    """How long a path of a new process is warmed up in a full set: as its language needs, within limits."""
+    return min(MOST_WARM_S, max(LEAST_WARM_S, language(planned.adapter.language).probe_warm_s[0]))
 
 
 def affordable(costs_s: Sequence[float], seconds: float) -> int:
@@ -124,31 +131,42 @@ def least_blocks(block_s: Sequence[float]) -> int:
     return 1 if sum(block_s) > LONG_BLOCK_S * len(block_s) else LEAST_BLOCKS
 
 
-def least_finals_s(block_s: Sequence[float], start_s: Sequence[float]) -> float:
-    """What six sets of these candidates should have at least.
+def set_s(block_s: Sequence[float], start_s: Sequence[float], blocks: int, room: int) -> float:
+    """One full set of these candidates, in batches of at most `room`; the first of them takes part in every batch.
 
-    `block_s`: of each one's block with the rest after it; `start_s`: of each one's start.
+    `block_s`: of each one's block with the rest after it; one more is spent on warming up. `start_s`: of each one's
+    start.
     """
-    return FULL_SETS * (sum(start_s) + sum(block_s) * (least_blocks(block_s) + 1))
+    if not block_s:
+        return 0.0
+    each_s = [start + block * (blocks + 1) for start, block in zip(start_s, block_s, strict=True)]
+    count = max(1, math.ceil((len(each_s) - 1) / max(1, room - 1)))
+    return sum(each_s) + (count - 1) * each_s[0] + count * BATCH_S
+
+
+def least_finals_s(block_s: Sequence[float], start_s: Sequence[float], room: int) -> float:
+    """What six sets of these candidates should have at least; the arguments are those of `set_s`."""
+    return FULL_SETS * set_s(block_s, start_s, least_blocks(block_s), room)
 
 
 def plan_finals(
-    block_s: Sequence[float], start_s: Sequence[float], left_s: float, late_s: float, busy_share: float, needed: int
+    block_s: Sequence[float], start_s: Sequence[float], left_s: float, late_s: float, needed: int, room: int
 ) -> FullSetsBudget:
     """The last step for candidates, the first `needed` of which must take part; `late_s`: what those may take at most.
 
-    `block_s`, `start_s` as in `least_finals_s`.
+    `block_s`, `start_s`, `room`: those of `set_s`.
 
     Fewer candidates before fewer rounds before fewer sets: six sets can distinguish two paths, fewer claim nothing.
     """
     count = len(block_s)
-    while count > max(1, needed) and least_finals_s(block_s[:count], start_s[:count]) > left_s:
+    while count > max(1, needed) and least_finals_s(block_s[:count], start_s[:count], room) > left_s:
         count -= 1
-    fixed_s, round_s = sum(start_s[:count]), sum(block_s[:count])
-    set_s = left_s / FULL_SETS
-    rounds = int((set_s * (1 - WARM_SHARE) - fixed_s) / round_s) if round_s > 0 else MOST_BLOCKS
+
+    def needed_s(rounds: int) -> float:
+        return set_s(block_s[:count], start_s[:count], rounds, room)
+
+    round_s = needed_s(1) - needed_s(0)
+    rounds = int((left_s / FULL_SETS - needed_s(0)) / round_s) if round_s > 0 else MOST_BLOCKS
     rounds = max(least_blocks(block_s[:count]), min(MOST_BLOCKS, rounds))
-    needed_s = fixed_s + round_s * (rounds + 1)  # a first block at least is spent on warming up
-    sets = max(1, min(FULL_SETS, int(max(left_s, late_s) / needed_s) if needed_s > 0 else FULL_SETS))
-    warm_s = set_s * WARM_SHARE * busy_share / max(1, count)
-    return FullSetsBudget(count, sets, rounds, max(LEAST_WARM_S, min(MOST_WARM_S, warm_s)))
+    sets = int(max(left_s, late_s) / needed_s(rounds)) if needed_s(rounds) > 0 else FULL_SETS
+    return FullSetsBudget(count, max(1, min(FULL_SETS, sets)), rounds)

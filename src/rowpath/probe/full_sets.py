@@ -19,7 +19,7 @@ from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Workload
 from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
-from rowpath.probe.budget import LATEST, LEAST_BLOCKS, LEAST_WARM_S, Budget, FullSetsBudget
+from rowpath.probe.budget import LATEST, LEAST_BLOCKS, MOST_WARM_S, Budget, FullSetsBudget
 from rowpath.probe.candidates import NAME
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.throttled_worker import WORKLOAD
@@ -103,8 +103,7 @@ class FullSets:
         plan = self._context.plan
         measure = plan.experiment.measure
         rounds = max(min(LEAST_BLOCKS, measure.rounds), int(measure.rounds * min(1.0, share)))
-        warm_s = max(LEAST_WARM_S, min(measure.warm_cap_s, measure.warm_cap_s * share))
-        shorter = msgspec.structs.replace(measure, rounds=rounds, warm_cap_s=warm_s)
+        shorter = msgspec.structs.replace(measure, rounds=rounds)
         experiment = msgspec.structs.replace(plan.experiment, measure=shorter)
         self._context = replace(self._context, plan=replace(plan, experiment=experiment))
 
@@ -127,7 +126,7 @@ def plan_of(
         block_ms=BLOCK_MS,
         lead_in_ms=LEAD_IN_MS,
         regimes=(regime,),
-        warm_cap_s=budget.warm_s,
+        warm_cap_s=MOST_WARM_S,
     )
     experiment = Experiment(1, WORKLOAD, title, (NAME,), (), measure=measure)
     workload = Workload(WORKLOAD, "Your query", {}, (work.phase,))

@@ -1,4 +1,4 @@
-"""In which order a probe tries settings: each driver once, then the language that had the least time so far."""
+"""In which order a probe tries settings: each driver once, then what promises most of the language with least time."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from rowpath.model.path import AccessPath
 from rowpath.planning.plan import PlannedPath
 
 Setting = tuple[str, str]
+UNTRIED = 0.7  # what a setting that was not tried may make of its driver's time: so that quick drivers are explored
 
 
 def differences(path: AccessPath, other: AccessPath) -> frozenset[Setting]:
@@ -27,10 +28,9 @@ def in_order(
     """The first candidate of every driver and the `early` ones (path ids); then languages in turn.
 
     It is the turn of the language whose tries took the least since then, by `clock`, until the next was asked for: a
-    slow one takes no time from others. Within a language single changes of a driver's first candidate come in their
-    order, then combinations: by the time to expect from what their changes did one by one, relative to the least of
-    their kind.
-    `times_ns`: of the tries so far, by path id; read when a language's single changes have been tried.
+    slow one takes no time from others. Within a language the one comes next that promises the least time, relative to
+    the least of its kind, by what its changes to its driver's first candidate did one by one.
+    `times_ns`: of the tries so far, by path id.
     """
     listed = list(candidates)
     first: dict[str, PlannedPath] = {}
@@ -62,33 +62,30 @@ def _of_language(
     times_ns: Callable[[], Mapping[str, float]],
     kind: Callable[[PlannedPath], str],
 ) -> Iterator[PlannedPath]:
+    changed = {each.path.id: differences(each.path, first[_driver(each)].path) for each in candidates}
     single: dict[tuple[str, Setting], str] = {}
-    several: list[tuple[PlannedPath, frozenset[Setting]]] = []
     for planned in candidates:
-        changed = differences(planned.path, first[_driver(planned)].path)
-        if len(changed) == 1:
-            single |= {(_driver(planned), each): planned.path.id for each in changed}
-        if planned.path.id in begun:
-            continue
-        if len(changed) > 1:
-            several.append((planned, changed))
-        else:
-            yield planned
-    known = times_ns()
-    least: dict[str, float] = {}
-    for planned in candidates:
-        least[kind(planned)] = min(least.get(kind(planned), math.inf), known.get(planned.path.id, math.inf))
+        if len(changed[planned.path.id]) == 1:
+            single |= {(_driver(planned), change): planned.path.id for change in changed[planned.path.id]}
+    waiting = [planned for planned in candidates if planned.path.id not in begun]
+    while waiting:
+        known = times_ns()
+        least: dict[str, float] = {}
+        for planned in candidates:
+            least[kind(planned)] = min(least.get(kind(planned), math.inf), known.get(planned.path.id, math.inf))
 
-    def promise(each: tuple[PlannedPath, frozenset[Setting]]) -> float:
-        planned, changed = each
-        begin = known.get(first[_driver(planned)].path.id, math.inf)
-        if begin == math.inf:
-            return math.inf
-        factors = (known.get(single.get((_driver(planned), change), ""), begin) / begin for change in changed)
-        return begin * math.prod(factors) / min(least[kind(planned)], begin)
+        def promise(planned: PlannedPath, known: Mapping[str, float] = known, least: dict[str, float] = least) -> float:
+            begin = known.get(first[_driver(planned)].path.id, math.inf)
+            if begin == math.inf:
+                return math.inf
+            if len(changed[planned.path.id]) == 1:
+                return UNTRIED * begin / min(least[kind(planned)], begin)
+            ones = (known.get(single.get((_driver(planned), change), ""), begin) for change in changed[planned.path.id])
+            return begin * math.prod(one / begin for one in ones) / min(least[kind(planned)], begin)
 
-    for planned, _changed in sorted(several, key=promise):
-        yield planned
+        chosen = min(waiting, key=promise)
+        waiting.remove(chosen)
+        yield chosen
 
 
 def _driver(planned: PlannedPath) -> str:

@@ -95,7 +95,7 @@ class ProbeRun(ProbedQuery):
         if self.options.redact_query:
             work = redacted(work)
         title = f"the fastest path to {self.access.target.shown}"
-        plan = plan_of(title, work, FullSetsBudget(0, FULL_SETS, 0, 0.0), dropped=self.found.dropped, seed=self.seed)
+        plan = plan_of(title, work, FullSetsBudget(0, FULL_SETS, 0), dropped=self.found.dropped, seed=self.seed)
         options = {
             "budget_s": self.budget.total_s,
             "connections": self.options.connections,
@@ -123,9 +123,7 @@ class ProbeRun(ProbedQuery):
         search.halve()
         self.journal_groups(search)
         self._journal_parameter_types(search)
-        search.programs.stop()
-        going = search.alive()
-        if going:
+        if going := search.alive():
             self._finals(search, going)
 
     def _finals(self, search: Search, going: list[str]) -> None:
@@ -141,11 +139,14 @@ class ProbeRun(ProbedQuery):
         counting_s = sum(
             round_trips.OPERATIONS * self.budget.wall_s(each.planned.path, each.execution_ns / 1e9) for each in tried
         )
+        # The floor is one of the connections that are open at once.
+        floors = self.found.floors[:1] if self.options.connections > LEAST_WITH_FLOOR else ()
+        room = self.options.connections - len(floors)
         left_s = self.budget.left_s - counting_s - SPARE_SHARE * self.budget.total_s
         if decided:  # what was to be known is known: no more than a claim needs
             left_s = min(left_s, DECIDED_LONGER * search.finals_s())
         late_s = LATEST * self.budget.total_s - self.budget.spent_s - counting_s
-        final = plan_finals(blocks_s, starts_s, max(0.0, left_s), late_s, self.budget.busy_share, len(needed))
+        final = plan_finals(blocks_s, starts_s, max(0.0, left_s), late_s, len(needed), room)
         for each in tried[final.finalists :]:
             each.left = "no time for full sets"
         members = chosen[: final.finalists]
@@ -154,21 +155,20 @@ class ProbeRun(ProbedQuery):
                 search.tried[path_id].left = "other paths took the full sets"
         self.progress.note(f"full sets of {len(members)}: {final.sets} sets of {final.rounds} rounds")
         planned = {path_id: search.tried[path_id].planned for path_id in members}
-        # The floor is one of the connections that are open at once.
-        floors = self.found.floors[:1] if self.options.connections > LEAST_WITH_FLOOR else ()
-        room = self.options.connections - len(floors)
         # The most promising one is in every set.
         members.sort(key=going.index)
         sets = [tuple(planned[path_id] for path_id in each) for each in batches(members, room, search.language)]
         if floors:
             sets[0] = (*sets[0], floors[0])
-        done = self.full_sets(search.work, sets, final).run_sets(final.sets, self.budget)
+        full_sets = self.full_sets(search.work, sets, final)
+        self._count(search, members)
+        search.programs.stop()
+        done = full_sets.run_sets(final.sets, self.budget)
         if done < FULL_SETS:
             self.limits.append(caveats.few_sets(done, FULL_SETS))
         for path_id in members:
             if search.tried[path_id].failure is None:
                 search.tried[path_id].step = "full sets"
-        self._count(search, members)
 
     def _single(self, search: Search) -> None:
         """Only cold executions, one path after the other, as far as the budget goes."""
@@ -178,7 +178,7 @@ class ProbeRun(ProbedQuery):
         room = max(1, int(self.budget.left_s / self.budget.wall_s(first.planned.path, execution_s)))
         baselines = [search.tried[path_id] for path_id in search.baselines]
         best = list(dict.fromkeys(each.planned.path.id for each in (first, *baselines, *search.defaults())))[:room]
-        once = FullSetsBudget(len(best), 1, 1, 0.0)
+        once = FullSetsBudget(len(best), 1, 1)
         planned = [search.tried[path_id].planned for path_id in best]
         full_sets = self.full_sets(search.work, [(each,) for each in planned], once, "cold")
         for number, each in enumerate(planned):
@@ -229,19 +229,16 @@ class ProbeRun(ProbedQuery):
         write_paths(self.journal, bare)
 
     def _count(self, search: Search, members: list[str]) -> None:
-        sound = [tried for tried in map(search.tried.__getitem__, members) if tried.failure is None]
-        paths = [tried.planned for tried in sound]
-        with contextlib.closing(round_trips.started_ahead(paths, self.start)) as workers:
-            for worker in workers:
-                if isinstance(worker, ThrottledWorker):
-                    with contextlib.suppress(RunnerFailure, OSError, RowpathError):
-                        self._count_one(worker, search.work)
-
-    def _count_one(self, worker: ThrottledWorker, work: PreparedPhase) -> None:
-        found = round_trips.counted(worker, work, self.directory.work)
-        if found:
-            found.path_id, found.workload, found.phase = worker.planned.path.id, WORKLOAD, PHASE
-            self.journal.write(found)
+        """By processes of the search, which are there and warm: nothing of it is timed."""
+        for planned in (search.tried[path_id].planned for path_id in members):
+            with (
+                contextlib.suppress(RunnerFailure, OSError, RowpathError),
+                search.programs.several([planned]) as (worker,),
+            ):
+                worker.planned = planned
+                if found := round_trips.counted(worker, search.work, self.directory.work):
+                    found.path_id, found.workload, found.phase = planned.path.id, WORKLOAD, PHASE
+                    self.journal.write(found)
 
     def journal_groups(self, search: Search) -> None:
         """Which paths delivered the same rows: right as far as others agree. Rows that change prove nothing."""

@@ -10,17 +10,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.set_phase import LONG_OPERATION_NS
 from rowpath.model.grouping import grouped
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import (
+    COMPILERS_S,
     FURTHER_SHARE,
-    MOST_WARM_S,
     TRIES_SHARE,
     Budget,
     affordable,
     blocks_of_round,
     least_finals_s,
+    warm_s,
 )
+from rowpath.probe.full_sets import LEAD_IN_MS
 from rowpath.probe.order_of_tries import differences, in_order
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.successive_halving import Estimate, batches, best_of_each, contested, going_on, needed
@@ -90,19 +93,25 @@ class Search:
     def finals_s(self) -> float:
         """What six sets of those who are needed take at least."""
         tried = [self.tried[path_id] for path_id in self.needed()]
-        blocks_s, starts_s = self.finals_costs(tried)
-        return least_finals_s(blocks_s, starts_s)
+        return least_finals_s(*self.finals_costs(tried), self.connections - 1)
 
     def finals_costs(self, tried: Iterable[Tried]) -> tuple[list[float], list[float]]:
-        """What a block with its rest and a start of each take in a full set; warming up is part of a start."""
+        """What a block with its lead-in and rest and a start of each take in a full set.
+
+        Warming up beyond a block is part of a start.
+        """
         listed = list(tried)
-        blocks_s = [self._block_s(each) for each in listed]
+        blocks_s = [
+            self._block_s(each, 0.0 if each.execution_ns > LONG_OPERATION_NS else LEAD_IN_MS) for each in listed
+        ]
         return blocks_s, [self._start_s(each) for each in listed]
 
     def _start_s(self, tried: Tried) -> float:
         """Process, connection, and what warming up takes beyond a block, which every set has in front."""
-        warm_s = min(MOST_WARM_S, language(tried.planned.adapter.language).warm_least_s[0])
-        return self.programs.start_s(tried.planned) + tried.start_s + max(0.0, warm_s - self._block_s(tried))
+        beyond_s = max(0.0, warm_s(tried.planned) - self._block_s(tried))
+        if language(tried.planned.adapter.language).probe_warm_s[0]:
+            beyond_s += COMPILERS_S
+        return self.programs.start_s(tried.planned) + tried.start_s + beyond_s
 
     def _left_s(self, share: float = 1.0) -> float:
         """Seconds until this share of the search's time is over."""
@@ -334,8 +343,9 @@ class Search:
         for path_id in path_ids:
             self.tried[path_id].left = why
 
-    def _block_s(self, tried: Tried) -> float:
-        executions = math.ceil(BLOCK_NS / max(1.0, tried.execution_ns))
+    def _block_s(self, tried: Tried, lead_in_ms: float = 0.0) -> float:
+        execution_ns = max(1.0, tried.execution_ns)
+        executions = math.ceil(BLOCK_NS / execution_ns) + math.ceil(lead_in_ms * 1e6 / execution_ns)
         return self.budget.wall_s(tried.planned.path, tried.execution_ns / 1e9, executions)
 
     def _round_costs(self, going: list[str]) -> tuple[list[float], float]:

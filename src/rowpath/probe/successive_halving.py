@@ -85,20 +85,15 @@ def survivors(estimates: Mapping[str, Estimate], keep: int, protected: Iterable[
 
 
 def contested(estimates: Mapping[str, Estimate], kind: Kind, baselines: Container[str]) -> list[str]:
-    """Of each kind that is undecided its best and its challengers, best first.
+    """Of each kind that is undecided its best and its challengers, which may be faster; best first.
 
-    A challenger may be faster than the best of its kind. A baseline may also be as good, so that nothing can be gained.
+    A baseline challenges nobody: it is in the full sets, which decide between it and the best.
     """
     ordered = sorted(estimates, key=lambda name: estimates[name].middle)
     found: set[str] = set()
     for names in grouped(ordered, kind).values():
         best = estimates[names[0]]
-        challengers = [
-            name
-            for name in names[1:]
-            if not estimates[name].settled(best)
-            or (name in baselines and not estimates[name].behind(best) and not best.settled(estimates[name]))
-        ]
+        challengers = [name for name in names[1:] if name not in baselines and not estimates[name].settled(best)]
         found.update([names[0], *challengers] if challengers else [])
     return [name for name in ordered if name in found]
 
@@ -143,9 +138,16 @@ def finalists(needed: Sequence[str], wished: Iterable[str], room: int = FINALIST
 def batches(names: Sequence[str], size: int, language: Kind = str) -> list[list[str]]:
     """Sets of at most `size` (two at least) that all begin with the same anchor, the first name.
 
-    The others of one language are neighbours, so that they meet in one set where they fit.
+    The others of one language meet in one set where they fit.
     """
-    order = list(dict.fromkeys(map(language, names)))
-    anchor, rest = names[0], sorted(names[1:], key=lambda name: order.index(language(name)))
-    step = size - 1
-    return [[anchor, *rest[at : at + step]] for at in range(0, len(rest), step)] or [[anchor]]
+    anchor, room = names[0], size - 1
+    found: list[list[str]] = []
+    for alike in grouped(names[1:], language).values():
+        for at in range(0, len(alike), room):
+            part = alike[at : at + room]
+            fitting = next((each for each in found if len(each) + len(part) <= room), None)
+            if fitting is None:
+                found.append(part)
+            else:
+                fitting.extend(part)
+    return [[anchor, *each] for each in found] or [[anchor]]

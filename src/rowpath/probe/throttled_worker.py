@@ -19,7 +19,7 @@ from rowpath.journal.records import WorkerRecord
 from rowpath.model.workload import Column, Phase, PhaseName
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import sessions
-from rowpath.probe.budget import Rest
+from rowpath.probe.budget import Rest, warm_s
 from rowpath.probe.candidates import NAME
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.runners.protocol import DescribedColumn, VerifyReply
@@ -97,6 +97,7 @@ class ThrottledWorker(Worker):
         super().__init__(planned, instance, log=log, timeout_s=timeout_s, environment=environment, pinned=True)
         self.connected = False
         self.settling = settling
+        self.warm_most_s = warm_s(planned)
         self._operation_s = math.inf  # of the last sample
         self.fresh = True  # started for this path: its runtime has compiled nothing yet
         self._before = list(before)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.throttled_worker import ThrottledWorker
-from rowpath.runners.manifest import command
+from rowpath.runners.manifest import command, language
 
 Key = tuple[str, ...]
 KEPT = 12  # idle processes; a runtime's takes memory
@@ -57,16 +57,28 @@ class WorkerPool:
     def _take_back(self, key: Key, worker: ThrottledWorker) -> None:
         worker.disconnect()
         worker.fresh = False
-        if worker.runner.alive() and sum(map(len, self._idle.values())) < KEPT:
-            self._idle.setdefault(key, []).append(worker)
-        else:
+        if not worker.runner.alive():
             worker.close()
+            return
+        self._idle.setdefault(key, []).append(worker)
+        if sum(map(len, self._idle.values())) > KEPT:
+            self._close_cheapest()
+
+    def _close_cheapest(self) -> None:
+        """End the one that starts most quickly: a runtime would start, and compile, once more."""
+        key = min((key for key, idle in self._idle.items() if idle), key=lambda key: _starts_s(self._idle[key][0]))
+        self._idle[key].pop().close()
 
     def stop(self) -> None:
         """End all of them; harmless when done already."""
         for idle in self._idle.values():
             while idle:
                 idle.pop().close()
+
+
+def _starts_s(worker: ThrottledWorker) -> float:
+    spoken = language(worker.planned.adapter.language)
+    return spoken.start_s + spoken.probe_warm_s[0]
 
 
 def _key(planned: PlannedPath) -> Key:
