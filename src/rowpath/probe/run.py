@@ -24,6 +24,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.probe import caveats, parameter_types, round_trips, snippets, wording
 from rowpath.probe.budget import FULL_SETS, LATEST, FullSetsBudget, plan_finals
 from rowpath.probe.candidates import NAME, Candidates
+from rowpath.probe.costs import of_full_set
 from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, plan_of
 from rowpath.probe.probed_query import GRACE_S, ProbedQuery
 from rowpath.probe.row_diff import first_difference
@@ -135,7 +136,7 @@ class ProbeRun(ProbedQuery):
         needed = search.needed()
         chosen = finalists(needed, wished)
         tried = [search.tried[path_id] for path_id in chosen]
-        blocks_s, starts_s = search.finals_costs(tried)
+        blocks_s, starts_s = of_full_set(self.budget, search.programs, tried)
         counting_s = sum(
             round_trips.OPERATIONS * self.budget.wall_s(each.planned.path, each.execution_ns / 1e9) for each in tried
         )

@@ -10,20 +10,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.execution.set_phase import LONG_OPERATION_NS
 from rowpath.model.grouping import grouped
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import (
-    COMPILERS_S,
     FURTHER_SHARE,
     TRIES_SHARE,
     Budget,
     affordable,
     blocks_of_round,
     least_finals_s,
-    warm_s,
 )
-from rowpath.probe.full_sets import LEAD_IN_MS
+from rowpath.probe.costs import BLOCK_NS, block_s, of_full_set
 from rowpath.probe.order_of_tries import differences, in_order
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.successive_halving import Estimate, batches, best_of_each, contested, going_on, needed
@@ -36,7 +33,6 @@ from rowpath.text import printable
 
 TRY_NS = 20_000_000
 SECOND_NS = 100_000_000  # below it the only execution of a try is repeated: the first of a connection is slower
-BLOCK_NS = 10_000_000
 # A driver whose best try takes this many times its language's best is not tried with further settings: after its first
 # try, and at least; after n tries the first figure ÷ n.
 HOPELESS, LEAST_HOPELESS = 8.0, 2.0
@@ -93,25 +89,7 @@ class Search:
     def finals_s(self) -> float:
         """What six sets of those who are needed take at least."""
         tried = [self.tried[path_id] for path_id in self.needed()]
-        return least_finals_s(*self.finals_costs(tried), self.connections - 1)
-
-    def finals_costs(self, tried: Iterable[Tried]) -> tuple[list[float], list[float]]:
-        """What a block with its lead-in and rest and a start of each take in a full set.
-
-        Warming up beyond a block is part of a start.
-        """
-        listed = list(tried)
-        blocks_s = [
-            self._block_s(each, 0.0 if each.execution_ns > LONG_OPERATION_NS else LEAD_IN_MS) for each in listed
-        ]
-        return blocks_s, [self._start_s(each) for each in listed]
-
-    def _start_s(self, tried: Tried) -> float:
-        """Process, connection, and what warming up takes beyond a block, which every set has in front."""
-        beyond_s = max(0.0, warm_s(tried.planned) - self._block_s(tried))
-        if language(tried.planned.adapter.language).probe_warm_s[0]:
-            beyond_s += COMPILERS_S
-        return self.programs.start_s(tried.planned) + tried.start_s + beyond_s
+        return least_finals_s(*of_full_set(self.budget, self.programs, tried), self.connections - 1)
 
     def _left_s(self, share: float = 1.0) -> float:
         """Seconds until this share of the search's time is over."""
@@ -304,7 +282,7 @@ class Search:
             seconds = left_s / rounds_left
             ordered = [*held, *without(self.by_promise(going), held)]
             costs_s = [
-                each.start_s + (least + 1) * self._block_s(each) for each in map(self.tried.__getitem__, ordered)
+                each.start_s + (least + 1) * block_s(self.budget, each) for each in map(self.tried.__getitem__, ordered)
             ]
             fitting = affordable(costs_s, seconds)
             chosen = ordered[: max(fitting, len(held))]
@@ -343,15 +321,10 @@ class Search:
         for path_id in path_ids:
             self.tried[path_id].left = why
 
-    def _block_s(self, tried: Tried, lead_in_ms: float = 0.0) -> float:
-        execution_ns = max(1.0, tried.execution_ns)
-        executions = math.ceil(BLOCK_NS / execution_ns) + math.ceil(lead_in_ms * 1e6 / execution_ns)
-        return self.budget.wall_s(tried.planned.path, tried.execution_ns / 1e9, executions)
-
     def _round_costs(self, going: list[str]) -> tuple[list[float], float]:
         """What one block of each takes, and what comes before the blocks; the first takes part in every set."""
         members = [path_id for group in batches(going, self.connections) for path_id in group]
-        blocks_s = [self._block_s(self.tried[path_id]) for path_id in members]
+        blocks_s = [block_s(self.budget, self.tried[path_id]) for path_id in members]
         return blocks_s, sum(blocks_s) + sum(self.tried[path_id].start_s for path_id in members)
 
     def _round(self, going: list[str], blocks: int) -> None:
