@@ -24,7 +24,7 @@ pytest_plugins = ["tests.conformance.plugin"]
 LEFT_OUT = "rowpath/left_out"
 MEASURING = Path(__file__).parent / "measuring"
 TOO_BUSY = "too busy: "
-UNIT = "unit of the matrix"
+UNIT = "what has a key"  # an adapter on an engine, or a file of tests
 COLLECTED: pytest.StashKey[Counter[str]] = pytest.StashKey()
 WHOLE = {"tests", "tests/conformance"}  # what is asked for when nothing of the matrix is left out
 LONG_FIRST = ("conformance", "end_to_end", "engines", "runners")  # a worker that begins one last would work alone
@@ -35,7 +35,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("rowpath")
     group.addoption("--full", action="store_true", help="conformance: every case on every path, no covering arrays")
     group.addoption(
-        "--changed-only", action="store_true", help="leave out adapters that passed every case in just this form"
+        "--changed-only", action="store_true", help="leave out what passed in just this form: adapters, files of tests"
     )
     group.addoption(
         "--and-before", action="store_true", help="at the end, name what the pytest call before left out as well"
@@ -61,8 +61,9 @@ def _path_of(item: pytest.Item) -> PlannedPath | None:
     return next((value for value in values if isinstance(value, PlannedPath)), None)
 
 
-def _unit_of(path: PlannedPath) -> str:
-    return passed_keys.unit(path.adapter, path.path.get("engine"))
+def _unit_of(item: pytest.Item, path: PlannedPath | None) -> str:
+    """What of that which has a key a test belongs to; empty for nothing."""
+    return passed_keys.unit(path.adapter, path.path.get("engine")) if path else passed_keys.file_of_tests(item.path)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -78,8 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         file = item.nodeid.partition("::")[0]
         group = "_".join(key_of(path.path)) if path else item.nodeid if item.get_closest_marker("apart") else file
         item.add_marker(pytest.mark.xdist_group(group))
-        if path is not None:
-            unit = _unit_of(path)
+        if unit := _unit_of(item, path):
             config.stash[COLLECTED][unit] += 1
             item.user_properties.append((UNIT, unit))
             if unit in passed:
@@ -93,9 +93,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @functools.cache
 def _keys() -> dict[str, str]:
-    """The key of each unit of the matrix, as it was when first asked for."""
+    """The key of each adapter on an engine and of each file of tests, as it was when first asked for."""
     units = [(adapter, engine) for adapter in manifest.every_adapter() for engine in adapter.engines]
-    return {passed_keys.unit(*each): passed_keys.key_of(*each) for each in units}
+    files = (file for folder in passed_keys.KEYED for file in folder.rglob("test_*.py"))
+    keys = {name: passed_keys.key_of_tests(name) for name in map(passed_keys.file_of_tests, files)}
+    return keys | {passed_keys.unit(*each): passed_keys.key_of(*each) for each in units}
 
 
 def _passed_before() -> set[str]:
@@ -137,6 +139,11 @@ class Outcome:
         self.left_out: Counter[str] = Counter()
         self.too_busy: list[str] = []  # tests that could prove nothing
 
+    def pytest_sessionstart(self) -> None:
+        """What is edited while tests run was not tested."""
+        if self._is_whole():
+            _keys()
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.skipped and not hasattr(report, "wasxfail"):
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
@@ -157,11 +164,12 @@ class Outcome:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.config.option.changed_only:
             session.exitstatus = pytest.ExitCode.OK
-        if self.config.option.full and self._is_whole():
-            collected = self.config.stash[COLLECTED]
+        if self._is_whole():
             keys = _keys()
-            for name in [name for name, count in collected.items() if self.passed[name] == count]:
-                passed_keys.record(keys[name], name)
+            for name, count in self.config.stash[COLLECTED].items():
+                # Without --full an adapter met some of its cases only; a file of tests is always whole.
+                if self.passed[name] == count and (self.config.option.full or name.endswith(".py")):
+                    passed_keys.record(keys[name], name)
         if (cache := getattr(self.config, "cache", None)) is not None:
             if self.config.option.and_before:
                 self.left_out.update(cache.get(LEFT_OUT, {}))
@@ -176,7 +184,7 @@ class Outcome:
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
         if self.config.option.changed_only and (passed := sorted(_passed_before())):
-            terminalreporter.section("conformance: passed every case before, in just this form")
+            terminalreporter.section("passed before, in just this form")
             terminalreporter.line(", ".join(passed))
         if self.too_busy:
             terminalreporter.section(f"not known: {len(self.too_busy)} tests; run make test on a quiet machine")

@@ -1,8 +1,10 @@
-"""What the full matrix of an adapter on an engine rests on, as one hash; and which hashes have passed already.
+"""What the full matrix of an adapter on an engine, or a file of tests, rests on, as one hash; and which have passed.
 
-The key covers everything that could change an answer: the adapter's manifest entry and sources, its language's core,
-families, build files and lock files, every module that conformance and the engine import, the cases and their
-workloads, the Python version, and the versions of the packages in packages.txt. An unknown key is never skipped.
+The key of an adapter covers everything that could change an answer: the adapter's manifest entry and sources, its
+language's core, families, build files and lock files, every module that conformance and the engine import, the cases
+and their workloads, the Python version, and the versions of the packages in packages.txt. That of a file of tests:
+every module that it imports, directly or not, every engine and workload, the runners, and the same surroundings. An
+unknown key is never skipped.
 """
 
 from __future__ import annotations
@@ -29,7 +31,10 @@ from rowpath.runners.manifest import Adapter
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src"
 FOLDER = "test-passed"
+PLACES = {"rowpath": SOURCES, "tests": ROOT}  # of our packages
+KEYED = (ROOT / "tests" / "engines", ROOT / "tests" / "runners")  # their files rest on less than everything
 PACKAGE = "rowpath"
+IMPORTS = re.compile(r"\b(?:from|import) ((?:rowpath|tests)[\w.]*)(?: import (\w+))?")
 COMPILED = {"__pycache__", "target", "bin", "obj"}
 
 
@@ -67,6 +72,40 @@ def key_of(adapter: Adapter, engine: str) -> str:
     for file in sorted(files):
         found.update(f"{file.relative_to(ROOT)}\0{_hash_of(file)}\0".encode())
     return found.hexdigest()
+
+
+def file_of_tests(file: Path) -> str:
+    """How a file of tests that has a key is named; empty for one that has none, for it may rest on anything."""
+    return str(file.relative_to(ROOT)) if any(folder in file.parents for folder in KEYED) else ""
+
+
+def key_of_tests(name: str) -> str:
+    """The hash of everything that a file of tests rests on; `name`: that of `file_of_tests`."""
+    file = ROOT / name
+    found = hashlib.sha256(f"{name}\0{surroundings()}\0".encode())
+    for each in sorted(_rests_on(file)):
+        found.update(f"{each.relative_to(ROOT)}\0{_hash_of(each)}\0".encode())
+    return found.hexdigest()
+
+
+def _rests_on(file: Path) -> set[Path]:
+    modules = imported(".".join(file.relative_to(ROOT).with_suffix("").parts))
+    folders = {
+        SOURCES / PACKAGE / "engines",
+        SOURCES / PACKAGE / "runners",
+        ROOT / "workloads",
+        ROOT / "tests" / "tapes",
+    }
+    folders |= {file.parent, ROOT / "tests" / "fakes"}
+    language = file.parent.name
+    one = (ROOT / "runners" / language / "adapters.toml").is_file()
+    # Engines have helpers in C, whatever the language of a path.
+    folders |= {ROOT / "runners" / language, ROOT / "runners" / "c"} if one else {ROOT / "runners"}
+    if any(ROOT / "tests" / "end_to_end" in each.parents for each in modules):  # it starts `rowpath`
+        folders |= {SOURCES, ROOT / "experiments"}
+    about = {*(ROOT / "runners").glob("*/adapters.toml"), *(ROOT / "runners").glob("*/toolchain.py")}
+    about |= {*(ROOT / "tests").glob("*.py"), *ROOT.glob("*.lock"), ROOT / "pyproject.toml", ROOT / "packages.txt"}
+    return {*modules, *about, *(each for folder in folders for each in _under(folder))}
 
 
 def _portable(adapter: Adapter) -> Adapter:
@@ -128,7 +167,7 @@ def _parents(name: str) -> Iterator[str]:
 
 def module_file(name: str) -> Path | None:
     """Where a module of ours is; None for what is no module (a name that a module defines)."""
-    place = SOURCES.joinpath(*name.split("."))
+    place = PLACES.get(name.partition(".")[0], SOURCES).joinpath(*name.split("."))
     for file in (place.with_suffix(".py"), place / "__init__.py"):
         if file.is_file():
             return file
@@ -137,14 +176,18 @@ def module_file(name: str) -> Path | None:
 
 @functools.cache
 def imports_of(file: Path) -> frozenset[str]:
-    """The modules of ours that a file imports anywhere in it, and the names that it imports from them."""
-    found = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    """The modules of ours that a file imports anywhere in it, and the names that it imports from them.
+
+    A program within a string, for another process, counts as well.
+    """
+    text = file.read_text(encoding="utf-8")
+    found = {name for module, what in IMPORTS.findall(text) for name in (module, f"{module}.{what}")}
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return frozenset(name for name in found if name.partition(".")[0] == PACKAGE)
+    return frozenset(name for name in found if name.partition(".")[0] in PLACES)
 
 
 @functools.cache

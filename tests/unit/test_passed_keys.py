@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import msgspec
 import pytest
 
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter
-from tests import passed_keys
+from tests import conftest, passed_keys
 from tests.passed_keys import ROOT, key_of
 
 Changes = Callable[[str], bool]
@@ -92,3 +95,65 @@ def test_imports_are_followed_to_their_imports() -> None:
     found = relative(passed_keys.imported("rowpath.engines.postgresql"))
     assert {"src/rowpath/__init__.py", "src/rowpath/errors.py"} <= found
     assert not any("report/" in name for name in found)
+
+
+@pytest.fixture
+def changes_tests(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], bool]:
+    """Whether a change of the second file changes the key of the first, a file of tests."""
+
+    def found(tests: str, file: str) -> bool:
+        assert (ROOT / file).is_file()
+        before, usual = passed_keys.key_of_tests(tests), passed_keys._hash_of
+        with monkeypatch.context() as patched:
+            patched.setattr(passed_keys, "_hash_of", lambda each: "another" if each == ROOT / file else usual(each))
+            return passed_keys.key_of_tests(tests) != before
+
+    return found
+
+
+def test_what_a_file_of_tests_rests_on_changes_its_key(changes_tests: Callable[[str, str], bool]) -> None:
+    columnar = "tests/runners/python/test_columnar.py"
+    for file in (
+        columnar,
+        "tests/runners/python/talk.py",
+        "tests/conftest.py",
+        "runners/python/adapters.toml",
+        "runners/java/adapters.toml",
+        "runners/c/core/main.c",
+        "src/rowpath/engines/duckdb.py",
+        "workloads/library.toml",
+        "requirements.lock",
+    ):
+        assert changes_tests(columnar, file), file
+    for file in ("runners/java/checksums.toml", "src/rowpath/probe/search.py", "tests/runners/java/test_load.py"):
+        assert not changes_tests(columnar, file), file
+    assert changes_tests("tests/runners/protocol/test_any_result.py", "runners/java/checksums.toml")
+    # Of a program that a test starts: the modules that it imports, or all of them where it is `rowpath`.
+    assert changes_tests("tests/engines/test_crash_recovery.py", "tests/engines/crashes.py")
+    assert changes_tests("tests/engines/test_tape.py", "src/rowpath/probe/search.py")
+
+
+def test_only_tests_of_engines_and_runners_have_a_key() -> None:
+    assert passed_keys.file_of_tests(ROOT / "tests/engines/test_duckdb.py") == "tests/engines/test_duckdb.py"
+    for file in ("tests/end_to_end/test_cli.py", "tests/measuring/test_link.py", "tests/unit/test_rooms.py"):
+        assert passed_keys.file_of_tests(ROOT / file) == ""
+    assert passed_keys.file_of_tests(Path("/elsewhere/tests/engines/test_some.py")) == ""
+
+
+@pytest.mark.parametrize(
+    ("passed", "words", "kept"),
+    [(2, ["tests"], True), (1, ["tests"], False), (2, ["tests/engines"], False)],
+    ids=["all", "one failed", "a part was asked for"],
+)
+def test_a_file_of_tests_is_kept_when_all_of_it_passed(
+    passed: int, words: list[str], kept: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, recorded = "tests/engines/test_duckdb.py", list[str]()
+    monkeypatch.setattr(passed_keys, "record", lambda _key, name: recorded.append(name))
+    options = dict.fromkeys(("full", "changed_only", "and_before", "keyword", "markexpr", "deselect", "ignore_glob"))
+    config = SimpleNamespace(stash=pytest.Stash(), option=SimpleNamespace(**options), args=words)
+    config.stash[conftest.COLLECTED] = Counter({name: 2})
+    outcome = conftest.Outcome(cast(pytest.Config, config))
+    outcome.passed[name] = passed
+    outcome.pytest_sessionfinish(cast(pytest.Session, SimpleNamespace(exitstatus=pytest.ExitCode.OK)))
+    assert recorded == ([name] if kept else [])
