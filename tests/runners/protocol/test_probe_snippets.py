@@ -29,6 +29,7 @@ from tests.runners.c.talk import started
 pytestmark = pytest.mark.apart
 ROWS = 1234
 COLUMNS = (ColumnSpec("id", "integer"), ColumnSpec("name", "varchar", length=20, nullable=True))
+GIVEN_BY = ("statement", "format")  # what parameters are given by, beside the driver and the fetch form
 SETTINGS = {
     "java": 2,
     "csharp": 1,
@@ -172,10 +173,11 @@ STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
 }
 
 
-# Compiling takes most of the time: programs of these languages are tested side by side.
+# Compiling and starting take most of the time: programs of these languages are tested side by side.
 EVERY = frozenset(STARTS)
-TOGETHER = [frozenset({"rust"}), frozenset({"go"}), EVERY - {"rust", "go"}]
-some_languages = pytest.mark.parametrize("chosen", TOGETHER, ids=["rust", "go", "others"])
+APART = ("rust", "go", "python")
+TOGETHER = [*(frozenset({each}) for each in APART), EVERY - {*APART}]
+some_languages = pytest.mark.parametrize("chosen", TOGETHER, ids=[*APART, "others"])
 
 
 def check(target: Target, folder: Path, chosen: frozenset[str] = EVERY, keyed: KeyedQuery | None = None) -> None:
@@ -183,9 +185,12 @@ def check(target: Target, folder: Path, chosen: frozenset[str] = EVERY, keyed: K
     wrong: list[str] = []
     languages = set()
     rows = keyed.rows[0][0] if keyed else ROWS
+    ways = set()
     for planned in settings(target.engine, target.deployment, keyed is not None):
-        if planned.path.language not in chosen:
+        way = planned.path.language, planned.adapter.driver, planned.path.fetch_form, *map(planned.path.get, GIVEN_BY)
+        if planned.path.language not in chosen or (keyed and way in ways):
             continue
+        ways.add(way)
         path = planned.path.as_dict()
         made = snippet(planned.name, path, target, QUERIES.get(target.engine, ""), COLUMNS, keyed)
         assert made is not None, f"no template for {planned.name}"

@@ -17,7 +17,7 @@ LEAD_IN_NS = int(Measure().lead_in_ms * 1e6)  # of every experiment that names n
 TOLERANCE = 0.02
 WIDEST = 0.06  # half of the interval: a wider one decides nothing
 NARROW = WIDEST / 2  # half of the interval: with it no more rounds are needed
-ROUNDS, MOST_ROUNDS = 10, 60
+ROUNDS, FULL_ROUNDS, MOST_ROUNDS = 6, 30, 60
 TOGETHER = 3  # runners that take turns: with more between them, each block begins with cold caches
 
 
@@ -31,7 +31,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     drivers = list(bench.sqlite_drivers())
     for begin in range(0, len(drivers), TOGETHER):
         together = drivers[begin : begin + TOGETHER]
-        verdicts += _compared(bench, work, instance, together, ROUNDS * (3 if full else 1))
+        verdicts += _compared(bench, work, instance, together, FULL_ROUNDS if full else ROUNDS)
     return verdicts
 
 
