@@ -79,6 +79,10 @@ class Instance(Protocol):
         """Every server process now alive (empty when embedded)."""
         return []
 
+    def others_pids(self) -> list[int]:
+        """Processes here of a server that is not ours: they work for the path, and are neither pinned nor counted."""
+        return []
+
     def load(self, tables: dict[str, Table]) -> None:
         """Create and fill these tables from the controller's generators, then settle."""
         return

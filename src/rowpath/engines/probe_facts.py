@@ -81,6 +81,7 @@ class ProbeFacts:
     schemes: tuple[str, ...] = ()  # of URLs
     port: int = 0  # of a server, where the URL names none; 0: it has no server
     url_options: tuple[str, ...] = ()  # what of a URL's options has a meaning
+    server_programs: tuple[str, ...] = ()  # names of its server's processes, poolers before it included
     protocol: str = ""  # its server's, as URLs of drivers for several engines name it
     complete_login: Callable[[Login, Mapping[str, str]], Login] | None = None  # by the rules of its client programs
     layout: FileLayout | None = None  # of an embedded database

@@ -11,6 +11,7 @@ from typing_extensions import override
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL, Instance, Settled
 from rowpath.errors import InternalError
+from rowpath.machine import local_servers
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.probe import eligibility, file_copies
@@ -58,6 +59,11 @@ class ProbedServer(ProbedInstance):
     """A server that others run."""
 
     given_by = "the command line"
+
+    @override
+    def others_pids(self) -> list[int]:
+        programs = ENGINES[self.target.engine].probe.server_programs
+        return local_servers.named(programs) if programs and local_servers.is_here(self.target.host) else []
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing_extensions import override
 from rowpath.engines.base import BY_URL, Engine, Instance, Place, Settled
 from rowpath.engines.load_through_runner import connected, make_tables, run
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
+from rowpath.machine import local_servers
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
@@ -179,6 +180,11 @@ class ExternalServer(Instance):
         self._url = kind.url()
         self._facts: dict[str, str] = {}
         self._ours = False
+
+    @override
+    def others_pids(self) -> list[int]:
+        programs = self._engine.probe.server_programs
+        return local_servers.named(programs) if programs and local_servers.is_here(self._url.host) else []
 
     @override
     def start(self) -> None:

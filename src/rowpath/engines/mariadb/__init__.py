@@ -73,6 +73,7 @@ def probe_facts(scheme: str, *option_groups: str, clock: probing.ServerClock = A
     return probing.ProbeFacts(
         schemes=(scheme,),
         port=client_login.PORT,
+        server_programs=("mariadbd", "mysqld"),
         url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="mysql",
         complete_login=functools.partial(client_login.complete, option_groups),

@@ -74,6 +74,7 @@ class Postgresql(BackupWays):
     probe = probing.ProbeFacts(
         schemes=("postgresql", "postgres"),
         port=PORT,
+        server_programs=("postgres", "pgbouncer"),
         url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="postgresql",
         complete_login=client_login.complete,
