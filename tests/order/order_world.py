@@ -86,6 +86,9 @@ class Instance:
     def pids(self) -> list[int]:
         return []
 
+    def others_pids(self) -> list[int]:
+        return []
+
     def load(self, tables: dict[str, Any]) -> None:
         assert tables
         self.world.say("load", self.name, *sorted(tables))
