@@ -5,83 +5,14 @@ use super::decoder::read_rows;
 use super::encoder::Encoder;
 use super::failure::{Outcome, fail, unsupported};
 use super::interruption::Interruption;
-use super::phase::Phase;
+use super::request::{DescribeRequest, LoadRequest, PrepareRequest, RunRequest, SampleRequest, VerifyRequest};
 use super::runtime::Runtime;
 use super::sample_reply::hex;
 use super::session::{Session, not_prepared};
 use super::start::LoopPlace;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::sync::Arc;
-
-#[derive(Deserialize)]
-pub struct PrepareRequest {
-    phase: Phase,
-    parameters: Option<Parameters>,
-}
-
-#[derive(Deserialize)]
-struct Parameters {
-    file: String,
-    first: usize,
-    count: usize,
-}
-
-#[derive(Deserialize)]
-pub struct SampleRequest {
-    phase: String,
-    #[serde(default)]
-    pub lead_in_ns: i64,
-    #[serde(default)]
-    pub duration_ns: i64,
-    #[serde(default)]
-    pub operations: i64,
-    #[serde(default = "go_on")]
-    pub first: i64,
-}
-
-fn go_on() -> i64 {
-    -1
-}
-
-#[derive(Deserialize)]
-pub struct VerifyRequest {
-    phase: String,
-    first: i64,
-    #[serde(default = "one")]
-    count: i64,
-    #[serde(default = "usual_rows")]
-    max_rows: u64,
-    #[serde(default)]
-    keep: String,
-}
-
-fn one() -> i64 {
-    1
-}
-
-fn usual_rows() -> u64 {
-    100_000
-}
-
-#[derive(Deserialize)]
-pub struct RunRequest {
-    statements: Vec<String>,
-    #[serde(default)]
-    ignore_errors: bool,
-}
-
-#[derive(Deserialize)]
-pub struct LoadRequest {
-    phase: String,
-    first: usize,
-    count: usize,
-}
-
-#[derive(Deserialize)]
-pub struct DescribeRequest {
-    sql: String,
-}
 
 impl<A: Adapter> Session<A> {
     pub fn prepare(&mut self, asked: PrepareRequest) -> Outcome<Value> {

@@ -3,11 +3,9 @@ use super::client_groups::ClientGroups;
 use super::clients::Clients;
 use super::clock::{clock_read_ns, now_ns};
 use super::failure::{Failure, Outcome, fail, unsupported};
-use super::options::Options;
 use super::prepared_phase::PreparedPhase;
+use super::request::{HelloRequest, OpenRequest, Request, shortened};
 use super::start::LoopPlace;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fs::File;
@@ -38,20 +36,6 @@ pub enum Next {
     /// Requests that another thread answers: client groups may be at work meanwhile.
     ClientGroups,
     Bye,
-}
-
-#[derive(Deserialize)]
-struct HelloRequest {
-    protocol: Vec<i64>,
-    codec: Option<i64>,
-    #[serde(default)]
-    requires: Vec<String>,
-    adapter: String,
-}
-
-#[derive(Deserialize)]
-struct OpenRequest {
-    options: Options,
 }
 
 impl<A: Adapter> Session<A> {
@@ -90,26 +74,25 @@ impl<A: Adapter> Session<A> {
         if self.clients.is_none() && ON_CONNECTION.contains(&kind) {
             return Err(fail("internal", "no connection is open"));
         }
-        self.serve(kind, request)
+        self.serve(Request::read(kind, request)?)
     }
 
-    fn serve(&mut self, kind: &str, request: Value) -> Outcome<Value> {
-        match kind {
-            "hello" => self.hello(given(request)?),
-            "open" => self.open(given(request)?),
-            "prepare" => self.prepare(given(request)?),
-            "sample" => self.sample(given(request)?),
-            "verify" => self.verify(given(request)?),
-            "client-groups" => self.begin_groups(given(request)?),
-            "client-groups-end" => self.end_groups(),
-            "run" => self.run(given(request)?),
-            "load" => self.load(given(request)?),
-            "interrupt" => self.interrupt(given(request)?),
-            "describe" => self.describe(given(request)?),
-            "facts" => self.facts(),
-            "close" => self.close(),
-            "bye" => self.bye(),
-            _ => Err(unsupported(format!("the Rust runner does not know requests of type {}", shortened(kind)))),
+    fn serve(&mut self, request: Request) -> Outcome<Value> {
+        match request {
+            Request::Hello(asked) => self.hello(asked),
+            Request::Open(asked) => self.open(asked),
+            Request::Prepare(asked) => self.prepare(asked),
+            Request::Sample(asked) => self.sample(asked),
+            Request::Verify(asked) => self.verify(asked),
+            Request::ClientGroups(asked) => self.begin_groups(asked),
+            Request::ClientGroupsEnd => self.end_groups(),
+            Request::Run(asked) => self.run(asked),
+            Request::Load(asked) => self.load(asked),
+            Request::Interrupt(asked) => self.interrupt(asked),
+            Request::Describe(asked) => self.describe(asked),
+            Request::Facts => self.facts(),
+            Request::Close => self.close(),
+            Request::Bye => self.bye(),
         }
     }
 
@@ -186,16 +169,4 @@ impl<A: Adapter> Session<A> {
 
 pub fn not_prepared(name: &str) -> Failure {
     fail("internal", format!("the phase {} is not prepared", shortened(name)))
-}
-
-fn given<T: DeserializeOwned>(request: Value) -> Outcome<T> {
-    serde_json::from_value(request).map_err(|error| {
-        let text = error.to_string();
-        let kind = if text.contains("unknown variant") { "unsupported" } else { "internal" }; // a type we lack
-        fail(kind, format!("a request that does not fit: {text}"))
-    })
-}
-
-fn shortened(text: &str) -> String {
-    text.chars().take(100).collect()
 }
