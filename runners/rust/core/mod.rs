@@ -21,6 +21,7 @@ mod pacing;
 mod phase;
 mod pipeline;
 mod prepared_phase;
+mod reply;
 mod request;
 mod requests;
 mod row;

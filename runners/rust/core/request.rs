@@ -8,6 +8,20 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+/// A line's request, of a type that may be unknown.
+pub struct Asked {
+    pub kind: String,
+    pub id: Value,
+    pub request: Value,
+}
+
+/// What a line asks for; none where it is no request, which stderr gets.
+pub fn asked(line: &[u8]) -> Option<Asked> {
+    let request: Value = serde_json::from_slice(line).map_err(|error| eprintln!("not a request: {error}")).ok()?;
+    let kind = request["type"].as_str().unwrap_or("").to_string();
+    Some(Asked { kind, id: request["id"].clone(), request })
+}
+
 pub enum Request {
     Hello(HelloRequest),
     Open(OpenRequest),

@@ -4,9 +4,10 @@ use super::clients::Clients;
 use super::clock::{clock_read_ns, now_ns};
 use super::failure::{Failure, Outcome, fail, unsupported};
 use super::prepared_phase::PreparedPhase;
-use super::request::{HelloRequest, OpenRequest, Request, shortened};
+use super::reply::{self, Reply};
+use super::request::{Asked, HelloRequest, OpenRequest, Request, asked, shortened};
 use super::start::LoopPlace;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
@@ -46,28 +47,16 @@ impl<A: Adapter> Session<A> {
 
     /// Serves one line.
     pub fn answer(&mut self, line: &[u8]) -> Next {
-        let request: Value = match serde_json::from_slice(line) {
-            Ok(request) => request,
-            Err(error) => {
-                eprintln!("not a request: {error}");
-                return self.next;
-            }
-        };
-        let kind = request["type"].as_str().unwrap_or("").to_string();
-        let id = request["id"].clone();
-        let mut reply = match self.guarded(&kind, request) {
-            Ok(reply) => reply,
-            Err(failure) => json!({ "error": failure }),
-        };
-        reply["id"] = id;
-        if let Err(error) = writeln!(self.replies, "{reply}") {
+        let Some(Asked { kind, id, request }) = asked(line) else { return self.next };
+        let reply = reply::line(id, self.guarded(&kind, request));
+        if let Err(error) = self.replies.write_all(reply.as_bytes()) {
             eprintln!("the replies cannot be written: {error}");
             std::process::exit(1);
         }
         if kind == "bye" { Next::Bye } else { self.next }
     }
 
-    fn guarded(&mut self, kind: &str, request: Value) -> Outcome<Value> {
+    fn guarded(&mut self, kind: &str, request: Value) -> Outcome<Reply> {
         if self.groups.is_some() && NOT_WHILE_GROUPS_RUN.contains(&kind) {
             return Err(fail("internal", format!("groups of clients are at work: no {kind} meanwhile")));
         }
@@ -77,7 +66,7 @@ impl<A: Adapter> Session<A> {
         self.serve(Request::read(kind, request)?)
     }
 
-    fn serve(&mut self, request: Request) -> Outcome<Value> {
+    fn serve(&mut self, request: Request) -> Outcome<Reply> {
         match request {
             Request::Hello(asked) => self.hello(asked),
             Request::Open(asked) => self.open(asked),
@@ -96,7 +85,7 @@ impl<A: Adapter> Session<A> {
         }
     }
 
-    fn hello(&mut self, asked: HelloRequest) -> Outcome<Value> {
+    fn hello(&mut self, asked: HelloRequest) -> Outcome<Reply> {
         if asked.protocol.first() != Some(&2) {
             return Err(unsupported(format!("the Rust runner speaks protocol 2, not {:?}", asked.protocol)));
         }
@@ -115,13 +104,19 @@ impl<A: Adapter> Session<A> {
             self.next = Next::ClientGroups;
         }
         let pid = std::process::id();
-        Ok(json!({
-            "protocol": [2, 1], "codec": 1, "language": "rust", "runner": "rowpath-rust 1.0", "adapter": self.driver,
-            "pid": pid, "loop_tid": pid, "clock_read_ns": clock_read_ns(),
-        }))
+        Ok(Reply::Hello {
+            protocol: [2, 1],
+            codec: 1,
+            language: "rust",
+            runner: "rowpath-rust 1.0",
+            adapter: self.driver,
+            pid,
+            loop_tid: pid,
+            clock_read_ns: clock_read_ns(),
+        })
     }
 
-    fn open(&mut self, asked: OpenRequest) -> Outcome<Value> {
+    fn open(&mut self, asked: OpenRequest) -> Outcome<Reply> {
         if self.clients.is_some() {
             return Err(fail("internal", "a connection is open already"));
         }
@@ -136,26 +131,26 @@ impl<A: Adapter> Session<A> {
                 return Err(failure);
             }
         };
-        let reply = json!({ "connect_ns": clients.connect_ns, "server_pid": pid });
+        let reply = Reply::Open { connect_ns: clients.connect_ns, server_pid: pid };
         (self.clients, self.runtime_facts) = (Some(clients), facts);
         Ok(reply)
     }
 
-    fn close(&mut self) -> Outcome<Value> {
+    fn close(&mut self) -> Outcome<Reply> {
         let start = now_ns();
         self.phases.clear();
         match self.clients.take() {
             Some(clients) => clients.close()?,
             None => return Err(fail("internal", "no connection is open")),
         }
-        Ok(json!({ "close_ns": now_ns() - start }))
+        Ok(Reply::Close { close_ns: now_ns() - start })
     }
 
-    fn bye(&mut self) -> Outcome<Value> {
+    fn bye(&mut self) -> Outcome<Reply> {
         if self.clients.is_some() && self.groups.is_none() {
             return self.close(); // else their connections are in use: they go with us
         }
-        Ok(json!({}))
+        Ok(Reply::Bye {})
     }
 
     pub fn clients(&self) -> Outcome<&Clients<A>> {
