@@ -21,9 +21,15 @@ OLDEST = (1, 26)
 PLACES = ("/usr/local/go/bin/go",)  # where the archive of go.dev is unpacked
 REMEDY = "install Go 1.26 or newer from https://go.dev/dl and put its bin on PATH (Debian's is older)"
 # Nothing that the user's environment says may change what is built or measured; no other toolchain is fetched.
-BUILDING = {"GOFLAGS": "-mod=readonly", "GOTOOLCHAIN": "local", "GOWORK": "off", "GOEXPERIMENT": "", "CGO_CFLAGS": ""}
+BUILDING = {
+    "GOFLAGS": "-mod=readonly",
+    "GOTOOLCHAIN": "local",
+    "GOWORK": "off",
+    "GOEXPERIMENT": "",
+    "CGO_CFLAGS": "-O2",  # Go's own is `-g -O2`: the same code, with a debugger's tables
+}
 RUNNING = {"GOGC": "100", "GOMEMLIMIT": "off", "GOMAXPROCS": "", "GODEBUG": "", "TZ": "UTC", "LC_ALL": "C.UTF-8"}
-FLAGS = ("-trimpath", "-buildvcs=false")
+FLAGS = ("-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags=-w")  # nothing here reads DWARF
 
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:

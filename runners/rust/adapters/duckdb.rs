@@ -3,10 +3,10 @@ use duckdb::arrow::datatypes::Schema;
 use duckdb::types::Value as Bound;
 use duckdb::{AccessMode, Config, Statement, appender_params_from_iter, params_from_iter};
 use rowpath::core::{
-    Adapter, Column, Counters, Delivered, Facts, Interruption, Operation, Options, Outcome, Phase, Rows, Stopped,
-    Threads, after, now_ns, take, take_batch, unsupported,
+    Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Interruption, Operation, Options, Outcome, Phase,
+    Rows, Stopped, Threads, after, now_ns, take, take_batch, unsupported,
 };
-use rowpath::families::duckdb::{self as family, Columns, Taken, bind, failed};
+use rowpath::families::duckdb::{self as family, Columns, Taken, bind, described, failed};
 use rowpath::families::sqltext;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -73,6 +73,12 @@ impl Adapter for DuckDb {
         let start = now_ns();
         let stopped = Stopped::of(drain(self.connection, &asked.sql), start);
         Ok(stopped.with_usable(drain(self.connection, "SELECT 1").is_ok()))
+    }
+
+    async fn describe(&mut self, sql: &str) -> Outcome<Vec<DescribedColumn>> {
+        let mut statement = self.connection.prepare(&format!("DESCRIBE {sql}")).map_err(failed)?;
+        let columns = statement.query_map([], |row| Ok(described(row.get(0)?, row.get(1)?))).map_err(failed)?;
+        columns.collect::<duckdb::Result<_>>().map_err(failed)
     }
 
     async fn facts(&mut self, facts: &mut Facts) -> Outcome<()> {

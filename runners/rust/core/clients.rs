@@ -6,7 +6,7 @@ use super::mailbox::{Mailbox, Sender};
 use super::options::Options;
 use super::phase::Phase;
 use super::prepared_phase::{PreparedPhase, Share, bound};
-use super::requests::SampleRequest;
+use super::request::SampleRequest;
 use super::runtime::{Runtime, block_on};
 use super::sample_reply::SampleReply;
 use super::sampler::Wanted;

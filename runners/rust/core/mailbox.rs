@@ -50,7 +50,7 @@ impl<T> Mailbox<T> {
     }
 }
 
-/// The sending side of a mailbox for one letter; without it none comes any longer.
+/// The sending side of a mailbox; without it nothing comes any longer.
 pub struct Sender<T>(Arc<Mailbox<T>>);
 
 impl<T> Sender<T> {
@@ -58,7 +58,7 @@ impl<T> Sender<T> {
         Sender(mailbox.clone())
     }
 
-    pub fn send(self, letter: T) {
+    pub fn send(&self, letter: T) {
         self.0.send(letter);
     }
 }

@@ -21,6 +21,8 @@ mod pacing;
 mod phase;
 mod pipeline;
 mod prepared_phase;
+mod reply;
+mod request;
 mod requests;
 mod row;
 mod runtime;

@@ -5,86 +5,16 @@ use super::decoder::read_rows;
 use super::encoder::Encoder;
 use super::failure::{Outcome, fail, unsupported};
 use super::interruption::Interruption;
-use super::phase::Phase;
+use super::reply::Reply;
+use super::request::{DescribeRequest, LoadRequest, PrepareRequest, RunRequest, SampleRequest, VerifyRequest};
 use super::runtime::Runtime;
 use super::sample_reply::hex;
 use super::session::{Session, not_prepared};
 use super::start::LoopPlace;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use std::sync::Arc;
 
-#[derive(Deserialize)]
-pub struct PrepareRequest {
-    phase: Phase,
-    parameters: Option<Parameters>,
-}
-
-#[derive(Deserialize)]
-struct Parameters {
-    file: String,
-    first: usize,
-    count: usize,
-}
-
-#[derive(Deserialize)]
-pub struct SampleRequest {
-    phase: String,
-    #[serde(default)]
-    pub lead_in_ns: i64,
-    #[serde(default)]
-    pub duration_ns: i64,
-    #[serde(default)]
-    pub operations: i64,
-    #[serde(default = "go_on")]
-    pub first: i64,
-}
-
-fn go_on() -> i64 {
-    -1
-}
-
-#[derive(Deserialize)]
-pub struct VerifyRequest {
-    phase: String,
-    first: i64,
-    #[serde(default = "one")]
-    count: i64,
-    #[serde(default = "usual_rows")]
-    max_rows: u64,
-    #[serde(default)]
-    keep: String,
-}
-
-fn one() -> i64 {
-    1
-}
-
-fn usual_rows() -> u64 {
-    100_000
-}
-
-#[derive(Deserialize)]
-pub struct RunRequest {
-    statements: Vec<String>,
-    #[serde(default)]
-    ignore_errors: bool,
-}
-
-#[derive(Deserialize)]
-pub struct LoadRequest {
-    phase: String,
-    first: usize,
-    count: usize,
-}
-
-#[derive(Deserialize)]
-pub struct DescribeRequest {
-    sql: String,
-}
-
 impl<A: Adapter> Session<A> {
-    pub fn prepare(&mut self, asked: PrepareRequest) -> Outcome<Value> {
+    pub fn prepare(&mut self, asked: PrepareRequest) -> Outcome<Reply> {
         let mut phase = asked.phase;
         let rows = match asked.parameters {
             Some(slice) => read_rows(&slice.file, &phase.parameter_columns, slice.first, slice.count)?,
@@ -98,16 +28,16 @@ impl<A: Adapter> Session<A> {
         let prepared = self.clients()?.prepare(Arc::new(phase), Arc::new(rows))?;
         let prepare_ns = prepared.prepare_ns;
         self.phases.insert(name, prepared);
-        Ok(json!({ "prepare_ns": prepare_ns, "parameters": parameters }))
+        Ok(Reply::Prepare { prepare_ns, parameters })
     }
 
-    pub fn sample(&mut self, asked: SampleRequest) -> Outcome<Value> {
+    pub fn sample(&mut self, asked: SampleRequest) -> Outcome<Reply> {
         let prepared = self.phases.get_mut(&asked.phase).ok_or_else(|| not_prepared(&asked.phase))?;
         let clients = self.clients.as_ref().ok_or_else(|| fail("internal", "no connection is open"))?;
-        told(clients.sample(prepared, &asked)?)
+        clients.sample(prepared, &asked).map(|reply| Reply::Sample(Box::new(reply)))
     }
 
-    pub fn verify(&mut self, asked: VerifyRequest) -> Outcome<Value> {
+    pub fn verify(&mut self, asked: VerifyRequest) -> Outcome<Reply> {
         let columns = self.prepared(&asked.phase)?.phase.columns.clone();
         let encoder = Encoder::new(columns.clone(), asked.max_rows, &asked.keep)?;
         let (phase, first, count) = (asked.phase, asked.first, asked.count);
@@ -118,30 +48,34 @@ impl<A: Adapter> Session<A> {
                 columns.iter().map(|column| (column.name.clone(), adapter.delivers(column))).collect();
             Ok((proven, delivered))
         })?;
-        let names: Vec<_> = delivered.iter().map(|(_, type_)| type_.name).collect();
-        let converted: Vec<_> = delivered.iter().filter(|(_, type_)| type_.converted).map(|(name, _)| name).collect();
-        Ok(json!({
-            "digest": proven.digest, "rows": proven.rows, "touch": hex(proven.touch), "operations": asked.count,
-            "delivered": names, "converted": converted,
-        }))
+        let names = delivered.iter().map(|(_, type_)| type_.name).collect();
+        let converted = delivered.into_iter().filter(|(_, type_)| type_.converted).map(|(name, _)| name).collect();
+        Ok(Reply::Verify {
+            digest: proven.digest,
+            rows: proven.rows,
+            touch: hex(proven.touch),
+            operations: asked.count,
+            delivered: names,
+            converted,
+        })
     }
 
-    pub fn begin_groups(&mut self, asked: GroupsRequest) -> Outcome<Value> {
+    pub fn begin_groups(&mut self, asked: GroupsRequest) -> Outcome<Reply> {
         if matches!(self.place, LoopPlace::Here) {
             return Err(unsupported("the Rust runner has client groups only where hello requires client-groups"));
         }
         let groups = ClientGroups::begin(asked, self.clients()?, |name| self.prepared(name))?;
         let clients = groups.clients();
         self.groups = Some(groups);
-        Ok(json!({ "clients": clients }))
+        Ok(Reply::ClientGroups { clients })
     }
 
-    pub fn end_groups(&mut self) -> Outcome<Value> {
+    pub fn end_groups(&mut self) -> Outcome<Reply> {
         let groups = self.groups.take().ok_or_else(|| fail("internal", "no groups of clients are at work"))?;
-        Ok(json!({ "client_groups": groups.end(self.clients()?)? }))
+        Ok(Reply::ClientGroupsEnd { client_groups: groups.end(self.clients()?)? })
     }
 
-    pub fn run(&mut self, asked: RunRequest) -> Outcome<Value> {
+    pub fn run(&mut self, asked: RunRequest) -> Outcome<Reply> {
         let ns = self.clients()?.first(async move |client| {
             let adapter = client.adapter()?;
             let mut ns = Vec::new();
@@ -155,10 +89,10 @@ impl<A: Adapter> Session<A> {
             }
             Ok(ns)
         })?;
-        Ok(json!({ "ns": ns }))
+        Ok(Reply::Run { ns })
     }
 
-    pub fn load(&mut self, asked: LoadRequest) -> Outcome<Value> {
+    pub fn load(&mut self, asked: LoadRequest) -> Outcome<Reply> {
         let prepared = self.prepared(&asked.phase)?;
         let (phase, rows) = (prepared.phase.clone(), prepared.rows.clone());
         if asked.first + asked.count > rows.len() {
@@ -169,19 +103,19 @@ impl<A: Adapter> Session<A> {
             client.adapter()?.load(&phase, &rows, asked.first, asked.count).await?;
             Ok(now_ns() - start)
         })?;
-        Ok(json!({ "rows": asked.count, "ns": ns }))
+        Ok(Reply::Load { rows: asked.count, ns })
     }
 
-    pub fn interrupt(&mut self, asked: Interruption) -> Outcome<Value> {
-        told(self.clients()?.first(async move |client| client.adapter()?.interrupt(&asked).await)?)
+    pub fn interrupt(&mut self, asked: Interruption) -> Outcome<Reply> {
+        self.clients()?.first(async move |client| client.adapter()?.interrupt(&asked).await).map(Reply::Interrupt)
     }
 
-    pub fn describe(&mut self, asked: DescribeRequest) -> Outcome<Value> {
+    pub fn describe(&mut self, asked: DescribeRequest) -> Outcome<Reply> {
         let columns = self.clients()?.first(async move |client| client.adapter()?.describe(&asked.sql).await)?;
-        Ok(json!({ "columns": told(columns)? }))
+        Ok(Reply::Describe { columns })
     }
 
-    pub fn facts(&mut self) -> Outcome<Value> {
+    pub fn facts(&mut self) -> Outcome<Reply> {
         let clients = self.clients()?;
         let mut facts = Facts::default();
         let mut set = |name: &str, value: &str| facts.settings.insert(name.into(), value.into());
@@ -202,10 +136,6 @@ impl<A: Adapter> Session<A> {
             Ok(facts)
         })?;
         facts.runtime = env!("ROWPATH_RUSTC").to_string();
-        told(facts)
+        Ok(Reply::Facts(Box::new(facts)))
     }
-}
-
-fn told(reply: impl Serialize) -> Outcome<Value> {
-    serde_json::to_value(reply).map_err(|error| fail("internal", error))
 }

@@ -3,12 +3,11 @@ use super::client_groups::ClientGroups;
 use super::clients::Clients;
 use super::clock::{clock_read_ns, now_ns};
 use super::failure::{Failure, Outcome, fail, unsupported};
-use super::options::Options;
 use super::prepared_phase::PreparedPhase;
+use super::reply::{self, Reply};
+use super::request::{Asked, HelloRequest, OpenRequest, Request, asked, shortened};
 use super::start::LoopPlace;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::Write;
@@ -40,20 +39,6 @@ pub enum Next {
     Bye,
 }
 
-#[derive(Deserialize)]
-struct HelloRequest {
-    protocol: Vec<i64>,
-    codec: Option<i64>,
-    #[serde(default)]
-    requires: Vec<String>,
-    adapter: String,
-}
-
-#[derive(Deserialize)]
-struct OpenRequest {
-    options: Options,
-}
-
 impl<A: Adapter> Session<A> {
     pub fn new(driver: &'static str, place: LoopPlace<A>, replies: File) -> Session<A> {
         let (phases, runtime_facts, next) = (HashMap::new(), Vec::new(), Next::Request);
@@ -62,58 +47,45 @@ impl<A: Adapter> Session<A> {
 
     /// Serves one line.
     pub fn answer(&mut self, line: &[u8]) -> Next {
-        let request: Value = match serde_json::from_slice(line) {
-            Ok(request) => request,
-            Err(error) => {
-                eprintln!("not a request: {error}");
-                return self.next;
-            }
-        };
-        let kind = request["type"].as_str().unwrap_or("").to_string();
-        let id = request["id"].clone();
-        let mut reply = match self.guarded(&kind, request) {
-            Ok(reply) => reply,
-            Err(failure) => json!({ "error": failure }),
-        };
-        reply["id"] = id;
-        if let Err(error) = writeln!(self.replies, "{reply}") {
+        let Some(Asked { kind, id, request }) = asked(line) else { return self.next };
+        let reply = reply::line(id, self.guarded(&kind, request));
+        if let Err(error) = self.replies.write_all(reply.as_bytes()) {
             eprintln!("the replies cannot be written: {error}");
             std::process::exit(1);
         }
         if kind == "bye" { Next::Bye } else { self.next }
     }
 
-    fn guarded(&mut self, kind: &str, request: Value) -> Outcome<Value> {
+    fn guarded(&mut self, kind: &str, request: Value) -> Outcome<Reply> {
         if self.groups.is_some() && NOT_WHILE_GROUPS_RUN.contains(&kind) {
             return Err(fail("internal", format!("groups of clients are at work: no {kind} meanwhile")));
         }
         if self.clients.is_none() && ON_CONNECTION.contains(&kind) {
             return Err(fail("internal", "no connection is open"));
         }
-        self.serve(kind, request)
+        self.serve(Request::read(kind, request)?)
     }
 
-    fn serve(&mut self, kind: &str, request: Value) -> Outcome<Value> {
-        match kind {
-            "hello" => self.hello(given(request)?),
-            "open" => self.open(given(request)?),
-            "prepare" => self.prepare(given(request)?),
-            "sample" => self.sample(given(request)?),
-            "verify" => self.verify(given(request)?),
-            "client-groups" => self.begin_groups(given(request)?),
-            "client-groups-end" => self.end_groups(),
-            "run" => self.run(given(request)?),
-            "load" => self.load(given(request)?),
-            "interrupt" => self.interrupt(given(request)?),
-            "describe" => self.describe(given(request)?),
-            "facts" => self.facts(),
-            "close" => self.close(),
-            "bye" => self.bye(),
-            _ => Err(unsupported(format!("the Rust runner does not know requests of type {}", shortened(kind)))),
+    fn serve(&mut self, request: Request) -> Outcome<Reply> {
+        match request {
+            Request::Hello(asked) => self.hello(asked),
+            Request::Open(asked) => self.open(asked),
+            Request::Prepare(asked) => self.prepare(asked),
+            Request::Sample(asked) => self.sample(asked),
+            Request::Verify(asked) => self.verify(asked),
+            Request::ClientGroups(asked) => self.begin_groups(asked),
+            Request::ClientGroupsEnd => self.end_groups(),
+            Request::Run(asked) => self.run(asked),
+            Request::Load(asked) => self.load(asked),
+            Request::Interrupt(asked) => self.interrupt(asked),
+            Request::Describe(asked) => self.describe(asked),
+            Request::Facts => self.facts(),
+            Request::Close => self.close(),
+            Request::Bye => self.bye(),
         }
     }
 
-    fn hello(&mut self, asked: HelloRequest) -> Outcome<Value> {
+    fn hello(&mut self, asked: HelloRequest) -> Outcome<Reply> {
         if asked.protocol.first() != Some(&2) {
             return Err(unsupported(format!("the Rust runner speaks protocol 2, not {:?}", asked.protocol)));
         }
@@ -132,13 +104,19 @@ impl<A: Adapter> Session<A> {
             self.next = Next::ClientGroups;
         }
         let pid = std::process::id();
-        Ok(json!({
-            "protocol": [2, 1], "codec": 1, "language": "rust", "runner": "rowpath-rust 1.0", "adapter": self.driver,
-            "pid": pid, "loop_tid": pid, "clock_read_ns": clock_read_ns(),
-        }))
+        Ok(Reply::Hello {
+            protocol: [2, 1],
+            codec: 1,
+            language: "rust",
+            runner: "rowpath-rust 1.0",
+            adapter: self.driver,
+            pid,
+            loop_tid: pid,
+            clock_read_ns: clock_read_ns(),
+        })
     }
 
-    fn open(&mut self, asked: OpenRequest) -> Outcome<Value> {
+    fn open(&mut self, asked: OpenRequest) -> Outcome<Reply> {
         if self.clients.is_some() {
             return Err(fail("internal", "a connection is open already"));
         }
@@ -153,26 +131,26 @@ impl<A: Adapter> Session<A> {
                 return Err(failure);
             }
         };
-        let reply = json!({ "connect_ns": clients.connect_ns, "server_pid": pid });
+        let reply = Reply::Open { connect_ns: clients.connect_ns, server_pid: pid };
         (self.clients, self.runtime_facts) = (Some(clients), facts);
         Ok(reply)
     }
 
-    fn close(&mut self) -> Outcome<Value> {
+    fn close(&mut self) -> Outcome<Reply> {
         let start = now_ns();
         self.phases.clear();
         match self.clients.take() {
             Some(clients) => clients.close()?,
             None => return Err(fail("internal", "no connection is open")),
         }
-        Ok(json!({ "close_ns": now_ns() - start }))
+        Ok(Reply::Close { close_ns: now_ns() - start })
     }
 
-    fn bye(&mut self) -> Outcome<Value> {
+    fn bye(&mut self) -> Outcome<Reply> {
         if self.clients.is_some() && self.groups.is_none() {
             return self.close(); // else their connections are in use: they go with us
         }
-        Ok(json!({}))
+        Ok(Reply::Bye {})
     }
 
     pub fn clients(&self) -> Outcome<&Clients<A>> {
@@ -186,16 +164,4 @@ impl<A: Adapter> Session<A> {
 
 pub fn not_prepared(name: &str) -> Failure {
     fail("internal", format!("the phase {} is not prepared", shortened(name)))
-}
-
-fn given<T: DeserializeOwned>(request: Value) -> Outcome<T> {
-    serde_json::from_value(request).map_err(|error| {
-        let text = error.to_string();
-        let kind = if text.contains("unknown variant") { "unsupported" } else { "internal" }; // a type we lack
-        fail(kind, format!("a request that does not fit: {text}"))
-    })
-}
-
-fn shortened(text: &str) -> String {
-    text.chars().take(100).collect()
 }

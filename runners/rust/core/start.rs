@@ -7,9 +7,9 @@ use super::adapter::Adapter;
 use super::client::work;
 use super::clients::{Clients, Inboxes, Place};
 use super::failure::{Outcome, fail};
-use super::mailbox::Mailbox;
+use super::mailbox::{Mailbox, Sender};
 use super::options::Options;
-use super::runtime::{MakesWork, Runtime};
+use super::runtime::{MakesWork, Runtime, block_on};
 use super::session::{Next, Session};
 use std::cell::RefCell;
 use std::fs::File;
@@ -17,7 +17,6 @@ use std::io::{BufRead, stdin};
 use std::os::fd::FromRawFd;
 use std::process::exit;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
 
 // Linux's, which the crate libc lacks for glibc: who gets the signal of a descriptor.
 const F_SETOWN_EX: libc::c_int = 15;
@@ -56,7 +55,8 @@ pub fn serve<A: Adapter>(driver: &'static str) {
     // SAFETY: it takes numbers only.
     unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) };
     let replies = answer(Session::<A>::new(driver, LoopPlace::Here, private_stdout()));
-    let (openings, opened) = channel();
+    let opened = Arc::new(Mailbox::new());
+    let openings = Sender::to(&opened);
     std::thread::spawn(move || answer(Session::new(driver, LoopPlace::<A>::Main(openings), replies)));
     run(&opened);
 }
@@ -119,16 +119,16 @@ fn watch_stdin() -> std::io::Result<()> {
 }
 
 /// Runs the clients of one opening after the other.
-fn run<A: Adapter>(opened: &Receiver<Opening<A>>) {
-    while let Ok(opening) = opened.recv() {
+fn run<A: Adapter>(opened: &Mailbox<Opening<A>>) {
+    while let Some(opening) = block_on(opened.next()) {
         let mut runtime = match A::Runtime::new(&opening.options) {
             Ok(runtime) => runtime,
             Err(failure) => {
-                let _ = opening.started.send(Err(failure));
+                opening.started.send(Err(failure));
                 continue;
             }
         };
-        let _ = opening.started.send(Ok(runtime.facts()));
+        opening.started.send(Ok(runtime.facts()));
         runtime.start(clients_work(opening.inboxes));
         runtime.finish();
     }
@@ -147,9 +147,11 @@ impl<A: Adapter> LoopPlace<A> {
                 Ok((Clients::new(inboxes, Place::Here(RefCell::new(runtime))), facts))
             }
             LoopPlace::Main(openings) => {
-                let (started, facts) = channel();
-                let _ = openings.send(Opening { options: options.clone(), inboxes: inboxes.clone(), started });
-                let facts = facts.recv().unwrap_or_else(|_| Err(fail("internal", "the loop's thread has ended")))?;
+                let facts = Arc::new(Mailbox::new());
+                let started = Sender::to(&facts);
+                openings.send(Opening { options: options.clone(), inboxes: inboxes.clone(), started });
+                let facts = block_on(facts.next());
+                let facts = facts.unwrap_or_else(|| Err(fail("internal", "the loop's thread has ended")))?;
                 Ok((Clients::new(inboxes, Place::Elsewhere), facts))
             }
         }

@@ -1,10 +1,12 @@
 //! DuckDB's SQL and values as the crate duckdb has them.
 mod batches;
 mod bind;
+mod describe;
 mod values;
 
 pub use batches::Columns;
 pub use bind::bind;
+pub use describe::described;
 pub use values::{Taken, delivers};
 
 use crate::core::text_forms::{array_text, hex_text};
