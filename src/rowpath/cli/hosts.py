@@ -142,7 +142,9 @@ def joined(file: Path) -> Iterator[Session]:
         yield session
     except HostLost as lost:
         again = f"rowpath hosts down {file}, then up"
-        error = EnvironmentMissing(str(lost), f"{again}; a run goes on with: rowpath run --resume DIR")
+        rest = "a run goes on with: rowpath run --resume DIR"
+        is_back = session is not None and lost.host not in session.lost and lost.host != cluster.CONTROLLER
+        error = EnvironmentMissing(str(lost), rest if is_back else f"{again}; {rest}")
         if lost.host == cluster.CONTROLLER:
             _leave_at_once(error, session)
         raise error from lost

@@ -80,7 +80,8 @@ class Agent:
 
     def meet(self, peers: dict[str, Ask], addresses: dict[str, str], port: int) -> None:
         """Learn how other hosts' agents are asked, where they are, and a port on which they do not listen."""
-        self._peers = peers
+        self._peers.clear()  # a run under way has this very dictionary
+        self._peers.update(peers)
         self._watch = WayWatch(self.name, addresses, port)
 
     def hello(self) -> dict[str, Any]:

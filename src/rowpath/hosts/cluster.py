@@ -105,6 +105,15 @@ def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: 
     return state
 
 
+def begin_again(state: State, name: str) -> reach.Errand:
+    """Start what joins a host again, ending what is left of it, while something else goes on. EnvironmentMissing."""
+    position = next(number for number, host in enumerate(state.hosts.host) if host.name == name)
+    host = state.hosts.host[position]
+    request = Request("again", state.cluster, host.name, host.address)
+    request.head, request.helpers = f"{state.controller}:{state.port}", _helpers(state.hosts, position)
+    return reach.Errand(host, request)
+
+
 def _helpers(hosts: HostsFile, position: int) -> tuple[int, ...]:
     return cpu_list(hosts.host[position].helpers)
 

@@ -25,6 +25,7 @@ START_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 15.0
 HEADLESS_S = 3.0  # agents end soon without a head
 AGAIN_S = 0.1
+BACK_S = 10.0  # for the agent of a host that is back
 SILENT_S = 4.0  # for which a call is sent again when the network lost it or its reply
 
 
@@ -79,6 +80,7 @@ class RayCluster:
         os.environ.update(cluster.environment(state))
         usual = {number: signal.getsignal(number) for number in processes.HELD}
         self._ray = _ray()
+        self._ray._private.worker.print_to_stdstream = lambda *_a, **_k: None  # it prints logs of hosts that are lost
         try:
             self._ray.init(
                 address=f"{state.controller}:{state.port}",
@@ -117,20 +119,41 @@ class RayCluster:
         return self._state.controller
 
     def _start_agents(self) -> None:
-        kind = self._ray.remote(Agent)
-        addresses = [host.address for host in self.hosts]
         for host in self.hosts:
-            others = [each for each in addresses if each != host.address]
-            if host.address.startswith("127."):  # on one machine: clients come from the loopback's own address
-                others.append("127.0.0.1")
-            # Restarts would begin without the run's instances.
-            options = kind.options(num_cpus=0, resources={f"rowpath-{host.name}": 1}, max_restarts=0)
-            self._actors[host.name] = options.remote(host.name, host.address, tuple(others))
+            self._actors[host.name] = self._new_agent(host)
         for name in self._actors:
             self.ask(name, "hello", timeout_s=START_TIMEOUT_S)
-        for name in self._actors:
-            peers = {other: RemoteAsk(name, other, actor) for other, actor in self._actors.items() if other != name}
+        self._introduce()
+
+    def _new_agent(self, host: Host) -> Any:
+        others = [each.address for each in self.hosts if each is not host]
+        if host.address.startswith("127."):  # on one machine: clients come from the loopback's own address
+            others.append("127.0.0.1")
+        # Restarts would begin without the run's instances.
+        options = {"num_cpus": 0, "resources": {f"rowpath-{host.name}": 1}, "max_restarts": 0}
+        return self._ray.remote(Agent).options(**options).remote(host.name, host.address, tuple(others))
+
+    def _introduce(self) -> None:
+        """Tell every agent how the others are asked."""
+        there = {name: actor for name, actor in self._actors.items() if name not in self.lost}
+        for name in there:
+            peers = {other: RemoteAsk(name, other, actor) for other, actor in there.items() if other != name}
             self.ask(name, "meet", peers, {host.name: host.address for host in self.hosts}, self._state.port)
+
+    def join_again(self, name: str) -> dict[str, Any]:
+        """What a lost host is that has joined the cluster again; it has a new agent. Errors: HostLost."""
+        del self.lost[name]
+        self._watching.pop(name, None)
+        self._actors[name] = self._new_agent(next(host for host in self.hosts if host.name == name))
+        hello: dict[str, Any] = self.ask(name, "hello", timeout_s=BACK_S)
+        self._introduce()
+        return hello
+
+    def leave_out(self, lost: HostLost) -> None:
+        """Ask nothing more of that host; its agent ends if it lives, and with it all that it started."""
+        self._noticed(lost)
+        with contextlib.suppress(Exception):
+            self._ray.kill(self._actors[lost.host])
 
     def ask(self, host: str, method: str, *arguments: Any, timeout_s: float | None = None) -> Any:
         """What a method of a host's agent returned. Errors: as they arose there; HostLost, at once if it was lost."""
@@ -213,7 +236,7 @@ class RayCluster:
         A runner whose server is silent waits for ever, and its agent with it. Agents at work reply later.
         """
         for other in self.watched if host in self.watched else ():
-            if other == host:
+            if other == host or other in self.lost:
                 continue
             if other not in self._watching:
                 self._watching[other] = self._begun(other, "reaches", (host,))
