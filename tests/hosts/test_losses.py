@@ -23,6 +23,7 @@ from tests.hosts.conftest import experiment, load_experiment
 from tests.hosts.lab import Lab
 
 NOTICED_S, GONE_S = 10.0, 15.0
+SETS = 8
 
 
 @pytest.fixture(autouse=True)
@@ -176,12 +177,12 @@ def test_paths_go_on_without_a_lost_host_and_with_it_when_it_is_back(
 
 
 def test_stages_without_a_load_host_go_on_until_it_is_back(loopback: Lab, tmp_path: Path) -> None:
-    file, directory = Path(load_experiment(tmp_path, 3.0)), tmp_path / "run"
+    file, directory = Path(load_experiment(tmp_path, 1.0)), tmp_path / "run"
     one_user = (
-        '[[stages]]\nname = "one user"\nclient_groups = ["observer"]\nseconds = 1.0\n\n[[stages]]\nname = "mixed"'
+        '[[stages]]\nname = "one user"\nclient_groups = ["observer"]\nseconds = 2.0\n\n[[stages]]\nname = "mixed"'
     )
     text = file.read_text().replace('[[stages]]\nname = "mixed"', one_user)
-    file.write_text(text.replace("sets = 1", "sets = 4"))
+    file.write_text(text.replace("sets = 1", f"sets = {SETS}"))
     under_way = loopback.begun("run", str(file), "--hosts", str(loopback.file), "-o", str(directory))
     try:
         broken_network.wait_for(lambda: "mixed" in _stages(directory), under_way)
@@ -201,16 +202,16 @@ def test_stages_without_a_load_host_go_on_until_it_is_back(loopback: Lab, tmp_pa
     assert {(each.set, each.stage) for each in cut} == {(0, "mixed")}
     assert all(each.operations for each in cut)
     mixed = {each.set for each in found.all(ClientGroupRecord) if each.stage == "mixed"}
-    assert mixed == {0, *range(first, 4)}
-    assert _sets_with(directory, "one user") == set(range(4))
+    assert mixed == {0, *range(first, SETS)}
+    assert _sets_with(directory, "one user") == set(range(SETS))
     # A set without its stages is none that --resume may leave out.
-    assert found.done.sets >= {(0, number) for number in range(first, 4)}
+    assert found.done.sets >= {(0, number) for number in range(first, SETS)}
     assert (0, 0) not in found.done.sets
     again = loopback.rowpath("run", "--resume", str(directory))
     assert again.returncode == 0, again.stderr
     found = reader.read_as_written(directory)
     assert found.outcome == "complete"
-    assert found.done.sets >= {(0, number) for number in range(4)}
+    assert found.done.sets >= {(0, number) for number in range(SETS)}
     assert not any(each.cut for each in found.all(ClientGroupRecord))
 
 

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -30,6 +30,7 @@ from rowpath.model.hosts import cpu_list
 
 MARK = "ROWPATH_NODE"  # in the environment of everything that belongs to a host of ours: CLUSTER/HOST
 CPUS, HELPERS, NICE = "ROWPATH_NODE_CPUS", "ROWPATH_NODE_HELPERS", "ROWPATH_NODE_NICE"
+FOREIGN = "ROWPATH_NODE_FOREIGN"
 START_TIMEOUT_S, TRIES, STOP_TIMEOUT_S = 90.0, 4, 12.0
 AGAIN_TIMEOUT_S, HEAD_TIMEOUT_S = 40.0, 3.0  # a run goes on meanwhile
 OBJECT_STORE_BYTES = 80_000_000  # the least that it takes is 75 MB
@@ -262,9 +263,27 @@ def pids(cluster: str, host: str) -> list[int]:
     return [pid for pid in every if pid != os.getpid()]
 
 
-def running(cluster: str, host: str) -> Iterator[Running]:
+def join_foreign(given: Mapping[str, str]) -> None:
+    """In an agent of a cluster that others brought up: be what `start` makes of ours. `given`: environment."""
+    raylet = os.getppid()
+    os.environ[CPUS] = ",".join(map(str, sorted(os.sched_getaffinity(raylet))))
+    os.environ[NICE] = str(os.getpriority(os.PRIO_PROCESS, raylet))
+    os.environ[FOREIGN] = "1"
+    os.environ.update(given)
+    with contextlib.suppress(OSError):  # root only
+        os.setpriority(os.PRIO_PROCESS, 0, int(os.environ[NICE]))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(Path(f"/proc/{raylet}/oom_score_adj").read_text())
+
+
+def foreign_helpers() -> tuple[int, ...]:
+    """In an agent: what joins this host where others brought it up, as far as it is known; else none."""
+    return (os.getpid(), os.getppid()) if FOREIGN in os.environ else ()
+
+
+def running(cluster: str, host: str, more: Iterable[int] = ()) -> Iterator[Running]:
     """The same, with what each has used."""
-    for pid in pids(cluster, host):
+    for pid in (*more, *pids(cluster, host)):
         resident = next((int(words[1]) * 1024 for words in _status(pid) if words[:1] == ["VmRSS:"]), 0)
         yield Running(pid, processes.name(pid), cpu.process_ns(pid) or 0, resident)
 

@@ -1,4 +1,4 @@
-"""Lost hosts on their way back: what joins them is started again while the run goes on."""
+"""Lost hosts on their way back: what joins them is started again while the run goes on, where it is ours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ AGAIN_S = 5.0  # between two tries
 class Returns:
     """The hosts that a run has lost. Each is tried again and again; nothing waits for it but `call`."""
 
-    def __init__(self, state: cluster.State) -> None:
+    def __init__(self, state: cluster.State, is_node: Callable[[str], bool]) -> None:
+        """`is_node`: whether the cluster has a living node that is the host."""
+        self._is_node = is_node
         self._state = state
         self._errands: dict[str, reach.Errand | None] = {}
         self._tried_s: dict[str, float] = {}
@@ -45,10 +47,13 @@ class Returns:
         self._tried_s[host] = time.monotonic()
         self._started.discard(host)
         self._errands[host] = None
-        with self._failure_said(host):
-            self._errands[host] = cluster.begin_again(self._state, host)
+        if not self._state.foreign:
+            with self._failure_said(host):
+                self._errands[host] = cluster.begin_again(self._state, host)
 
     def _look(self, host: str) -> bool:
+        if self._state.foreign:
+            return self._is_node(host)
         errand = self._errands[host]
         if errand is not None and errand.over():
             self._errands[host] = None

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from rowpath import __version__
 from rowpath.engines.base import Instance
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.execution.mixed_load.backup_site import BackupSite
@@ -14,10 +15,11 @@ from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
-from rowpath.hosts import cluster, network
+from rowpath.hosts import cluster, foreign, hosts_file, network, node
 from rowpath.hosts.far_backup import FarBackup
 from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.far_worker import FarWorker
+from rowpath.hosts.hosts_file import Source
 from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.returns import Returns
 from rowpath.hosts.server_side import Facts, far_server
@@ -35,14 +37,15 @@ from rowpath.planning.plan import Plan, PlannedPath
 class Session:
     """The hosts of a file, joined; `close` leaves them, and ends all that was started there."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, source: Source) -> None:
         """Errors: UsageError when they are not up, EnvironmentMissing when one cannot be used."""
-        self.state = cluster.read(file)
+        address = hosts_file.of(source).cluster.address
+        self.state = foreign.state(source) if address or isinstance(source, str) else cluster.read(source)
         self._cluster = RayCluster(self.state)
         self._unavailable: dict[tuple[str, str], tuple[str, str]] = {}
         self._plan: Plan | None = None
         self._timeout_s = 0.0  # of a run's operations
-        self._returns = Returns(self.state)
+        self._returns = Returns(self.state, self._cluster.is_node)
         self._offsets_ns: dict[str, int] = {}  # of hosts' clocks from ours, as last measured for groups
         try:
             self.hello = self._cluster.ask_all(tuple(host.name for host in self.file.host), "hello")
@@ -65,6 +68,10 @@ class Session:
     def _check(self, name: str, found: dict[str, Any]) -> None:
         if found["nice"] != found["nice_wanted"]:
             raise EnvironmentMissing(f"host '{name}' runs programs at nice {found['nice']}", "rowpath hosts down, up")
+        ours = (__version__, node.code_digest())
+        if (found["rowpath"], found["code"]) != ours:
+            what = f"host '{name}' has another Rowpath ({found['rowpath']}, {found['code'][:12]})"
+            raise EnvironmentMissing(f"{what} than this machine ({ours[0]}, {ours[1][:12]})", "copy this one there")
 
     def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
         """Why a path cannot run on its hosts, with the host, and the remedy; empty when it can."""
@@ -132,8 +139,6 @@ class Session:
         assert self._plan is not None
         hello = self._cluster.join_again(host)
         self._check(host, hello)
-        if hello["code"] != self.hello[host]["code"]:
-            raise EnvironmentMissing("it has another Rowpath now", "rowpath hosts down, then up")
         self.hello[host] = hello
         self._cluster.ask(host, "begin", self._plan, self._timeout_s, host in self._loading())
         self._cluster.ask(host, "build")
