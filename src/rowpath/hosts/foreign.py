@@ -9,6 +9,7 @@ import socket
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts import cluster, hosts_file
 from rowpath.hosts.hosts_file import Source
 from rowpath.model.hosts import ClusterTable
@@ -72,19 +73,23 @@ def cannot_join(found: cluster.State, said: str) -> RowpathError:
             f"the cluster {where} has another Ray or Python:{_versions(cluster_has)}; here:{_versions(ours)}",
             "start the cluster with the Ray and Python of here: rowpath hosts setup",
         )
-    if "node_ip_address" in words or "No node" in words or "not found in the cluster" in words or "raylet" in words:
-        return EnvironmentMissing(
-            f"this machine, {found.controller}, is no node of the cluster {where}",
-            f"ray start --address={where} --node-ip-address={found.controller}",
-        )
-    return EnvironmentMissing(f"cannot join the cluster {where}: {words[:300]}", SECRETS)
+    if "Failed to connect" in words:
+        words = f"this machine, {found.controller}, is no node of it, or the token or the certificates are not its own"
+    return EnvironmentMissing(
+        f"cannot join the cluster {where}: {words[:300]}",
+        f"ray start --address={where} --node-ip-address={found.controller}; {SECRETS}",
+    )
+
+
+def no_agent(lost: HostLost) -> EnvironmentMissing:
+    """Why a host that was just found has no agent."""
+    return EnvironmentMissing(
+        f"the agent of host '{lost.host}' did not start: {lost.text}",
+        "Ray's Python there must find Rowpath and what it needs: PYTHONPATH=/path/rowpath/src ray start …",
+    )
 
 
 def _versions(words: str) -> str:
     parts = words.split()
-    found = [
-        f" {name.rstrip(':')} {value}"
-        for name, value in itertools.pairwise(parts)
-        if name in ("Ray:", "Python:")
-    ]
+    found = [f" {name.rstrip(':')} {value}" for name, value in itertools.pairwise(parts) if name in ("Ray:", "Python:")]
     return ",".join(found)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import secrets
 import signal
 import sys
@@ -28,6 +29,7 @@ NAMESPACE = "rowpath"
 HEADLESS_S = 3.0  # agents end soon without a head
 AGAIN_S = 0.1
 BACK_S = 10.0  # for the agent of a host that is back
+MISSING = re.compile(r"No module named '[\w.]+'")
 SILENT_S = 4.0  # for which a call is sent again when the network lost it or its reply
 
 
@@ -135,7 +137,12 @@ class RayCluster:
         for host in self.hosts:
             self._actors[host.name] = self._new_agent(host)
         for name in self._actors:
-            self.ask(name, "hello", timeout_s=START_TIMEOUT_S)
+            try:
+                self.ask(name, "hello", timeout_s=START_TIMEOUT_S)
+            except HostLost as lost:
+                if self._state.foreign and lost.host == name:
+                    raise foreign.no_agent(lost) from lost
+                raise
         self._introduce()
 
     def _new_agent(self, host: Host) -> Any:
@@ -339,6 +346,8 @@ def _short(error: BaseException) -> str:
     kind = type(error).__name__
     if kind == "ActorUnavailableError":
         return "it no longer answers: the network to it broke, or it stands still"
+    if missing := MISSING.search(str(error)):
+        return f"{missing[0]} there"
     if kind in ("ActorDiedError", "ObjectFetchTimedOutError", "OwnerDiedError"):
         return "its agent has ended, or the network to it broke"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
