@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +78,8 @@ def _up(hosts: Lab) -> Foreign:
     (hosts.folder / "token").write_text("ab" * 32)
     (hosts.folder / "authority.crt").write_text(authority)
     settings: dict[str, str] = {}
+    session = Path(tempfile.mkdtemp(prefix="rowpath-"))  # short: the names of sockets are limited
+    (hosts.folder / "session").write_text(str(session))
     for name, (own, inside) in places.items():
         folder = hosts.folder / name
         folder.mkdir()
@@ -89,7 +94,12 @@ def _up(hosts: Lab) -> Foreign:
             "RAY_TLS_SERVER_KEY": str(folder / "host.key"),
         }
         words = [*inside, sys.executable, "-P", "-m", "ray.scripts.scripts", "start", f"--node-ip-address={own}"]
-        words += ["--disable-usage-stats", "--object-store-memory=80000000", "--num-cpus=1", f"--temp-dir=/tmp/r{name}"]
+        words += [
+            "--disable-usage-stats",
+            "--object-store-memory=80000000",
+            "--num-cpus=1",
+            f"--temp-dir={session / name}",
+        ]
         if name == "controller":
             words += ["--head", "--port=6379", "--include-dashboard=false"]
         else:
@@ -123,6 +133,8 @@ def _down(hosts: Lab) -> None:
             os.kill(pid, 9)
         except ProcessLookupError:
             continue
+    with contextlib.suppress(FileNotFoundError):
+        shutil.rmtree((hosts.folder / "session").read_text(), ignore_errors=True)
 
 
 def _file(foreign: Foreign) -> Path:

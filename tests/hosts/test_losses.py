@@ -177,7 +177,7 @@ def test_paths_go_on_without_a_lost_host_and_with_it_when_it_is_back(
 
 
 def test_stages_without_a_load_host_go_on_until_it_is_back(loopback: Lab, tmp_path: Path) -> None:
-    file, directory = Path(load_experiment(tmp_path, 1.0)), tmp_path / "run"
+    file, directory = Path(load_experiment(tmp_path, 3.0)), tmp_path / "run"
     one_user = (
         '[[stages]]\nname = "one user"\nclient_groups = ["observer"]\nseconds = 2.0\n\n[[stages]]\nname = "mixed"'
     )
