@@ -131,7 +131,7 @@ class Session:
             except (HostLost, RowpathError) as error:
                 self._returns.say(host, str(error))
                 self.call_back(HostLost(host, str(error)))
-                if isinstance(error, HostLost) and error.host not in (host, *found):
+                if isinstance(error, HostLost) and error.host == cluster.CONTROLLER:
                     raise
         return found
 
