@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -16,14 +17,15 @@ import pytest
 
 from rowpath.hosts import certificates, setup
 from rowpath.journal import reader
-from rowpath.journal.records import VerifyRecord
+from rowpath.journal.records import SampleRecord, VerifyRecord
 from rowpath.machine import processes
-from tests.hosts import lab
+from tests.hosts import broken_network, lab
 from tests.hosts.conftest import experiment, require
 from tests.hosts.lab import ROOT, Lab
 
 LABELS = {
     "app1": "rowpath-host=app1,rowpath-roles=client,rowpath-helpers=0",
+    "app2": "rowpath-host=app2,rowpath-roles=client",
     "db": "rowpath-host=db,rowpath-roles=server",
 }
 MARK = f"ROWPATH_TEST_{os.getpid()}"  # in the environment of the cluster
@@ -150,7 +152,7 @@ def _file(foreign: Foreign) -> Path:
 
 def test_a_run_over_a_cluster_of_others_which_lives_on(foreign: Foreign, tmp_path: Path) -> None:
     before = [name for name in _theirs().values() if name in ("raylet", "gcs_server")]
-    assert len(before) == 4
+    assert len(before) == 5
     directory = tmp_path / "run"
     words = ("run", experiment(tmp_path, "foreign"), "--cluster", foreign.address, "-o", str(directory))
     done = foreign.rowpath(*words)
@@ -200,12 +202,44 @@ def test_down_ends_the_agents_of_a_run_under_way_and_not_the_cluster(foreign: Fo
         while (line := under_way.stderr.readline()) and "steady" not in line:  # type: ignore[union-attr]
             assert under_way.poll() is None
         down = foreign.rowpath("hosts", "down", "--cluster", foreign.address)
-        assert "2 agents ended" in down.stdout, down.stderr
+        assert "3 agents ended" in down.stdout, down.stderr
         _, errors = under_way.communicate(timeout=30)
     finally:
         under_way.kill()
     assert under_way.returncode == 3, errors
-    assert [*_theirs().values()].count("raylet") == 3
+    assert [*_theirs().values()].count("raylet") == 4
+
+
+def test_a_host_whose_agent_ended_has_another_in_the_next_set(foreign: Foreign, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    words = ("run", experiment(tmp_path, "long", sets=3, rounds=60), "client_host=app1,app2", "-o", str(directory))
+    command = [*foreign.lab.inside, sys.executable, "-P", "-m", "rowpath", *words, "--cluster", foreign.address]
+    everything, pipe = foreign.lab.environment | foreign.environment, subprocess.PIPE
+    under_way = subprocess.Popen(command, env=everything, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True)
+    try:
+        broken_network.wait_for(lambda: broken_network.count(directory, SampleRecord) > 5, under_way)
+        os.kill(_agent(foreign, "app2"), signal.SIGKILL)
+        printed, errors = under_way.communicate(timeout=150)
+    finally:
+        under_way.kill()
+    assert under_way.returncode == 3, errors
+    assert printed == ""
+    assert "app2 is back: its paths take part from set 2 on" in errors
+    found = reader.read_as_written(directory)
+    assert {number for batch, number in found.done.sets if batch == 0} == {1, 2}
+    again = foreign.rowpath("run", "--resume", str(directory))
+    assert again.returncode == 0, again.stderr
+    assert reader.read(directory).outcome == "complete"
+
+
+def _agent(foreign: Foreign, host: str) -> int:
+    session = Path((foreign.lab.folder / "session").read_text()) / host
+    raylet = next(
+        pid
+        for pid, name in _theirs().items()
+        if name == "raylet" and str(session) in Path(f"/proc/{pid}/cmdline").read_text()
+    )
+    return next(pid for pid in processes.descendants(raylet) if processes.name(pid).startswith("ray::Agent"))
 
 
 def test_a_cluster_without_token_and_tls_is_refused(foreign: Foreign) -> None:
