@@ -106,7 +106,12 @@ def _up(hosts: Lab) -> Foreign:
             words += ["--head", "--port=6379", "--include-dashboard=false"]
         else:
             words += [f"--address={address}", "--labels", LABELS[name]]
-        theirs = {"RAY_worker_niceness": "0", "PYTHONPATH": f"{ROOT / 'src'}:{setup.folder()}", MARK: "1"}
+        theirs = {
+            "RAY_worker_niceness": "0",
+            "PYTHONPATH": f"{ROOT / 'src'}:{setup.folder()}",
+            MARK: "1",
+            "TMPDIR": str(session),
+        }
         done = subprocess.run(
             words, env=os.environ | settings | theirs, capture_output=True, text=True, timeout=120, check=False
         )
