@@ -135,7 +135,9 @@ def _theirs() -> dict[int, str]:
 
 
 def _down(hosts: Lab) -> None:
-    for pid in _theirs():
+    # A program that changes its title writes over its environment.
+    every = {pid for each in _theirs() for pid in (each, *processes.descendants(each))}
+    for pid in every:
         try:
             os.kill(pid, 9)
         except ProcessLookupError:
