@@ -9,9 +9,10 @@ import pytest
 
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
+from rowpath.journal.records import SampleRecord
 from tests.hosts import broken_network, lab
 from tests.hosts.broken_network import FAULTS
-from tests.hosts.conftest import load_experiment
+from tests.hosts.conftest import experiment, load_experiment
 from tests.hosts.lab import Lab
 
 NOTICED_S, GONE_S = 10.0, 15.0
@@ -48,6 +49,33 @@ def test_a_broken_network_ends_the_run_and_what_was_measured_stays(namespaces: L
         for group, figures in second.client_groups.items():
             counted[group] += figures.operations
     assert all(each.operations >= counted[each.client_group] for each in groups)
+
+
+def test_a_host_takes_part_again_once_its_network_carries(namespaces: Lab, tmp_path: Path) -> None:
+    directory, file = tmp_path / "run", experiment(tmp_path, "long", sets=5, rounds=60)
+    words = ("run", file, "--hosts", str(namespaces.file), "client_host=app1,app2", "-o", str(directory))
+    under_way = namespaces.begun(*words)
+    try:
+        broken_network.wait_for(lambda: broken_network.count(directory, SampleRecord) > 5, under_way)
+        with broken_network.cut(namespaces, "app2"):
+            broken_network.wait_for(lambda: reader.read_as_written(directory).done.sets != set(), under_way)
+        _, errors = under_way.communicate(timeout=180)
+    finally:
+        under_way.kill()
+    assert under_way.returncode == 3, errors
+    assert "error: host app2 was lost" in errors
+    found = reader.read_as_written(directory)
+    back = next(note for note in found.notes if note.startswith("app2 is back"))
+    first = int(back.split()[-2]) - 1
+    assert 1 < first < 5
+    whole = {number for batch, number in found.done.sets if batch == 0}
+    assert whole == set(range(first, 5))
+    for (number, _batch), one in found.sets.items():
+        hosts = {found.paths[each].coordinates["client_host"] for each in one.path_ids}
+        assert hosts == ({"app1"} if 0 < number < first else {"app1", "app2"}) or number == 0
+    # Its clock and its way are known again.
+    assert sum((each.host, each.when) == ("app2", "before") for each in found.clocks) == 2
+    assert sum((each.client, each.when) == ("app2", "before") for each in found.ways) == 2
 
 
 def test_a_run_goes_on_once_the_network_carries_again(namespaces: Lab, tmp_path: Path) -> None:

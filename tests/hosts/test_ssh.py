@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -12,8 +14,8 @@ import pytest
 
 from rowpath.hosts import cluster, node
 from rowpath.journal import reader
-from rowpath.journal.records import VerifyRecord
-from tests.hosts import lab, sshd
+from rowpath.journal.records import SampleRecord, VerifyRecord
+from tests.hosts import broken_network, lab, sshd
 from tests.hosts.conftest import experiment, require
 from tests.hosts.lab import ROOT, Lab
 
@@ -54,6 +56,28 @@ def test_hosts_over_ssh_from_up_to_down(hosts: Lab, tmp_path: Path) -> None:
     started = (hosts.folder / "started").read_text()
     assert started.count("arguments: hosts node\n") >= 4 * len(hosts.addresses)
     assert token not in started
+
+
+@pytest.mark.long
+def test_a_node_that_ended_is_started_again_over_ssh(hosts: Lab, tmp_path: Path) -> None:
+    hosts.up()
+    directory, file = tmp_path / "run", experiment(tmp_path, "long", sets=4, rounds=60)
+    try:
+        words = ("run", file, "--hosts", str(hosts.file), "client_host=app1,app2", "-o", str(directory))
+        under_way = hosts.begun(*words)
+        try:
+            broken_network.wait_for(lambda: broken_network.count(directory, SampleRecord) > 5, under_way)
+            names = hosts.mine()
+            every = node.pids(cluster.name_of(hosts.file), "app2")
+            os.kill(next(pid for pid in every if names.get(pid) == "raylet"), signal.SIGKILL)
+            _, errors = under_way.communicate(timeout=180)
+        finally:
+            under_way.kill()
+        assert under_way.returncode == 3, errors
+        assert "app2 is back: its paths take part from set " in errors
+        assert (0, 3) in reader.read_as_written(directory).done.sets  # the last one, of all paths
+    finally:
+        hosts.down()
 
 
 def _unknown_key(hosts: Lab, file: Path) -> None:

@@ -132,7 +132,7 @@ class Evidence:
 def _given(command: Sequence[str]) -> list[str]:
     """The options of a command that say where its rows come from."""
     found: list[str] = []
-    for option in ("--tape", "--hosts"):
+    for option in ("--tape", "--hosts", "--cluster"):
         for at, word in enumerate(command):
             if word == option:
                 found += command[at : at + 2]

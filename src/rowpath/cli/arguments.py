@@ -118,6 +118,9 @@ def _add_hosts(commands: Any) -> None:
         "check: measure clocks and network; node: what up runs on a host",
     )
     parser.add_argument("words", nargs="*", metavar="FILE", help="the hosts (docs/hosts.md)")
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="instead of FILE: a Ray cluster whose labels name the hosts"
+    )
 
 
 def _add_adapter(commands: Any) -> None:

@@ -85,6 +85,7 @@ def add_run(commands: Any) -> None:
     parser.add_argument(
         "--hosts", metavar="FILE", type=Path, help="clients and servers on the hosts of this file (docs/hosts.md)"
     )
+    parser.add_argument("--cluster", metavar="ADDRESS", help="the same on a Ray cluster whose labels name the hosts")
     add_time(parser, "--wait-for-quiet", 0.0, waiting, WAIT_FOR_QUIET_S)
     add_shared(parser, "--seed", "--timeout", "--together")
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, NoReturn
 from rowpath import text
 from rowpath.cli.plan import host_pairs
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
-from rowpath.hosts import cluster, hosts_file, node, setup
+from rowpath.hosts import cluster, foreign, hosts_file, node, setup
+from rowpath.hosts.hosts_file import Source
 from rowpath.journal.host_records import ClockRecord, WayRecord
 from rowpath.planning.mixed_load import spread
 from rowpath.planning.plan import Plan
@@ -30,13 +31,19 @@ def run(options: argparse.Namespace) -> int:
     """Do the action and print its lines."""
     if options.action == "node":  # what `hosts up` runs on a host: it reads a request on stdin
         return node.main()
-    for line in lines(options.action, options.words):
+    for line in lines(options.action, options.words, options.cluster):
         print(line, flush=True)
     return 0
 
 
-def lines(action: str, words: list[str]) -> Iterator[str]:
+def lines(action: str, words: list[str], address: str | None = None) -> Iterator[str]:
     """What an action prints. Errors: UsageError, EnvironmentMissing."""
+    of_cluster = {"check": check, "status": status, "down": down}
+    if address is not None:
+        if action not in of_cluster or words:
+            raise UsageError(f"hosts {action} takes no {'FILE beside' if words else ''} --cluster", "rowpath hosts -h")
+        yield from of_cluster[action](address)
+        return
     with_file = action in ("check", "up", "status", "down")
     if len(words) != with_file:
         what = "one FILE is needed" if with_file else "it takes no FILE"
@@ -65,29 +72,44 @@ def up(file: Path) -> Iterator[str]:
     yield f"stop them: rowpath hosts down {file}"
 
 
-def down(file: Path) -> Iterator[str]:
-    """Stop what joins the hosts, and all that runs through it."""
-    cluster.down(file, hosts_file.read(file), _note)
+def down(file: Source) -> Iterator[str]:
+    """Stop what joins the hosts, and all that runs through it; of a cluster of others only what is ours."""
+    hosts = hosts_file.of(file)
+    if hosts.cluster.address:
+        setup.require()
+        from rowpath.hosts.ray_cluster import end_agents
+
+        yield f"{end_agents(foreign.state(file))} agents ended; the cluster {hosts.cluster.address} stays"
+        return
+    assert isinstance(file, Path)
+    cluster.down(file, hosts, _note)
     yield f"the hosts of {file} are down"
 
 
-def status(file: Path) -> Iterator[str]:
+def status(file: Source) -> Iterator[str]:
     """What runs on each host."""
-    hosts_file.read(file)
+    if hosts_file.of(file).cluster.address:
+        with joined(file) as session:
+            for host in session.file.host:
+                yield from _status(host.name, session.processes(host.name))
+        return
+    assert isinstance(file, Path)
     for name, found in cluster.status(file).items():
         if isinstance(found, RowpathError):
             yield f"{name:<12} unknown: {found.message}"
-            continue
-        resident = sum(each.resident_bytes for each in found.processes)
-        what = f"{len(found.processes)} processes, resident {text.size(resident)}" if found.processes else "down"
-        yield f"{name:<12} {what}"
-        for each in found.processes:
-            yield f"{'':12} {each.pid:>8} {each.name:<16} CPU {each.cpu_ns / 1e9:.1f} s"
+        else:
+            yield from _status(name, found.processes)
 
 
-def check(file: Path) -> Iterator[str]:
+def _status(name: str, running: list[node.Running]) -> Iterator[str]:
+    resident = sum(each.resident_bytes for each in running)
+    yield f"{name:<12} {f'{len(running)} processes, resident {text.size(resident)}' if running else 'down'}"
+    for each in running:
+        yield f"{'':12} {each.pid:>8} {each.name:<16} CPU {each.cpu_ns / 1e9:.1f} s"
+
+
+def check(file: Source) -> Iterator[str]:
     """What each host is, its clock, what helpers use, and the way of every pair."""
-    hosts_file.read(file)
     with joined(file) as session:
         yield f"{len(session.file.host)} hosts of {file}, the controller on {session.state.controller}"
         for host in session.file.host:
@@ -129,9 +151,9 @@ def way_text(record: WayRecord) -> str:
 
 
 @contextlib.contextmanager
-def joined(file: Path) -> Iterator[Session]:
-    """The hosts of a file while the body runs. Errors: RowpathError; a host that is lost is one too."""
-    hosts_file.read(file)
+def joined(file: Source) -> Iterator[Session]:
+    """The hosts of a file or a cluster while the body runs. Errors: RowpathError; a host that is lost is one too."""
+    is_ours = not hosts_file.of(file).cluster.address
     setup.require()
     from rowpath.execution.several_hosts import HostLost
     from rowpath.hosts.session import Session
@@ -141,8 +163,10 @@ def joined(file: Path) -> Iterator[Session]:
         session = Session(file)
         yield session
     except HostLost as lost:
-        again = f"rowpath hosts down {file}, then up"
-        error = EnvironmentMissing(str(lost), f"{again}; a run goes on with: rowpath run --resume DIR")
+        again = f"rowpath hosts down {file}, then up" if is_ours else "ray status, start its node again"
+        rest = "a run goes on with: rowpath run --resume DIR"
+        is_back = session is not None and lost.host not in session.lost and lost.host != cluster.CONTROLLER
+        error = EnvironmentMissing(str(lost), rest if is_back else f"{again}; {rest}")
         if lost.host == cluster.CONTROLLER:
             _leave_at_once(error, session)
         raise error from lost

@@ -29,25 +29,27 @@ if TYPE_CHECKING:
 def run(options: argparse.Namespace) -> int:
     """Run, report and export; 130 when interrupted, 1 when --gate fails."""
     filters = words.filters(options)
-    if options.resume and (options.words or filters or options.hosts):
+    if options.resume and (options.words or filters or options.hosts or options.cluster):
         raise UsageError(
             "--resume takes no other options: they come from the run directory",
             f"rowpath run --resume {options.resume}",
         )
     begun_s = time.monotonic()
     with contextlib.ExitStack() as cleanup:
-        file = execution.hosts_file_of(options.resume) if options.resume else options.hosts
-        hosts = cleanup.enter_context(_joined(file, options)) if file else None
+        if options.hosts and options.cluster:
+            raise UsageError("--hosts and --cluster both say where hosts are", "give one of them")
+        source = execution.hosts_of(options.resume) if options.resume else options.hosts or options.cluster
+        hosts = cleanup.enter_context(_joined(source, options)) if source else None
         return _run(options, filters, hosts, begun_s)
 
 
-def _joined(file: Path, options: argparse.Namespace) -> contextlib.AbstractContextManager[Session]:
-    """The hosts of a file, for a run."""
+def _joined(source: Path | str, options: argparse.Namespace) -> contextlib.AbstractContextManager[Session]:
+    """The hosts of a file or a cluster, for a run."""
     from rowpath.cli import hosts as joining  # a run without hosts loads nothing of them
 
     if options.tape:
         raise UsageError("a tape is replayed on this machine only", "remove --hosts, or --tape")
-    return joining.joined(file)
+    return joining.joined(source)
 
 
 def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, begun_s: float) -> int:
@@ -112,6 +114,6 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, b
             paths_to_repeat=paths_to_repeat,
             tape=options.tape,
             hosts=hosts,
-            hosts_file=options.hosts,
+            hosts_source=options.hosts or options.cluster,
         )
     return finish(outcome, options, exports)

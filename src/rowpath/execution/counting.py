@@ -53,13 +53,15 @@ def counting_proxy(
         yield None
         return
     options = {**instance.options(path), **way}
-    # Another machine's server, or one whose place only the user's own driver knows: the proxy stands in front of ours.
-    if transport == "tcp" and (options.get("host", "127.0.0.1") != "127.0.0.1" or "port" not in options):
+    # A server that is not ours, or whose place only the user's own driver knows: the proxy stands in front of ours.
+    host = options.get("host", "127.0.0.1")
+    is_ours = host == "127.0.0.1" or path.get("server_host") != "none"
+    if transport == "tcp" and not (is_ours and "port" in options):
         yield None
         return
     with contextlib.ExitStack() as cleanup:
         if transport == "tcp":
-            counting = proxy.Proxy(int(options["port"]))
+            counting = proxy.Proxy((host, int(options["port"])))
             overrides: dict[str, Any] = {"host": "127.0.0.1", "port": counting.port}
         else:
             folder = private_directories.socket_home(directory / "proxy", None)

@@ -39,19 +39,20 @@ from rowpath.planning.plan import Plan, PlannedPath, make_plan
 from rowpath.runners.manifest import build, language, lines_of_code, own_source, tools
 from rowpath.tape.format import read
 
-HOSTS_OPTION = "hosts"  # in the head of a run over several hosts: their file
+HOSTS_OPTION, CLUSTER_OPTION = "hosts", "cluster"  # in the head of a run over several hosts: a file, or an address
 
 
 class HostsOfRun(SeveralHosts, Hosts, Protocol):
     """The hosts of a run, for planning and for execution."""
 
 
-def hosts_file_of(directory: Path) -> Path | None:
-    """The file of the hosts of a run that was begun; None when it has none."""
+def hosts_of(directory: Path) -> Path | str | None:
+    """The file of the hosts of a run that was begun, or the address of their cluster; None when it has none."""
     if not RunDirectory(directory).samples.is_file():
         return None
-    named = read_as_written(directory).run.options.get(HOSTS_OPTION)
-    return Path(named) if named else None
+    options = read_as_written(directory).run.options
+    named = options.get(HOSTS_OPTION)
+    return Path(named) if named else options.get(CLUSTER_OPTION)
 
 
 @dataclass
@@ -84,12 +85,12 @@ def run_plan(
     measure: bool = True,
     tape: Path | None = None,
     hosts: Hosts | None = None,
-    hosts_file: Path | None = None,
+    hosts_source: Path | str | None = None,
 ) -> Outcome:
     """Run the plan into a new run directory; without `measure` only its verification pass.
 
     Without `paths_to_repeat` no set is added for intervals that are too wide. `tape`: what serves its paths.
-    `hosts`: joined, those of `hosts_file`. `spent_s`: of `within_s`, before now.
+    `hosts`: joined, those of `hosts_source`. `spent_s`: of `within_s`, before now.
     """
     counters.probe()  # takes a moment: before there is a directory that an interruption would leave without a head
     run_directory = RunDirectory(directory or new_name(plan.experiment.name))
@@ -100,7 +101,11 @@ def run_plan(
     options: dict[str, Any] = {"timeout_s": timeout_s, "restart_servers": restart_servers}
     # Before building, so that a run stopped there can be resumed too.
     head = options | {"together": list(together), "tape": str(tape.resolve()) if tape else ""}
-    write_head(journal, plan, head | ({HOSTS_OPTION: str(hosts_file.resolve())} if hosts_file else {}))
+    if isinstance(hosts_source, Path):
+        head[HOSTS_OPTION] = str(hosts_source.resolve())
+    elif hosts_source is not None:
+        head[CLUSTER_OPTION] = hosts_source
+    write_head(journal, plan, head)
     build_for(plan, progress)
     options |= {"wait_for_quiet_s": wait_for_quiet_s, "within_s": within_s, "spent_s": spent_s}
     more: dict[str, Any] = {"paths_to_repeat": paths_to_repeat, "hosts": hosts}

@@ -92,7 +92,7 @@ class Schedule:
         self._renewal = Renewal(self.context, self.engine_instances)
         self._set_runner = SetRunner(self.context, hosts=hosts)
         self._paths_to_repeat = paths_to_repeat
-        self._lost = LostHosts(self.context, hosts, self.engine_instances.forget_host)
+        self._lost = LostHosts(self.context, hosts, self.engine_instances.forget_host, self._bring_up_one)
         self._server_syncs: dict[Key, Path] = {}
         self._within_s, self._spent_s = within_s, spent_s
 
@@ -156,10 +156,13 @@ class Schedule:
         for number, key in enumerate(keys, 1):
             named = " ".join(part for part in key if part != "none")
             self.progress.note(f"starting and loading {named} ({number} of {len(keys)})")
-            try:
-                self.engine_instances.bring_up(self.plan.paths, self.plan.workloads, key)
-            except (RowpathError, RunnerFailure) as error:
-                self._renewal.give_up(key, error)
+            self._bring_up_one(key)
+
+    def _bring_up_one(self, key: Key) -> None:
+        try:
+            self.engine_instances.bring_up(self.plan.paths, self.plan.workloads, key)
+        except (RowpathError, RunnerFailure) as error:
+            self._renewal.give_up(key, error)
 
     def _move(self) -> None:
         """Databases moved by copying their directories: a step of an experiment of groups, before the first set."""
@@ -249,6 +252,7 @@ class Schedule:
             self._set(set_number, extra, batch)
 
     def _set(self, set_number: int, batch_number: int, batch: tuple[PlannedPath, ...]) -> None:
+        self._lost.look(f"set {set_number + 1}")
         able = [planned for planned in batch if self.context.runnable(planned) or self._lost.needed_by(planned)]
         while members := [planned for planned in able if not self._lost.needed_by(planned)]:
             complete = len(members) == len(able)

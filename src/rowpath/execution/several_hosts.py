@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -44,7 +44,16 @@ class Hosts(Protocol):
         """Whether the path runs on other hosts than this machine."""
 
     def needed_by(self, planned: PlannedPath) -> frozenset[str]:
-        """The hosts without which the path cannot be measured."""
+        """The hosts without which nothing of the path can be measured."""
+
+    def loads(self, planned: PlannedPath, client_groups: Iterable[str]) -> frozenset[str]:
+        """The hosts over which clients of one of these groups of the path are spread."""
+
+    def call_back(self, lost: HostLost) -> None:
+        """Have a lost host come back while the run goes on. Waits, for a short time, until it does nothing any more."""
+
+    def back(self) -> Mapping[str, list[Record]]:
+        """Lost hosts that can be used again, ready as by `begin`, with what they are now, as by `records`."""
 
     def instance(self, key: Key) -> Instance:
         """The instance of that key, started and loaded on its host. Errors: RowpathError, RunnerFailure."""

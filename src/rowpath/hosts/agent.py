@@ -46,8 +46,10 @@ SERVER_METHODS = frozenset({"notice", "take_cores", "leave_cores", "memory_bytes
 class Agent:
     """What the controller and other agents ask things of."""
 
-    def __init__(self, name: str, address: str, others: tuple[str, ...]) -> None:
-        """`others`: addresses of hosts whose clients may log in here."""
+    def __init__(self, name: str, address: str, others: tuple[str, ...], given: Mapping[str, str] = {}) -> None:
+        """`others`: addresses of hosts whose clients may log in here; `given`: environment, where Ray is another's."""
+        if given:
+            node.join_foreign(given)
         self.name = name
         self._address = address
         self._others = others
@@ -80,7 +82,8 @@ class Agent:
 
     def meet(self, peers: dict[str, Ask], addresses: dict[str, str], port: int) -> None:
         """Learn how other hosts' agents are asked, where they are, and a port on which they do not listen."""
-        self._peers = peers
+        self._peers.clear()  # a run under way has this very dictionary
+        self._peers.update(peers)
         self._watch = WayWatch(self.name, addresses, port)
 
     def hello(self) -> dict[str, Any]:
@@ -101,7 +104,7 @@ class Agent:
     def processes(self) -> list[node.Running]:
         """What belongs to this host now, with what each has used."""
         cluster = os.environ[node.MARK].partition("/")[0]
-        return list(node.running(cluster, self.name))
+        return list(node.running(cluster, self.name, node.foreign_helpers()))
 
     def unavailable(self, coordinates: Mapping[str, str], role: str) -> tuple[str, str]:
         """Why a path's server (or with `client` all of it) cannot be here, and the remedy; empty when it can."""
@@ -281,4 +284,5 @@ def _like_a_users_program() -> None:
     cpus.set_aside(cpu_list(os.environ.get(node.HELPERS, "")))
     wanted = int(os.environ.get(node.NICE, "0"))
     if os.nice(0) != wanted:
-        raise RowpathError(f"programs run at nice {os.nice(0)} here, not {wanted}", "rowpath hosts down, then up")
+        hint = "start Ray there with RAY_worker_niceness=0"
+        raise RowpathError(f"programs run at nice {os.nice(0)} here, not {wanted}", hint)

@@ -34,6 +34,12 @@ class State(msgspec.Struct):
     port: int
     head_pids: list[int]
     hosts: HostsFile
+    head: str = ""  # its address, of a cluster that others brought up
+
+    @property
+    def foreign(self) -> bool:
+        """Whether others brought it up, and end it."""
+        return bool(self.head)
 
 
 def name_of(file: Path) -> str:
@@ -53,11 +59,13 @@ def read(file: Path) -> State:
 def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
     """Start what joins the hosts, on each of them. UsageError when it is up; RowpathError, and nothing stays."""
     setup.require()
+    if hosts.cluster.address:
+        raise UsageError(f"the cluster of {file} is there: others bring it up", f"rowpath hosts check {file}")
     cluster = name_of(file)
     with _locked(cluster):
         if _state_file(cluster).is_file():
             raise UsageError(f"the hosts of {file} are up already", f"rowpath hosts status {file}")
-        controller = hosts.cluster.controller or _address_towards(hosts.host[0].address)
+        controller = hosts.cluster.controller or address_towards(hosts.host[0].address)
         if controller == "127.0.0.1":  # Ray takes it for the machine's outer address, which no certificate names
             controller = ON_LOOPBACK
         if controller in {host.address for host in hosts.host}:
@@ -103,6 +111,15 @@ def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: 
     state = State(cluster, str(file.resolve()), controller, head.port, head_pids, hosts)
     private_directories.write_private(_state_file(cluster), msgspec.json.encode(state).decode())
     return state
+
+
+def begin_again(state: State, name: str) -> reach.Errand:
+    """Start what joins a host again, ending what is left of it, while something else goes on. EnvironmentMissing."""
+    position = next(number for number, host in enumerate(state.hosts.host) if host.name == name)
+    host = state.hosts.host[position]
+    request = Request("again", state.cluster, host.name, host.address)
+    request.head, request.helpers = f"{state.controller}:{state.port}", _helpers(state.hosts, position)
+    return reach.Errand(host, request)
 
 
 def _helpers(hosts: HostsFile, position: int) -> tuple[int, ...]:
@@ -204,7 +221,7 @@ def _locked(cluster: str) -> Iterator[None]:
         yield
 
 
-def _address_towards(address: str) -> str:
+def address_towards(address: str) -> str:
     """Our own address on the way to another one; no packet is sent."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:

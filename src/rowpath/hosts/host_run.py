@@ -207,6 +207,9 @@ class _Kept:
         self._kept.append(record)
 
 
-def _session() -> Path:
+def _session() -> Path | None:
+    """Where files of a run are; None: where temporary files are, on a host that others joined."""
+    if node.FOREIGN in os.environ:
+        return None
     cluster, _, host = os.environ[node.MARK].partition("/")
     return Path((node.folder(cluster, host) / "session").read_text())

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import cast, get_args
 
-from rowpath.errors import UsageError
-from rowpath.model.hosts import HERE, SCHEMA_VERSION, Host, HostsFile, cpu_list
+from rowpath.errors import EnvironmentMissing, UsageError
+from rowpath.model.hosts import HERE, SCHEMA_VERSION, ClusterTable, Host, HostsFile, Role, cpu_list
 from rowpath.toml_file import Location, decode_with_text, line_of
 
 NAME = re.compile(r"[a-z][a-z0-9-]{0,30}")
 RESERVED = (HERE, "none", "controller")
+ROLES: tuple[Role, ...] = get_args(Role)
+PREFIX = "rowpath-"  # of a node's labels; values are letters, digits, '-', '_' and '.'
+LABEL = f"{PREFIX}host"
+LABELS_HINT = 'ray start … --labels "rowpath-host=db,rowpath-roles=client.load"'
+Source = Path | str  # a file of hosts, or `ADDRESS:PORT` of a cluster that others brought up
 HINT = "rowpath hosts example > hosts.toml, then write your own hosts into it"
 EXAMPLE = """\
 schema_version = 1
@@ -33,6 +39,37 @@ rowpath = "/home/me/rowpath/rowpath"
 roles = ["client"]
 helpers = "0"
 """
+
+
+def of(source: Source) -> HostsFile:
+    """The hosts of a file, or of the cluster with that address. Errors: UsageError."""
+    if isinstance(source, Path):
+        return read(source)
+    hosts = HostsFile(SCHEMA_VERSION, cluster=ClusterTable(address=source))
+    for _location, mistake, _hint in _mistakes_of_joining(hosts):
+        raise UsageError(f"--cluster: {mistake}", "--cluster 10.0.0.5:6379")
+    return hosts
+
+
+def of_labels(cluster: ClusterTable, nodes: Iterable[tuple[str, Mapping[str, str]]]) -> HostsFile:
+    """The hosts that labels of nodes name; each node's own address beside its labels. Errors: EnvironmentMissing."""
+    found: list[Host] = []
+    for address, labels in nodes:
+        if name := labels.get(LABEL):
+            roles = tuple(filter(None, labels.get(f"{PREFIX}roles", "").split(".")))
+            if wrong := [role for role in roles if role not in ROLES]:
+                what = f"unknown role '{wrong[0]}' of host '{name}': expected {', '.join(ROLES)}"
+                raise EnvironmentMissing(what, LABELS_HINT)
+            helpers = labels.get(f"{PREFIX}helpers", "").replace(".", ",")
+            own = labels.get(f"{PREFIX}address", address)
+            found.append(Host(name, own, cast(tuple[Role, ...], roles), helpers=helpers))
+    if not found:
+        raise EnvironmentMissing(f"no node of the cluster {cluster.address} has a label {LABEL}", LABELS_HINT)
+    hosts = HostsFile(SCHEMA_VERSION, tuple(sorted(found, key=lambda host: host.name)), cluster)
+    for location, mistake, _hint in _mistakes_of_hosts(hosts):
+        node = f"host '{hosts.host[location[1]].name}': " if len(location) > 1 and isinstance(location[1], int) else ""
+        raise EnvironmentMissing(f"the cluster's labels: {node}{mistake}", LABELS_HINT)
+    return hosts
 
 
 def read(file: Path) -> HostsFile:
@@ -61,8 +98,11 @@ def _mistakes(hosts: HostsFile) -> Iterator[tuple[Location, str, str]]:
         yield ("cluster", "controller"), _no_address(hosts.cluster.controller), 'controller = "10.0.0.1"'
     if not 0 < hosts.cluster.port < 65536:
         yield ("cluster", "port"), f"invalid port {hosts.cluster.port}", "port = 6379"
-    if not hosts.host:
-        yield (), "there is no [[host]]", HINT
+    yield from _mistakes_of_joining(hosts)
+    yield from _mistakes_of_hosts(hosts)
+
+
+def _mistakes_of_hosts(hosts: HostsFile) -> Iterator[tuple[Location, str, str]]:
     names: set[str] = set()
     addresses: set[str] = {hosts.cluster.controller} - {""}
     for position, host in enumerate(hosts.host):
@@ -73,6 +113,24 @@ def _mistakes(hosts: HostsFile) -> Iterator[tuple[Location, str, str]]:
     for role in ("client", "server"):
         if hosts.host and not any(role in host.roles for host in hosts.host):
             yield ("host", 0, "roles"), f"no host has the role '{role}'", 'roles = ["client", "server"]'
+
+
+def _mistakes_of_joining(hosts: HostsFile) -> Iterator[tuple[Location, str, str]]:
+    """The same of a cluster of others."""
+    table = hosts.cluster
+    if not table.address:
+        if not hosts.host:
+            yield (), "there is no [[host]]", HINT
+        for key in ("token", "authority", "certificate", "key", "allow_open"):
+            if getattr(table, key):
+                yield ("cluster", key), f"{key} is of a cluster that others brought up", 'address = "10.0.0.5:6379"'
+        return
+    address, _, port = table.address.rpartition(":")
+    if not is_address(address) or not port.isdigit() or not 0 < int(port) < 65536:
+        what = f"invalid address '{table.address}': expected an IPv4 address and a port"
+        yield ("cluster", "address"), what, 'address = "10.0.0.5:6379"'
+    if hosts.host:
+        yield ("host", 0), "labels of the cluster's nodes name its hosts", "remove [[host]], or address under [cluster]"
 
 
 def _mistakes_of(host: Host, names: set[str], addresses: set[str]) -> Iterator[tuple[tuple[str, ...], str, str]]:

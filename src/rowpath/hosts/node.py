@@ -10,11 +10,12 @@ import os
 import platform
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -25,10 +26,13 @@ from rowpath.hosts import setup
 from rowpath.machine import file_digest, private_directories, processes
 from rowpath.machine.counters import cpu
 from rowpath.machine.directories import cache_dir
+from rowpath.model.hosts import cpu_list
 
 MARK = "ROWPATH_NODE"  # in the environment of everything that belongs to a host of ours: CLUSTER/HOST
 CPUS, HELPERS, NICE = "ROWPATH_NODE_CPUS", "ROWPATH_NODE_HELPERS", "ROWPATH_NODE_NICE"
+FOREIGN = "ROWPATH_NODE_FOREIGN"
 START_TIMEOUT_S, TRIES, STOP_TIMEOUT_S = 90.0, 4, 12.0
+AGAIN_TIMEOUT_S, HEAD_TIMEOUT_S = 40.0, 3.0  # a run goes on meanwhile
 OBJECT_STORE_BYTES = 80_000_000  # the least that it takes is 75 MB
 # Workers and what they start must run as programs that a user starts; helpers must do as little as possible; a loss
 # must be noticed within seconds.
@@ -55,9 +59,9 @@ SETTINGS = {
 
 
 class Request(msgspec.Struct):
-    """What to do on a host; only `start` needs more than the names."""
+    """What to do on a host; `start` needs all of it, `again` no secrets: the host has kept them."""
 
-    action: str  # start, stop, look
+    action: str  # start, again, stop, look
     cluster: str
     host: str
     address: str = ""
@@ -102,7 +106,7 @@ def carry_out(request: Request) -> Answer:
     """Do what the request says; never raises for what a user can meet."""
     answer = Answer("", "", __version__, code_digest(), platform.python_version())
     try:
-        {"start": _start, "stop": _stop, "look": _look}[request.action](request)
+        {"start": _start, "again": _again, "stop": _stop, "look": _look}[request.action](request)
     except RowpathError as error:
         answer.error, answer.hint = error.message, error.hint
         return answer
@@ -146,6 +150,30 @@ def _start(request: Request) -> None:
     texts = {"token": request.token, "authority.crt": request.authority, "host.crt": request.certificate}
     for name, text in (texts | {"host.key": request.key}).items():
         private_directories.write_private(private / name, text)
+    (private / "cpus").write_text(",".join(map(str, sorted(os.sched_getaffinity(0)))))
+    try:
+        _join(request, private, START_TIMEOUT_S, TRIES)
+    except RowpathError:
+        _stop(request)
+        raise
+
+
+def _again(request: Request) -> None:
+    """End what is left of a host that was up, and start it again with the secrets that it has."""
+    private = folder(request.cluster, request.host)
+    if not (private / "token").is_file():
+        raise RowpathError(f"host '{request.host}' is no longer up", "rowpath hosts down hosts.toml, then up")
+    address, _, port = request.head.rpartition(":")
+    try:
+        socket.create_connection((address, int(port)), HEAD_TIMEOUT_S).close()
+    except OSError as error:
+        raise EnvironmentMissing(f"the head {request.head} cannot be reached: {error}", "check the network") from error
+    _end_all(request)
+    os.sched_setaffinity(0, cpu_list((private / "cpus").read_text()))  # whoever asks may have fewer
+    _join(request, private, AGAIN_TIMEOUT_S, 1)
+
+
+def _join(request: Request, private: Path, timeout_s: float, tries: int) -> None:
     session = Path(tempfile.mkdtemp(prefix="rowpath-"))  # 0700, and short: the names of sockets are limited
     (private / "session").write_text(str(session))
     cpus = sorted(os.sched_getaffinity(0))
@@ -157,26 +185,31 @@ def _start(request: Request) -> None:
     words += [f"--temp-dir={session}"]
     words += [f"--address={request.head}"] if request.head else ["--head", f"--port={request.port}"]
     words += [] if request.head else ["--include-dashboard=false"]
-    try:
-        _launch(request, words, environment(request.cluster, request.host) | added, helpers, private / "start.log")
-    except RowpathError:
-        _stop(request)
-        raise
+    added |= environment(request.cluster, request.host)
+    _launch(request, words, added, helpers, private / "start.log", timeout_s, tries)
 
 
-def _launch(request: Request, words: list[str], added: dict[str, str], helpers: list[int], log: Path) -> None:
+def _launch(
+    request: Request,
+    words: list[str],
+    added: dict[str, str],
+    helpers: list[int],
+    log: Path,
+    timeout_s: float,
+    tries: int,
+) -> None:
     """Start it, several times on a machine that is too busy; what stays outlives this program."""
     if helpers:
         os.sched_setaffinity(0, helpers)
     everything = processes.environment_for(added)
-    for _ in range(TRIES):
+    for _ in range(tries):
         with log.open("wb") as output:
             # Not through `processes`: what it leaves is to outlive us.
             starting = subprocess.Popen(
                 words, env=everything, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
             )
             with contextlib.suppress(subprocess.TimeoutExpired):
-                if starting.wait(START_TIMEOUT_S) == 0:
+                if starting.wait(timeout_s) == 0:
                     return
             starting.kill()
             starting.wait()
@@ -193,6 +226,12 @@ def _kill(found: Iterable[int]) -> None:
 
 def _stop(request: Request) -> None:
     """End every process of the host by its id, and remove its files; harmless when nothing is there."""
+    _end_all(request)
+    shutil.rmtree(folder(request.cluster, request.host), ignore_errors=True)
+
+
+def _end_all(request: Request) -> None:
+    """The same without the secrets: it can be started again."""
     deadline = time.monotonic() + STOP_TIMEOUT_S
     first = True
     while found := pids(request.cluster, request.host):
@@ -208,7 +247,6 @@ def _stop(request: Request) -> None:
     private = folder(request.cluster, request.host)
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(Path((private / "session").read_text()), ignore_errors=True)
-    shutil.rmtree(private, ignore_errors=True)
 
 
 def _look(request: Request) -> None:
@@ -225,9 +263,27 @@ def pids(cluster: str, host: str) -> list[int]:
     return [pid for pid in every if pid != os.getpid()]
 
 
-def running(cluster: str, host: str) -> Iterator[Running]:
+def join_foreign(given: Mapping[str, str]) -> None:
+    """In an agent of a cluster that others brought up: be what `start` makes of ours. `given`: environment."""
+    raylet = os.getppid()
+    os.environ[CPUS] = ",".join(map(str, sorted(os.sched_getaffinity(raylet))))
+    os.environ[NICE] = str(os.getpriority(os.PRIO_PROCESS, raylet))
+    os.environ[FOREIGN] = "1"
+    os.environ.update(given)
+    with contextlib.suppress(OSError):  # root only
+        os.setpriority(os.PRIO_PROCESS, 0, int(os.environ[NICE]))
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text(Path(f"/proc/{raylet}/oom_score_adj").read_text())
+
+
+def foreign_helpers() -> tuple[int, ...]:
+    """In an agent: what joins this host where others brought it up, as far as it is known; else none."""
+    return (os.getpid(), os.getppid()) if FOREIGN in os.environ else ()
+
+
+def running(cluster: str, host: str, more: Iterable[int] = ()) -> Iterator[Running]:
     """The same, with what each has used."""
-    for pid in pids(cluster, host):
+    for pid in (*more, *pids(cluster, host)):
         resident = next((int(words[1]) * 1024 for words in _status(pid) if words[:1] == ["VmRSS:"]), 0)
         yield Running(pid, processes.name(pid), cpu.process_ns(pid) or 0, resident)
 

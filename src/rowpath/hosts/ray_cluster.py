@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
+import secrets
 import signal
 import sys
 import time
@@ -14,7 +16,7 @@ from typing import Any
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.execution.several_hosts import HostLost
-from rowpath.hosts import cluster, setup
+from rowpath.hosts import cluster, foreign, hosts_file, node, setup
 from rowpath.hosts.agent import Agent
 from rowpath.hosts.replies import value_of
 from rowpath.machine import processes
@@ -23,8 +25,11 @@ from rowpath.model.hosts import Host
 LOOK_EACH_S = 1.0  # at the head, while a call is awaited
 START_TIMEOUT_S = 60.0
 END_TIMEOUT_S = 15.0
+NAMESPACE = "rowpath"
 HEADLESS_S = 3.0  # agents end soon without a head
 AGAIN_S = 0.1
+BACK_S = 10.0  # for the agent of a host that is back
+MISSING = re.compile(r"No module named '[\w.]+'")
 SILENT_S = 4.0  # for which a call is sent again when the network lost it or its reply
 
 
@@ -69,25 +74,30 @@ class Call:
 class RayCluster:
     """The controller's side: it has joined the cluster, and has an agent on each host."""
 
-    def __init__(self, state: cluster.State) -> None:
-        """Join. Errors: EnvironmentMissing when the cluster does not answer."""
+    def __init__(self, state: cluster.State, agents: bool = True) -> None:
+        """Join, and start agents. Errors: EnvironmentMissing when the cluster does not answer."""
         self._state = state
         self._looked = 0.0
         if not self._head_lives():
             what = f"the head of the hosts has ended (pid {', '.join(map(str, state.head_pids))})"
+            if state.foreign:
+                raise EnvironmentMissing(f"no cluster answers at {self._head}", "ray status")
             raise EnvironmentMissing(what, f"rowpath hosts down {state.file}, then up")
-        os.environ.update(cluster.environment(state))
+        os.environ.update(foreign.environment(state.hosts.cluster) if state.foreign else cluster.environment(state))
         usual = {number: signal.getsignal(number) for number in processes.HELD}
         self._ray = _ray()
+        self._ray._private.worker.print_to_stdstream = lambda *_a, **_k: None  # it prints logs of hosts that are lost
         try:
             self._ray.init(
-                address=f"{state.controller}:{state.port}",
+                address=self._head,
                 _node_ip_address=state.controller,
-                namespace="rowpath",
+                namespace=NAMESPACE,
                 log_to_driver=False,
                 configure_logging=False,
             )
         except Exception as error:
+            if state.foreign:
+                raise foreign.cannot_join(state, str(error)) from error
             raise EnvironmentMissing(
                 f"cannot join the hosts at {state.controller}:{state.port}: {_short(error)}",
                 f"rowpath hosts status {state.file}",
@@ -100,7 +110,14 @@ class RayCluster:
         self._watching: dict[str, Call] = {}
         self._numbers = itertools.count()
         self.lost: dict[str, HostLost] = {}  # nothing more is asked of them
+        if not agents:
+            return
         try:
+            if state.foreign:
+                state.hosts = hosts_file.of_labels(state.hosts.cluster, self._nodes())
+                if state.controller in {host.address for host in self.hosts}:
+                    what = f"this machine, {state.controller}, is one of the cluster's hosts"
+                    raise EnvironmentMissing(what, "run it from another node of the cluster, one without a label")
             self._start_agents()
         except BaseException:
             self.close()
@@ -117,20 +134,61 @@ class RayCluster:
         return self._state.controller
 
     def _start_agents(self) -> None:
-        kind = self._ray.remote(Agent)
-        addresses = [host.address for host in self.hosts]
         for host in self.hosts:
-            others = [each for each in addresses if each != host.address]
-            if host.address.startswith("127."):  # on one machine: clients come from the loopback's own address
-                others.append("127.0.0.1")
-            # Restarts would begin without the run's instances.
-            options = kind.options(num_cpus=0, resources={f"rowpath-{host.name}": 1}, max_restarts=0)
-            self._actors[host.name] = options.remote(host.name, host.address, tuple(others))
+            self._actors[host.name] = self._new_agent(host)
         for name in self._actors:
-            self.ask(name, "hello", timeout_s=START_TIMEOUT_S)
-        for name in self._actors:
-            peers = {other: RemoteAsk(name, other, actor) for other, actor in self._actors.items() if other != name}
+            try:
+                self.ask(name, "hello", timeout_s=START_TIMEOUT_S)
+            except HostLost as lost:
+                if self._state.foreign and lost.host == name:
+                    raise foreign.no_agent(lost) from lost
+                raise
+        self._introduce()
+
+    def _new_agent(self, host: Host) -> Any:
+        others = [each.address for each in self.hosts if each is not host]
+        if host.address.startswith("127."):  # on one machine: clients come from the loopback's own address
+            others.append("127.0.0.1")
+        # Restarts would begin without the run's instances.
+        options: dict[str, Any] = {"num_cpus": 0, "max_restarts": 0}
+        given: dict[str, str] = {}
+        if self._state.foreign:
+            options |= {"label_selector": {hosts_file.LABEL: host.name}}
+            options |= {"name": f"agent-{host.name}-{secrets.token_hex(4)}"}  # for `hosts down`
+            given = {node.MARK: f"{self._state.cluster}/{host.name}", node.HELPERS: host.helpers}
+        else:
+            options |= {"resources": {f"rowpath-{host.name}": 1}}
+        return self._ray.remote(Agent).options(**options).remote(host.name, host.address, tuple(others), given)
+
+    def _nodes(self) -> list[tuple[str, dict[str, str]]]:
+        """Address and labels of every living node."""
+        return [(each["NodeManagerAddress"], each["Labels"]) for each in self._ray.nodes() if each["Alive"]]
+
+    def is_node(self, host: str) -> bool:
+        """Whether the cluster of others has a living node that is the host."""
+        return any(labels.get(hosts_file.LABEL) == host for _address, labels in self._nodes())
+
+    def _introduce(self) -> None:
+        """Tell every agent how the others are asked."""
+        there = {name: actor for name, actor in self._actors.items() if name not in self.lost}
+        for name in there:
+            peers = {other: RemoteAsk(name, other, actor) for other, actor in there.items() if other != name}
             self.ask(name, "meet", peers, {host.name: host.address for host in self.hosts}, self._state.port)
+
+    def join_again(self, name: str) -> dict[str, Any]:
+        """What a lost host is that has joined the cluster again; it has a new agent. Errors: HostLost."""
+        del self.lost[name]
+        self._watching.pop(name, None)
+        self._actors[name] = self._new_agent(next(host for host in self.hosts if host.name == name))
+        hello: dict[str, Any] = self.ask(name, "hello", timeout_s=BACK_S)
+        self._introduce()
+        return hello
+
+    def leave_out(self, lost: HostLost) -> None:
+        """Ask nothing more of that host; its agent ends if it lives, and with it all that it started."""
+        self._noticed(lost)
+        with contextlib.suppress(Exception):
+            self._ray.kill(self._actors[lost.host])
 
     def ask(self, host: str, method: str, *arguments: Any, timeout_s: float | None = None) -> Any:
         """What a method of a host's agent returned. Errors: as they arose there; HostLost, at once if it was lost."""
@@ -213,7 +271,7 @@ class RayCluster:
         A runner whose server is silent waits for ever, and its agent with it. Agents at work reply later.
         """
         for other in self.watched if host in self.watched else ():
-            if other == host:
+            if other == host or other in self.lost:
                 continue
             if other not in self._watching:
                 self._watching[other] = self._begun(other, "reaches", (host,))
@@ -229,7 +287,13 @@ class RayCluster:
             if not self._head_lives():
                 raise HostLost(cluster.CONTROLLER, "the head, gcs_server, has ended")
 
+    @property
+    def _head(self) -> str:
+        return f"{self._state.head or self._state.controller}:{self._state.port}"
+
     def _head_lives(self) -> bool:
+        if self._state.foreign:
+            return foreign.head_lives(self._state)
         return all(processes.name(pid).startswith("gcs_server") for pid in self._state.head_pids)
 
     def close(self) -> None:
@@ -247,6 +311,15 @@ class RayCluster:
         # Without a head it would wait for it.
         atexit.unregister(self._ray._private.worker.shutdown)
 
+    def end_agents(self) -> int:
+        """End every agent of ours in a cluster of others, whoever started it; how many."""
+        every = self._ray.util.list_named_actors(all_namespaces=True)
+        names = [each["name"] for each in every if each["namespace"] == NAMESPACE]
+        for name in names:
+            with contextlib.suppress(ValueError):  # it has ended meanwhile
+                self._ray.kill(self._ray.get_actor(name, namespace=NAMESPACE))
+        return len(names)
+
     def end_all(self) -> dict[str, dict[str, str]]:
         """Have every agent stop what a run has there, as far as they answer; what runners wrote, by host."""
         found: dict[str, dict[str, str]] = {}
@@ -260,10 +333,21 @@ class RayCluster:
         return found
 
 
+def end_agents(state: cluster.State) -> int:
+    """End every agent of ours in a cluster of others; how many. Errors: EnvironmentMissing."""
+    joined = RayCluster(state, agents=False)
+    try:
+        return joined.end_agents()
+    finally:
+        joined.close()
+
+
 def _short(error: BaseException) -> str:
     kind = type(error).__name__
     if kind == "ActorUnavailableError":
         return "it no longer answers: the network to it broke, or it stands still"
+    if missing := MISSING.search(str(error)):
+        return f"{missing[0]} there"
     if kind in ("ActorDiedError", "ObjectFetchTimedOutError", "OwnerDiedError"):
         return "its agent has ended, or the network to it broke"
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import msgspec
@@ -15,6 +18,7 @@ from rowpath.machine.directories import cache_dir
 from rowpath.model.hosts import Host
 
 TIMEOUT_S = 240.0
+ERRAND_TIMEOUT_S = 60.0
 LOOK_TIMEOUT_S = 30.0  # for a host that is reached and does not answer
 # No question can be answered: ssh must end instead. A way that breaks is noticed after 15 s.
 SSH = (
@@ -53,16 +57,58 @@ def _quoted(path: str) -> str:
 def carry_out(host: Host | None, request: Request) -> Answer:
     """Have a request carried out on a host. Errors: RowpathError, EnvironmentMissing when it cannot be reached."""
     command = words(host)
-    environment = {"PYTHONPATH": str(Path(__file__).parents[2]), "ROWPATH_CACHE": str(cache_dir())}
     timeout_s = LOOK_TIMEOUT_S if request.action == "look" else TIMEOUT_S
     try:
         text = msgspec.json.encode(request).decode()
-        done = processes.run(command, text=text, environment=environment, timeout_s=timeout_s)
+        done = processes.run(command, text=text, environment=_environment(), timeout_s=timeout_s)
     except OSError as error:
         raise EnvironmentMissing(f"cannot reach host '{request.host}': {error}", shlex.join(command)) from error
     except TimedOut as error:
         what = f"cannot reach host '{request.host}': Rowpath there did not answer within {timeout_s:g} s"
         raise EnvironmentMissing(what, f"try by hand: {shlex.join(command)} </dev/null") from error
+    return _answer(host, request, command, done)
+
+
+def _environment() -> dict[str, str]:
+    return {"PYTHONPATH": str(Path(__file__).parents[2]), "ROWPATH_CACHE": str(cache_dir())}
+
+
+class Errand:
+    """A request that a host carries out while something else goes on."""
+
+    def __init__(self, host: Host, request: Request) -> None:
+        """Errors: EnvironmentMissing when it cannot begin."""
+        self._host, self._request, self._command = host, request, words(host)
+        self._until_s = time.monotonic() + ERRAND_TIMEOUT_S
+        pipe = subprocess.PIPE
+        try:
+            self._process = processes.start(
+                self._command, environment=_environment(), stdin=pipe, stdout=pipe, stderr=pipe
+            )
+        except OSError as error:
+            raise EnvironmentMissing(f"cannot reach host '{host.name}': {error}", shlex.join(self._command)) from error
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(msgspec.json.encode(request))
+            self._process.stdin.close()
+        self._process.stdin = None
+
+    def over(self) -> bool:
+        """Whether it has ended, or has had its time."""
+        return self._process.poll() is not None or time.monotonic() > self._until_s
+
+    def answer(self) -> Answer:
+        """What came of it, once it is over. Errors: as `carry_out`."""
+        if self._process.poll() is None:
+            self._process.kill()
+        out, errors = (each.decode(errors="replace") for each in self._process.communicate())
+        processes.stop(self._process, processes.AT_ONCE)
+        done = subprocess.CompletedProcess(self._command, self._process.returncode, out, errors)
+        return _answer(self._host, self._request, self._command, done)
+
+
+def _answer(host: Host | None, request: Request, command: list[str], done: subprocess.CompletedProcess[str]) -> Answer:
+    """The answer among what the program wrote. Errors: as `carry_out`."""
     for line in reversed(done.stdout.splitlines()):  # a shell's own greeting may be around it
         try:
             answer = msgspec.json.decode(line, type=Answer)

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from rowpath import __version__
 from rowpath.engines.base import Instance
-from rowpath.errors import EnvironmentMissing
+from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.execution.mixed_load.backup_site import BackupSite
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
-from rowpath.hosts import cluster, network
+from rowpath.hosts import cluster, foreign, hosts_file, network, node
 from rowpath.hosts.far_backup import FarBackup
 from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.far_worker import FarWorker
+from rowpath.hosts.hosts_file import Source
 from rowpath.hosts.ray_cluster import RayCluster
+from rowpath.hosts.returns import Returns
 from rowpath.hosts.server_side import Facts, far_server
 from rowpath.journal.host_records import ClockRecord, HostRecord, RoundTrip, WayRecord
 from rowpath.journal.record_base import Record
@@ -26,7 +29,7 @@ from rowpath.machine import processes
 from rowpath.model.hosts import Host, HostsFile
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.path import AccessPath
-from rowpath.planning.hosts import of_group, spreads
+from rowpath.planning.hosts import of_group, spreads, together
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import Plan, PlannedPath
 
@@ -34,12 +37,15 @@ from rowpath.planning.plan import Plan, PlannedPath
 class Session:
     """The hosts of a file, joined; `close` leaves them, and ends all that was started there."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, source: Source) -> None:
         """Errors: UsageError when they are not up, EnvironmentMissing when one cannot be used."""
-        self.state = cluster.read(file)
+        address = hosts_file.of(source).cluster.address
+        self.state = foreign.state(source) if address or isinstance(source, str) else cluster.read(source)
         self._cluster = RayCluster(self.state)
         self._unavailable: dict[tuple[str, str], tuple[str, str]] = {}
         self._plan: Plan | None = None
+        self._timeout_s = 0.0  # of a run's operations
+        self._returns = Returns(self.state, self._cluster.is_node)
         self._offsets_ns: dict[str, int] = {}  # of hosts' clocks from ours, as last measured for groups
         try:
             self.hello = self._cluster.ask_all(tuple(host.name for host in self.file.host), "hello")
@@ -54,9 +60,18 @@ class Session:
         """What the hosts are."""
         return self.state.hosts
 
+    @property
+    def lost(self) -> frozenset[str]:
+        """The hosts that are lost now."""
+        return frozenset(self._cluster.lost)
+
     def _check(self, name: str, found: dict[str, Any]) -> None:
         if found["nice"] != found["nice_wanted"]:
             raise EnvironmentMissing(f"host '{name}' runs programs at nice {found['nice']}", "rowpath hosts down, up")
+        ours = (__version__, node.code_digest())
+        if (found["rowpath"], found["code"]) != ours:
+            what = f"host '{name}' has another Rowpath ({found['rowpath']}, {found['code'][:12]})"
+            raise EnvironmentMissing(f"{what} than this machine ({ours[0]}, {ours[1][:12]})", "copy this one there")
 
     def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
         """Why a path cannot run on its hosts, with the host, and the remedy; empty when it can."""
@@ -73,7 +88,7 @@ class Session:
 
     def begin(self, plan: Plan, timeout_s: float, note: Callable[[str], None]) -> None:
         """As `Hosts` has it."""
-        self._plan = plan
+        self._plan, self._timeout_s, self._returns.note = plan, timeout_s, note
         loading = self._loading()
         self._cluster.watched = self._used()
         for host in self._used():
@@ -91,9 +106,44 @@ class Session:
         """As `Hosts` has it."""
         if not self.is_far(planned):
             return frozenset()
-        return frozenset(
-            {planned.path.get("client_host"), planned.path.get("server_host"), *self._loading()} - {"none"}
-        )
+        own = frozenset({planned.path.get("client_host"), planned.path.get("server_host")} - {"none"})
+        assert self._plan is not None
+        loads = [self.loads(planned, names) for names in together(self._plan.experiment).values()]
+        return own | (frozenset.intersection(*loads) if loads else frozenset())
+
+    def loads(self, planned: PlannedPath, client_groups: Iterable[str]) -> frozenset[str]:
+        """As `Hosts` has it."""
+        assert self._plan is not None
+        over = any(group.over for group in self._plan.experiment.client_groups if group.name in client_groups)
+        return frozenset(self.file.loading if over and self.is_far(planned) else ())
+
+    def call_back(self, lost: HostLost) -> None:
+        """As `Hosts` has it."""
+        self._cluster.leave_out(lost)
+        self._returns.call(lost.host)
+
+    def back(self) -> dict[str, list[Record]]:
+        """As `Hosts` has it."""
+        found: dict[str, list[Record]] = {}
+        for host in self._returns.joined():
+            try:
+                found[host] = self._made_ready(host)
+            except (HostLost, RowpathError) as error:
+                self._returns.say(host, str(error))
+                self.call_back(HostLost(host, str(error)))
+                if isinstance(error, HostLost) and error.host == cluster.CONTROLLER:
+                    raise
+        return found
+
+    def _made_ready(self, host: str) -> list[Record]:
+        assert self._plan is not None
+        hello = self._cluster.join_again(host)
+        self._check(host, hello)
+        self.hello[host] = hello
+        self._cluster.ask(host, "begin", self._plan, self._timeout_s, host in self._loading())
+        self._cluster.ask(host, "build")
+        ways = [self.way(client, server, "before") for client, server in self._pairs() if host in (client, server)]
+        return [self._host_record(host), self.clock(host, "before"), *ways]
 
     def _loading(self) -> tuple[str, ...]:
         return self.file.loading if self._plan and spreads(self._plan.experiment) else ()

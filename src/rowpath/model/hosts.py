@@ -21,6 +21,12 @@ class ClusterTable(Frozen, frozen=True):
         ""  # the controller's address in the measured network; empty: the one that leads to the first host
     )
     port: int = PORT
+    address: str = ""  # `ADDRESS:PORT` of the head of a cluster that others brought up; its labels name the hosts
+    token: str = ""  # the files that joining such a cluster needs; empty: as Ray's own environment has it
+    authority: str = ""
+    certificate: str = ""
+    key: str = ""
+    allow_open: bool = False  # join such a cluster without a token, or without TLS
 
 
 class Host(Frozen, frozen=True):
@@ -39,7 +45,7 @@ class HostsFile(Frozen, frozen=True):
     """A whole `hosts.toml`."""
 
     schema_version: int
-    host: tuple[Host, ...]
+    host: tuple[Host, ...] = ()
     cluster: ClusterTable = ClusterTable()
 
     def named(self, name: str) -> Host:

@@ -13,6 +13,7 @@ from rowpath.model.experiment import Experiment
 from rowpath.model.hosts import HERE, HostsFile, Role
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.path import AccessPath, Dropped
+from rowpath.planning.mixed_load.estimate import RATE_SEARCH
 from rowpath.runners.manifest import Adapter, is_external
 from rowpath.toml_file import suggest
 
@@ -50,6 +51,13 @@ def refuse(wanted: Wanted) -> None:
 def spreads(experiment: Experiment) -> bool:
     """Whether clients of a group are spread over hosts."""
     return any(group.over for group in experiment.client_groups)
+
+
+def together(experiment: Experiment) -> dict[str, tuple[str, ...]]:
+    """The client groups that are at work together: of each stage, and of the rate search."""
+    search = experiment.rate_search
+    found = {stage.name: tuple(stage.client_groups) for stage in experiment.stages}
+    return found | ({RATE_SEARCH: (search.client_group,)} if search is not None else {})
 
 
 def of_group(group: ClientGroupTable, path: AccessPath, hosts: HostsFile) -> tuple[str, ...]:

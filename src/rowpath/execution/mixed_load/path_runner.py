@@ -29,11 +29,10 @@ from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.progress import GroupsSecond
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
-from rowpath.planning.mixed_load.estimate import lead_in_s, least_s
+from rowpath.planning.mixed_load.estimate import RATE_SEARCH, lead_in_s, least_s
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 
-RATE_SEARCH = "rate search"
 WARM_UP = "warm-up"
 
 
@@ -41,16 +40,24 @@ class PathRunner:
     """Runs once, one of its two ways. Errors: RunnerFailure (a client process), RowpathError (the engine)."""
 
     def __init__(
-        self, run: RunContext, renewal: Renewal, set_number: int, planned: PlannedPath, hosts: Hosts | None = None
+        self,
+        run: RunContext,
+        renewal: Renewal,
+        set_number: int,
+        planned: PlannedPath,
+        hosts: Hosts | None = None,
+        without: frozenset[str] = frozenset(),
     ) -> None:
+        """`without`: stages that are left out."""
         self.context = PathContext(run, set_number, planned, hosts)
+        self._without = without
         self.renewal = renewal
         self.durability = DurabilityChecks(self.context)
         self.processes: Processes | None = None
 
     def all_stages(self) -> None:
         """Every stage that this path can run; then whether all that was acknowledged is there."""
-        tables = [table for table in self.context.experiment.stages if self.context.can_run(table)]
+        tables = [table for table in self._stages() if self.context.can_run(table)]
         with self._cleaned_up():
             for position, table in enumerate(tables):
                 if self.processes is None:
@@ -59,6 +66,9 @@ class PathRunner:
                     break
             if tables:
                 self.durability.check(self.processes, tables[-1].name)
+
+    def _stages(self) -> list[StageTable]:
+        return [table for table in self.context.experiment.stages if table.name not in self._without]
 
     def rate_search(self) -> None:
         """The search for the highest rate of one group, with no other at work."""

@@ -11,6 +11,8 @@ from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import Hosts
 from rowpath.execution.time_limit import TimeLimit
+from rowpath.planning.hosts import together
+from rowpath.planning.mixed_load.estimate import RATE_SEARCH
 from rowpath.planning.plan import PlannedPath, block_order
 from rowpath.runners.process import RunnerFailure
 
@@ -44,19 +46,35 @@ class MixedLoadSchedule:
             for position in block_order(plan.seed, f"{set_number}/paths", len(plan.paths)):
                 self._path_in_set(set_number, position, PathRunner.all_stages)
         if plan.experiment.rate_search is not None:
-            for position in block_order(plan.seed, "rate search", len(plan.paths)):
+            for position in block_order(plan.seed, RATE_SEARCH, len(plan.paths)):
                 self._path_in_set(sets, position, PathRunner.rate_search)
 
     def _path_in_set(self, set_number: int, position: int, measure: Callable[[PathRunner], None]) -> None:
-        context = self.context
+        context, experiment = self.context, self.context.plan.experiment
         planned = context.plan.paths[position]
-        if (position, set_number) in self.done or not context.runnable(planned) or self.lost.needed_by(planned):
+        if (position, set_number) in self.done:
             return
+        searches = set_number == experiment.measure.sets
+        self.lost.look(RATE_SEARCH if searches else f"set {set_number + 1}")
+        if not context.runnable(planned) or self.lost.needed_by(planned):
+            return
+        names = [RATE_SEARCH] if searches else [stage.name for stage in experiment.stages]
+        groups = together(experiment)
+        without = frozenset(name for name in names if self.lost.load(planned, groups[name]))
+        if without == set(names):
+            return
+        # One without some stages is no set that --resume may leave out.
+        number = position + len(context.plan.paths) if without else position
         with self.lost.left_out():
-            self._measured(set_number, position, planned, measure)
+            self._measured(set_number, number, planned, measure, without)
 
     def _measured(
-        self, set_number: int, position: int, planned: PlannedPath, measure: Callable[[PathRunner], None]
+        self,
+        set_number: int,
+        position: int,
+        planned: PlannedPath,
+        measure: Callable[[PathRunner], None],
+        without: frozenset[str],
     ) -> None:
         context = self.context
         self.renewal.renew([planned], first=set_number == 0)
@@ -64,7 +82,7 @@ class MixedLoadSchedule:
             return
         with context.one_set(set_number, position, [planned]):
             try:
-                measure(PathRunner(context, self.renewal, set_number, planned, self.hosts))
+                measure(PathRunner(context, self.renewal, set_number, planned, self.hosts, without))
             except RunnerFailure as failure:
                 context.fail(set_number, planned, "", failure)
             except RowpathError as error:  # of the engine; a full disk ends the run

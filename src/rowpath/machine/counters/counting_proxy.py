@@ -1,8 +1,8 @@
 """Bytes and round trips between a client and a server, counted by a proxy on loopback that is its own process.
 
-`python -m rowpath.machine.counters.counting_proxy --to-tcp PORT|--to-unix PATH --listen-tcp 0|--listen-unix PATH`
-prints `ready PORT`, then answers the lines `read`, `reset`, `watch TEXT` (TEXT in JSON: count what the client sends of
-it from now on) and `patience SECONDS` with its counters as one line of JSON; it ends with its stdin.
+`python -m rowpath.machine.counters.counting_proxy --to-tcp [ADDRESS:]PORT|--to-unix PATH --listen-tcp 0|--listen-unix
+PATH` prints `ready PORT`, then answers the lines `read`, `reset`, `watch TEXT` (TEXT in JSON: count what the client
+sends of it from now on) and `patience SECONDS` with its counters as one line of JSON; it ends with its stdin.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ ANSWER_TIMEOUT_S = 10.0
 CHUNK_BYTES = 1 << 18
 
 Address = int | Path  # a port of 127.0.0.1, or a unix socket
+To = Address | tuple[str, int]  # or a port of another address
 
 
 @dataclass
@@ -49,9 +50,10 @@ ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
 class Proxy:
     """The proxy process, from the controller's side."""
 
-    def __init__(self, to: Address, listen: Address = 0, cpus: tuple[int, ...] = ()) -> None:
+    def __init__(self, to: To, listen: Address = 0, cpus: tuple[int, ...] = ()) -> None:
         """Start it between `listen` (0: any free port) and `to`. Errors: InternalError when it does not get ready."""
-        arguments = ["--to-unix", str(to)] if isinstance(to, Path) else ["--to-tcp", str(to)]
+        where = f"{to[0]}:{to[1]}" if isinstance(to, tuple) else str(to)
+        arguments = ["--to-unix" if isinstance(to, Path) else "--to-tcp", where]
         arguments += ["--listen-unix", str(listen)] if isinstance(listen, Path) else ["--listen-tcp", str(listen)]
         self._process = processes.start(
             [sys.executable, "-m", "rowpath.machine.counters.counting_proxy", *arguments],
@@ -218,7 +220,7 @@ class Link:
 class Switchboard:
     """All connections of the proxy process, served by one thread."""
 
-    def __init__(self, listener: socket.socket, to: Address) -> None:
+    def __init__(self, listener: socket.socket, to: Path | tuple[str, int]) -> None:
         self._to = to
         self._listener = listener
         self._counters = Counters()
@@ -310,7 +312,7 @@ class Switchboard:
         family = socket.AF_UNIX if isinstance(self._to, Path) else socket.AF_INET
         server = socket.socket(family, socket.SOCK_STREAM)
         try:
-            server.connect(str(self._to) if isinstance(self._to, Path) else ("127.0.0.1", self._to))
+            server.connect(str(self._to) if isinstance(self._to, Path) else self._to)
         except OSError:
             client.close()
             server.close()
@@ -330,7 +332,7 @@ def main() -> int:
     """The proxy process."""
     parser = argparse.ArgumentParser(prog="python -m rowpath.machine.counters.counting_proxy")
     to = parser.add_mutually_exclusive_group(required=True)
-    to.add_argument("--to-tcp", type=int, metavar="PORT")
+    to.add_argument("--to-tcp", metavar="[ADDRESS:]PORT")
     to.add_argument("--to-unix", type=Path, metavar="PATH")
     listen = parser.add_mutually_exclusive_group(required=True)
     listen.add_argument("--listen-tcp", type=int, metavar="PORT")
@@ -348,7 +350,8 @@ def main() -> int:
     listener.listen(64)
     print(f"ready {port}", flush=True)
     try:
-        Switchboard(listener, options.to_unix or options.to_tcp).serve()
+        address, _, port_there = (options.to_tcp or "").rpartition(":")
+        Switchboard(listener, options.to_unix or (address or "127.0.0.1", int(port_there))).serve()
     finally:
         if options.listen_unix:
             options.listen_unix.unlink(missing_ok=True)

@@ -1,0 +1,95 @@
+"""A Ray cluster that others brought up: what joining it needs, and whether its head lives. It is never ended."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import os
+import socket
+from pathlib import Path
+
+from rowpath.errors import EnvironmentMissing, RowpathError
+from rowpath.execution.several_hosts import HostLost
+from rowpath.hosts import cluster, hosts_file
+from rowpath.hosts.hosts_file import Source
+from rowpath.model.hosts import ClusterTable
+
+HEAD_TIMEOUT_S = 3.0
+SECRETS = "docs/hosts.md, a cluster that is there"
+
+
+def state(source: Source) -> cluster.State:
+    """What is known of the cluster before it is joined: no hosts yet. Errors: EnvironmentMissing, UsageError."""
+    hosts = hosts_file.of(source)
+    address, _, port = hosts.cluster.address.rpartition(":")
+    controller = hosts.cluster.controller or cluster.address_towards(address)
+    name = f"foreign-{hashlib.sha256(hosts.cluster.address.encode()).hexdigest()[:12]}"
+    return cluster.State(name, str(source), controller, int(port), [], hosts, head=address)
+
+
+def environment(table: ClusterTable) -> dict[str, str]:
+    """What Ray needs to join: what the file names, else what the environment has. Errors: EnvironmentMissing."""
+    added = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_gcs_rpc_server_reconnect_timeout_s": "60"}
+    if table.token:
+        added |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN_PATH": _file(table.token)}
+    if table.authority:
+        added |= {"RAY_USE_TLS": "1", "RAY_TLS_CA_CERT": _file(table.authority)}
+        added |= {"RAY_TLS_SERVER_CERT": _file(table.certificate), "RAY_TLS_SERVER_KEY": _file(table.key)}
+    known = os.environ | added
+    lacks = [] if known.get("RAY_AUTH_MODE") == "token" else ["a token (RAY_AUTH_MODE=token)"]
+    lacks += [] if known.get("RAY_USE_TLS") == "1" else ["TLS (RAY_USE_TLS=1)"]
+    if lacks and not table.allow_open:
+        what = f"the cluster {table.address} would be joined without {' and without '.join(lacks)}"
+        raise EnvironmentMissing(
+            f"{what}: whoever reaches its ports could run programs as you",
+            f"{SECRETS}; or write allow_open = true under [cluster] of a file of hosts",
+        )
+    return added
+
+
+def _file(name: str) -> str:
+    file = Path(name).expanduser().resolve()
+    if not file.is_file():
+        raise EnvironmentMissing(f"no file {name or '(none)'} to join the cluster with", SECRETS)
+    return str(file)
+
+
+def head_lives(found: cluster.State) -> bool:
+    """Whether something answers where the head is."""
+    try:
+        socket.create_connection((found.head, found.port), HEAD_TIMEOUT_S).close()
+    except OSError:
+        return False
+    return True
+
+
+def cannot_join(found: cluster.State, said: str) -> RowpathError:
+    """What Ray's words mean when it cannot join."""
+    where = f"{found.head}:{found.port}"
+    words = " ".join(said.split())
+    if "ersion mismatch" in words:
+        cluster_has, _, ours = words.partition("This process")
+        return EnvironmentMissing(
+            f"the cluster {where} has another Ray or Python:{_versions(cluster_has)}; here:{_versions(ours)}",
+            "start the cluster with the Ray and Python of here: rowpath hosts setup",
+        )
+    if "Failed to connect" in words:
+        words = f"this machine, {found.controller}, is no node of it, or the token or the certificates are not its own"
+    return EnvironmentMissing(
+        f"cannot join the cluster {where}: {words[:300]}",
+        f"ray start --address={where} --node-ip-address={found.controller}; {SECRETS}",
+    )
+
+
+def no_agent(lost: HostLost) -> EnvironmentMissing:
+    """Why a host that was just found has no agent."""
+    return EnvironmentMissing(
+        f"the agent of host '{lost.host}' did not start: {lost.text}",
+        "Ray's Python there must find Rowpath and what it needs: PYTHONPATH=/path/rowpath/src ray start …",
+    )
+
+
+def _versions(words: str) -> str:
+    parts = words.split()
+    found = [f" {name.rstrip(':')} {value}" for name, value in itertools.pairwise(parts) if name in ("Ray:", "Python:")]
+    return ",".join(found)
