@@ -224,17 +224,22 @@ def served(program: Path, content: bytes, tape: Tape, dice: random.Random) -> st
 def speak(port: int, tape: Tape, dice: random.Random) -> None:
     """Log in as recorded and send requests, some of them changed; whatever comes back."""
     every = _records[tape.file]
-    mysql = tape.header.protocol == "mysql"
+    protocol = tape.header.protocol
     *_, request, _reply = HEAD.unpack_from(every[0])
     startup = every[0][HEAD.size : HEAD.size + request]
-    sent = packet(startup + b"me\0\0", 1) if mysql else (len(startup) + 4).to_bytes(4, "big") + startup
-    for record in dice.sample(every[1:-1], 8):
+    login = [] if protocol != "drda" else every[1:3]  # its requests are whole messages, those of the login too
+    sent = {
+        "postgresql": (len(startup) + 4).to_bytes(4, "big") + startup,
+        "mysql": packet(startup + b"me\0\0", 1),
+        "drda": b"",
+    }[protocol]
+    for record in [*login, *dice.sample(every[1:-1], 8)]:
         *_, request, _reply = HEAD.unpack_from(record)
         one = record[HEAD.size : HEAD.size + request]
         if dice.random() < 0.5 and one:
             where = dice.randrange(len(one))
             one = one[:where] + bytes((dice.randrange(256),)) + one[where + 1 :]
-        sent += packet(one, 0) if mysql else one + b"S\0\0\0\4"
+        sent += {"postgresql": one + b"S\0\0\0\4", "mysql": packet(one, 0), "drda": one}[protocol]
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 5.0) as client:
         client.settimeout(0.02)
         at = 0

@@ -166,11 +166,12 @@ def replay(options: argparse.Namespace) -> int:
     try:
         server.start(port=options.port, at_line_rate=options.line_rate)
         engine = tape.header.engine
+        password = "rowpath" if tape.header.protocol == "drda" else ""  # DRDA's drivers insist on one
         if options.program:
-            code = _run(options.program, engine, "rowpath", "", server.port, "rowpath")
+            code = _run(options.program, engine, "rowpath", password, server.port, "rowpath")
         else:
             print(described(tape.header))
-            print(_url(engine, "rowpath", "", server.port, "rowpath"), flush=True)
+            print(_url(engine, "rowpath", password, server.port, "rowpath"), flush=True)
             while server.pids:
                 time.sleep(0.5)
     except KeyboardInterrupt:

@@ -1,0 +1,197 @@
+"""DRDA from a tape: what the replay server answers and refuses, and both drivers of Derby's network server."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rowpath.engines.jvm import derby_legacy
+from rowpath.engines.jvm.derby import ENGINE
+from rowpath.tape.drda import Dss, pieces, terms
+from rowpath.tape.format import Records, read
+from rowpath.tape.replay_server import ReplayServer
+from tests.end_to_end.command import records, rowpath
+from tests.engines.test_tape import TAPES, Client, served
+from tests.unit.test_tape_drda import (
+    ACCRDB,
+    ACCRDBRM,
+    ACCSEC,
+    COMMIT,
+    COMMITTED,
+    EXCSAT,
+    EXCSATRD,
+    OPENED,
+    PREPARE,
+    SECCHK,
+    SECTION,
+    SQL,
+    SQLDARD,
+    named,
+    of,
+    piece,
+    sqlcard,
+)
+
+ROOT = Path(__file__).parents[2]
+FETCHED = all(found.fetched() for found in ENGINE.downloads.values())
+NEXT = of(0x2006, named(), of(0x2114, b"\0\0\x7f\xff"), of(0x215B, bytes(8)))
+ROLLBACK, SYNC = of(0x200F), of(0x1055)
+FUZZ_S = 5
+
+
+def opening(parameter: bytes, section: bytes = SECTION, kind: int = 0x51, correlation: int = 1) -> bytes:
+    """OPNQRY with a parameter; `kind` says what follows the command, the last of its chain without more."""
+    last = 0x43 if kind & 0x80 else 0x03
+    return piece(kind & 0x7F, correlation, of(0x200C, named(section))) + piece(last, correlation, of(0x2412, parameter))
+
+
+def taped() -> Records:
+    """A statement, executed with parameters 0 and 1, of which each row comes after a CNTQRY."""
+    made = Records("drda")
+    number = made.connect(b"", b"")
+
+    def ask(request: bytes, reply: bytes, state: str = "T", failed: bool = False) -> None:
+        made.ask(number, request, reply, state, failed)
+
+    ask(piece(0x01, 0, EXCSAT), piece(0x02, 0, EXCSATRD), "I")
+    ask(piece(0x01, 0, ACCRDB), piece(0x02, 0, ACCRDBRM), "I")
+    ask(piece(0x51, 0, PREPARE) + piece(0x03, 0, SQL), piece(0x03, 0, SQLDARD))
+    for key in (b"0", b"1"):
+        ask(opening(key, correlation=0), piece(0x52, 0, OPENED) + piece(0x03, 0, of(0x241A, b"columns")))
+        for row in (b"first", b"second"):
+            ask(piece(0x01, 0, NEXT), piece(0x03, 0, of(0x241B, row + key)))
+        ask(piece(0x01, 0, COMMIT), piece(0x52, 0, COMMITTED) + piece(0x03, 0, sqlcard()), "I")
+    broken = SQL.replace(b"FROM t", b"FROM x")
+    ask(piece(0x51, 0, PREPARE) + piece(0x03, 0, broken), piece(0x03, 0, sqlcard(0xFFFFFFFF, b"42X05")), failed=True)
+    return made
+
+
+class Driver(Client):
+    """A client that speaks DRDA."""
+
+    def piece(self) -> Dss:
+        head = self.exactly(2)
+        (found,) = pieces(bytearray(head + self.exactly(int.from_bytes(head, "big") - 2)))
+        return found
+
+    def chain(self) -> list[Dss]:
+        found = [self.piece()]
+        while found[-1].flags & 0x40:
+            found.append(self.piece())
+        return found
+
+    def codes(self, sent: bytes) -> list[int]:
+        """The code points of the answer to a chain."""
+        self.send(sent)
+        self.last = self.chain()
+        return [code for one in self.last for code, *_ in terms(one.body)]
+
+
+def logged_in(server: ReplayServer, access: bytes = ACCRDB) -> Driver:
+    driver = Driver(server.port)
+    assert driver.codes(piece(0x41, 1, EXCSAT) + piece(0x01, 2, ACCSEC)) == [0x1443, 0x14AC]
+    assert driver.codes(piece(0x41, 1, SECCHK) + piece(0x01, 2, access))[0] == 0x1219
+    return driver
+
+
+def test_chains_keep_their_order_and_correlations() -> None:
+    with served(taped(), "derby") as server:
+        driver = logged_in(server)
+        assert [one.correlation for one in driver.last] == [1, 2] and driver.last[1].body == ACCRDBRM
+        chain = piece(0x51, 7, PREPARE) + piece(0x43, 7, SQL) + opening(b"1", correlation=9)
+        for byte in chain:
+            driver.send(bytes((byte,)))
+        found = driver.chain()
+        assert [(one.flags, one.correlation) for one in found] == [(0x43, 7), (0x52, 9), (0x03, 9)]
+        assert found[0].body == SQLDARD and found[1].body == OPENED
+        assert server.stop().refused == 0
+
+
+def test_cursors_of_several_sections_are_followed() -> None:
+    other = SECTION[:-2] + b"\0\5"
+    with served(taped(), "derby") as server:
+        driver = logged_in(server)
+        for section in (SECTION, other):
+            driver.codes(piece(0x51, 1, PREPARE.replace(SECTION, section)) + piece(0x03, 1, SQL))
+        driver.codes(opening(b"0"))
+        driver.codes(opening(b"1", other))
+
+        def row(section: bytes) -> bytes:
+            driver.codes(piece(0x01, 1, NEXT.replace(SECTION, section)))
+            return driver.last[0].body[4:]
+
+        assert [row(SECTION), row(other), row(other), row(SECTION)] == [b"first0", b"first1", b"second1", b"second0"]
+        assert driver.codes(piece(0x01, 1, NEXT)) == [0x220B, 0x2408]  # it had no third one
+        driver.codes(opening(b"1"))
+        assert row(SECTION) == b"first1"
+
+
+def test_a_chain_that_failed_is_left_out() -> None:
+    broken = SQL.replace(b"FROM t", b"FROM x")
+    with served(taped(), "derby") as server:
+        driver = logged_in(server)
+        chain = piece(0x51, 1, PREPARE) + piece(0x43, 1, broken) + opening(b"1", correlation=2)
+        assert driver.codes(chain) == [0x2408] and driver.last[0].flags == 0x03
+        assert driver.codes(piece(0x01, 1, COMMIT)) == [0x220C, 0x2408]
+        assert server.stop().refused == 0
+
+
+def test_what_is_not_on_the_tape_is_refused_by_name() -> None:
+    with served(taped(), "derby") as server:
+        driver = logged_in(server)
+        driver.codes(piece(0x51, 1, PREPARE) + piece(0x03, 1, SQL))
+        assert driver.codes(opening(b"7") + b"") == [0x2212, 0x2408]
+        assert b"XXTAP" in driver.last[1].body
+        assert b"the tape has no answer: this request was not recorded: OPNQRY SELECT a FROM t" in driver.last[1].body
+        assert driver.codes(piece(0x01, 1, ROLLBACK)) == [0x220C, 0x2408] and b"XXTAP" not in driver.last[1].body
+        assert driver.codes(opening(b"1")) == [0x2205, 0x241A]
+        assert driver.codes(piece(0x01, 1, SYNC)) == [0x1254] and driver.ended()
+        stranger = logged_in(server, ACCRDB.replace(b"DNC", b"JCC"))
+        assert [code for one in stranger.last[1:] for code, *_ in terms(one.body)] == [0x221A, 0x2408]
+        assert b"not recorded: ACCRDB" in stranger.last[2].body
+        encrypting = Driver(server.port)
+        secret = ACCSEC.replace(b"\0\3", b"\0\x09")
+        assert encrypting.codes(piece(0x41, 1, EXCSAT) + piece(0x01, 2, secret))[1:] == [0x1254]
+        assert any("a login that encrypts" in one for one in server.stop().reasons)
+
+
+@pytest.mark.parametrize("driver", ["derby", "jcc"])
+def test_a_driver_is_recorded_and_replayed_without_its_server(driver: str, tmp_path: Path) -> None:
+    if driver == "jcc" and not FETCHED:
+        pytest.skip("rowpath engine fetch derby-10.8, then jcc")
+    version = derby_legacy.VERSION if driver == "jcc" else ENGINE.version()
+    text = (TAPES / "reads.toml").read_text(encoding="utf-8")
+    (tmp_path / "reads.toml").write_text(text.replace('driver = "derby"', f'driver = "{driver}"'), encoding="utf-8")
+    tape = tmp_path / "derby.tape"
+    done = rowpath("record", "--experiment", tmp_path / "reads.toml", "engine=derby", "-o", tape)
+    assert done.returncode == 0, done.stderr
+    assert f"derby (Apache Derby {version})" in done.stdout and "different replies" not in done.stdout
+    done = rowpath("run", "--tape", tape, "-r", "1", "-w", "0.1", "-q", "--gate", "-o", tmp_path / "r")
+    assert done.returncode == 0, done.stderr
+    found = records(tmp_path / "r")
+    verified = [one for one in found if one["record"] == "verify"]
+    assert {(one["workload"], one["phase"]) for one in verified} == {("keyed", "read"), ("scan", "read")}
+    assert all(one["ok"] for one in verified)
+    (recorded,) = read(tape).header.paths
+    assert {one["digest"] for one in verified} == set(recorded.digests.values())
+    steady = [one for one in found if one["record"] == "sample" and one["regime"] == "steady"]
+    assert steady and all(one["touch_ok"] and not one["failed"] for one in steady)
+
+
+@pytest.mark.skipif(not FETCHED, reason="rowpath engine fetch derby-10.8, then jcc")
+def test_the_tape_of_another_driver_is_refused_by_name(tmp_path: Path) -> None:
+    words = ("--driver", "jcc", "-r", "1", "-w", "0.1", "-q", "--gate", "-o", tmp_path / "r")
+    done = rowpath("run", "--tape", TAPES / "derby.tape", *words)
+    assert done.returncode == 1, done.stderr
+    failures = records(tmp_path / "r", "failure")
+    assert failures and all("the tape has no answer" in one["text"] for one in failures), failures
+
+
+def test_changed_tapes_of_drda_are_refused_or_served(tmp_path: Path) -> None:
+    command = [sys.executable, ROOT / "scripts" / "fuzz_tape.py", "--seconds", str(FUZZ_S), TAPES / "derby.tape"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "contents served" in done.stdout and "contents refused" in done.stdout
