@@ -28,7 +28,7 @@ import msgspec
 from rowpath.errors import UsageError
 from rowpath.machine import processes
 from rowpath.machine.directories import data_dir
-from rowpath.tape.format import CONNECT, DIGEST_BYTES, HEAD, MAGIC, VERSION, Tape, read
+from rowpath.tape.format import AGAIN, ASK, CONNECT, DIGEST_BYTES, HEAD, MAGIC, VERSION, Tape, read
 from rowpath.tape.zstd import compressed
 
 SANITIZED = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -142,12 +142,23 @@ def excerpt(tape: Tape, dice: random.Random) -> list[bytes]:
     every = _records[tape.file]
     first, begin = every[:12], dice.randrange(12, len(every) - 1)
     chosen, size = list(first), 0
-    for record in every[begin:-1]:
+    for found in every[begin:-1]:
+        record = whole(found, every) if dice.random() < 0.9 else found
         size += len(record)
         if size > SHORT_BYTES or record[0] == CONNECT:
             break
         chosen.append(record)
     return [tape.content[:8], *chosen, every[-1]]
+
+
+def whole(record: bytes, every: list[bytes]) -> bytes:
+    """A record with its reply in itself, also where it refers to an earlier one, which an excerpt lacks."""
+    kind, state, failed, zero, connection, earlier, request, _reply = HEAD.unpack_from(record)
+    if kind != AGAIN:
+        return record
+    *_, extra, length, reply = HEAD.unpack_from(every[earlier])
+    head = HEAD.pack(ASK, state, failed, zero, connection, extra, request, reply)
+    return head + record[HEAD.size :] + every[earlier][HEAD.size + length :]
 
 
 _records: dict[Path, list[bytes]] = {}

@@ -293,14 +293,20 @@ static size_t put_sqlcard(uint8_t *at, const char *text) {
     return put_dss(at, 3, 0x2408, card, used);
 }
 
+bool drda_explains(struct connection *connection, const char *what) {
+    if (connection->refusal[0] == 0 || strstr(what, "SYSIBM.SQLCAMESSAGE") == NULL) return false;
+    drda_refuse(connection, connection->refusal);
+    return true;
+}
+
 void drda_refuse(struct connection *connection, const char *text) {
     static const uint8_t DATABASE[] = "\0\6\21\111\0\10\0\26\41\20rowpath           "; /* SVRCOD 8, RDBNAM */
     uint8_t reply[1024];
     size_t used = 0;
+    if (text != connection->refusal) snprintf(connection->refusal, sizeof connection->refusal, "%s", text);
     switch (connection->command) {
     case OPNQRY: used = put_dss(reply, 0x52, 0x2212, DATABASE, sizeof DATABASE - 1); break; /* OPNQFLRM */
     case CNTQRY: used = put_dss(reply, 0x52, 0x220b, DATABASE, 6); break;                   /* ENDQRYRM */
-    case ACCRDB: used = put_dss(reply, 0x52, 0x221a, DATABASE, sizeof DATABASE - 1); break; /* RDBAFLRM */
     case RDBRLLBCK: /* there is nothing that it could undo */
         used = put_dss(reply, 0x52, 0x220c, "\0\6\21\111\0\4\0\5\41\25\2", 11); /* ENDUOWRM */
         text = "";
@@ -313,6 +319,22 @@ void drda_refuse(struct connection *connection, const char *text) {
     } else
         used += put_sqlcard(reply + used, text);
     drda_answer(connection, (struct span){reply, used});
+}
+
+bool drda_let_in(struct connection *connection, const struct tape *tape) {
+    uint8_t reply[512];
+    if (connection->command != EXCSAT && connection->command != ACCRDB) return false;
+    for (size_t i = 0; i < tape->count; i++) {
+        const struct record *record = &tape->records[i];
+        size_t size = record->kind == TAPE_ASK ? dss_bytes(record->reply.at, record->reply.length) : 0;
+        if (size == 0 || size > sizeof reply || drda_command(record->request) != connection->command) continue;
+        memcpy(reply, record->reply.at, size);
+        reply[3] = 2; /* what else follows is for the recorded driver only */
+        connection->stranger = true;
+        drda_answer(connection, (struct span){reply, size});
+        return true;
+    }
+    return false;
 }
 
 bool drda_startup(struct span login, struct key *startup) {

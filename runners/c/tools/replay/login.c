@@ -56,6 +56,7 @@ static void mysql_error(struct connection *connection, const char *text, uint8_t
 
 void refuse(const struct answers *answers, struct connection *connection, const char *why, const char *what) {
     char text[400];
+    if (answers->tape->protocol == DRDA && drda_explains(connection, what)) return;
     snprintf(text, sizeof text, "the tape has no answer: %s%s%s", why, *what ? ": " : "", what);
     if (refusals++ < SHOWN_REFUSALS) fprintf(stderr, "%s\n", text);
     if (answers->tape->protocol == MYSQL)

@@ -143,7 +143,9 @@ struct connection {
     bool logged_in, skipping, closing; /* skipping: after an error, up to the next Sync, or the end of a chain */
     bool flushing;                     /* the protocol demands that what waits is sent */
     bool chained;                      /* of DRDA: the last command is not the last of its chain */
+    bool stranger;                     /* of DRDA: the tape's driver, or its settings, are others */
     uint8_t correlation[2];            /* of DRDA's last command */
+    char refusal[400];                 /* of DRDA: the last one */
     uint32_t number, events, command;
     uint8_t *input;
     size_t filled, room;
@@ -157,6 +159,10 @@ void refuse(const struct answers *answers, struct connection *connection, const 
 extern size_t refusals;
 /* drda.c: a reply in the place that its command has in a chain; one that says no. */
 void drda_answer(struct connection *connection, struct span reply);
+/* Answer a login that was not recorded: drivers show only what is refused later. False: it is no login. */
+bool drda_let_in(struct connection *connection, const struct tape *tape);
+/* A driver calls a procedure for the words of an error: it is refused with the words of what was refused before. */
+bool drda_explains(struct connection *connection, const char *what);
 void drda_refuse(struct connection *connection, const char *text);
 
 /* serve.c */

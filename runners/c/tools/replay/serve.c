@@ -130,10 +130,13 @@ static void one_message(const struct answers *answers, struct connection *connec
         break;
     case LOOK_UP:
         record = answers_find(answers, session, question.key);
-        if (record == NULL)
-            refuse_one(answers, connection, type, "this request was not recorded", question.text);
-        else
+        if (record != NULL)
             reply_with(answers, connection, &question, record);
+        else if (answers->tape->protocol != DRDA || !drda_let_in(connection, answers->tape))
+            refuse_one(answers, connection, type,
+                       connection->stranger ? "another driver was recorded, or other settings of it"
+                                            : "this request was not recorded",
+                       question.text);
     }
 }
 
