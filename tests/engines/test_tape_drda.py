@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from rowpath.engines.base import Place
 from rowpath.engines.jvm import derby_legacy
+from rowpath.engines.jvm.base import jvm_command
 from rowpath.engines.jvm.derby import ENGINE
+from rowpath.model.path import AccessPath
 from rowpath.tape.drda import Dss, pieces, terms
 from rowpath.tape.format import Records, read
 from rowpath.tape.replay_server import ReplayServer
@@ -201,3 +205,48 @@ def test_changed_tapes_of_drda_are_refused_or_served(tmp_path: Path) -> None:
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "contents served" in done.stdout and "contents refused" in done.stdout
+
+
+SCRIPT = """#!/bin/sh
+login=${ROWPATH_URL#derby://}; place=${login#*@}; login=${login%@*}
+{ echo "connect 'jdbc:derby://$place;create=true;user=${login%:*};password=${login#*:}';"; cat STATEMENTS; } |
+JAVA org.apache.derby.tools.ij | grep -v '^ij> connect\\|^ij version'
+"""
+STATEMENTS = """
+CREATE TABLE t (a INT, b VARCHAR(20));
+INSERT INTO t VALUES (1, 'one'), (2, 'two');
+SELECT * FROM t;
+SELECT * FROM nowhere;
+AUTOCOMMIT OFF;
+INSERT INTO t VALUES (3, 'three');
+SELECT COUNT(*) FROM t;
+ROLLBACK;
+SELECT COUNT(*) FROM t;
+DROP TABLE t;
+COMMIT;
+"""
+
+
+def test_a_command_is_recorded_and_replayed_without_its_server(tmp_path: Path) -> None:
+    server = ENGINE.instance("server", "full", Place(tmp_path, tmp_path, ()))
+    server.start()
+    try:
+        given = server.options(AccessPath.of({}))
+        password = str(given["password"])
+        url = f"derby://{given['user']}:{password}@127.0.0.1:{given['port']}/{given['database']}"
+        (tmp_path / "statements").write_text(STATEMENTS, encoding="utf-8")
+        java = shlex.join(jvm_command(("derbyclient", "derbytools", "derbyshared")))
+        text = SCRIPT.replace("STATEMENTS", str(tmp_path / "statements")).replace("JAVA", java)
+        (tmp_path / "script").write_text(text, encoding="utf-8")
+        tape, command = tmp_path / "a.tape", ("--", "sh", tmp_path / "script")
+        real = rowpath("record", url, "-o", tape, *command)
+        scrubbed = rowpath("record", url, "--scrub", "-o", tmp_path / "b.tape", *command)
+    finally:
+        server.stop()
+    assert real.returncode == 0, real.stderr
+    assert "Table/View 'NOWHERE' does not exist" in real.stdout and password.encode() not in read(tape).content
+    again = rowpath("replay", tape, *command)
+    assert again.returncode == 0 and again.stderr.endswith(" requests answered, 0 refused\n"), again.stderr
+    assert again.stdout and real.stdout.startswith(again.stdout)
+    assert scrubbed.returncode == 2 and "--scrub does not know how DRDA lays out rows" in scrubbed.stderr
+    assert not (tmp_path / "b.tape").exists()

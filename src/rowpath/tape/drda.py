@@ -185,7 +185,7 @@ class Conversation:
             raise Refused("a reply of DRDA to no command")
         head, raw = self._pending[0], uncorrelated(piece.raw)
         for code, begin, end in terms(piece.body):
-            if code not in REPLIES:
+            if code not in REPLIES and head.command in STATEMENTS:  # a login may fail as it likes
                 raise Refused(f"the reply 0x{code:04x} of DRDA")
             head.found.add(code)
             if code == EXCSATRD:
