@@ -158,7 +158,7 @@ def whole(record: bytes, every: list[bytes]) -> bytes:
         return record
     *_, extra, length, reply = HEAD.unpack_from(every[earlier])
     head = HEAD.pack(ASK, state, failed, zero, connection, extra, request, reply)
-    return head + record[HEAD.size :] + every[earlier][HEAD.size + length :]
+    return b"".join((head, record[HEAD.size :], every[earlier][HEAD.size + length :]))
 
 
 _records: dict[Path, list[bytes]] = {}

@@ -21,6 +21,13 @@ enum {
     RDBRLLBCK = 0x200f,
     EXCSQLSET = 0x2014
 };
+static const struct {
+    size_t code;
+    const char *name;
+} COMMANDS[] = {{EXCSAT, "EXCSAT"},       {ACCSEC, "ACCSEC"},      {SECCHK, "SECCHK"},       {ACCRDB, "ACCRDB"},
+                {CLSQRY, "CLSQRY"},       {CNTQRY, "CNTQRY"},      {DSCSQLSTT, "DSCSQLSTT"}, {EXCSQLIMM, "EXCSQLIMM"},
+                {EXCSQLSTT, "EXCSQLSTT"}, {OPNQRY, "OPNQRY"},      {PRPSQLSTT, "PRPSQLSTT"}, {RDBCMM, "RDBCMM"},
+                {RDBRLLBCK, "RDBRLLBCK"}, {EXCSQLSET, "EXCSQLSET"}};
 enum {
     TYPDEFNAM = 0x002f,
     TYPDEFOVR = 0x0035,
@@ -45,6 +52,13 @@ static const struct key NAMED = {10, 10};
 
 static size_t number_at(const uint8_t *at) {
     return (size_t)at[0] << 8 | at[1];
+}
+
+/* NULL: no tape holds it. */
+static const char *name_of(size_t command) {
+    for (size_t i = 0; i < sizeof COMMANDS / sizeof *COMMANDS; i++)
+        if (COMMANDS[i].code == command) return COMMANDS[i].name;
+    return NULL;
 }
 
 /* The bytes of a DSS with its continuations, 0: more are needed. */
@@ -158,26 +172,6 @@ static void let_in(struct question *question, size_t command, struct span terms)
     memcpy(question->reply, "\0\20\320\2\0\0\0\12\24\254\0\6\21\242\0", 15);
     question->reply[15] = value.at[1];
     question->reply_bytes = 16;
-}
-
-static const char *name_of(size_t command) {
-    switch (command) {
-    case EXCSAT: return "EXCSAT";
-    case ACCSEC: return "ACCSEC";
-    case SECCHK: return "SECCHK";
-    case ACCRDB: return "ACCRDB";
-    case CLSQRY: return "CLSQRY";
-    case CNTQRY: return "CNTQRY";
-    case DSCSQLSTT: return "DSCSQLSTT";
-    case EXCSQLIMM: return "EXCSQLIMM";
-    case EXCSQLSTT: return "EXCSQLSTT";
-    case OPNQRY: return "OPNQRY";
-    case PRPSQLSTT: return "PRPSQLSTT";
-    case RDBCMM: return "RDBCMM";
-    case RDBRLLBCK: return "RDBRLLBCK";
-    case EXCSQLSET: return "EXCSQLSET";
-    default: return NULL;
-    }
 }
 
 /* With the objects in the key: what it does to its section, and what its section adds to the key. */
