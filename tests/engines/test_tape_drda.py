@@ -178,16 +178,20 @@ def test_a_driver_is_recorded_and_replayed_without_its_server(driver: str, tmp_p
     done = rowpath("record", "--experiment", tmp_path / "reads.toml", "engine=derby", "-o", tape)
     assert done.returncode == 0, done.stderr
     assert f"derby (Apache Derby {version})" in done.stdout and "different replies" not in done.stdout
-    done = rowpath("run", "--tape", tape, "-r", "1", "-w", "0.1", "-q", "--gate", "-o", tmp_path / "r")
+    words = (f"engine_version={version},tape", "-r", "1", "-w", "0.1", "-q", "--gate", "-o", tmp_path / "r")
+    done = rowpath("run", "--tape", tape, *words)
     assert done.returncode == 0, done.stderr
     found = records(tmp_path / "r")
     verified = [one for one in found if one["record"] == "verify"]
-    assert {(one["workload"], one["phase"]) for one in verified} == {("keyed", "read"), ("scan", "read")}
-    assert all(one["ok"] for one in verified)
     (recorded,) = read(tape).header.paths
+    assert len(verified) == 4 and all(one["ok"] for one in verified)
     assert {one["digest"] for one in verified} == set(recorded.digests.values())
     steady = [one for one in found if one["record"] == "sample" and one["regime"] == "steady"]
     assert steady and all(one["touch_ok"] and not one["failed"] for one in steady)
+    counts: dict[str, set[tuple[int, ...]]] = {"keyed": set(), "scan": set()}
+    for one in (one for one in found if one["record"] == "counted"):
+        counts[one["workload"]].add(tuple(one[what] for what in ("round_trips", "bytes_sent", "bytes_received")))
+    assert [len(each) for each in counts.values()] == [1, 1], counts  # the server's are the tape's
 
 
 @pytest.mark.skipif(not FETCHED, reason="rowpath engine fetch derby-10.8, then jcc")
