@@ -63,7 +63,7 @@ Cursor.execute = _slowed
 def measure(bench: Bench) -> Iterator[Figure]:
     """All of them."""
     yield rate(bench.directory)
-    for engine in ("postgresql", "mariadb"):
+    for engine in ("postgresql", "mariadb", "derby"):
         yield from beside_the_real_one(engine, bench.directory)
     yield slower(bench.directory)
 

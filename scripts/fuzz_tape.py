@@ -28,7 +28,7 @@ import msgspec
 from rowpath.errors import UsageError
 from rowpath.machine import processes
 from rowpath.machine.directories import data_dir
-from rowpath.tape.format import CONNECT, DIGEST_BYTES, HEAD, MAGIC, VERSION, Tape, read
+from rowpath.tape.format import AGAIN, ASK, CONNECT, DIGEST_BYTES, HEAD, MAGIC, VERSION, Tape, read
 from rowpath.tape.zstd import compressed
 
 SANITIZED = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
@@ -142,12 +142,23 @@ def excerpt(tape: Tape, dice: random.Random) -> list[bytes]:
     every = _records[tape.file]
     first, begin = every[:12], dice.randrange(12, len(every) - 1)
     chosen, size = list(first), 0
-    for record in every[begin:-1]:
+    for found in every[begin:-1]:
+        record = whole(found, every) if dice.random() < 0.9 else found
         size += len(record)
         if size > SHORT_BYTES or record[0] == CONNECT:
             break
         chosen.append(record)
     return [tape.content[:8], *chosen, every[-1]]
+
+
+def whole(record: bytes, every: list[bytes]) -> bytes:
+    """A record with its reply in itself, also where it refers to an earlier one, which an excerpt lacks."""
+    kind, state, failed, zero, connection, earlier, request, _reply = HEAD.unpack_from(record)
+    if kind != AGAIN:
+        return record
+    *_, extra, length, reply = HEAD.unpack_from(every[earlier])
+    head = HEAD.pack(ASK, state, failed, zero, connection, extra, request, reply)
+    return b"".join((head, record[HEAD.size :], every[earlier][HEAD.size + length :]))
 
 
 _records: dict[Path, list[bytes]] = {}
@@ -224,17 +235,22 @@ def served(program: Path, content: bytes, tape: Tape, dice: random.Random) -> st
 def speak(port: int, tape: Tape, dice: random.Random) -> None:
     """Log in as recorded and send requests, some of them changed; whatever comes back."""
     every = _records[tape.file]
-    mysql = tape.header.protocol == "mysql"
+    protocol = tape.header.protocol
     *_, request, _reply = HEAD.unpack_from(every[0])
     startup = every[0][HEAD.size : HEAD.size + request]
-    sent = packet(startup + b"me\0\0", 1) if mysql else (len(startup) + 4).to_bytes(4, "big") + startup
-    for record in dice.sample(every[1:-1], 8):
+    login = [] if protocol != "drda" else every[1:3]  # its requests are whole messages, those of the login too
+    sent = {
+        "postgresql": (len(startup) + 4).to_bytes(4, "big") + startup,
+        "mysql": packet(startup + b"me\0\0", 1),
+        "drda": b"",
+    }[protocol]
+    for record in [*login, *dice.sample(every[1:-1], 8)]:
         *_, request, _reply = HEAD.unpack_from(record)
         one = record[HEAD.size : HEAD.size + request]
         if dice.random() < 0.5 and one:
             where = dice.randrange(len(one))
             one = one[:where] + bytes((dice.randrange(256),)) + one[where + 1 :]
-        sent += packet(one, 0) if mysql else one + b"S\0\0\0\4"
+        sent += {"postgresql": one + b"S\0\0\0\4", "mysql": packet(one, 0), "drda": one}[protocol]
     with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 5.0) as client:
         client.settimeout(0.02)
         at = 0

@@ -163,8 +163,9 @@ def add_tape(commands: Any) -> None:
         "words",
         nargs="*",
         metavar="URL or COORDINATE=VALUE",
-        help="the server: postgresql://…, mariadb://… or mysql://…; the command that talks to it stands after --, and "
-        "finds the recording proxy in ROWPATH_URL and in place of {url}; with --experiment filters for its paths",
+        help="the server: postgresql://…, mariadb://…, mysql://… or derby://…; the command that talks to it stands "
+        "after --, and finds the recording proxy in ROWPATH_URL and in place of {url}; with --experiment filters for "
+        "its paths",
     )
     parser.add_argument("-o", "--out", metavar="FILE.tape", type=Path, required=True, help="the tape")
     parser.add_argument("--scrub", action="store_true", help="replace the values of all rows by noise of the same size")

@@ -17,7 +17,7 @@ from rowpath.cli.words import Filters, parse_filters
 from rowpath.errors import RowpathError, UsageError
 from rowpath.machine import processes
 from rowpath.probe.target import Target, read_target
-from rowpath.tape.format import PROTOCOLS, Header, Tape, read, write
+from rowpath.tape.format import IN_WORDS, PROTOCOLS, Header, Tape, read, write
 from rowpath.tape.proxy import RecordingProxy
 from rowpath.tape.replay_server import ReplayServer
 from rowpath.text import printable
@@ -67,8 +67,8 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
     if not options.program:
         raise UsageError("no command to record", EXAMPLE)
     target = read_target(options.words[0], os.environ)
-    if target.engine not in PROTOCOLS:
-        raise UsageError(f"a tape cannot hold {target.engine}: only PostgreSQL's and MySQL's protocols", EXAMPLE)
+    if target.engine not in PROTOCOLS or target.deployment != "server":
+        raise UsageError(f"a tape cannot hold {target.engine}: only {IN_WORDS}, of a server", EXAMPLE)
     if target.tls == "on":
         raise UsageError("a tape is recorded without TLS, which the URL demands", "sslmode=disable, where you may")
     to: tuple[str, int] | Path = (target.host, target.port)
@@ -142,7 +142,8 @@ def _run(program: Sequence[str], engine: str, user: str, password: str, port: in
     """Run a command against that port; a password reaches it in its environment only. Errors: UsageError."""
     shown = _url(engine, user, "", port, database)
     own = {"ROWPATH_URL": _url(engine, user, password, port, database)}
-    own |= {PASSWORDS[PROTOCOLS[engine]]: password} if password else {}
+    variable = PASSWORDS.get(PROTOCOLS[engine])
+    own |= {variable: password} if password and variable else {}
     words = [word.replace("{url}", shown) for word in program]
     stdin = None if not sys.stdin.isatty() else -3  # a program in the background may not read a terminal
     try:
@@ -165,11 +166,12 @@ def replay(options: argparse.Namespace) -> int:
     try:
         server.start(port=options.port, at_line_rate=options.line_rate)
         engine = tape.header.engine
+        password = "rowpath" if tape.header.protocol == "drda" else ""  # DRDA's drivers insist on one
         if options.program:
-            code = _run(options.program, engine, "rowpath", "", server.port, "rowpath")
+            code = _run(options.program, engine, "rowpath", password, server.port, "rowpath")
         else:
             print(described(tape.header))
-            print(_url(engine, "rowpath", "", server.port, "rowpath"), flush=True)
+            print(_url(engine, "rowpath", password, server.port, "rowpath"), flush=True)
             while server.pids:
                 time.sleep(0.5)
     except KeyboardInterrupt:

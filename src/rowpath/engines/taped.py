@@ -60,6 +60,8 @@ class TapeInstance(Instance):
         place = {"host": "127.0.0.1", "port": self._server.port, "user": NAME, "password": "", "database": NAME}
         if self._tape.header.protocol == "postgresql":
             return place | {"socket_dir": str(self._sockets)}
+        if self._tape.header.protocol == "drda":
+            return place | {"password": NAME}  # DRDA's drivers insist on one
         return place | {"socket": str(self._sockets and self._sockets / "socket"), "storage": path.get("storage")}
 
     @override

@@ -10,6 +10,8 @@ from types import MappingProxyType
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL, BacksUp, Stored, Versioned, versions
+from rowpath.engines.taped import VERSION as TAPE
+from rowpath.engines.taped import Taped
 from rowpath.machine import cpus
 from rowpath.model.path import COORDINATES, AccessPath
 from rowpath.runners.manifest import Adapter, adapter_of
@@ -49,6 +51,8 @@ def _axes(language: str, driver: str, engine_name: str, deployment: str) -> dict
     if isinstance(engine, Stored):
         axes["storage"] = engine.storages
     axes |= {key: tuple(values) for key, values in adapter.coordinates.items()}
+    if isinstance(engine, Taped):  # it stands in for any version
+        axes["engine_version"] = tuple(dict.fromkeys((TAPE, *axes["engine_version"])))
     if deployment != "server":
         axes["transport"] = ("none",)
         if isinstance(engine, Versioned):

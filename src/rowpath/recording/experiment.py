@@ -24,7 +24,7 @@ from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS
-from rowpath.tape.format import PROTOCOLS, Header, RecordedPath
+from rowpath.tape.format import IN_WORDS, PROTOCOLS, Header, RecordedPath
 from rowpath.tape.proxy import RecordingProxy
 
 PASSES = 3  # through the parameters: a driver prepares a statement after some executions
@@ -40,7 +40,7 @@ def check(plan: Plan) -> None:
         path = planned.path
         if path.engine not in PROTOCOLS or not path.served or path.get("tls") == "on":
             raise UsageError(
-                f"cannot record {planned.name}: a tape holds PostgreSQL's and MySQL's protocols, without TLS",
+                f"cannot record {planned.name}: a tape holds {IN_WORDS}, without TLS",
                 "engine=postgresql deployment=server",
             )
         if path.get("ranges") != "none":

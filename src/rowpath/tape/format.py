@@ -29,7 +29,8 @@ HEAD = struct.Struct("<BBBBIIII")
 END, CONNECT, ASK, AGAIN = range(4)
 SMALL_BYTES = 64  # up to here a reply is as short as what would refer to it
 DIGEST_BYTES = 32
-PROTOCOLS = {"postgresql": "postgresql", "mariadb": "mysql", "mysql": "mysql"}  # engine → protocol
+PROTOCOLS = {"postgresql": "postgresql", "mariadb": "mysql", "mysql": "mysql", "derby": "drda"}  # engine → protocol
+IN_WORDS = "PostgreSQL's protocol, MySQL's and Derby's DRDA"
 
 
 class RecordedPath(msgspec.Struct, frozen=True):
@@ -42,7 +43,7 @@ class RecordedPath(msgspec.Struct, frozen=True):
 class Header(msgspec.Struct, frozen=True):
     """What a tape says of itself."""
 
-    engine: Literal["postgresql", "mariadb", "mysql"]
+    engine: Literal["postgresql", "mariadb", "mysql", "derby"]
     rowpath: str
     recorded: str  # ISO 8601, UTC
     server: str = ""  # its version, in its own words
@@ -55,7 +56,7 @@ class Header(msgspec.Struct, frozen=True):
 
     @property
     def protocol(self) -> str:
-        """`postgresql` or `mysql`."""
+        """`postgresql`, `mysql` or `drda`."""
         return PROTOCOLS[self.engine]
 
 

@@ -9,14 +9,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.tape import mysql, postgresql
+from rowpath.tape import drda, mysql, postgresql
 from rowpath.tape.format import MOST_BYTES, PROTOCOLS, Records
 from rowpath.tape.refusal import Refused
 from rowpath.tape.scrub import Scrub
 
 CHUNK_BYTES = 1 << 18
 START_TIMEOUT_S = 10.0
-Conversation = postgresql.Conversation | mysql.Conversation
+Conversation = postgresql.Conversation | mysql.Conversation | drda.Conversation
+KINDS: dict[str, type[Conversation]] = {
+    "postgresql": postgresql.Conversation,
+    "mysql": mysql.Conversation,
+    "drda": drda.Conversation,
+}
 
 
 class RecordingProxy:
@@ -26,7 +31,7 @@ class RecordingProxy:
         self.records = Records(PROTOCOLS[engine])
         self.server = ""
         self.port = 0
-        self._kind = postgresql.Conversation if PROTOCOLS[engine] == "postgresql" else mysql.Conversation
+        self._kind = KINDS[PROTOCOLS[engine]]
         self._to, self._unix = to, unix
         self._scrub = Scrub() if scrub else None
         self._refused = ""

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 
-SETS_A_PASSWORD = re.compile(rb"\bPASSWORD\b\s*(=|\(|'|E')|\bIDENTIFIED\s+(BY|WITH|VIA)\b", re.IGNORECASE)
+SETS_A_PASSWORD = re.compile(
+    rb"\bPASSWORD\b\s*(=|\(|'|E')|\bIDENTIFIED\s+(BY|WITH|VIA)\b"
+    rb"|\bSYSCS_(CREATE_USER|RESET_PASSWORD|MODIFY_PASSWORD|SET_DATABASE_PROPERTY)\b",
+    re.IGNORECASE,
+)
 
 
 class Refused(Exception):

@@ -22,8 +22,9 @@ from rowpath.tape.format import Tape, damaged
 READY = re.compile(r"ready tcp=(\d+) requests=(\d+) ambiguous=(\d+)")
 ENDED = re.compile(r"answered=(\d+) refused=(\d+)")
 READY_TIMEOUT_S = 60.0  # of reading and indexing a tape of some gigabytes
-# What a server of that protocol hands to the kernel at once: PostgreSQL's send buffer, MariaDB's net_buffer_length.
-CHUNK_BYTES = {"postgresql": 8192, "mysql": 16384}
+# What a server of that protocol hands to the kernel at once: PostgreSQL's send buffer, MariaDB's net_buffer_length,
+# 0: a whole reply, as Derby does.
+CHUNK_BYTES = {"postgresql": 8192, "mysql": 16384, "drda": 0}
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ struct answer {
 };
 static const struct key CONNECTED = {1, 1};
 
-static struct key in_session(const struct session *session, struct key key) {
+/* DRDA's drivers end a transaction when they like to: whether one is open changes no reply. */
+static struct key in_session(const struct answers *answers, const struct session *session, struct key key) {
     key = key_join(key_join(key, session->startup), session->settings);
-    return key_number(key, session->state);
+    return answers->tape->protocol == DRDA ? key : key_number(key, session->state);
 }
 
 static bool same(const struct record *one, const struct record *other) {
@@ -51,14 +52,26 @@ static bool put(struct map *found, struct key key, const struct record *record, 
 static const char *question_of(const struct tape *tape, struct session *session, const struct record *record,
                                struct question *question) {
     struct span request = record->request;
-    if (tape->mysql) {
+    if (tape->protocol == MYSQL) {
         mysql_ask(session, request, question);
+    } else if (tape->protocol == DRDA) {
+        if (drda_bytes(request.at, request.length) != request.length) return "a recorded message is malformed";
+        if (!drda_well_formed(record->reply)) return "a recorded reply is malformed";
+        drda_ask(session, request, question);
     } else {
         if (request.length < 5) return "a recorded message is too short";
         postgresql_ask(session, request.at[0], (struct span){request.at + 5, request.length - 5}, question);
     }
     if (question->meaning == UNFORESEEN) return question->why;
     return question->meaning == FAREWELL ? "a recorded message ends the connection" : NULL;
+}
+
+static bool startup_of(const struct tape *tape, struct span login, struct key *startup) {
+    switch (tape->protocol) {
+    case MYSQL: return mysql_startup(login, startup);
+    case DRDA: return drda_startup(login, startup);
+    default: return postgresql_startup(login, startup);
+    }
 }
 
 static const char *pass(struct answers *answers, struct session *sessions, int level) {
@@ -71,8 +84,7 @@ static const char *pass(struct answers *answers, struct session *sessions, int l
         struct key key, moved;
         if (record->kind == TAPE_CONNECT) {
             struct key startup;
-            if (!(tape->mysql ? mysql_startup : postgresql_startup)(record->request, &startup))
-                return "a recorded login is not one of this protocol";
+            if (!startup_of(tape, record->request, &startup)) return "a recorded login is not one of this protocol";
             if (level == BY_REQUEST) put(&answers->found, key_join(CONNECTED, startup), record, true);
             session_begin(session, startup);
             continue;
@@ -80,15 +92,15 @@ static const char *pass(struct answers *answers, struct session *sessions, int l
         if ((why = question_of(tape, session, record, &question)) != NULL) return why;
         if (question.meaning != LOOK_UP) continue;
         answers->requests += level == BY_REQUEST;
-        key = moved = in_session(session, question.key);
+        key = moved = in_session(answers, session, question.key);
         if (deciding(&answers->found, session, &key, level)) {
-            bool prepares = tape->mysql && question.type == 0x16 && !record->failed;
+            bool prepares = tape->protocol == MYSQL && question.type == 0x16 && !record->failed;
             answers->ambiguous += put(&answers->found, key, record, prepares) && level == LEVELS - 1;
         }
         session_move(session, moved, record->state);
-        if (tape->mysql)
+        if (tape->protocol == MYSQL)
             mysql_learn(session, &question, record);
-        else
+        else if (tape->protocol == POSTGRESQL)
             postgresql_learn(session, &question, record);
     }
     return NULL;
@@ -115,7 +127,7 @@ const struct record *answers_connect(const struct answers *answers, struct key s
 
 const struct record *answers_find(const struct answers *answers, struct session *session, struct key key) {
     const struct answer *answer;
-    struct key known = key = in_session(session, key);
+    struct key known = key = in_session(answers, session, key);
     for (int level = BY_REQUEST;; level++) {
         answer = map_get(&answers->found, known);
         if (answer == NULL || (answer->differs && level == BY_OCCURRENCE)) return NULL;

@@ -56,12 +56,20 @@ static void mysql_error(struct connection *connection, const char *text, uint8_t
 
 void refuse(const struct answers *answers, struct connection *connection, const char *why, const char *what) {
     char text[400];
+    if (answers->tape->protocol == DRDA && drda_explains(connection, what)) return;
     snprintf(text, sizeof text, "the tape has no answer: %s%s%s", why, *what ? ": " : "", what);
     if (refusals++ < SHOWN_REFUSALS) fprintf(stderr, "%s\n", text);
-    if (answers->tape->mysql)
+    if (answers->tape->protocol == MYSQL)
         mysql_error(connection, text, connection->logged_in ? 1 : 2);
+    else if (answers->tape->protocol == DRDA)
+        drda_refuse(connection, text);
     else
         postgresql_error(connection, text);
+}
+
+static void let_in(struct connection *connection, struct key startup) {
+    session_begin(&connection->session, startup);
+    connection->logged_in = true;
 }
 
 /* The greeting of the tape's first connection, with this one's number and a salt of its own. */
@@ -69,7 +77,12 @@ void greet(const struct answers *answers, struct connection *connection) {
     const struct span *recorded = &answers->tape->records[0].reply;
     uint8_t packet[300], salt[20];
     size_t length = recorded->length > 0 ? recorded->at[0] : 0, version, second;
-    if (!answers->tape->mysql) return;
+    if (answers->tape->protocol == DRDA) { /* the login is a request like others */
+        struct key startup;
+        drda_startup((struct span){NULL, 0}, &startup);
+        let_in(connection, startup);
+    }
+    if (answers->tape->protocol != MYSQL) return;
     if (length + 1 > recorded->length) length = recorded->length - (recorded->length > 0);
     memcpy(packet + 4, recorded->at + 1, length);
     packet[0] = (uint8_t)length;
@@ -86,11 +99,6 @@ void greet(const struct answers *answers, struct connection *connection) {
         memcpy(packet + second, salt + SALT_BYTES, sizeof salt - SALT_BYTES);
     }
     output_copy(&connection->output, packet, length + 4);
-}
-
-static void let_in(struct connection *connection, struct key startup) {
-    session_begin(&connection->session, startup);
-    connection->logged_in = true;
 }
 
 static size_t postgresql_log_in(const struct answers *answers, struct connection *connection, const uint8_t *at,
@@ -163,5 +171,5 @@ static size_t mysql_log_in(const struct answers *answers, struct connection *con
 
 size_t log_in(const struct answers *answers, struct connection *connection, const uint8_t *at, size_t length) {
     connection->flushing = true;
-    return (answers->tape->mysql ? mysql_log_in : postgresql_log_in)(answers, connection, at, length);
+    return (answers->tape->protocol == MYSQL ? mysql_log_in : postgresql_log_in)(answers, connection, at, length);
 }

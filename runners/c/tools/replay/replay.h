@@ -1,4 +1,4 @@
-/* The replay server's parts: keys, the tape in memory with its answers, sessions, the two protocols. */
+/* The replay server's parts: keys, the tape in memory with its answers, sessions, the three protocols. */
 #ifndef RP_REPLAY_H
 #define RP_REPLAY_H
 
@@ -41,8 +41,9 @@ struct record {
     uint32_t connection, extra;  /* of MySQL's PREPARE: its number of parameters */
     struct span request, reply;
 };
+enum protocol { POSTGRESQL = 'p', MYSQL = 'm', DRDA = 'd' };
 struct tape {
-    bool mysql;
+    enum protocol protocol;
     size_t count, connections, longest_request;
     struct record *records;
 };
@@ -85,7 +86,7 @@ struct question {
     struct key name; /* of the statement or portal that the reply makes or ends */
     struct statement made;
     bool ends; /* SQL that ends the statement `name` */
-    uint8_t reply[8];
+    uint8_t reply[24];
     size_t reply_bytes;
     const char *why;
     char text[TEXT_BYTES + 64]; /* the request, for people */
@@ -93,13 +94,20 @@ struct question {
 /* question.c */
 void show(struct question *question, const char *what, const char *text, size_t length);
 void unforeseen(struct question *question, const char *why);
-/* postgresql.c, mysql.c: what the message asks, and what the session learns from the reply to it. */
+/* postgresql.c, mysql.c, drda.c: what the message asks, and what the session learns from the reply to it. */
 void postgresql_ask(struct session *session, uint8_t type, struct span body, struct question *question);
 void postgresql_learn(struct session *session, const struct question *question, const struct record *reply);
 bool postgresql_startup(struct span body, struct key *startup);
 void mysql_ask(struct session *session, struct span payload, struct question *question);
 uint32_t mysql_learn(struct session *session, const struct question *question, const struct record *reply);
 bool mysql_startup(struct span payload, struct key *startup);
+void drda_ask(struct session *session, struct span message, struct question *question); /* it learns at once */
+bool drda_startup(struct span login, struct key *startup);
+/* The bytes of a command with its objects, or of a reply; 0: more are needed, SIZE_MAX: it is none. */
+size_t drda_bytes(const uint8_t *at, size_t left);
+bool drda_well_formed(struct span reply);
+bool drda_chained(struct span message); /* another command follows at once */
+uint32_t drda_command(struct span message);
 
 /* answers.c: every answer of a tape, found by the request. */
 struct answers {
@@ -132,9 +140,13 @@ void output_free(struct output *output);
 struct connection {
     struct connection *next;
     int socket;
-    bool logged_in, skipping, closing; /* skipping: after an error, up to the next Sync */
+    bool logged_in, skipping, closing; /* skipping: after an error, up to the next Sync, or the end of a chain */
     bool flushing;                     /* the protocol demands that what waits is sent */
-    uint32_t number, events;
+    bool chained;                      /* of DRDA: the last command is not the last of its chain */
+    bool stranger;                     /* of DRDA: the tape's driver, or its settings, are others */
+    uint8_t correlation[2];            /* of DRDA's last command */
+    char refusal[400];                 /* of DRDA: the last one */
+    uint32_t number, events, command;
     uint8_t *input;
     size_t filled, room;
     struct output output;
@@ -145,6 +157,13 @@ void greet(const struct answers *answers, struct connection *connection);
 size_t log_in(const struct answers *answers, struct connection *connection, const uint8_t *at, size_t length);
 void refuse(const struct answers *answers, struct connection *connection, const char *why, const char *what);
 extern size_t refusals;
+/* drda.c: a reply in the place that its command has in a chain; one that says no. */
+void drda_answer(struct connection *connection, struct span reply);
+/* Answer a login that was not recorded: drivers show only what is refused later. False: it is no login. */
+bool drda_let_in(struct connection *connection, const struct tape *tape);
+/* A driver calls a procedure for the words of an error: it is refused with the words of what was refused before. */
+bool drda_explains(struct connection *connection, const char *what);
+void drda_refuse(struct connection *connection, const char *text);
 
 /* serve.c */
 struct options {

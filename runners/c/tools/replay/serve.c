@@ -55,7 +55,13 @@ static void accept_one(const struct answers *answers, int listener) {
 static void reply_with(const struct answers *answers, struct connection *connection, const struct question *question,
                        const struct record *record) {
     answered++;
-    if (!answers->tape->mysql) {
+    if (answers->tape->protocol == DRDA) {
+        if (record->failed) connection->skipping = connection->chained;
+        connection->flushing = connection->flushing || connection->skipping;
+        drda_answer(connection, record->reply);
+        return;
+    }
+    if (answers->tape->protocol == POSTGRESQL) {
         postgresql_learn(&connection->session, question, record);
         connection->skipping = record->failed && question->type != 'Q';
         output_tape(&connection->output, record->reply);
@@ -76,7 +82,7 @@ static void reply_with(const struct answers *answers, struct connection *connect
 static void refuse_one(const struct answers *answers, struct connection *connection, uint8_t type, const char *why,
                        const char *what) {
     refuse(answers, connection, why, what);
-    if (answers->tape->mysql) return;
+    if (answers->tape->protocol != POSTGRESQL) return;
     if (connection->session.state == 'T') connection->session.state = 'E';
     if (type == 'Q') {
         uint8_t end[6] = "Z\0\0\0\5";
@@ -90,7 +96,18 @@ static void one_message(const struct answers *answers, struct connection *connec
     struct session *session = &connection->session;
     static struct question question; /* one thread */
     const struct record *record;
-    if (!answers->tape->mysql) {
+    if (answers->tape->protocol == DRDA) {
+        bool chained = drda_chained(body);
+        if (connection->skipping) {
+            connection->skipping = chained;
+            return;
+        }
+        memcpy(connection->correlation, body.at + 4, sizeof connection->correlation);
+        connection->chained = chained;
+        connection->command = drda_command(body);
+        connection->flushing = connection->flushing || !chained;
+        drda_ask(session, body, &question);
+    } else if (answers->tape->protocol == POSTGRESQL) {
         if (connection->skipping && type != 'S' && type != 'X') return;
         if (type == 'S') connection->skipping = false;
         connection->flushing = connection->flushing || type == 'S' || type == 'H' || type == 'Q';
@@ -104,32 +121,47 @@ static void one_message(const struct answers *answers, struct connection *connec
     case FAREWELL: connection->closing = true; break;
     case UNFORESEEN: refuse_one(answers, connection, type, question.why, question.text); break;
     case DONE:
+        if (answers->tape->protocol == DRDA) {
+            drda_answer(connection, (struct span){question.reply, question.reply_bytes});
+            break;
+        }
         output_copy(&connection->output, question.reply, question.reply_bytes);
         if (type == 'S' && session->state == IDLE) session->chain = (struct key){0, 0};
         break;
     case LOOK_UP:
         record = answers_find(answers, session, question.key);
-        if (record == NULL)
-            refuse_one(answers, connection, type, "this request was not recorded", question.text);
-        else
+        if (record != NULL)
             reply_with(answers, connection, &question, record);
+        else if (answers->tape->protocol != DRDA || !drda_let_in(connection, answers->tape))
+            refuse_one(answers, connection, type,
+                       connection->stranger ? "another driver was recorded, or other settings of it"
+                                            : "this request was not recorded",
+                       question.text);
     }
 }
 
 /* The bytes that one message takes, 0: more is needed, or the connection is closing. */
 static size_t next_message(const struct answers *answers, struct connection *connection, const uint8_t *at,
                            size_t left) {
-    bool mysql = answers->tape->mysql;
+    bool mysql = answers->tape->protocol == MYSQL;
     size_t head = mysql ? 4 : 5, size;
     if (!connection->logged_in) return log_in(answers, connection, at, left);
-    if (left < head) return 0;
-    size = mysql ? (size_t)at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16
-                 : (size_t)at[1] << 24 | (size_t)at[2] << 16 | (size_t)at[3] << 8 | (size_t)at[4];
-    if (!mysql && size < 4) {
-        connection->closing = true;
-        return 0;
+    if (answers->tape->protocol == DRDA) {
+        head = 0;
+        size = drda_bytes(at, left);
+        if (size == SIZE_MAX) connection->closing = true;
+        if (size == SIZE_MAX || (size == 0 && left <= answers->tape->longest_request + INPUT_BYTES)) return 0;
+        if (size == 0) size = left;
+    } else {
+        if (left < head) return 0;
+        size = mysql ? (size_t)at[0] | (size_t)at[1] << 8 | (size_t)at[2] << 16
+                     : (size_t)at[1] << 24 | (size_t)at[2] << 16 | (size_t)at[3] << 8 | (size_t)at[4];
+        if (!mysql && size < 4) {
+            connection->closing = true;
+            return 0;
+        }
+        size = mysql ? size + 4 : size + 1;
     }
-    size = mysql ? size + 4 : size + 1;
     if (size > answers->tape->longest_request + INPUT_BYTES) {
         connection->flushing = connection->closing = true;
         refuse(answers, connection, "this request is longer than any that was recorded", "");

@@ -49,8 +49,8 @@ static const char *one_record(struct tape *tape, const uint8_t *at, size_t left,
 const char *tape_read(struct tape *tape, uint8_t *image, size_t length) {
     size_t room = 0, at, taken = 0;
     if (length < 8) return "it is too short";
-    tape->mysql = image[0] == 'm';
-    if (!tape->mysql && image[0] != 'p') return "its protocol is unknown";
+    tape->protocol = (enum protocol)image[0];
+    if (image[0] != POSTGRESQL && image[0] != MYSQL && image[0] != DRDA) return "its protocol is unknown";
     at = 8;
     for (;;) {
         const char *why;
