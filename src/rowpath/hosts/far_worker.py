@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +49,7 @@ class FarWorker:
     planned: PlannedPath
     ask: Callable[..., Any]
     warmed: bool = False
+    warm_most_s: float = math.inf
 
     def __post_init__(self) -> None:
         self._number, pid, self.has_helpers = self.ask("worker_start", self.planned.path.id)
