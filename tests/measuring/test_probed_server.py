@@ -35,5 +35,6 @@ def test_its_processes_disturb_no_block(engine: str, process: str, tmp_path: Pat
     assert done.returncode == 0, done.stderr
     samples = [record for record in records(tmp_path / "run", "sample") if record["regime"] == "steady"]
     assert len(samples) > 10
+    assert sum(bool(sample["core_users"]) for sample in samples) < len(samples) / 2
     named = {user["name"] for sample in samples for user in sample["core_users"]}
     assert not {name for name in named if name.startswith(process)}

@@ -155,3 +155,11 @@ def test_a_run_waits_for_a_limited_time_in_all(monkeypatch: pytest.MonkeyPatch) 
     assert not patience.wait_for_quiet(frozenset({1}), lambda _note: None)
     assert patience.left_s == 0
     assert not patience.wait_for_quiet(frozenset({1}), lambda _note: None)
+
+
+def test_what_a_server_of_others_had_is_no_neighbours(seen: list[CoreUser]) -> None:
+    seen.append(CoreUser("program", "gcc", MS))
+    waiting = spent(4 * MS, server_ns=None, wait_ns=3 * MS)
+    assert share().by_waiting(waiting, *looks(), with_server=True, others_ns=3 * MS) == []
+    found = share().by_waiting(waiting, *looks(), with_server=True, others_ns=MS)
+    assert found == [CoreUser("program", "gcc", MS)]

@@ -23,6 +23,7 @@ class Reading:
     client_helpers_ns: int  # of that, of helper threads on spare cores
     server_ns: int
     server_helpers_ns: int
+    others_ns: int  # CPU time of a server that is not ours
     loop: run_queue.LoopClocks | None
     look: Look
 
@@ -75,17 +76,25 @@ class CoreShare:
         return self._named(foreign, foreign, before, after, users(before, after, self.cpus, self.own))
 
     def by_waiting(
-        self, spent: Spent, before: Look, after: Look, *, writes: bool = False, with_server: bool = False
+        self,
+        spent: Spent,
+        before: Look,
+        after: Look,
+        *,
+        writes: bool = False,
+        with_server: bool = False,
+        others_ns: int = 0,
     ) -> list[CoreUser]:
         """Who had the cores while the client's thread was ready but not running.
 
         `writes`: kernel threads are the path's own, as they write what it wrote. `with_server`: on the same core, so
-        that the client waited for its server too.
+        that the client waited for its server too. `others_ns`: the CPU time of a server that is not ours, which may
+        have been spent on this core.
         """
-        if spent.wait_ns is None or spent.wait_ns <= WAIT_MOST * spent.window_ns:
+        foreign = (spent.wait_ns or 0) - others_ns
+        if foreign <= WAIT_MOST * spent.window_ns:
             return []
         known = users(before, after, self.cpus, self.own)
-        foreign = spent.wait_ns
         if writes:
             foreign -= sum(user.ns for user in known if user.kind == "kernel")
             known = [user for user in known if user.kind != "kernel"]

@@ -69,7 +69,7 @@ class Worker:
         self._client_pids = [self.runner.pid]
         self._helpers: dict[tuple[int, int], bool] = {}  # (pid, tid) → whether it works beside what is measured
         self._core_share = CoreShare(frozenset(), frozenset())
-        self._beside_server = False  # of others', which may take the client's core
+        self._others_pids: list[int] = []  # of others' server, which may take the client's core
         self.connect_ns = 0
         self.server_pid: int | None = None  # of the process that serves the connection, where the driver knows it
         self.warmed = False  # whether a phase of this process has been warmed up already
@@ -168,9 +168,8 @@ class Worker:
     def notice_server(self) -> None:
         """Learn which server processes exist now; between blocks, after connecting."""
         self._server_pids = self.instance.pids()
-        others = self.instance.others_pids()  # on whichever core: what the client waits for there is its own server
-        self._beside_server = bool(others)
-        own = frozenset((*self._client_pids, *self._server_pids, *others))
+        self._others_pids = self.instance.others_pids()
+        own = frozenset((*self._client_pids, *self._server_pids, *self._others_pids))
         self._core_share = CoreShare(frozenset(self.measured_cpus), own)
         if not self.grouped:
             self.leave_cores()
@@ -242,6 +241,7 @@ class Worker:
             client_helpers_ns=run_queue.threads_cpu_ns(each for each in apart if each[0] in self._client_pids),
             server_ns=cpu.total_ns(self._server_pids),
             server_helpers_ns=run_queue.threads_cpu_ns(each for each in apart if each[0] in self._server_pids),
+            others_ns=cpu.total_ns(self._others_pids),
             loop=loop,
             look=core_users.look(self._core_share.cpus),
         )
@@ -287,8 +287,11 @@ class Worker:
             found, own_wait = self._core_share.of_one_core(spent, *looks) if known else ([], 0)
             coverage = (reply.window_cpu_ns + spent.server_ns) / window if spent.server_ns is not None else None
         else:
-            shared = (one_core and not self.alone) or self._beside_server
-            found = self._core_share.by_waiting(spent, *looks, writes=work.phase.writes, with_server=shared)
+            shared = (one_core and not self.alone) or bool(self._others_pids)
+            others_ns = after.others_ns - before.others_ns
+            found = self._core_share.by_waiting(
+                spent, *looks, writes=work.phase.writes, with_server=shared, others_ns=others_ns
+            )
             found += self._far_spent.core_users if self._far_spent else ()
         client = None if on_core is None else on_core + helpers
         return Measured(
