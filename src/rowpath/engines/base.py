@@ -80,7 +80,7 @@ class Instance(Protocol):
         return []
 
     def others_pids(self) -> list[int]:
-        """Processes here of a server that is not ours: they work for the path, and are neither pinned nor counted."""
+        """Processes here of a server that is not ours: they work for the path, and are never pinned."""
         return []
 
     def load(self, tables: dict[str, Table]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import os
 import socket
@@ -10,6 +11,12 @@ from collections.abc import Collection
 from rowpath.machine import processes
 
 
+def serving(host: str, programs: Collection[str]) -> list[int]:
+    """The living processes with one of these names, where the host is this machine; none elsewhere."""
+    return named(programs) if programs and is_here(host) else []
+
+
+@functools.cache
 def is_here(host: str) -> bool:
     """Whether a host is this machine; an empty one is. No packet is sent; False for a name that is not known."""
     if host in ("", "localhost"):

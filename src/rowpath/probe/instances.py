@@ -62,8 +62,7 @@ class ProbedServer(ProbedInstance):
 
     @override
     def others_pids(self) -> list[int]:
-        programs = ENGINES[self.target.engine].probe.server_programs
-        return local_servers.named(programs) if programs and local_servers.is_here(self.target.host) else []
+        return local_servers.serving(self.target.host, ENGINES[self.target.engine].probe.server_programs)
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:

@@ -183,8 +183,7 @@ class ExternalServer(Instance):
 
     @override
     def others_pids(self) -> list[int]:
-        programs = self._engine.probe.server_programs
-        return local_servers.named(programs) if programs and local_servers.is_here(self._url.host) else []
+        return local_servers.serving(self._url.host, self._engine.probe.server_programs)
 
     @override
     def start(self) -> None:
