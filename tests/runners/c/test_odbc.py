@@ -31,6 +31,8 @@ from rowpath.runners.protocol import (
     PrepareReply,
     RunReply,
     RunStatements,
+    Sample,
+    SampleReply,
     Verify,
     VerifyReply,
 )
@@ -273,6 +275,9 @@ def test_a_block_has_its_bounds(instances: dict[str, Instance]) -> None:
         narrow = (Column(name="n", type="integer"), Column(name="s", type="varchar", length=20))
         sql = "SELECT n, 'x' || n FROM generate_series(1, 1000) AS n"
         assert verified(talk, sql, narrow).digest == codec.digest([(n, f"x{n}") for n in range(1, 1001)], narrow)
+        wide = (Column(name="t", type="text"),)
         with pytest.raises(RunnerFailure, match="100000 rows of up to") as refused:
-            verified(talk, "SELECT 'x'::text AS t", (Column(name="t", type="text"),))
+            verified(talk, "SELECT 'x'::text AS t", wide)
         assert refused.value.kind == "unsupported"
+        again = talk.ask(Sample, SampleReply, phase="query", regime="warm", lead_in_ns=0, duration_ns=0, operations=2)
+        assert again.failed == 2

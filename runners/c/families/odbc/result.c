@@ -40,12 +40,18 @@ static SQLLEN width_of(const rp_column *column, SQLSMALLINT c_type) {
     return column->length < MOST_VALUE_BYTES / 4 ? 4 * (SQLLEN)column->length + 1 : MOST_VALUE_BYTES;
 }
 
-void odbc_release_result(odbc_result *result) {
+static void release_columns(odbc_result *result) {
     for (int i = 0; i < result->column_count; i++) {
         free(result->columns[i].data);
         free(result->columns[i].lengths);
     }
     free(result->columns);
+    result->columns = NULL;
+    result->column_count = 0;
+}
+
+void odbc_release_result(odbc_result *result) {
+    release_columns(result);
     free(result->statuses);
     free(result->long_value);
 }
@@ -234,7 +240,10 @@ static bool get_values(odbc_result *result, const rp_phase *phase, rp_sink *sink
 }
 
 bool odbc_take_rows(odbc_result *result, const rp_phase *phase, rp_sink *sink) {
-    if (result->columns == NULL && !bind_columns(result, phase)) return false;
+    if (result->columns == NULL && !bind_columns(result, phase)) {
+        release_columns(result); /* an operation that follows one that failed binds them again */
+        return false;
+    }
     if (sink->digest) name_types(result, phase);
     SQLRETURN fetched;
     while (SQL_SUCCEEDED(fetched = SQLFetch(result->handle))) {
