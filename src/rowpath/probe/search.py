@@ -37,6 +37,7 @@ SECOND_NS = 100_000_000  # below it the only execution of a try is repeated: the
 # try, and at least; after n tries the first figure ÷ n.
 HOPELESS, LEAST_HOPELESS = 8.0, 2.0
 WORSE = 1.3  # a setting that by itself makes a driver this many times slower is not tried together with others
+REPEATS = 3
 REFUSALS = 3
 ROUND_BLOCKS = (4, 32)  # of a candidate in a round: at least, at most
 ROUND_SHARE = 1 / 40  # of the budget, for the blocks of a round beyond the least
@@ -195,8 +196,8 @@ class Search:
                 tried.by_touch = True
             tried.execution_ns = reply.ns / reply.operations
             if reply.operations == 1 and reply.ns < SECOND_NS:
-                again = succeeded(worker.sample(self.work, "warm", operations=1).reply)
-                tried.execution_ns = float(min(reply.ns, again.ns))
+                again = succeeded(worker.sample(self.work, "warm", operations=REPEATS).reply)
+                tried.execution_ns = min(float(reply.ns), again.ns / again.operations)
 
     def _prove(self, tried: Tried, worker: ThrottledWorker) -> None:
         proof = worker.verify(self.work, 0, self.work.parameter_count or 1)
