@@ -42,7 +42,7 @@ def test_a_path_is_divided_by_library(tmp_path: Path) -> None:
         (("clients", "engine=postgresql", "--all"), "paths match", "rowpath explain clients engine="),
         (("load",), "every phase of load writes", "rowpath explain tour"),
         (("tour", "No Such Path"), "unknown path 'No Such Path' of tour", "rowpath run tour --plan"),
-        (("tour", "--query", "SELECT 1"), "--query needs a database's URL", "rowpath explain URL --query SQL"),
+        (("tour", "--query", "SELECT 1"), "--query needs a database's URL or file", "rowpath explain URL --query SQL"),
         (("sqlite:///nowhere.db",), "no file /nowhere.db", "sqlite:///PATH with an absolute path"),
         (("tour", "engine=null"), "no path with an engine has keyed.read", "rowpath run tour --plan"),
     ],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -54,7 +55,7 @@ def test_a_password_may_be_plain(password: str, written: str) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (f"{SECRET}@h", "not a URL"),
+        (f"{SECRET}@h", "neither a URL nor a file"),
         ("postgre://u:hunter2@h/db", "did you mean 'postgres"),
         ("postgresql:u:hunter2@h/db", "expected //"),
         ("postgresql://u:hunter2@h:99999/db", "expected host:port"),
@@ -191,6 +192,34 @@ def test_files_are_named_plain_or_percent_encoded(tmp_path: Path) -> None:
     ):
         with pytest.raises(UsageError, match=said):
             read(url)
+
+
+def test_a_file_is_known_by_its_first_bytes_or_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with sqlite3.connect("own: é?.db") as connection:
+        connection.execute("CREATE TABLE t (id INTEGER)")
+    connection.close()
+    Path("own.ddb").write_bytes(bytes(8) + b"DUCK" + bytes(4084))
+    Path("derby").mkdir()
+    for name in ("own.mv.db", "Orders.CSV", "orders.parquet", "derby/service.properties"):
+        private(Path(name), "")
+    for name, engine, path in (
+        ("own: é?.db", "sqlite", "own: é?.db"),
+        ("own.ddb", "duckdb", "own.ddb"),
+        ("own.mv.db", "h2", "own"),
+        ("./derby", "derby", "derby"),
+        ("Orders.CSV", "file", "Orders.CSV"),
+        (str(tmp_path / "orders.parquet"), "parquet", "orders.parquet"),
+    ):
+        target = read(name)
+        assert (target.engine, target.path) == (engine, tmp_path / path)
+
+
+def test_a_file_of_no_known_engine_is_refused_by_name(tmp_path: Path) -> None:
+    for file in (private(tmp_path / "notes.txt", "SQLite"), tmp_path):
+        with pytest.raises(UsageError, match=f"{file}: not a database or file of an engine") as failure:
+            read(str(file))
+        assert "own.db" in failure.value.hint
 
 
 def test_a_relative_file_is_answered_with_the_url_it_would_have(

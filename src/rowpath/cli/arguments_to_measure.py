@@ -99,8 +99,8 @@ def add_probe(commands: Any) -> None:
     )
     parser.add_argument(
         "url",
-        metavar="URL",
-        help="scheme://[user[:password]@]host[:port]/database, or sqlite:///PATH, duckdb:///PATH, file:///PATH, jdbc:…",
+        metavar="URL|FILE",
+        help="scheme://[user[:password]@]host[:port]/database, or jdbc:…, or a file: own.db, orders.parquet",
     )
     add_query(parser)
     for what in ("language", "driver"):

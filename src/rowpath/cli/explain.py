@@ -94,14 +94,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _source(words: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Source:
     first, *names = words
-    if "://" in first or first.startswith("jdbc:"):
+    asked = any((options.query, options.query_file, options.table))
+    if "://" in first or first.startswith("jdbc:") or (asked and Path(first).expanduser().exists()):
         if names:
-            raise UsageError(f"unexpected '{names[0]}' after a URL", f"rowpath explain {first.partition('://')[0]}://…")
+            raise UsageError(f"unexpected '{names[0]}' after a database", "rowpath explain URL --query SQL")
         if against:
             raise UsageError("--against compares paths of an experiment or a run", "name both: result=whole,single-row")
         return _of_query(first, filters, options)
-    if any((options.query, options.query_file, options.table)):
-        raise UsageError(f"--query needs a database's URL, not '{first}'", "rowpath explain URL --query SQL")
+    if asked:
+        raise UsageError(f"--query needs a database's URL or file, not '{first}'", "rowpath explain URL --query SQL")
     if filters.get("placement", ("same",)) != ("same",):
         raise UsageError(
             "explain needs client and server on one core: on two their times overlap and do not add up",

@@ -60,7 +60,7 @@ class DuckDb(backups.BackupWays):
     loading = LoadingCost(0, 0.6, 50e6)
     probe = ProbeFacts(
         schemes=("duckdb",),
-        layout=FileLayout(("", ".wal"), shared_read_only=True),
+        layout=FileLayout(("", ".wal"), signature=(8, b"DUCK"), shared_read_only=True),  # behind a checksum
         syntax=Syntax(nested_comments=True, dollar_quotes=True, escape_strings=True, first_words=("FROM",)),
         row_limit="LIMIT {rows}",
         cast_literals=True,

@@ -49,6 +49,7 @@ class FileLayout:
     """How a database of an embedded engine lies on disk."""
 
     suffixes: tuple[str, ...] = ("",)  # appended to its name: of the main file, then of those beside it
+    signature: tuple[int, bytes] = (0, b"")  # an offset in the main file and the bytes there; empty: its name says it
     directory_mark: str = ""  # it is a directory with this file
     not_copied: str = ""  # suffix of files in that directory that are left out
     open_mark: str = ""  # suffix of a file that is there while a program has the database open

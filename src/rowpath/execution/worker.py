@@ -14,6 +14,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Far, FarSpent, Instance, Settled
 from rowpath.errors import RowpathError
 from rowpath.execution.core_share import CoreShare, Reading, Spent
+from rowpath.execution.helper_threads import HelperThreads
 from rowpath.execution.measured import Measured, book_as_one
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.records import MemoryRecord, VerifyRecord, WorkerRecord
@@ -67,7 +68,7 @@ class Worker:
         self._far_spent: FarSpent | None = None  # in the last sample
         self._server_pids: list[int] = []  # here
         self._client_pids = [self.runner.pid]
-        self._helpers: dict[tuple[int, int], bool] = {}  # (pid, tid) → whether it works beside what is measured
+        self._helpers = HelperThreads()
         self._core_share = CoreShare(frozenset(), frozenset())
         self._others_pids: list[int] = []  # of others' server, which may take the client's core
         self.connect_ns = 0
@@ -125,9 +126,9 @@ class Worker:
             return
         client_helpers = language(self.planned.adapter.language).helper_threads
         for pid in self._client_pids:
-            self._pin(pid, self.cpus, client_helpers)
+            self._helpers.pin(pid, self.cpus, client_helpers)
         for pid in self._server_pids:
-            self._pin(pid, self._server_cpus, self.instance.helper_threads)
+            self._helpers.pin(pid, self._server_cpus, self.instance.helper_threads)
         if self._far:
             self._far.take_cores()
 
@@ -147,15 +148,6 @@ class Worker:
             if not self.grouped:  # groups stay at work between requests; nothing else is measured meanwhile
                 self.leave_cores()
 
-    def _pin(self, pid: int, to: tuple[int, ...], helpers: tuple[str, ...]) -> None:
-        if not helpers:
-            processes.pin(pid, to)
-            return
-        for tid in processes.threads(pid):
-            if (pid, tid) not in self._helpers:
-                self._helpers[pid, tid] = processes.name(tid).startswith(helpers)
-            processes.pin_thread(tid, cpus.spare_cpus() if self._helpers[pid, tid] else to)
-
     @property
     def has_helpers(self) -> bool:
         """Whether helper threads of a runtime take part: compilers, which may have a backlog."""
@@ -163,7 +155,7 @@ class Worker:
 
     def helpers_cpu_ns(self) -> int:
         """CPU time so far of the helper threads on both sides."""
-        return run_queue.threads_cpu_ns(thread for thread, helps in self._helpers.items() if helps)
+        return self._helpers.cpu_ns((*self._client_pids, *self._server_pids))
 
     def notice_server(self) -> None:
         """Learn which server processes exist now; between blocks, after connecting."""
@@ -235,12 +227,11 @@ class Worker:
         loop = run_queue.read(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
         beside = None if loop is None else loop.others_cpu_ns
         kept_apart = not self._core_share.cpus & set(cpus.spare_cpus())
-        apart = [thread for thread, helps in self._helpers.items() if helps] if kept_apart else []
         return Reading(
             client_ns=cpu.total_ns(self._client_pids) if self.clients > 1 else beside,
-            client_helpers_ns=run_queue.threads_cpu_ns(each for each in apart if each[0] in self._client_pids),
+            client_helpers_ns=self._helpers.cpu_ns(self._client_pids) if kept_apart else 0,
             server_ns=cpu.total_ns(self._server_pids),
-            server_helpers_ns=run_queue.threads_cpu_ns(each for each in apart if each[0] in self._server_pids),
+            server_helpers_ns=self._helpers.cpu_ns(self._server_pids) if kept_apart else 0,
             others_ns=cpu.total_ns(self._others_pids),
             loop=loop,
             look=core_users.look(self._core_share.cpus),

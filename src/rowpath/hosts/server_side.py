@@ -9,9 +9,10 @@ from typing_extensions import override
 
 from rowpath.engines.base import CountsStatements, FarSpent, Instance, Settled
 from rowpath.execution.core_share import FOREIGN_MOST, capped
+from rowpath.execution.helper_threads import HelperThreads
 from rowpath.hosts.replies import Ask
 from rowpath.machine import cpus, processes
-from rowpath.machine.counters import core_users, cpu, disk, memory, run_queue
+from rowpath.machine.counters import core_users, cpu, disk, memory
 from rowpath.machine.counters.core_users import CoreUser, Look
 from rowpath.machine.counters.noise import NS_PER_TICK
 from rowpath.model.path import AccessPath
@@ -47,7 +48,7 @@ class HeldServer:
         self._instance = instance
         self._cpus = cpus.server_cpus(placement)
         self._pids: list[int] = []
-        self._helpers: dict[tuple[int, int], bool] = {}
+        self._helpers = HelperThreads()
         self._before: tuple[int, int, Look] | None = None
 
     def notice(self) -> None:
@@ -60,7 +61,7 @@ class HeldServer:
     def take_cores(self) -> None:
         """Bring them to their cores, helper threads excepted, and read them."""
         for pid in self._pids:
-            self._pin(pid)
+            self._helpers.pin(pid, self._cpus, tuple(self._instance.helper_threads))
         self._before = self._read()
 
     def leave_cores(self) -> FarSpent | None:
@@ -82,19 +83,8 @@ class HeldServer:
         """Bytes that they have handed to the disk so far."""
         return disk.written_bytes(self._pids)
 
-    def _pin(self, pid: int) -> None:
-        names = tuple(self._instance.helper_threads)
-        if not names:
-            processes.pin(pid, self._cpus)
-            return
-        for tid in processes.threads(pid):
-            if (pid, tid) not in self._helpers:
-                self._helpers[pid, tid] = processes.name(tid).startswith(names)
-            processes.pin_thread(tid, cpus.spare_cpus() if self._helpers[pid, tid] else self._cpus)
-
     def _read(self) -> tuple[int, int, Look]:
-        helping = (thread for thread, helps in self._helpers.items() if helps)
-        return cpu.total_ns(self._pids), run_queue.threads_cpu_ns(helping), core_users.look(self._cpus)
+        return cpu.total_ns(self._pids), self._helpers.cpu_ns(self._pids), core_users.look(self._cpus)
 
     def _others(self, before: Look, after: Look, spent_ns: int) -> list[CoreUser]:
         """Who else had the server's cores, where that was more than a sample may lose."""

@@ -1,4 +1,4 @@
-"""What is probed: a URL, read into its parts, with what the environment and the user's files add to it."""
+"""What is probed: a URL or a file's name, with what the environment and the user's files add to it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TLS = {
     "on": "on",
 }  # what URLs say of TLS → the coordinate `tls`
 LOGIN_KEYS = ("user", "password", "port", "dbname")
-FORM = "scheme://[user[:password]@]host[:port]/database, or scheme:///PATH for a file"
+FORM = "scheme://[user[:password]@]host[:port]/database, or a file: own.db, orders.parquet, sqlite:///PATH"
 ENCODE = "write the password's own @ : / ? # % as %40 %3A %2F %3F %23 %25, or leave it out and set "
 
 
@@ -81,17 +81,18 @@ class Target:
 def read_target(
     text: str, environment: Mapping[str, str], *, jar: Path | None = None, odbc_driver: Path | None = None
 ) -> Target:
-    """The target that a URL names; its files exist, its login is completed from the environment and the user's files.
+    """The target that a URL or a file's name means; its files exist, its login is completed from the environment and
+    the user's files.
 
     Errors: UsageError, which shows nothing of the URL that could hold a password.
     """
-    scheme, colon, rest = text.strip().partition(":")
+    scheme, colon, rest = _with_scheme(text.strip()).partition(":")
     scheme = scheme.lower()
     engines = {each: engine for engine in ENGINES.values() for each in engine.probe.schemes}
     schemes = (*engines, FILE)
     known = scheme in schemes or rest.startswith("//")
     if not colon or not known or not re.fullmatch(r"[a-z][a-z0-9+.-]{0,19}", scheme):
-        raise UsageError("not a URL", FORM)
+        raise UsageError("neither a URL nor a file that exists", FORM)
     if scheme not in schemes:
         raise UsageError(f"unknown URL scheme '{scheme}'", suggest(scheme, schemes))
     engine = engines.get(scheme, ENGINES[FILE])
@@ -103,6 +104,35 @@ def read_target(
     if not engine.probe.port or (rest.startswith("///") and engine.probe.layout is not None):
         return _file_target(scheme, engine, rest[2:])
     return _server_target(scheme, engine, rest[2:], environment)
+
+
+def _with_scheme(text: str) -> str:
+    """A database's URL, from the name of its file or directory; every other text as it is."""
+    try:
+        named = Path(text).expanduser().absolute()
+        if "://" in text or not named.exists():
+            return text
+    except (OSError, RuntimeError, ValueError):  # too long for a name, or ~nobody
+        return text
+    for engine in ENGINES.values():
+        if named.suffix.lower() in engine.probe.files and named.is_file():
+            return f"{FILE}://{named}"
+        if engine.probe.layout is not None and engine.probe.schemes and _is_database(named, engine.probe.layout):
+            return f"{engine.probe.schemes[0]}://{str(named).removesuffix(engine.probe.layout.suffixes[0])}"
+    raise UsageError(f"{named}: not a database or file of an engine that Rowpath knows", FORM)
+
+
+def _is_database(named: Path, layout: FileLayout) -> bool:
+    offset, signature = layout.signature
+    if layout.directory_mark:
+        return (named / layout.directory_mark).is_file()
+    if not signature:
+        return bool(layout.suffixes[0]) and named.name.endswith(layout.suffixes[0])
+    if not named.is_file():
+        return False
+    with named.open("rb") as file:
+        file.seek(offset)
+        return file.read(len(signature)) == signature
 
 
 def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[str, str]) -> Target:

@@ -76,7 +76,12 @@ class Sqlite(backups.BackupWays):
     loading = LoadingCost(0, 1.05, 13e6)
     probe = ProbeFacts(
         schemes=("sqlite",),
-        layout=FileLayout(("", "-wal", "-shm", "-journal"), locks=_locks, written_when_read=_written_when_read),
+        layout=FileLayout(
+            ("", "-wal", "-shm", "-journal"),
+            signature=(0, b"SQLite format 3\0"),  # Database File Format, https://sqlite.org/fileformat2.html
+            locks=_locks,
+            written_when_read=_written_when_read,
+        ),
         syntax=Syntax(brackets=True),
         row_limit="LIMIT {rows}",
         described_by_rows=True,
