@@ -8,8 +8,11 @@ from bench.figure import Figure
 from rowpath.checks.selftest import null_operation
 from rowpath.checks.selftest.bench import Bench
 
+AWAITED_MOST_NS = 400
+
 
 def measure(bench: Bench) -> Iterator[Figure]:
-    """One figure per language."""
-    for verdict in null_operation.check(bench, full=True):
+    """One figure per language, and what a promise makes of Node's."""
+    awaited = null_operation.verdict(bench, "node", "null-promise", AWAITED_MOST_NS, full=True)
+    for verdict in (*null_operation.check(bench, full=True), awaited):
         yield Figure(verdict.what, verdict.figure, verdict.bar, verdict.passed)

@@ -178,10 +178,11 @@ class Bench:
         language_name: str = "c",
         environment: dict[str, str] | None = None,
         options: dict[str, Any] | None = None,
+        driver: str = "null",
         **costs: int,
     ) -> tuple[Worker, PreparedPhase]:
         """A connected null adapter whose operations cost that, prepared; `options`: more of what `open` gets."""
-        planned = self.path(language_name, "null", NOTHING, **{name: str(value) for name, value in costs.items()})
+        planned = self.path(language_name, driver, NOTHING, **{name: str(value) for name, value in costs.items()})
         worker = self.worker(planned, self.instance("null", "none"), environment, **options or {})
         work = self.work(NOTHING, "null")
         worker.prepare(work)

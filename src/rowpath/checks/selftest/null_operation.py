@@ -16,14 +16,19 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     for name in bench.languages():
         if not (budget := language(name).null_operation_ns):
             continue
-        worker, work = bench.null_worker(name)
-        least = math.inf
-        for _ in range(MOST_BLOCKS[full]):
-            reply = worker.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=10_000_000).reply
-            least = min(least, reply.ns / reply.operations)
-            if not full and least <= budget:  # further blocks could only be less
-                break
-        figure = f"{least:.0f} ns per operation"
-        verdicts.append(Verdict(least <= budget, f"null operation, {name}", figure, f"at most {budget:.0f} ns"))
-        worker.close()
+        verdicts.append(verdict(bench, name, "null", budget, full=full))
     return verdicts
+
+
+def verdict(bench: Bench, language_name: str, driver: str, budget_ns: float, *, full: bool) -> Verdict:
+    """That of one language's adapter which does nothing."""
+    worker, work = bench.null_worker(language_name, driver=driver)
+    least = math.inf
+    for _ in range(MOST_BLOCKS[full]):
+        reply = worker.sample(work, "steady", lead_in_ns=1_000_000, duration_ns=10_000_000).reply
+        least = min(least, reply.ns / reply.operations)
+        if not full and least <= budget_ns:  # further blocks could only be less
+            break
+    worker.close()
+    what = f"null operation, {language_name}" + ("" if driver == "null" else f" {driver}")
+    return Verdict(least <= budget_ns, what, f"{least:.0f} ns per operation", f"at most {budget_ns:.0f} ns")
