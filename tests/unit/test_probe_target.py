@@ -56,6 +56,7 @@ def test_a_password_may_be_plain(password: str, written: str) -> None:
     ("text", "said"),
     [
         (f"{SECRET}@h", "neither a URL nor a file"),
+        ("./shop/none.db", "no file './shop/none.db'"),
         ("postgre://u:hunter2@h/db", "did you mean 'postgres"),
         ("postgresql:u:hunter2@h/db", "expected //"),
         ("postgresql://u:hunter2@h:99999/db", "expected host:port"),

@@ -92,7 +92,8 @@ def read_target(
     schemes = (*engines, FILE)
     known = scheme in schemes or rest.startswith("//")
     if not colon or not known or not re.fullmatch(r"[a-z][a-z0-9+.-]{0,19}", scheme):
-        raise UsageError("neither a URL nor a file that exists", FORM)
+        file = text.strip() if re.fullmatch(r"[\w./~ -]+\.\w+", text.strip()) else ""  # else it may hold a password
+        raise UsageError(f"no file '{file}'" if file else "neither a URL nor a file that exists", FORM)
     if scheme not in schemes:
         raise UsageError(f"unknown URL scheme '{scheme}'", suggest(scheme, schemes))
     engine = engines.get(scheme, ENGINES[FILE])
