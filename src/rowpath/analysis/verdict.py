@@ -227,8 +227,8 @@ def _fastest_by(cells: list[Cell], keys: tuple[str, ...], of: str) -> list[dict[
 def _spent(name: str, client: float, server: float | None) -> str:
     """Where the time of a path goes, in words."""
     if server is None:
-        return f"{text.share(client)} of {name}'s time is CPU, {text.share(max(0.0, 1 - client))} waiting"
-    both = f"{text.share(client)} of {name}'s time is client CPU, {text.share(server)} server CPU"
+        return f"the time of {name} is {text.share(client)} CPU, {text.share(max(0.0, 1 - client))} waiting"
+    both = f"the time of {name} is {text.share(client)} client CPU, {text.share(server)} server CPU"
     if client + server > 1.02:
         return f"{both} (overlapping)"
     return f"{both}, {text.share(max(0.0, 1 - client - server))} waiting"
