@@ -22,6 +22,7 @@ from tests.hosts.lab import Lab
 SECONDS = 1.5
 S = 1_000_000_000
 SPREAD = {"readers": {"app1": 2, "app2": 1}, "writers": {"app1": 1, "app2": 1}, "arrivals": {"app1": 1, "app2": 1}}
+DUE = {"arrivals": 100, "observer": 20 * SECONDS, "readers": 0, "writers": 0}  # of its stage
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,7 @@ def test_each_host_did_its_share_and_the_total_is_their_sum(records: reader.Reco
         assert not group.cut
         assert sum(group.service.values()) == group.operations
         assert group.touch_ok is not False
-        assert group.reached
+        assert group.reached or group.operations < DUE[group.client_group], "only a busy machine may miss a rate"
     assert all(group.touch_ok for group in groups if group.client_group in ("readers", "arrivals"))
 
 
