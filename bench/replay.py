@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import socket
@@ -63,8 +64,8 @@ Cursor.execute = _slowed
 def measure(bench: Bench) -> Iterator[Figure]:
     """All of them."""
     yield rate(bench.directory)
-    for engine in ("postgresql", "mariadb", "derby"):
-        yield from beside_the_real_one(engine, bench.directory)
+    for engine, placement in itertools.product(("postgresql", "mariadb", "derby"), ("same", "split")):
+        yield from beside_the_real_one(engine, placement, bench.directory)
     yield slower(bench.directory)
 
 
@@ -131,11 +132,12 @@ def drained(client: socket.socket, size: int) -> None:
         size -= count
 
 
-def beside_the_real_one(engine: str, directory: Path) -> Iterator[Figure]:
-    """The driver's CPU time on the tape over that on the server, in the same sets."""
-    out = directory / engine
+def beside_the_real_one(engine: str, placement: str, directory: Path) -> Iterator[Figure]:
+    """The driver's CPU time on the tape over that on the server, in the same sets, on one core or two."""
+    out = directory / f"{engine}-{placement}"
     real = versions(ENGINES[engine])[0]
-    words = ("run", "--tape", str(TAPES / f"{engine}.tape"), f"engine_version={real},tape", "--gate")
+    filters = (f"engine_version={real},tape", f"placement={placement}")
+    words = ("run", "--tape", str(TAPES / f"{engine}.tape"), *filters, "--gate")
     done = rowpath(*words, *QUICK, "-q", "-o", str(out), directory=directory)
     if done.returncode:
         raise RowpathError(f"the run ended with {done.returncode}: {done.stderr.strip()}")
@@ -143,7 +145,7 @@ def beside_the_real_one(engine: str, directory: Path) -> Iterator[Figure]:
     for phase in dict.fromkeys(f"{one.workload}.{one.phase}" for one in results):
         mine = [one for one in results if f"{one.workload}.{one.phase}" == phase]
         found = {one.path["engine_version"]: one.median for one in mine}
-        name = f"{engine} {phase}: client CPU on the tape over that on the server, rows equal"
+        name = f"{engine} {phase} {placement}: client CPU on the tape over that on the server, rows equal"
         tape, server = found.get("tape"), found.get(real)
         if tape is None or server is None:
             yield Figure(name, "the machine was too busy", f"within {CPU_BAR:.0%}", None)
