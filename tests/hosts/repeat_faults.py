@@ -25,7 +25,7 @@ from tests.hosts.conftest import load_experiment
 from tests.hosts.lab import Lab
 
 NOTICED_S, GONE_S, AT_MOST_S = 10.0, 15.0, 60.0
-LATE_S, BETWEEN_S, LATE_TIMES = 1.0, 1.0, 5
+LATE_S, BETWEEN_S, LATE_TIMES = 0.5, 0.7, 8  # no multiple of the two seconds between two looks at a host
 STILL_S = 10.0
 
 
