@@ -70,7 +70,7 @@ def _gone(lab: Lab, since: float) -> None:
 def test_a_loss_is_noticed_and_named_and_the_run_goes_on_later(
     loopback: Lab, tmp_path: Path, host: str, title: str, named: str
 ) -> None:
-    file, directory = experiment(tmp_path, "long", sets=2, rounds=400), tmp_path / "run"
+    file, directory = experiment(tmp_path, "long", rounds=400), tmp_path / "run"
     under_way = loopback.begun("run", file, "--hosts", str(loopback.file), "-o", str(directory))
     try:
         _wait_for_samples(directory, under_way)
@@ -93,6 +93,33 @@ def test_a_loss_is_noticed_and_named_and_the_run_goes_on_later(
             again.communicate(timeout=60)
         assert again.returncode == 130
         _gone(loopback, time.monotonic())
+
+
+@pytest.mark.parametrize(("host", "title"), [("app1", "ray::Agent"), ("db", "raylet")], ids=["client's", "server's"])
+def test_a_run_waits_for_the_host_without_which_it_cannot_go_on(
+    loopback: Lab, tmp_path: Path, host: str, title: str
+) -> None:
+    file, directory = experiment(tmp_path, "long", sets=4, rounds=200), tmp_path / "run"
+    under_way = loopback.begun("run", file, "--hosts", str(loopback.file), "-o", str(directory))
+    try:
+        _wait_for_samples(directory, under_way)
+        with _kept_away(loopback, host):
+            os.kill(_of_host(loopback, host, title), signal.SIGKILL)
+            waiting = f"waiting for host {host}, at most 60 s"
+            broken_network.wait_for(lambda: waiting in _notes(directory), under_way)
+        _, errors = under_way.communicate(timeout=180)
+    finally:
+        under_way.kill()
+    _check_said(under_way, errors, host)
+    assert waiting in errors
+    assert "rowpath hosts down" not in errors
+    found = reader.read_as_written(directory)
+    assert found.outcome == "interrupted"
+    assert any(f"host {host} was lost" in note and note.endswith("measured without it") for note in found.notes)
+    back = next(note for note in found.notes if note.startswith(f"{host} is back"))
+    first = int(back.split()[-2]) - 1
+    assert _whole_sets(found, "app1") == {0, 1, 2, 3} - {first - 1}
+    _gone(loopback, time.monotonic())
 
 
 def test_a_lost_load_host_ends_the_stage_and_what_it_did_stays(loopback: Lab, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
-from rowpath.journal.records import SampleRecord
+from rowpath.journal.records import FailureRecord, SampleRecord
 from tests.hosts import broken_network, lab
 from tests.hosts.broken_network import FAULTS
 from tests.hosts.conftest import experiment, load_experiment
@@ -76,6 +76,30 @@ def test_a_host_takes_part_again_once_its_network_carries(namespaces: Lab, tmp_p
     # Its clock and its way are known again.
     assert sum((each.host, each.when) == ("app2", "before") for each in found.clocks) == 2
     assert sum((each.client, each.when) == ("app2", "before") for each in found.ways) == 2
+
+
+def test_a_client_that_waits_for_ever_is_ended_with_its_servers_host(namespaces: Lab, tmp_path: Path) -> None:
+    """Nothing tells the client that its server is gone, and it has nothing to send: its agent is of no use."""
+    directory, file = tmp_path / "run", Path(experiment(tmp_path, "long", sets=2, rounds=5))
+    file.write_text(file.read_text().replace("block_ms = 5.0", "block_ms = 2000.0"))
+    under_way = namespaces.begun("run", str(file), "--hosts", str(namespaces.file), "-o", str(directory))
+    try:
+        broken_network.wait_for(lambda: broken_network.count(directory, SampleRecord) > 5, under_way)
+        with broken_network.cut(namespaces, "db"):
+            broken_network.wait_for(lambda: any("waiting for host" in each for each in _notes(directory)), under_way)
+        _, errors = under_way.communicate(timeout=180)
+    finally:
+        under_way.kill()
+    assert under_way.returncode == 3, errors
+    found = reader.read_as_written(directory)
+    assert any("host app1 was lost: it waits for host db" in note for note in found.notes)
+    assert {f"{host} is back: its paths take part from set 2 on" for host in ("app1", "db")} <= set(found.notes)
+    assert (0, 1) in found.done.sets
+    assert not found.all(FailureRecord)
+
+
+def _notes(directory: Path) -> list[str]:
+    return reader.read_as_written(directory).notes
 
 
 def test_a_run_goes_on_once_the_network_carries_again(namespaces: Lab, tmp_path: Path) -> None:

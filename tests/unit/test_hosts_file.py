@@ -57,6 +57,8 @@ def test_a_host_may_have_several_roles(tmp_path: Path) -> None:
         ('"0-1"', '"first"', ":10:", "invalid helpers 'first'"),
         ("helpers", "helper", ":10:", "unknown key 'helper'"),
         ('roles = ["server"]', 'roles = ["client"]', ":5:", "no host has the role 'server'"),
+        ("schema_version = 1", "schema_version = 1\n[cluster]\nwait_s = -1", ":3:", "invalid wait_s -1"),
+        ("schema_version = 1", "schema_version = 1\n[cluster]\nwait_s = inf", ":3:", "invalid wait_s inf"),
     ],
 )
 def test_a_mistake_has_its_line(tmp_path: Path, right: str, wrong: str, where: str, what: str) -> None:

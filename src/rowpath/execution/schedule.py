@@ -113,7 +113,8 @@ class Schedule:
                 self._prove_all(measure)
             if measure:
                 self._measure_all(time_limit)
-            self._meet_hosts("after")
+            if not self._lost.leave_nothing:
+                self._meet_hosts("after")
             self._lost.end()
         except HostLost as lost:
             self.journal.write(NoteRecord(f"the run ended {self.context.now_ns() / 1e9:.1f} s after its begin: {lost}"))

@@ -37,6 +37,14 @@ class HostLost(Exception):
 class Hosts(Protocol):
     """The hosts of a run. Every method raises HostLost when one is gone, and asks it nothing more."""
 
+    @property
+    def lost(self) -> Mapping[str, HostLost]:
+        """The hosts that are lost now, by name."""
+
+    @property
+    def wait_s(self) -> float:
+        """How long a run waits for a lost host without which nothing can be measured."""
+
     def begin(self, plan: Plan, timeout_s: float, note: Callable[[str], None]) -> None:
         """Make the hosts of the plan's paths ready: runners and drivers are built there. Errors: RowpathError."""
 
@@ -50,7 +58,10 @@ class Hosts(Protocol):
         """The hosts over which clients of one of these groups of the path are spread."""
 
     def call_back(self, lost: HostLost) -> None:
-        """Have a lost host come back while the run goes on. Waits, for a short time, until it does nothing any more."""
+        """Have a lost host come back while something else goes on."""
+
+    def wait_until_idle(self, host: str) -> None:
+        """Wait, for a short time, until a lost host that was called back does nothing any more."""
 
     def back(self) -> Mapping[str, list[Record]]:
         """Lost hosts that can be used again, ready as by `begin`, with what they are now, as by `records`."""

@@ -98,6 +98,8 @@ def _mistakes(hosts: HostsFile) -> Iterator[tuple[Location, str, str]]:
         yield ("cluster", "controller"), _no_address(hosts.cluster.controller), 'controller = "10.0.0.1"'
     if not 0 < hosts.cluster.port < 65536:
         yield ("cluster", "port"), f"invalid port {hosts.cluster.port}", "port = 6379"
+    if not 0 <= hosts.cluster.wait_s < float("inf"):
+        yield ("cluster", "wait_s"), f"invalid wait_s {hosts.cluster.wait_s:g}: expected seconds", "wait_s = 60"
     yield from _mistakes_of_joining(hosts)
     yield from _mistakes_of_hosts(hosts)
 

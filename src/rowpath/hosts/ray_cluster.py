@@ -30,6 +30,7 @@ HEADLESS_S = 3.0  # agents end soon without a head
 AGAIN_S = 0.1
 BACK_S = 10.0  # for the agent of a host that is back
 MISSING = re.compile(r"No module named '[\w.]+'")
+ANSWER_S = 1.0  # for the call to a host whose server's host is lost: its connections may have ended
 SILENT_S = 4.0  # for which a call is sent again when the network lost it or its reply
 
 
@@ -234,14 +235,25 @@ class RayCluster:
     def _value(self, call: Call, timeout_s: float | None) -> Any:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
-            self._look_at_head()
+            self.look_at_head()
             try:
                 return self._received(call)
             except TimeoutError:
                 if deadline is not None and time.monotonic() > deadline:
                     why = f"its agent did not answer within {timeout_s:g} s"
                     raise self._noticed(HostLost(call.host, why)) from None
-            self._look_at_ways(call.host)
+            try:
+                self._look_at_ways(call.host)
+            except HostLost as other:
+                self._leave_waiting(call, other)
+                raise
+
+    def _leave_waiting(self, call: Call, other: HostLost) -> None:
+        """An agent that waits for a server on a host that is lost may do so for minutes: it is lost with it."""
+        if other.host not in self.lost or call.host in self.lost:
+            return
+        if not self._ray.wait([call.reference], timeout=ANSWER_S)[0]:
+            self._noticed(HostLost(call.host, f"it waits for host {other.host}"))
 
     def _received(self, call: Call) -> Any:
         """The reply. Errors: TimeoutError while there is none; as they arose there; HostLost."""
@@ -253,7 +265,7 @@ class RayCluster:
             raise TimeoutError from None
         except self._ray.exceptions.RayError as error:
             self._looked = 0.0
-            self._look_at_head()
+            self.look_at_head()
             call.silent_since_s = call.silent_since_s or time.monotonic()
             passing = isinstance(error, self._ray.exceptions.ActorUnavailableError)
             if passing and time.monotonic() - call.silent_since_s < SILENT_S:
@@ -280,7 +292,7 @@ class RayCluster:
                     self._received(self._watching[other])
                     del self._watching[other]
 
-    def _look_at_head(self) -> None:
+    def look_at_head(self) -> None:
         """HostLost when it has ended: agents answer for some seconds without it. Looks once a second."""
         if time.monotonic() - self._looked > LOOK_EACH_S:
             self._looked = time.monotonic()

@@ -15,7 +15,7 @@ AGAIN_S = 5.0  # between two tries
 
 
 class Returns:
-    """The hosts that a run has lost. Each is tried again and again; nothing waits for it but `call`."""
+    """The hosts that a run has lost. Each is tried again and again."""
 
     def __init__(self, state: cluster.State, is_node: Callable[[str], bool]) -> None:
         """`is_node`: whether the cluster has a living node that is the host."""
@@ -28,8 +28,11 @@ class Returns:
         self.note: Callable[[str], None] = lambda _text: None
 
     def call(self, host: str) -> None:
-        """End what is left there, and start it again. Waits until that is done, or until nothing can be left."""
+        """Begin to end what is left there, and to start it again."""
         self._try(host)
+
+    def wait_until_idle(self, host: str) -> None:
+        """Wait until that is done, or until nothing can be left there."""
         until_s = time.monotonic() + ENDED_S
         while time.monotonic() < until_s and not self._look(host):
             time.sleep(LOOK_S)

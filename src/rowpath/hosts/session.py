@@ -61,9 +61,14 @@ class Session:
         return self.state.hosts
 
     @property
-    def lost(self) -> frozenset[str]:
-        """The hosts that are lost now."""
-        return frozenset(self._cluster.lost)
+    def lost(self) -> Mapping[str, HostLost]:
+        """As `Hosts` has it."""
+        return self._cluster.lost
+
+    @property
+    def wait_s(self) -> float:
+        """As `Hosts` has it."""
+        return self.file.cluster.wait_s
 
     def _check(self, name: str, found: dict[str, Any]) -> None:
         if found["nice"] != found["nice_wanted"]:
@@ -122,15 +127,21 @@ class Session:
         self._cluster.leave_out(lost)
         self._returns.call(lost.host)
 
+    def wait_until_idle(self, host: str) -> None:
+        """As `Hosts` has it."""
+        self._returns.wait_until_idle(host)
+
     def back(self) -> dict[str, list[Record]]:
         """As `Hosts` has it."""
         found: dict[str, list[Record]] = {}
+        self._cluster.look_at_head()
         for host in self._returns.joined():
             try:
                 found[host] = self._made_ready(host)
             except (HostLost, RowpathError) as error:
                 self._returns.say(host, str(error))
                 self.call_back(HostLost(host, str(error)))
+                self.wait_until_idle(host)
                 if isinstance(error, HostLost) and error.host == cluster.CONTROLLER:
                     raise
         return found

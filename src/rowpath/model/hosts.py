@@ -9,6 +9,7 @@ from rowpath.model.base import Frozen
 SCHEMA_VERSION = 1
 HERE = "here"  # the coordinate of a path on the controller's own machine
 PORT = 6379
+WAIT_S = 60.0
 
 Role = Literal["client", "server", "load"]
 
@@ -21,6 +22,7 @@ class ClusterTable(Frozen, frozen=True):
         ""  # the controller's address in the measured network; empty: the one that leads to the first host
     )
     port: int = PORT
+    wait_s: float = WAIT_S  # for a lost host without which nothing of a run can be measured
     address: str = ""  # `ADDRESS:PORT` of the head of a cluster that others brought up; its labels name the hosts
     token: str = ""  # the files that joining such a cluster needs; empty: as Ray's own environment has it
     authority: str = ""
