@@ -30,6 +30,7 @@ from rowpath.model.explanation import Explanation
 from rowpath.planning.plan import Plan, make_plan
 from rowpath.probe.command import question
 from rowpath.probe.options import ProbeOptions
+from rowpath.probe.target import named_file
 from rowpath.report import explanation, html, live
 from rowpath.report.console import make_console
 
@@ -95,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 def _source(words: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Source:
     first, *names = words
     asked = any((options.query, options.query_file, options.table))
-    if "://" in first or first.startswith("jdbc:") or (asked and Path(first).expanduser().exists()):
+    if "://" in first or first.startswith("jdbc:") or (asked and named_file(first)):
         if names:
             raise UsageError(f"unexpected '{names[0]}' after a database", "rowpath explain URL --query SQL")
         if against:

@@ -116,7 +116,8 @@ def _answer(host: Host | None, request: Request, command: list[str], done: subpr
             continue
         if answer.error:
             where = f"on host {request.host}: " if host is not None and host.ssh and answer.hint else ""
-            raise RowpathError(f"host '{request.host}': {answer.error}", where + answer.hint)
+            named = "" if f"host '{request.host}'" in answer.error else f"host '{request.host}': "
+            raise RowpathError(named + answer.error, where + answer.hint)
         return answer
     said = " ".join((done.stderr or done.stdout).strip().splitlines()[-2:])[-300:] or "no output"
     what, hint = _fault(host, done.returncode, done.stderr) or (

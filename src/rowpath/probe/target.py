@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -107,13 +108,19 @@ def read_target(
     return _server_target(scheme, engine, rest[2:], environment)
 
 
-def _with_scheme(text: str) -> str:
-    """A database's URL, from the name of its file or directory; every other text as it is."""
+def named_file(text: str) -> Path | None:
+    """The file or directory that a text names, if there is one."""
     try:
         named = Path(text).expanduser().absolute()
-        if "://" in text or not named.exists():
-            return text
+        return named if "://" not in text and named.exists() else None
     except (OSError, RuntimeError, ValueError):  # too long for a name, or ~nobody
+        return None
+
+
+def _with_scheme(text: str) -> str:
+    """A database's URL, from the name of its file or directory; every other text as it is."""
+    named = named_file(text)
+    if named is None:
         return text
     for engine in ENGINES.values():
         if named.suffix.lower() in engine.probe.files and named.is_file():
@@ -131,9 +138,12 @@ def _is_database(named: Path, layout: FileLayout) -> bool:
         return bool(layout.suffixes[0]) and named.name.endswith(layout.suffixes[0])
     if not named.is_file():
         return False
-    with named.open("rb") as file:
-        file.seek(offset)
-        return file.read(len(signature)) == signature
+    try:
+        with named.open("rb") as file:
+            file.seek(offset)
+            return file.read(len(signature)) == signature
+    except OSError as error:
+        raise UsageError(f"cannot read {named}: {error.strerror}", f"ls -l {shlex.quote(str(named))}") from error
 
 
 def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[str, str]) -> Target:
