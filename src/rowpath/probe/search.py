@@ -33,11 +33,11 @@ from rowpath.text import printable
 
 TRY_NS = 20_000_000
 SECOND_NS = 100_000_000  # below it the only execution of a try is repeated: the first of a connection is slower
+REPEATS = 3  # of that one: a single execution may take twice its usual time
 # A driver whose best try takes this many times its language's best is not tried with further settings: after its first
 # try, and at least; after n tries the first figure ÷ n.
 HOPELESS, LEAST_HOPELESS = 8.0, 2.0
 WORSE = 1.3  # a setting that by itself makes a driver this many times slower is not tried together with others
-REPEATS = 3
 REFUSALS = 3
 ROUND_BLOCKS = (4, 32)  # of a candidate in a round: at least, at most
 ROUND_SHARE = 1 / 40  # of the budget, for the blocks of a round beyond the least
