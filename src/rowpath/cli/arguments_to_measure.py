@@ -127,8 +127,8 @@ def add_explain(commands: Any) -> None:
     parser = command(commands, "explain", "show where the time of an operation goes: by library, side and waiting")
     add_selection(
         parser,
-        "EXPERIMENT, RUN, URL, PATH, PHASE or COORDINATE=VALUE",
-        "an experiment, a run directory, or a database's URL with --query; then which paths: "
+        "EXPERIMENT, RUN, URL, FILE, PATH, PHASE or COORDINATE=VALUE",
+        "an experiment, a run directory, or a database's URL or file with --query; then which paths: "
         "filters such as engine=postgresql, or names of paths and phases",
     )
     add_query(parser)
