@@ -19,7 +19,7 @@ run: ## run the experiment `tour`
 
 test: setup ## every adapter, engine and command: side by side, then what measures
 	@$(SIDE_BY_SIDE) $(BESIDE) --changed-only
-	@$(MEASURING)
+	@$(MEASURING) --changed-only
 
 test-fast: setup ## the pure tests, one minute: no compiler, no server, no runner
 	@$(SIDE_BY_SIDE) tests/unit tests/order tests/golden

@@ -39,6 +39,8 @@ FIGURES = {
     "replay": "7 min",
     "slowed_driver": "4 min",
     "tour_twice": "5 min",
+    "hosts": "6 min",
+    "hosts_apart": "2 min",
     "unchanged_runs": "20 min",
     "busy_tour": "15 min",
     "estimate": "an hour",

@@ -26,7 +26,7 @@ MEASURING = Path(__file__).parent / "measuring"
 TOO_BUSY = "too busy: "
 UNIT = "what has a key"  # an adapter on an engine, or a file of tests
 COLLECTED: pytest.StashKey[Counter[str]] = pytest.StashKey()
-WHOLE = {"tests", "tests/conformance"}  # what is asked for when nothing of the matrix is left out
+WHOLE = {"tests", "tests/conformance", "tests/hosts"}  # what is asked for when nothing that has a key is left out
 LONG_FIRST = ("conformance", "end_to_end", "engines", "runners")  # a worker that begins one last would work alone
 ENABLE = "sudo scripts/install-packages.sh"
 

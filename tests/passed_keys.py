@@ -32,7 +32,8 @@ ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src"
 FOLDER = "test-passed"
 PLACES = {"rowpath": SOURCES, "tests": ROOT}  # of our packages
-KEYED = (ROOT / "tests" / "engines", ROOT / "tests" / "runners")  # their files rest on less than everything
+HOSTS = ROOT / "tests" / "hosts"
+KEYED = (ROOT / "tests" / "engines", ROOT / "tests" / "runners", HOSTS)  # what their files rest on is known
 PACKAGE = "rowpath"
 IMPORTS = re.compile(r"\b(?:from|import) ((?:rowpath|tests)[\w.]*)(?: import (\w+))?")
 COMPILED = {"__pycache__", "target", "bin", "obj"}
@@ -101,7 +102,8 @@ def _rests_on(file: Path) -> set[Path]:
     one = (ROOT / "runners" / language / "adapters.toml").is_file()
     # Engines have helpers in C, whatever the language of a path.
     folders |= {ROOT / "runners" / language, ROOT / "runners" / "c"} if one else {ROOT / "runners"}
-    if any(ROOT / "tests" / "end_to_end" in each.parents for each in modules):  # it starts `rowpath`
+    if file.parent == HOSTS or any(ROOT / "tests" / "end_to_end" in each.parents for each in modules):
+        # it starts `rowpath`
         folders |= {SOURCES, ROOT / "experiments"}
     about = {*(ROOT / "runners").glob("*/adapters.toml"), *(ROOT / "runners").glob("*/toolchain.py")}
     about |= {*(ROOT / "tests").glob("*.py"), *ROOT.glob("*.lock"), ROOT / "pyproject.toml", ROOT / "packages.txt"}

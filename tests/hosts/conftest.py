@@ -119,6 +119,7 @@ def experiment(
     return str(file)
 
 
+@pytest.hookimpl(tryfirst=True)  # before what is collected is counted
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Losses take a minute each: only where they are named, or everything is run; so does what is marked as long."""
     if config.option.full:

@@ -131,10 +131,13 @@ def test_what_a_file_of_tests_rests_on_changes_its_key(changes_tests: Callable[[
     # Of a program that a test starts: the modules that it imports, or all of them where it is `rowpath`.
     assert changes_tests("tests/engines/test_crash_recovery.py", "tests/engines/crashes.py")
     assert changes_tests("tests/engines/test_tape.py", "src/rowpath/probe/search.py")
+    for file in ("src/rowpath/report/resources.py", "tests/hosts/lab.py", "runners/java/checksums.toml"):
+        assert changes_tests("tests/hosts/test_run.py", file), file
 
 
-def test_only_tests_of_engines_and_runners_have_a_key() -> None:
+def test_only_tests_of_engines_runners_and_hosts_have_a_key() -> None:
     assert passed_keys.file_of_tests(ROOT / "tests/engines/test_duckdb.py") == "tests/engines/test_duckdb.py"
+    assert passed_keys.file_of_tests(ROOT / "tests/hosts/test_run.py") == "tests/hosts/test_run.py"
     for file in ("tests/end_to_end/test_cli.py", "tests/measuring/test_link.py", "tests/unit/test_rooms.py"):
         assert passed_keys.file_of_tests(ROOT / file) == ""
     assert passed_keys.file_of_tests(Path("/elsewhere/tests/engines/test_some.py")) == ""
