@@ -244,6 +244,19 @@ def test_missing_paths_are_told_by_reason_and_when_the_run_ended_early(tmp_path:
     assert findings[1].next_command == "apt-get install openjdk-17-jdk-headless"
 
 
+def test_a_path_that_cannot_do_what_was_asked_is_missing_with_its_reason(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        path_id = of(records, "path", "sqlite")[0]["path_id"]
+        records[:] = [each for each in records if each["record"] == "path" or each.get("path_id") != path_id]
+        text = "2000 clients; this runner has 1 to 1024"
+        lost = {"record": "failure", "set": 0, "path_id": path_id, "kind": "unsupported", "text": text}
+        records.insert(-1, lost | {"status": "unsupported"})
+
+    finding = next(each for each in found(tmp_path, bend)["missing-path"] if each.severity == "warning")
+    assert finding.text == "sqlite c could not run: 2000 clients; this runner has 1 to 1024"
+    assert finding.paths == ("sqlite c",)
+
+
 def test_no_rule_cries_on_a_calm_run_of_equal_paths(tmp_path: Path) -> None:
     rng = random.Random(1)
     paths = [

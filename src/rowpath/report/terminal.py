@@ -26,7 +26,11 @@ SEVERITY = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note
 TRUST = {"proven and quiet": ("✓", "bold green"), "refused": ("✗", "bold red"), "unproven": ("✗", "bold red")}
 PICTURES = 4  # with bars
 ENOUGH_ROWS = 4  # of a picture
-SAID_ELSEWHERE = ("provisional", "missing-path")  # by a sentence; by the count of paths that did not run
+SAID_ELSEWHERE = {
+    ("provisional", "note"),
+    ("provisional", "warning"),
+    ("missing-path", "note"),
+}  # by a sentence, a count
 
 
 @dataclass(frozen=True)
@@ -149,7 +153,11 @@ def shared(counts: Sequence[int], rows: int) -> list[int]:
 
 def _findings(answer: Answer) -> list[MergedFinding]:
     """The findings that nothing else on the screen says already."""
-    return [each for each in answer.findings if each.text not in answer.trust.line and each.id not in SAID_ELSEWHERE]
+    return [
+        each
+        for each in answer.findings
+        if each.text not in answer.trust.line and (each.id, each.severity) not in SAID_ELSEWHERE
+    ]
 
 
 def _finding(finding: MergedFinding, width: int) -> Text:

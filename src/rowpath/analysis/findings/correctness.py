@@ -122,7 +122,7 @@ def converted_values(evidence: Evidence) -> Iterator[Finding]:
 
 
 def missing_path(evidence: Evidence) -> Iterator[Finding]:
-    """Paths that did not run, by reason; and planned ones of which nothing was measured."""
+    """Paths that did not run or could not, by reason; and planned ones of which nothing was measured."""
     by_reason: dict[tuple[str, str], list[str]] = {}
     for dropped in evidence.journal.dropped:
         by_reason.setdefault((dropped.reason, dropped.remedy), []).append(_name(dropped))
@@ -134,6 +134,7 @@ def missing_path(evidence: Evidence) -> Iterator[Finding]:
     measured = {cell.path.path_id for cell in evidence.cells.cells.values()}
     measured |= {figure.path_id for figure in evidence.mixed_load.figures} if evidence.mixed_load else set()
     failed = {record.path_id for record in evidence.journal.all(FailureRecord)}
+    yield from _unsupported(evidence, measured)
     silent = [path.name for path_id, path in evidence.journal.paths.items() if path_id not in measured | failed]
     if silent:
         ended = evidence.journal.outcome or "killed, or still running"
@@ -146,6 +147,19 @@ def missing_path(evidence: Evidence) -> Iterator[Finding]:
             f"rowpath run --resume {evidence.directory}",
             tuple(silent),
         )
+
+
+def _unsupported(evidence: Evidence, measured: set[str]) -> Iterator[Finding]:
+    """Paths of which nothing was measured, because the runner cannot do what was asked of it."""
+    reasons: dict[str, dict[str, None]] = {}
+    for failure in evidence.journal.all(FailureRecord):
+        if failure.status == "unsupported" and not failure.phase and failure.path_id not in measured:
+            reasons.setdefault(failure_text(failure), {})[evidence.name(failure.path_id)] = None
+    for reason, names in reasons.items():
+        yield Finding(
+            "missing-path", "warning", f"{_paths(list(names))} could not run: {reason}", words(names), reason,
+            f"rowpath run {evidence.experiment} --plan", tuple(names),
+        )  # fmt: skip
 
 
 def _paths(names: list[str]) -> str:
