@@ -12,6 +12,7 @@ import pytest
 from rowpath.hosts import cluster, node, setup
 from rowpath.journal import reader
 from rowpath.journal.records import CountedRecord, MemoryRecord, SampleRecord, VerifyRecord
+from rowpath.machine.counters import syncs
 from tests.hosts.conftest import experiment
 from tests.hosts.lab import ROOT, Lab
 
@@ -32,6 +33,38 @@ def _ran(lab: Lab, directory: Path, *words: str) -> reader.Records:
     records = reader.read(directory)
     assert records.outcome == "complete"
     return records
+
+
+WRITING = """schema_version = 1
+name = "writing"
+title = "Durable writes to a server and to a file"
+phases = ["library.write"]
+scale = 0.02
+
+[measure]
+sets = 1
+max_sets = 1
+rounds = 1
+warm_cap_s = 0.1
+
+[[paths]]
+[paths.select]
+engine = "postgresql"
+deployment = "server"
+durability = ["full", "none"]
+language = "c"
+driver = "libpq"
+statement = "prepared"
+transport = "tcp"
+
+[[paths]]
+[paths.select]
+engine = "sqlite"
+durability = ["full", "none"]
+language = "c"
+driver = "sqlite"
+statement = "prepared"
+"""
 
 
 def _digests(records: reader.Records) -> dict[str, str]:
@@ -76,6 +109,33 @@ def _passed(records: reader.Records) -> dict[str, tuple[int | None, ...]]:
             found[path.coordinates["driver"]] = each.operations, each.round_trips, each.bytes_sent, each.bytes_received
     assert len(found) == 4
     assert all(None not in counts for counts in found.values())
+    return found
+
+
+def test_syncs_are_counted_where_the_process_is(namespaces: Lab, tmp_path: Path) -> None:
+    file = tmp_path / "writing.toml"
+    file.write_text(WRITING)
+    far = _ran(namespaces, tmp_path / "far", str(file), "--hosts", str(namespaces.file))
+    here = _ran(namespaces, tmp_path / "here", str(file))
+    counted = _written(far)
+    assert counted == _written(here)
+    assert all((total >= operations) is (key[1] == "full") for key, (operations, total, *_) in counted.items())
+    assert {host: (cost.ns > 0, cost.syncs > 0) for host, cost in far.sync_costs.items()} == {
+        "db": (True, True),
+        "app1": (True, True),
+    }
+    assert set(here.sync_costs) == {""}
+    assert all(host.methods["syncs"] == syncs.MEANS for host in far.hosts.values())
+    assert "one sync" in (tmp_path / "far" / "report.html").read_text().lower()
+
+
+def _written(records: reader.Records) -> dict[tuple[str, str], tuple[int | None, ...]]:
+    """What was counted of each path's writes: operations, syncs, commits."""
+    found = {}
+    for each in records.all(CountedRecord):
+        get = records.paths[each.path_id].coordinates.get
+        found[get("engine"), get("durability")] = each.operations, each.syncs, each.commits
+    assert len(found) == 4
     return found
 
 
