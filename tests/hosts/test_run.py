@@ -118,7 +118,7 @@ def test_syncs_are_counted_where_the_process_is(namespaces: Lab, tmp_path: Path)
     file = tmp_path / "writing.toml"
     file.write_text(WRITING)
     far = _ran(namespaces, tmp_path / "far", str(file), "--hosts", str(namespaces.file))
-    here = _ran(namespaces, tmp_path / "here", str(file))
+    here = _ran(namespaces, tmp_path / "here", str(file), "--wait-for-quiet", "0s")
     there, locally = _written(far), _written(here)
     for (engine, durability), (operations, syncs_there, *more) in there.items():
         expected, syncs_here, *as_many = locally[engine, durability]
