@@ -21,6 +21,7 @@ from tests.hosts.lab import Lab
 
 SECONDS = 1.5
 S = 1_000_000_000
+LEAST_BYTES = 40  # Bind, Execute and Sync of the protocol
 SPREAD = {"readers": {"app1": 2, "app2": 1}, "writers": {"app1": 1, "app2": 1}, "arrivals": {"app1": 1, "app2": 1}}
 DUE = {"arrivals": 100, "observer": 20 * SECONDS, "readers": 0, "writers": 0}  # of its stage
 
@@ -104,6 +105,15 @@ def test_processes_are_read_on_their_hosts(records: reader.Records) -> None:
             used[name] = used.get(name, 0) + (process.cpu_ns or 0)
     assert {"client", "client app1", "client app2", "server", "controller"} <= used.keys()
     assert all(used.values())
+
+
+def test_bytes_of_the_connections_of_every_host_are_counted(records: reader.Records) -> None:
+    for path_id in records.paths:
+        carried = [each.connections for each in records.all(SecondRecord) if each.path_id == path_id]
+        assert None not in carried
+        operations = sum(each.operations for each in records.all(ClientGroupRecord) if each.path_id == path_id)
+        # What one bound execution takes at least: one host's share alone would be less.
+        assert sum(each.sent_bytes for each in carried if each) > LEAST_BYTES * operations > 0
 
 
 def test_people_see_what_hosts_did(namespaces: Lab, directory: Path) -> None:

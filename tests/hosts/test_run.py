@@ -6,16 +6,19 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rowpath.hosts import cluster, node, setup
 from rowpath.journal import reader
 from rowpath.journal.records import CountedRecord, MemoryRecord, SampleRecord, VerifyRecord
+from rowpath.machine.counters import syncs
 from tests.hosts.conftest import experiment
 from tests.hosts.lab import ROOT, Lab
 
 BOTH = '["postgresql", "mariadb"]'
+BACKGROUND = 3  # syncs that a server makes for itself meanwhile
 THREE = '["c", "python", "java"]'
 STRANGER = """
 import sys
@@ -32,6 +35,38 @@ def _ran(lab: Lab, directory: Path, *words: str) -> reader.Records:
     records = reader.read(directory)
     assert records.outcome == "complete"
     return records
+
+
+WRITING = """schema_version = 1
+name = "writing"
+title = "Durable writes to a server and to a file"
+phases = ["library.write"]
+scale = 0.01
+
+[measure]
+sets = 1
+max_sets = 1
+rounds = 1
+warm_cap_s = 0.1
+
+[[paths]]
+[paths.select]
+engine = "postgresql"
+deployment = "server"
+durability = "full"
+language = "c"
+driver = "libpq"
+statement = "prepared"
+transport = "tcp"
+
+[[paths]]
+[paths.select]
+engine = "sqlite"
+durability = ["full", "none"]
+language = "c"
+driver = "sqlite"
+statement = "prepared"
+"""
 
 
 def _digests(records: reader.Records) -> dict[str, str]:
@@ -76,6 +111,36 @@ def _passed(records: reader.Records) -> dict[str, tuple[int | None, ...]]:
             found[path.coordinates["driver"]] = each.operations, each.round_trips, each.bytes_sent, each.bytes_received
     assert len(found) == 4
     assert all(None not in counts for counts in found.values())
+    return found
+
+
+def test_syncs_are_counted_where_the_process_is(namespaces: Lab, tmp_path: Path) -> None:
+    file = tmp_path / "writing.toml"
+    file.write_text(WRITING)
+    far = _ran(namespaces, tmp_path / "far", str(file), "--hosts", str(namespaces.file))
+    here = _ran(namespaces, tmp_path / "here", str(file), "--wait-for-quiet", "0s")
+    there, locally = _written(far), _written(here)
+    for (engine, durability), (operations, syncs_there, *more) in there.items():
+        expected, syncs_here, *as_many = locally[engine, durability]
+        assert (operations, more) == (expected, as_many)
+        assert (syncs_there >= operations) is (syncs_here >= operations) is (durability == "full")
+        assert abs(syncs_there - syncs_here) <= BACKGROUND
+    assert {host: (cost.ns > 0, cost.syncs > 0) for host, cost in far.sync_costs.items()} == {
+        "db": (True, True),
+        "app1": (True, True),
+    }
+    assert set(here.sync_costs) == {""}
+    assert all(host.methods["syncs"] == syncs.MEANS for host in far.hosts.values())
+    assert "one sync" in (tmp_path / "far" / "report.html").read_text().lower()
+
+
+def _written(records: reader.Records) -> dict[tuple[str, str], tuple[Any, ...]]:
+    """What was counted of each path's writes: operations, syncs, commits."""
+    found = {}
+    for each in records.all(CountedRecord):
+        get = records.paths[each.path_id].coordinates.get
+        found[get("engine"), get("durability")] = each.operations, each.syncs, each.commits
+    assert len(found) == 3
     return found
 
 

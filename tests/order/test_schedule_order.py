@@ -9,6 +9,8 @@ import pytest
 
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.execution import core_share, run_context
+from rowpath.machine.counters import syncs
+from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
 from tests.order.order_world import (
     ALL,
@@ -22,6 +24,8 @@ from tests.order.order_world import (
     make_plan,
     run,
 )
+
+STEPS = (("up", "postgresql"), ("down", "postgresql"), ("start", "b"), ("stop", "b"))
 
 
 def test_the_order_of_a_run(world: World, tmp_path: Path) -> None:
@@ -51,6 +55,25 @@ def test_the_proof_comes_before_any_set(world: World, tmp_path: Path) -> None:
     records = journal_of(tmp_path)
     kinds = [record["record"] for record in records]
     assert max(at for at, kind in enumerate(kinds) if kind == "verified") < kinds.index("set")
+
+
+def test_a_server_that_is_written_to_counts_its_syncs_while_paths_are_verified(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sync_counting, "means", lambda: syncs.MEANS)
+    monkeypatch.setattr(sync_counting, "environment", lambda _file: {})
+    records = run(world, tmp_path, make_plan(phases=("keyed.insert",)))
+    steps = [event[0] for event in world.events if event[:2] in STEPS]
+    assert steps[:7] == ["up", "down", "up", "start", "stop", "down", "up"], "with the library, then without it"
+    counted = [record["syncs"] for record in records if record["record"] == "counted"]
+    assert counted == [None, 0, None], "the runners of embedded paths did not load the library"
+
+
+def test_where_syncs_are_not_counted_no_server_is_restarted_for_that(world: World, tmp_path: Path) -> None:
+    records = run(world, tmp_path, make_plan(phases=("keyed.insert",)))
+    assert [event[0] for event in world.events if event[:2] in STEPS][:3] == ["up", "start", "stop"]
+    (methods,) = {record["method"]["syncs"] for record in records if record["record"] == "counted"}
+    assert methods == "unavailable: not of interest here"
 
 
 def test_the_order_within_a_set(world: World, tmp_path: Path) -> None:

@@ -147,6 +147,32 @@ def test_sync_bound_writes(
     assert ("sync-bound-writes" in findings) is told
 
 
+@pytest.mark.parametrize(
+    ("where", "host", "told"),
+    [
+        ("client_host=app1 server_host=db", "db", True),
+        ("client_host=app1 server_host=db", "app1", False),
+        ("client_host=app1 server_host=db", "", False),
+        ("client_host=app1", "app1", True),
+        ("", "", True),
+        ("", "db", False),
+    ],
+)
+def test_syncs_cost_what_they_cost_on_the_disk_of_the_engines_host(
+    tmp_path: Path, where: str, host: str, told: bool
+) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        of(records, "counted", "libpq")[0] |= {"syncs": 100, "operations": 100}
+        costs = [{"record": "sync-cost", "ns": ns, "host": name} for name, ns in (("other", 1.0), (host, 8e5))]
+        records[1:1] = costs
+        for sample in of(records, "sample", "libpq"):
+            sample |= {"client_cpu_ns": 0.1 * sample["window_ns"], "server_cpu_ns": 0}
+        records += settle(records)
+
+    findings = found(tmp_path, bend, paths=one(f"{TCP} durability=full {where}", 1e6))
+    assert ("sync-bound-writes" in findings) is told
+
+
 @pytest.mark.parametrize(("share", "told"), [(0.05, True), (0.01, False)])
 def test_collector_pauses(tmp_path: Path, share: float, told: bool) -> None:
     def bend(records: list[factory.Record]) -> None:

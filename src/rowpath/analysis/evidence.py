@@ -95,6 +95,12 @@ class Evidence:
         record = self.path(path_id)
         return record.coordinates.get(key, "none") if record else "none"
 
+    def sync_cost_ns(self, path_id: str) -> float | None:
+        """What one sync costs on the disk of the path's engine; None when it was not measured."""
+        hosts = [self.coordinate(path_id, key) for key in ("server_host", "client_host")]
+        found = self.journal.sync_costs.get(next((host for host in hosts if host != "none"), ""))
+        return found.ns if found else None
+
     def name(self, path_id: str) -> str:
         """The short name of a path; its id when it has none."""
         record = self.path(path_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from rowpath import text
@@ -27,10 +28,16 @@ def hosts(journal: Records) -> list[dict[str, Any]]:
                 "helpers on CPU": ", ".join(map(str, host.helper_cpus)),
                 "MTU": host.mtu or "",
                 **_clock(clocks),
-                "note": host.note,
+                **({"one sync": text.duration(cost.ns)} if (cost := journal.sync_costs.get(name)) else {}),
+                "note": "; ".join([*([host.note] if host.note else []), *missing(host.methods)]),
             }
         )
     return found
+
+
+def missing(methods: Mapping[str, str]) -> list[str]:
+    """The resources that cannot be measured on a host with these methods, each with the reason."""
+    return [f"{what}: {means}" for what, means in methods.items() if means.startswith("unavailable")]
 
 
 def _clock(clocks: dict[str, ClockRecord]) -> dict[str, str]:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from rowpath import text
+from rowpath.analysis.several_hosts import missing
 from rowpath.cli.plan import host_pairs
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.hosts import cluster, foreign, hosts_file, node, setup
@@ -119,6 +120,7 @@ def check(file: Source) -> Iterator[str]:
             yield f"  Rowpath {found['rowpath']}, Python {found['environment']['python']}, {cpus}"
             if found["note"]:
                 yield f"  ! {found['note']}"
+            yield from (f"  ! {each}" for each in missing(found["methods"]))
             yield f"  clock {clock_text(session.clock(host.name, 'before'))}"
         before, begun = _used(session), time.monotonic()
         time.sleep(LOOK_S)

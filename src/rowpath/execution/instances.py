@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CONNECTIONS, External, Instance, Place
 from rowpath.errors import UsageError
 from rowpath.execution.emulated_link import Links
 from rowpath.execution.prepared_phases import PhaseCache
+from rowpath.execution.server_syncs import LocalServerSyncs, ServerSyncs
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table, Workload
@@ -18,6 +19,16 @@ from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
 
 LOOPBACK = "127.0.0.1"
+
+
+class FarEngines(Protocol):
+    """Engines on other hosts."""
+
+    def instance(self, key: Key) -> Instance:
+        """The instance of that key, started and loaded on its host. Errors: RowpathError, RunnerFailure."""
+
+    def server_syncs(self, key: Key) -> ServerSyncs:
+        """The syncs of its server."""
 
 
 class EngineInstances:
@@ -29,12 +40,12 @@ class EngineInstances:
         phase_cache: PhaseCache,
         learn_secret: Callable[[str], None],
         *,
-        far: Callable[[Key], Instance] | None = None,
+        far: FarEngines | None = None,
         listen: str = LOOPBACK,
         clients: tuple[str, ...] = (),
         connections: int = CONNECTIONS,
     ) -> None:
-        """`far`: brings up those of other hosts. `listen` and on: as `Place` has them, where an engine can."""
+        """`far`: those of other hosts. `listen` and on: as `Place` has them, where an engine can."""
         self._directory = directory
         self._far = far
         self._listen = listen
@@ -44,6 +55,7 @@ class EngineInstances:
         self._learn_secret = learn_secret
         self._instances: dict[Key, Instance] = {}
         self._places: dict[Key, Place] = {}
+        self._syncs: dict[Key, ServerSyncs] = {}
         self._links = Links()
 
     def bring_up(self, paths: tuple[PlannedPath, ...], workloads: dict[str, Workload], key: Key) -> Instance:
@@ -51,7 +63,8 @@ class EngineInstances:
         engine_name, deployment, durability, *chosen = key
         version, storage, free, host = ("" if value == "none" else value for value in chosen)
         if host and self._far is not None:
-            instance = self._instances[key] = self._far(key)
+            instance = self._instances[key] = self._far.instance(key)
+            self._syncs[key] = self._far.server_syncs(key)
             self._places[key] = Place(self._directory, self._directory, ())
             for secret in instance.secrets():
                 self._learn_secret(secret)
@@ -63,6 +76,7 @@ class EngineInstances:
             place.listen, place.clients = self._listen, self._clients
         instance = ENGINES[engine_name].instance(deployment, durability, place)
         self._instances[key], self._places[key] = instance, place
+        self._syncs[key] = LocalServerSyncs(instance, place, self._directory / "-".join((*key, "syncs")))
         self._start(instance)
         mine = [planned for planned in paths if key_of(planned.path) == key]
         tables: dict[str, Table] = {}
@@ -93,10 +107,14 @@ class EngineInstances:
         """Every process of every server of ours."""
         return [pid for instance in self._instances.values() for pid in instance.pids()]
 
-    def restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
+    def server_syncs(self, key: Key) -> ServerSyncs:
+        """The syncs of its server, counted from a restart that asks for that until the next one."""
+        return self._syncs[key]
+
+    def restart(self, key: Key, environment: dict[str, str] | None = None, *, count_syncs: bool = False) -> None:
         """Stop and start a server again on its data; `environment` (else none) is added for the new process.
 
-        A server that was given to us is not touched.
+        `count_syncs`: whether the new process counts its syncs. A server that was given to us is not touched.
         """
         instance = self._instances[key]
         if isinstance(instance, External):
@@ -104,6 +122,7 @@ class EngineInstances:
         instance.stop()
         added = self._places[key].environment
         added.clear()
+        self._syncs[key].count(count_syncs)
         added.update(environment or {})
         self._start(instance)
 

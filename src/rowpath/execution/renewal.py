@@ -45,12 +45,12 @@ class Renewal:
         self.restart(key)
         return True
 
-    def restart(self, key: Key, environment: dict[str, str] | None = None) -> None:
+    def restart(self, key: Key, *, count_syncs: bool = False) -> None:
         """Stop and start a server again; one that does not come back is a failure of its paths, not of the run."""
         if key not in self._instances:
             return
         try:
-            self._instances.restart(key, environment)
+            self._instances.restart(key, count_syncs=count_syncs)
         except RowpathError as error:
             self.give_up(key, error)
 

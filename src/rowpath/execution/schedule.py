@@ -5,12 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Literal
 
-from rowpath.engines.base import External
 from rowpath.errors import RowpathError
 from rowpath.execution import emulated_link
 from rowpath.execution.instances import EngineInstances
@@ -35,7 +33,6 @@ from rowpath.model.progress import Progress
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.mixed_load import connections
 from rowpath.planning.plan import SET_LIMIT, Plan, PlannedPath
-from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable
 from rowpath.workloads import generators, load_progress
@@ -72,9 +69,8 @@ class Schedule:
         self.done = done or Done()
         phase_cache = PhaseCache(directory.work / "params")
         self._hosts = hosts
-        far = hosts.instance if hosts is not None else None
         self.engine_instances = EngineInstances(
-            directory.work, phase_cache, scrubber.add, far=far, connections=connections.needed(plan)
+            directory.work, phase_cache, scrubber.add, far=hosts, connections=connections.needed(plan)
         )
         self.context = RunContext(
             plan,
@@ -93,7 +89,6 @@ class Schedule:
         self._set_runner = SetRunner(self.context, hosts=hosts)
         self._paths_to_repeat = paths_to_repeat
         self._lost = LostHosts(self.context, hosts, self.engine_instances.forget_host, self._bring_up_one)
-        self._server_syncs: dict[Key, Path] = {}
         self._within_s, self._spent_s = within_s, spent_s
 
     def run(self, measure: bool = True) -> None:
@@ -106,8 +101,7 @@ class Schedule:
             with load_progress.watched(self.progress.loading):
                 self._bring_up()
                 self._measure_links()
-                if any(self.plan.phase(name).writes for planned in self.plan.paths for name in planned.phases):
-                    self.journal.write(SyncCostRecord(**asdict(sync_cost.measure(self.directory.work))))
+                self._measure_syncs()
                 if measure and not self.done.verified:
                     self._move()
                 self._prove_all(measure)
@@ -192,31 +186,36 @@ class Schedule:
                 except RunnerFailure as failure:  # its paths run all the same, nothing is predicted for them
                     self.journal.write(NoteRecord(f"cannot measure the link {value}: {failure}"))
 
+    def _writing(self, paths: Iterable[PlannedPath]) -> list[Key]:
+        """The instances into which some of these paths write."""
+        writing = (p for p in paths if any(self.plan.phase(name).writes for name in p.phases))
+        return list(dict.fromkeys(key_of(planned.path) for planned in writing))
+
+    def _measure_syncs(self) -> None:
+        """What one sync costs on each disk that is written to."""
+        for host in dict.fromkeys(key[-1] for key in self._writing(self.plan.paths)):
+            if host == "none" or self._hosts is None:
+                self.journal.write(SyncCostRecord(**asdict(sync_cost.measure(self.directory.work))))
+            else:
+                self.journal.write(SyncCostRecord(**asdict(self._hosts.sync_cost(host)), host=host))
+
     def _prove_all(self, measure: bool) -> None:
         todo = [p for p in self.plan.paths if p.path.id not in self.done.verified and self.context.runnable(p)]
-        writing = {key_of(p.path) for p in todo if any(self.plan.phase(name).writes for name in p.phases)}
-        ours = {
-            key
-            for key in writing
-            if key[-1] == "none"  # on another host its syncs are not counted
-            and key in self.engine_instances
-            and not isinstance(self.engine_instances[key], External)
-        }
-        counted = [key for key in ours if key[1] == "server" and syncs.probe() == syncs.MEANS]
+        instances = self.engine_instances
+        writing = [key for key in self._writing(todo) if key in instances]
+        counted = [key for key in writing if instances.server_syncs(key).means() == syncs.MEANS]
         for key in counted:
-            file = syncs.make_file(self.directory.work / "-".join((*key, "syncs")))
-            self._server_syncs[key] = file
-            self._renewal.restart(key, sync_counting.environment(file))
+            self._renewal.restart(key, count_syncs=True)
         for number, planned in enumerate(todo, 1):
             key = key_of(planned.path)
             self._renewal.revive(key)
-            if key not in self.engine_instances:
+            if key not in instances:
                 continue
             self.progress.note(f"verifying {planned.name} ({number} of {len(todo)})")
             if self._hosts is not None and self._is_far(planned):
                 bad = self._hosts.prove(self.context, planned, measure)
             else:
-                bad = VerificationPass(self.context, planned, measure, self._server_syncs.get(key)).prove()
+                bad = VerificationPass(self.context, planned, measure, instances.server_syncs(key).read).prove()
             self.context.bad[planned.path.id] = bad
             self.journal.write(VerifiedRecord(planned.path.id, bad))
             for phase, status in bad.items():

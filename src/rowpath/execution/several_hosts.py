@@ -10,8 +10,10 @@ from typing_extensions import override
 
 from rowpath.engines.base import Instance
 from rowpath.execution.run_context import RunContext
+from rowpath.execution.server_syncs import ServerSyncs
 from rowpath.execution.worker import Worker
 from rowpath.journal.record_base import Record
+from rowpath.machine.counters.sync_cost import SyncCost
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
@@ -68,6 +70,12 @@ class Hosts(Protocol):
 
     def instance(self, key: Key) -> Instance:
         """The instance of that key, started and loaded on its host. Errors: RowpathError, RunnerFailure."""
+
+    def server_syncs(self, key: Key) -> ServerSyncs:
+        """The syncs of that instance's server."""
+
+    def sync_cost(self, host: str) -> SyncCost:
+        """What one sync costs on the disk of that host's part of the run."""
 
     def worker(self, planned: PlannedPath, log: Callable[[str], None]) -> Worker:
         """A new runner on the path's client host. Errors: RowpathError, RunnerFailure."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from rowpath.execution.worker import Worker, verify_record
 from rowpath.journal.records import CountedRecord, FailureRecord, OperationShape
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.machine.counters import socket_options, syncs, system_calls
+from rowpath.machine.counters.syncs import SyncCount
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
@@ -47,14 +49,15 @@ class VerificationPass:
     """The pass over one path; it journals what it finds."""
 
     def __init__(
-        self, context: RunContext, planned: PlannedPath, count_commits: bool, server_syncs: Path | None = None
+        self, context: RunContext, planned: PlannedPath, count_commits: bool, server_syncs: Callable[[], SyncCount]
     ) -> None:
-        """`server_syncs`: where the path's server counts syncs."""
+        """`server_syncs`: what the path's server counted so far."""
         self._context = context
         self._planned = planned
         self._workloads = context.prepared_workloads(planned)
         self._count_commits = count_commits
-        self._sync_file = None if planned.path.embedded else server_syncs
+        self._server_syncs = server_syncs
+        self._sync_file: Path | None = None  # of a runner that writes itself
 
     def prove(self) -> dict[str, str]:
         """The phases this path must not be measured in, with the status why: `wrong`, `failed`, `unsupported`.
@@ -93,15 +96,20 @@ class VerificationPass:
     def _counting_syncs(self) -> dict[str, str]:
         """What is added to the runner's environment so that it counts its syncs, where it writes itself."""
         writes = any(self._context.plan.phase(name).writes for name in self._planned.phases)
-        if not writes or not self._planned.path.embedded or syncs.probe() != syncs.MEANS:
+        if not writes or not self._planned.path.embedded or sync_counting.means() != syncs.MEANS:
             return {}
         self._sync_file = syncs.make_file(self._context.directory.work / "client-syncs")
         return sync_counting.environment(self._sync_file)
 
-    def _counts_syncs(self) -> bool:
-        """Whether a library that counts is in the process that writes."""
-        client = self._planned.path.embedded
-        return not client or (self._sync_file is not None and syncs.counts(self._sync_file, self._worker.runner.pid))
+    def _syncs(self) -> SyncCount:
+        """Of the process that writes."""
+        if not self._planned.path.embedded:
+            return self._server_syncs()
+        if self._sync_file is None:
+            return SyncCount(method=sync_counting.means())
+        if not syncs.counts(self._sync_file, self._worker.runner.pid):
+            return SyncCount()
+        return SyncCount(syncs.read(self._sync_file)["total"], syncs.MEANS)
 
     def _phase(self, prepared_workload: PreparedWorkload, name: str) -> bool:
         """Whether the phase delivers and writes the right rows; a `counted` record of what it costs."""
@@ -140,14 +148,14 @@ class VerificationPass:
 
     def _observe(self, work: PreparedPhase, settling: int, operations: int, single_calls: int | None) -> Observation:
         """`settling`: operations done before; `single_calls`: system calls of a request for one."""
-        worker, counting, sync_file = self._worker, self._counting, self._sync_file
+        worker, counting = self._worker, self._counting
         commits_before = self._commits()
         if counting:
             counting.proxy.patience(PATIENCE_S if self._planned.path.pipelined else 0)
             counting.proxy.watch(distinctive(work.sql) if work.phase.kind != "load" else "")
             counting.proxy.reset()
         statements_before = statement_counts(worker.instance)
-        syncs_before = syncs.read(sync_file) if sync_file and work.phase.writes and self._counts_syncs() else None
+        syncs_before = self._syncs() if work.phase.writes else SyncCount()
         with system_calls.counting(worker.runner.pid) as together:
             first = settling if work.phase.writes else 0
             reply = worker.sample(work, "warm", operations=operations, first=first).reply
@@ -170,9 +178,9 @@ class VerificationPass:
             more = together.calls - single_calls
             counts |= {"system_calls": more / (operations - step) * operations} if more >= 0 else {}
         sources["system_calls"] = system_calls.probe()
-        if syncs_before is not None and sync_file is not None:
-            counts["syncs"] = syncs.read(sync_file)["total"] - syncs_before["total"]
-            sources["syncs"] = syncs.MEANS
+        sources |= {"syncs": syncs_before.method} if syncs_before.method else {}
+        if syncs_before.total is not None and (syncs_after := self._syncs().total) is not None:
+            counts["syncs"] = syncs_after - syncs_before.total
         commits_after = self._commits() if commits_before is not None else None
         if commits_before is not None and commits_after is not None:
             counts["commits"] = commits_after - commits_before - len(worker.instance.flush_statements)

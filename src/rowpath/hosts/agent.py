@@ -22,7 +22,9 @@ from rowpath.hosts.server_side import Facts, HeldServer
 from rowpath.hosts.way_watch import WayWatch
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.journal.record_base import Record
-from rowpath.machine import cpus, describe, processes
+from rowpath.machine import counters, cpus, describe, processes
+from rowpath.machine.counters import sync_cost
+from rowpath.machine.counters.sync_cost import SyncCost
 from rowpath.model.hosts import cpu_list
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import unavailable
@@ -40,6 +42,7 @@ ENGINE_METHODS = frozenset(
     {"check", "options", "own_copy", "settle", "commits", "size_bytes", "facts", "statement_counts"}
 )
 REPLIES_KEPT = 4  # calls under way at once: of a step, and a look at the network
+SYNCS_METHODS = frozenset({"means", "count", "read"})
 SERVER_METHODS = frozenset({"notice", "take_cores", "leave_cores", "memory_bytes", "written_bytes"})
 
 
@@ -97,6 +100,7 @@ class Agent:
             "measured_cpus": list(cpus.usable()),
             "spare_cpus": list(cpus.spare_cpus()),
             "environment": describe.describe(tools()) | {"python": platform.python_version()},
+            "methods": counters.probe(),
             "note": cpus.not_kept_apart(()),
             "mtu": network.mtu(self._address),
         }
@@ -176,6 +180,16 @@ class Agent:
         if method not in SERVER_METHODS:
             raise InternalError(f"unknown method '{method}' of a server", "run the same Rowpath on every host")
         return getattr(self._now().held[key], method)()
+
+    def server_syncs(self, key: Key, method: str, *arguments: Any) -> Any:
+        """A method of a server's syncs here."""
+        if method not in SYNCS_METHODS:
+            raise InternalError(f"unknown method '{method}' of syncs", "run the same Rowpath on every host")
+        return getattr(self._now().instances.server_syncs(key), method)(*arguments)
+
+    def sync_cost(self) -> SyncCost:
+        """What one sync costs on the disk of the run's directory here."""
+        return sync_cost.measure(self._now().context.directory.work)
 
     def worker_start(self, path_id: str) -> tuple[int, int, bool]:
         """A new runner on a path: its number here, its pid, and whether helper threads take part."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.load import Seen
-from rowpath.journal.mixed_load_records import ProcessSecond
+from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.model.histogram import empty
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.runners.process import RunnerFailure
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rowpath.hosts.far_load import FarProcesses
 
 Counts = NDArray[np.uint32]
+Second = TypeVar("Second", ProcessSecond, ConnectionsSecond)
 
 
 class FarCounters:
@@ -127,7 +128,7 @@ def stall_ns(parts: Sequence[Seen]) -> int:
 
 
 class FarUsage:
-    """As `Usage`: clients are read on their hosts, the server on its own; connections are not counted."""
+    """As `Usage`: clients and their connections are read on their hosts, the server on its own."""
 
     def __init__(self, far: FarProcesses) -> None:
         self._far = far
@@ -136,12 +137,15 @@ class FarUsage:
             self._server = far.planned.path.get("server_host"), key_of(far.planned.path)
         self._own = ProcessUse(lambda: [os.getpid()], own=True)
 
-    def since(self) -> tuple[dict[str, ProcessSecond], None]:
+    def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
         """As `Usage` has it; clients on several hosts also one by one."""
-        clients = self._far.ask_load(self._far.hosts, "used", may_miss=True)
+        seen: dict[str, tuple[ProcessSecond | None, ConnectionsSecond | None]]
+        seen = self._far.ask_load(self._far.hosts, "used", may_miss=True)
+        clients = {host: each for host, (each, _carried) in seen.items()}
+        carried = [each for _used, each in seen.values() if each]
         used = {f"client {host}": each for host, each in clients.items() if each} if len(clients) > 1 else {}
         if several := [each for each in clients.values() if each]:
-            used["client"] = _sum(several)
+            used["client"] = _sum(ProcessSecond, several)
         if self._server is not None:
             host, key = self._server
             server = self._far.ask({host: ("server_used", key)}, may_miss=True).get(host)
@@ -150,12 +154,12 @@ class FarUsage:
         backup = self._far.ask({engine: ("backups_used",)}, may_miss=True).get(engine)
         used |= {"backup": backup} if backup else {}
         own = self._own.since()
-        return used | ({"controller": own} if own else {}), None
+        return used | ({"controller": own} if own else {}), _sum(ConnectionsSecond, carried) if carried else None
 
 
-def _sum(parts: Sequence[ProcessSecond]) -> ProcessSecond:
-    found = ProcessSecond()
-    for name in ProcessSecond.__struct_fields__:
+def _sum(kind: type[Second], parts: Sequence[Second]) -> Second:
+    found = kind()
+    for name in kind.__struct_fields__:
         known = [value for each in parts if (value := getattr(each, name)) is not None]
         setattr(found, name, sum(known) if known else None)
     return found

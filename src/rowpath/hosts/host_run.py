@@ -18,12 +18,13 @@ from rowpath.execution.mixed_load import directory_copies
 from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
+from rowpath.execution.server_syncs import ServerSyncs
 from rowpath.execution.verification_pass import VerificationPass
 from rowpath.execution.worker import Worker
 from rowpath.hosts import load, node
 from rowpath.hosts.host_backups import HostBackups
 from rowpath.hosts.replies import Ask
-from rowpath.hosts.server_side import Facts, HeldServer, far_server
+from rowpath.hosts.server_side import Facts, FarServerSyncs, HeldServer, far_server
 from rowpath.journal.record_base import Record
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import processes
@@ -144,10 +145,17 @@ class HostRun:
         assert work.after is not None
         return work.after
 
+    def server_syncs(self, key: Key) -> ServerSyncs:
+        """The syncs of a server, here or on another host."""
+        here = key[-1] == self.name
+        return self.instances.server_syncs(key) if here else FarServerSyncs(key, self._peers[key[-1]])
+
     def prove(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
         """The verification pass of a path, and its records."""
         self.records.clear()
-        bad = VerificationPass(self.context, self.planned(path_id), count_commits).prove()
+        planned = self.planned(path_id)
+        syncs = self.server_syncs(key_of(planned.path))
+        bad = VerificationPass(self.context, planned, count_commits, syncs.read).prove()
         return bad, list(self.records)
 
     def copy_directories(self, engine: str) -> tuple[list[Record], list[str]]:

@@ -22,8 +22,9 @@ from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
-from rowpath.journal.mixed_load_records import AcknowledgedRecord, ProcessSecond
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, ConnectionsSecond, ProcessSecond
 from rowpath.journal.records import WorkerRecord
+from rowpath.machine.counters.connections import Growth
 from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.protocol import GroupSpec, GroupTotal
@@ -83,6 +84,8 @@ class HostLoad:
         self._seats: dict[str, Seat] = {}  # of backups that are statements, by name
         self._counters: SharedCounters | None = None
         self._use = ProcessUse(self._processes.pids)
+        options = instance.options(planned.path) if planned.path.get("transport") == "tcp" else {}
+        self._growth = Growth(options["port"], options["host"]) if options else None
 
     @property
     def workers(self) -> list[Worker]:
@@ -179,9 +182,10 @@ class HostLoad:
                 client.first += work.parameter_first // max(1, work.phase.rows_per_operation)
         return totals
 
-    def used(self) -> ProcessSecond | None:
-        """What our processes used since the last time."""
-        return self._use.since()
+    def used(self) -> tuple[ProcessSecond | None, ConnectionsSecond | None]:
+        """What our processes used since the last time, and what their connections carried (None: no TCP)."""
+        bytes_ = self._growth.since() if self._growth else None
+        return self._use.since(), ConnectionsSecond(*bytes_) if bytes_ else None
 
     def kill(self, group: str) -> None:
         """End the process of a group that does not end by itself."""

@@ -15,6 +15,7 @@ from rowpath.machine import cpus, processes
 from rowpath.machine.counters import core_users, cpu, disk, memory
 from rowpath.machine.counters.core_users import CoreUser, Look
 from rowpath.machine.counters.noise import NS_PER_TICK
+from rowpath.machine.counters.syncs import SyncCount
 from rowpath.model.path import AccessPath
 from rowpath.planning.instance_key import Key
 
@@ -186,6 +187,27 @@ class FarCountingServer(FarServer):
     def statement_counts(self) -> dict[str, int]:
         """As `CountsStatements` has it."""
         found: dict[str, int] = self._of("statement_counts")
+        return found
+
+
+class FarServerSyncs:
+    """The syncs of a server on another host, which counts them there."""
+
+    def __init__(self, key: Key, ask: Ask) -> None:
+        self._key = key
+        self._ask = ask
+
+    def means(self) -> str:
+        """As `ServerSyncs` has it."""
+        return str(self._ask("server_syncs", self._key, "means"))
+
+    def count(self, wanted: bool) -> None:
+        """As `ServerSyncs` has it."""
+        self._ask("server_syncs", self._key, "count", wanted)
+
+    def read(self) -> SyncCount:
+        """As `ServerSyncs` has it."""
+        found: SyncCount = self._ask("server_syncs", self._key, "read")
         return found
 
 

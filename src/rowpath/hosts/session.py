@@ -13,6 +13,7 @@ from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.execution.mixed_load.backup_site import BackupSite
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.run_context import RunContext
+from rowpath.execution.server_syncs import ServerSyncs
 from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
 from rowpath.hosts import cluster, foreign, hosts_file, network, node
@@ -22,10 +23,11 @@ from rowpath.hosts.far_worker import FarWorker
 from rowpath.hosts.hosts_file import Source
 from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.returns import Returns
-from rowpath.hosts.server_side import Facts, far_server
+from rowpath.hosts.server_side import Facts, FarServerSyncs, far_server
 from rowpath.journal.host_records import ClockRecord, HostRecord, RoundTrip, WayRecord
 from rowpath.journal.record_base import Record
 from rowpath.machine import processes
+from rowpath.machine.counters.sync_cost import SyncCost
 from rowpath.model.hosts import Host, HostsFile
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.path import AccessPath
@@ -164,6 +166,15 @@ class Session:
         facts: Facts = self._cluster.ask(key[-1], "bring_up", key)
         return far_server(facts, self._cluster.asking(key[-1]))
 
+    def server_syncs(self, key: Key) -> ServerSyncs:
+        """As `Hosts` has it."""
+        return FarServerSyncs(key, self._cluster.asking(key[-1]))
+
+    def sync_cost(self, host: str) -> SyncCost:
+        """As `Hosts` has it."""
+        found: SyncCost = self._cluster.ask(host, "sync_cost")
+        return found
+
     def worker(self, planned: PlannedPath, log: Callable[[str], None]) -> Worker:
         """As `Hosts` has it."""
         worker = FarWorker(planned, self._cluster.asking(planned.path.get("client_host")))
@@ -228,6 +239,7 @@ class Session:
             mtu=hello["mtu"],
             environment=hello["environment"],
             note=hello["note"],
+            methods=hello["methods"],
         )
 
     def clock(self, name: str, when: str) -> ClockRecord:

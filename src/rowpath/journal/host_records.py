@@ -20,6 +20,7 @@ class HostRecord(Record, tag="host"):
     mtu: int = 0  # of the interface, in bytes; 0: not known
     environment: dict[str, Any] = {}
     note: str = ""  # what shares cores with what is measured; empty: nothing
+    methods: dict[str, str] = {}  # by resource, as those of a run
 
 
 class ClockRecord(Record, tag="clock"):

@@ -64,7 +64,7 @@ class Records:
     notes: list[str] = field(default_factory=list)
     probe: list[ProbeRecord] = field(default_factory=list)
     explanations: dict[tuple[str, str], Explanation] = field(default_factory=dict)  # by path's name and phase, the last
-    sync_cost: SyncCostRecord | None = None
+    sync_costs: dict[str, SyncCostRecord] = field(default_factory=dict)  # by host (empty: this machine), the last
     hosts: dict[str, HostRecord] = field(default_factory=dict)  # by name
     clocks: list[ClockRecord] = field(default_factory=list)
     ways: list[WayRecord] = field(default_factory=list)
@@ -121,7 +121,7 @@ class Records:
         elif isinstance(record, DroppedRecord):
             self.dropped.append(record)
         elif isinstance(record, SyncCostRecord):
-            self.sync_cost = record
+            self.sync_costs[record.host] = record
         elif isinstance(record, LinkRecord):
             self.links[record.link, record.placement] = record
         elif isinstance(record, HostRecord):

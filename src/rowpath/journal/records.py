@@ -238,11 +238,12 @@ class NoiseRecord(InSet, tag="noise"):
 
 
 class SyncCostRecord(Record, tag="sync-cost"):
-    """What one sync costs on the disk of the run's directory, measured once."""
+    """What one sync costs on the disk of the run's directory on a host, measured once."""
 
     ns: float = 0
     syncs: int = 0
     method: str = ""
+    host: str = ""  # empty: this machine
 
 
 class LinkRecord(Record, tag="link"):

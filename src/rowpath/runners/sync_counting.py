@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rowpath.errors import EnvironmentMissing
 from rowpath.machine.counters import syncs
 from rowpath.runners.toolchains import c
+
+
+def means() -> str:
+    """By which means syncs are counted here, the library being built; `unavailable: …` where they are not."""
+    found = syncs.probe()
+    if found == syncs.MEANS:
+        try:
+            c.sync_count_library()
+        except EnvironmentMissing as error:
+            return f"unavailable: {error.message}"
+    return found
 
 
 def environment(file: Path) -> dict[str, str]:

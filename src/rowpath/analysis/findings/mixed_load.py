@@ -257,23 +257,23 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
 
 def sync_bound(evidence: Evidence) -> Iterator[Finding]:
     """`sync-bound-writes` of groups: the syncs' measured cost explains most of the service time; each once."""
-    cost = evidence.journal.sync_cost
     reported: set[tuple[str, str]] = set()
-    for each in _figures(evidence) if cost is not None else ():
+    for each in _figures(evidence):
+        each_ns = evidence.sync_cost_ns(each.path_id)
         workload, _, phase = each.phase.rpartition(".")
         proof = evidence.counted.get((each.path_id, workload, phase))
         syncs, took = proof.each("syncs") if proof else None, each.service.mean_ns
         durable = evidence.coordinate(each.path_id, "durability") == "full" and evidence.writes(workload, phase)
-        if cost is None or syncs is None or not took or not durable:
+        if each_ns is None or syncs is None or not took or not durable:
             continue
-        if not syncs_explain(syncs, cost.ns, took) or (each.path_id, each.client_group) in reported:
+        if not syncs_explain(syncs, each_ns, took) or (each.path_id, each.client_group) in reported:
             continue
         reported.add((each.path_id, each.client_group))
         yield Finding(
             "sync-bound-writes",
             "note",
             f"{each.client_group} of {each.name} are disk-bound in '{each.stage}': paths can hardly differ",
-            syncs_text(syncs, cost.ns, took),
+            syncs_text(syncs, each_ns, took),
             "each commit waits until the log is on disk",
             evidence.rerun("durability=none"),
             (each.name,),

@@ -104,25 +104,25 @@ def _idle(sample: SampleRecord) -> float:
 
 def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
     """Durable writes that wait mostly for the disk: the syncs' measured cost explains the time, the CPU does not."""
-    cost = evidence.journal.sync_cost
-    for cell in evidence.sound() if cost is not None else ():
+    for cell in evidence.sound():
+        each_ns = evidence.sync_cost_ns(cell.key[0])
         syncs = evidence.per_operation(cell, "syncs")
         cpu = statistics.median(_cpu_each(sample) for sample in cell.samples) if cell.costs else 0.0
         took = cell.median
         durable = cell.path.coordinates.get("durability") == "full" and evidence.writes(*cell.key[1:3])
-        if cost is None or took is None or syncs is None or not durable or cell.regime != "steady":
+        if each_ns is None or took is None or syncs is None or not durable or cell.regime != "steady":
             continue
-        if cpu > SYNC_CPU_MOST * took or not syncs_explain(syncs, cost.ns, took):
+        if cpu > SYNC_CPU_MOST * took or not syncs_explain(syncs, each_ns, took):
             continue
         yield Finding(
             "sync-bound-writes",
             "note",
             f"{cell.path.name} is disk-bound in {phase_text(cell)}: drivers can hardly differ",
-            f"{syncs_text(syncs, cost.ns, took)}; both sides' CPU is {text.share(cpu / took)}",
+            f"{syncs_text(syncs, each_ns, took)}; both sides' CPU is {text.share(cpu / took)}",
             "each commit waits until the rows are on disk",
             evidence.rerun("durability=none"),
             (cell.path.name,),
-            min(1.0, syncs * cost.ns / took),
+            min(1.0, syncs * each_ns / took),
         )
     yield from mixed_load.sync_bound(evidence)
 

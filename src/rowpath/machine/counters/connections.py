@@ -15,11 +15,7 @@ _REQUEST_DUMP = 0x301  # NLM_F_REQUEST | NLM_F_DUMP
 _ERROR, _DONE = 2, 3
 _INET_DIAG_INFO = 2
 _ESTABLISHED = 1 << 1
-# What a peer of 127.0.0.1 is called: by an IPv4 socket, by an IPv6 one (a JVM opens those), and ::1.
-_LOOPBACK = {
-    socket.AF_INET: (socket.inet_aton("127.0.0.1") + bytes(12),),
-    socket.AF_INET6: (socket.inet_pton(socket.AF_INET6, "::ffff:127.0.0.1"), socket.inet_pton(socket.AF_INET6, "::1")),
-}
+_LOOPBACK = "127.0.0.1"
 _HEADER = struct.Struct("=IHHII")  # nlmsghdr
 _ASK = struct.Struct("=BBBBI")  # inet_diag_req_v2 up to its socket id
 _ID_BYTES = 48
@@ -30,15 +26,15 @@ _BYTES_AT = 120  # of tcpi_bytes_acked in tcp_info; tcpi_bytes_received follows
 Each = dict[bytes, tuple[int, int]]  # by the kernel's cookie of a connection: bytes to and from the server
 
 
-def of_each(port: int) -> Each | None:
-    """Bytes of each connection to 127.0.0.1:port that is established now; None: unavailable.
+def of_each(port: int, address: str = _LOOPBACK) -> Each | None:
+    """Bytes of each connection from here to that port of an IPv4 address that is established now; None: unavailable.
 
     Each counts one byte more to the server than was sent: the greeting of TCP.
     """
     found: Each = {}
     try:
-        for family in (socket.AF_INET, socket.AF_INET6):
-            found.update(_dump(family, port))
+        for family, names in _peers(address).items():
+            found.update(_dump(family, port, names))
     except OSError:
         return None
     return found
@@ -47,13 +43,14 @@ def of_each(port: int) -> Each | None:
 class Growth:
     """Bytes that went over the connections to a port since the last call; what ended in between is not seen."""
 
-    def __init__(self, port: int) -> None:
+    def __init__(self, port: int, address: str = _LOOPBACK) -> None:
         self._port = port
-        self._last: Each = of_each(port) or {}
+        self._address = address
+        self._last: Each = of_each(port, address) or {}
 
     def since(self) -> tuple[int, int] | None:
         """To and from the server; None: unavailable, or no connection goes to that port."""
-        now = of_each(self._port) or {}
+        now = of_each(self._port, self._address) or {}
         last, self._last = self._last, now
         if not now:
             return None
@@ -75,7 +72,14 @@ def _sum(each: Iterable[tuple[int, int]], direction: int) -> int:
     return sum(both[direction] for both in each)
 
 
-def _dump(family: int, port: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
+def _peers(address: str) -> dict[socket.AddressFamily, tuple[bytes, ...]]:
+    """What a peer there is called: by an IPv4 socket, by an IPv6 one (a JVM opens those), and ::1."""
+    mapped = (socket.inet_pton(socket.AF_INET6, f"::ffff:{address}"),)
+    also = (socket.inet_pton(socket.AF_INET6, "::1"),) if address == _LOOPBACK else ()
+    return {socket.AF_INET: (socket.inet_aton(address) + bytes(12),), socket.AF_INET6: mapped + also}
+
+
+def _dump(family: int, port: int, names: tuple[bytes, ...]) -> Iterator[tuple[bytes, tuple[int, int]]]:
     wanted = bytes(2) + port.to_bytes(2, "big") + bytes(_ID_BYTES - 12) + b"\xff" * 8  # any cookie
     body = _ASK.pack(family, socket.IPPROTO_TCP, 1 << (_INET_DIAG_INFO - 1), 0, _ESTABLISHED) + wanted
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _NETLINK_SOCK_DIAG) as link:
@@ -89,14 +93,14 @@ def _dump(family: int, port: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
                     return
                 if kind == _ERROR:
                     raise OSError("sock_diag refuses")
-                yield from _connection(data[at + _HEADER.size : at + length], family, port)
+                yield from _connection(data[at + _HEADER.size : at + length], port, names)
                 at += (length + 3) & ~3
 
 
-def _connection(told: bytes, family: int, port: int) -> Iterator[tuple[bytes, tuple[int, int]]]:
+def _connection(told: bytes, port: int, names: tuple[bytes, ...]) -> Iterator[tuple[bytes, tuple[int, int]]]:
     """The connection in one message, when it is a client's."""
     identity = told[4 : 4 + _ID_BYTES]
-    if identity[2:4] != port.to_bytes(2, "big") or identity[20:36] not in _LOOPBACK[socket.AddressFamily(family)]:
+    if identity[2:4] != port.to_bytes(2, "big") or identity[20:36] not in names:
         return
     at = _TOLD_BYTES
     while at + 4 <= len(told):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import struct
+from dataclasses import dataclass
 from pathlib import Path
 
 from rowpath.machine import private_directories
@@ -13,6 +14,14 @@ MEANS = "a preloaded library counts fsync, fdatasync, sync_file_range, msync and
 VARIABLE = "ROWPATH_SYNC_COUNT_FILE"
 COUNTERS = 8
 NAMES = ("fsync", "fdatasync", "sync_file_range", "msync", "sync_writes")
+
+
+@dataclass(frozen=True)
+class SyncCount:
+    """How many syncs a process requested so far; None where they are not counted. `method`: by what, or why not."""
+
+    total: int | None = None
+    method: str = ""
 
 
 def make_file(directory: Path) -> Path:

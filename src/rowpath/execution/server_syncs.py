@@ -1,0 +1,56 @@
+"""The syncs of a server: whether it counts them from its next start on, and how many there were."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from rowpath.engines.base import External, Instance, Place
+from rowpath.machine.counters import syncs
+from rowpath.machine.counters.syncs import SyncCount
+from rowpath.runners import sync_counting
+
+
+class ServerSyncs(Protocol):
+    """The syncs of one server."""
+
+    def means(self) -> str:
+        """By which means they can be counted, or why not; empty where no server of ours is."""
+
+    def count(self, wanted: bool) -> None:
+        """Whether the server counts them from its next start on."""
+
+    def read(self) -> SyncCount:
+        """How many there were since that start."""
+
+
+class LocalServerSyncs:
+    """Those of a server on this host."""
+
+    def __init__(self, instance: Instance, place: Place, folder: Path) -> None:
+        """`place`: where the server is started; `folder`: for the counters."""
+        self._instance = instance
+        self._place = place
+        self._folder = folder
+        self._file: Path | None = None
+        self._added: dict[str, str] = {}
+
+    def means(self) -> str:
+        """As `ServerSyncs` has it."""
+        ours = self._instance.deployment == "server" and not isinstance(self._instance, External)
+        return sync_counting.means() if ours else ""
+
+    def count(self, wanted: bool) -> None:
+        """As `ServerSyncs` has it."""
+        for name in self._added:
+            self._place.environment.pop(name, None)
+        self._file = syncs.make_file(self._folder) if wanted else None
+        self._added = sync_counting.environment(self._file) if self._file else {}
+        self._place.environment.update(self._added)
+
+    def read(self) -> SyncCount:
+        """As `ServerSyncs` has it."""
+        if self._file is not None:
+            return SyncCount(syncs.read(self._file)["total"], syncs.MEANS)
+        means = self.means()
+        return SyncCount(method="" if means == syncs.MEANS else means)
