@@ -95,7 +95,7 @@ def start(
     group = pwd.getpwnam(user).pw_gid if user is not None else None
 
     def started() -> Process:
-        with _signals_held():
+        with signals_held():
             process = subprocess.Popen(
                 [os.fspath(argument) for argument in arguments],
                 env=environment_for(environment),
@@ -129,8 +129,8 @@ def side_by_side(todo: Iterable[Callable[[], object]], at_most: int = 0) -> None
 
 
 @contextlib.contextmanager
-def _signals_held() -> Iterator[None]:
-    """Handle signals after the body: Python drops an exception that a handler raises while it forks."""
+def signals_held() -> Iterator[None]:
+    """Handle signals after the body; for a fork, in which Python drops what a handler raises, or what must be whole."""
     held: list[signal.Signals] = []
     usual = {number: handler for number in HELD if callable(handler := signal.getsignal(number))}
     for number in usual:

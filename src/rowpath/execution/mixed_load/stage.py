@@ -15,6 +15,7 @@ from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.shared_counters import DONE, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
+from rowpath.machine import processes
 from rowpath.model.mixed_load import StageTable
 from rowpath.model.progress import GroupNow, GroupsSecond
 from rowpath.runners.process import RunnerFailure
@@ -251,11 +252,14 @@ class Stage:
         snapshots = {member.name: self.shared_counters.snapshot(member.name, now_ns) for member in self.members}
         for name in snapshots if self.outcome.killed is None else ():
             self._stalls[name] = max(self._stalls.get(name, 0), self.shared_counters.stall_ns(name, now_ns))
-        if self.second is not None and now_ns > self._second_begin_ns:
-            self._report(now_ns, snapshots)
+        passed = self.second is not None and now_ns > self._second_begin_ns
+        told = self._interval(now_ns, snapshots) if passed else None
+        with processes.signals_held():  # an interval is told once, also when the run is interrupted here
+            if self.second is not None and told is not None:
+                self.second(*told)
+            self._last, self._second_begin_ns = snapshots, now_ns
         if self.enough is not None and not self._ended and self.enough(snapshots):
             self._end_now()
-        self._last, self._second_begin_ns = snapshots, now_ns
         self._look_next(now_ns)
 
     def _at_an_edge(self, now_ns: int) -> bool:
@@ -270,8 +274,8 @@ class Stage:
         if abs(self._next_look_ns - self.end_ns) < self.look_ns // 2:  # the last operations end a little after it
             self._next_look_ns = self.end_ns + self.look_ns
 
-    def _report(self, now_ns: int, snapshots: dict[str, Snapshot]) -> None:
-        assert self.second is not None
+    def _interval(self, now_ns: int, snapshots: dict[str, Snapshot]) -> tuple[SecondRecord, GroupsSecond]:
+        """What was done since the last look, for the journal and for who watches."""
         ns = now_ns - self._second_begin_ns
         at_work = [
             member
@@ -297,7 +301,7 @@ class Stage:
             groups=shown,
             backup=any(action.under_way() for action in self.actions),
         )
-        self.second(record, second)
+        return record, second
 
     def _finish(self, repetitions: list[Repetition], timeout_s: float) -> None:
         """Take the totals of every group, from the processes that still reply and from the shared counters."""
