@@ -36,5 +36,5 @@ def test_a_look_takes_three_calls_to_each_host(found: Found) -> None:
     assert set(found.calls_of_looks) == {3 * LOADS + 2}
 
 
-def test_hosts_are_joined_by_two_calls_each(found: Found) -> None:
-    assert found.calls_to_join == 2 * HOSTS
+def test_hosts_are_joined_by_one_call_each(found: Found) -> None:
+    assert found.calls_to_join == HOSTS

@@ -107,6 +107,7 @@ class RayCluster:
             for number, handler in usual.items():  # Ray has set its own
                 signal.signal(number, handler)
         self._actors: dict[str, Any] = {}
+        self._servers: frozenset[str] = frozenset()
         self.hello: dict[str, dict[str, Any]] = {}  # what each host was when its agent began
         self.watched: tuple[str, ...] = ()  # hosts between which the network must carry while a call is awaited
         self._watching: dict[str, Call] = {}
@@ -145,7 +146,6 @@ class RayCluster:
                 if self._state.foreign and lost.host == call.host:
                     raise foreign.no_agent(lost) from lost
                 raise
-        self._introduce()
 
     def _new_agent(self, host: Host) -> Any:
         others = [each.address for each in self.hosts if each is not host]
@@ -170,13 +170,14 @@ class RayCluster:
         """Whether the cluster of others has a living node that is the host."""
         return any(labels.get(hosts_file.LABEL) == host for _address, labels in self._nodes())
 
-    def _introduce(self) -> None:
-        """Tell every agent how the others are asked."""
+    def introduce(self, servers: frozenset[str]) -> None:
+        """Tell every agent how those of `servers` are asked (others are not), and where all hosts are."""
+        self._servers = servers
         there = {name: actor for name, actor in self._actors.items() if name not in self.lost}
         addresses = {host.name: host.address for host in self.hosts}
         calls: dict[str, tuple[Any, ...]] = {}
         for name in there:
-            peers = {other: RemoteAsk(name, other, actor) for other, actor in there.items() if other != name}
+            peers = {other: RemoteAsk(name, other, there[other]) for other in servers & there.keys() - {name}}
             calls[name] = ("meet", peers, addresses, self._state.port)
         self.ask_those(calls)
 
@@ -186,7 +187,7 @@ class RayCluster:
         self._watching.pop(name, None)
         self._actors[name] = self._new_agent(next(host for host in self.hosts if host.name == name))
         hello: dict[str, Any] = self.ask(name, "hello", timeout_s=BACK_S)
-        self._introduce()
+        self.introduce(self._servers)
         return hello
 
     def leave_out(self, lost: HostLost) -> None:

@@ -102,6 +102,7 @@ class Session:
         self._plan, self._timeout_s, self._returns.note = plan, timeout_s, note
         loading = self._loading()
         self._cluster.watched = self._used()
+        self._cluster.introduce(frozenset(key_of(planned.path)[-1] for planned in plan.paths))
         self._cluster.ask_those({host: ("begin", plan, timeout_s, host in loading) for host in self._used()})
         note(f"building runners on {fmt.listed(self._used())}")
         for name, texts in self._cluster.ask_all(self._used(), "build").items():
