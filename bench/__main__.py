@@ -41,7 +41,7 @@ FIGURES = {
     "tour_twice": "5 min",
     "unchanged_runs": "20 min",
     "busy_tour": "15 min",
-    "many_hosts": "7 min",
+    "many_hosts": "12 min",
     "estimate": "an hour",
     "probe_winner": "half an hour",
 }

@@ -34,7 +34,7 @@ from rowpath.model.mixed_load import StageTable
 ROOT = Path(__file__).parents[1]
 COUNTS = (3, 10, 30, 100)
 SECONDS, SECONDS_OF_MOST = 12.0, 70.0  # of the stage
-SETTLED = 10  # looks after which memory must not grow
+SETTLED, LONG = 10, 35  # looks after which memory must not grow, and so many that show it
 HOST_BYTES = 110 << 20  # of an agent's process
 MIB = 1 << 20
 BAR_LOOK_S, BAR_LEAD_NS, BAR_GROWTH_MIB, BAR_FILES = 0.5, LEAD_NS // 4, 5.0, 1024
@@ -97,9 +97,9 @@ def figures(found: Found) -> Iterator[Figure]:
     look_s += f", controller's CPU {median(found.cpus_s) * 1e3:.0f} ms, {median(found.calls_of_looks):.0f} calls"
     yield Figure(f"{name}: one look", look_s, f"at most {BAR_LOOK_S:g} s", max(found.looks_s) <= BAR_LOOK_S)
     growth = growth_mib_per_min(found.resident_bytes)
-    held = f"{found.resident_bytes[-1] / MIB:.0f} MiB, {growth:+.1f} MiB a minute, "
-    held += f"{found.files} files, {found.threads} threads"
-    long = len(found.resident_bytes) >= 5 * SETTLED
+    held = f"{found.resident_bytes[-1] / MIB:.0f} MiB, {found.files} files, {found.threads} threads"
+    long = len(found.resident_bytes) >= LONG
+    held += f", {growth:+.1f} MiB a minute" if long else ""
     met = found.files < BAR_FILES and growth <= BAR_GROWTH_MIB
     bar = f"at most {BAR_GROWTH_MIB:g} MiB a minute, {BAR_FILES} files"
     yield Figure(f"{name}: controller", held, bar if long else "", met if long else None)
