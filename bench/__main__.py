@@ -43,6 +43,7 @@ FIGURES = {
     "hosts_apart": "2 min",
     "unchanged_runs": "20 min",
     "busy_tour": "15 min",
+    "many_hosts": "12 min",
     "estimate": "an hour",
     "probe_winner": "half an hour",
 }

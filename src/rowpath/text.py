@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Sequence
 
 MISSING = "–"
+LISTED = 8  # names in a sentence
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
 _METRICS = {
@@ -39,6 +40,13 @@ def _scaled(value: float, base: int, units: Sequence[str]) -> tuple[float, str]:
         value /= base
         position += 1
     return value, units[position]
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names, or of many the first three, the last and their number: `h1, h2, h3 … h99 (99)`."""
+    if len(names) <= LISTED:
+        return ", ".join(names)
+    return f"{', '.join(names[:3])} … {names[-1]} ({len(names)})"
 
 
 def duration(value_ns: float | None) -> str:

@@ -20,6 +20,7 @@ from rowpath.runners.protocol import GroupClient, GroupSpec, GroupTotal
 
 OFFSETS_NS = {"app1": 10**15, "app2": 5 * 10**12, "db": 3 * 10**13}
 BOTH = ("app1", "app2")
+PATH = AccessPath.of({"engine": "postgresql", "deployment": "server", "client_host": "app1", "server_host": "db"})
 
 
 def _total(begun_ns: int, lasted_ns: int, operations: int) -> GroupTotal:
@@ -34,6 +35,7 @@ class Hosts:
         self.lost: set[str] = set()
         self.asked: list[tuple[str, tuple[Any, ...]]] = []
         self.begun_ns: dict[str, int] = {}
+        self.end_ns: dict[str, int] = {}
 
     def ask_each(self, calls: Mapping[str, tuple[Any, ...]]) -> tuple[dict[str, Any], dict[str, str]]:
         """As `RayCluster` has it."""
@@ -47,8 +49,9 @@ class Hosts:
                 return [41, 42], OFFSETS_NS["db"] + 77
             case ("load_open", _path, connections):
                 return Opened([], dict.fromkeys(connections, 0), [False]), [(1, 100)]
-            case ("load", "begin", begins):
-                self.begun_ns[host] = begins["readers"]
+            case ("load", "set_instants", begins, end_ns):
+                self.end_ns[host] = end_ns
+                self.begun_ns |= {host: begins["readers"]} if begins else {}
                 return dict.fromkeys(begins, 7)
             case ("load", "states"):
                 return States({"readers": host == "app1"}, {})
@@ -60,9 +63,9 @@ class Hosts:
                 return {"readers": _total(self.begun_ns[host] + late_ns, lasted_ns, 40)}
         return None
 
-    def clock(self, host: str) -> ClockRecord:
-        """What was measured of it."""
-        return ClockRecord(host, "", OFFSETS_NS[host], 11, "")
+    def clocks(self, names: tuple[str, ...]) -> dict[str, ClockRecord | Exception]:
+        """What was measured of them."""
+        return {name: ClockRecord(name, "", OFFSETS_NS[name], 11, "") for name in names}
 
     def of(self, method: str) -> dict[str, Any]:
         """What each host was asked last by that method of the client processes."""
@@ -78,10 +81,11 @@ def hosts() -> Hosts:
 @pytest.fixture
 def far(hosts: Hosts) -> FarProcesses:
     """Three readers on two hosts, one of them on the other alone."""
-    path = AccessPath.of({"engine": "postgresql", "deployment": "server", "client_host": "app1", "server_host": "db"})
-    planned: Any = SimpleNamespace(path=path)
+    planned: Any = SimpleNamespace(path=PATH)
     instance: Any = None
-    far = FarProcesses(planned, instance, {"readers": 3}, {"readers": BOTH}, ask_each=hosts.ask_each, clock=hosts.clock)
+    far = FarProcesses(
+        planned, instance, {"readers": 3}, {"readers": BOTH}, ask_each=hosts.ask_each, clocks=hosts.clocks
+    )
     far.open({})
     return far
 
@@ -91,7 +95,7 @@ def _at_work(far: FarProcesses) -> FarCounters:
     spec = counters.spec("readers", "library.read")
     spec.pacing, spec.rate_per_s, spec.seed = "poisson", 30.0, 8
     far.ready(counters, [(0, spec)])
-    counters.begin("readers", 1_000)
+    counters.set_instants({"readers": 1_000}, 2_000)
     return counters
 
 
@@ -111,10 +115,25 @@ def test_each_host_has_its_clients_its_rate_and_its_part_of_the_rows(far: FarPro
 
 
 def test_an_instant_is_told_in_each_hosts_own_clock(far: FarProcesses, hosts: Hosts) -> None:
-    counters = _at_work(far)
-    counters.end("readers", 2_000)
-    assert hosts.of("begin") == {host: ({"readers": 1_000 + OFFSETS_NS[host]},) for host in BOTH}
-    assert hosts.of("end") == {host: ({"readers": 2_000 + OFFSETS_NS[host]},) for host in BOTH}
+    _at_work(far)
+    assert hosts.begun_ns == {host: 1_000 + OFFSETS_NS[host] for host in BOTH}
+    assert hosts.end_ns == {host: 2_000 + OFFSETS_NS[host] for host in BOTH}
+
+
+def test_one_call_to_each_host_says_when_all_groups_begin_and_end(hosts: Hosts) -> None:
+    planned: Any = SimpleNamespace(path=PATH)
+    instance: Any = None
+    groups = ("readers", "writers", "arrivals")
+    over = dict.fromkeys(groups, BOTH)
+    counted = [(name, 2, 0) for name in groups]
+    far = FarProcesses(planned, instance, dict.fromkeys(groups, 2), over, ask_each=hosts.ask_each, clocks=hosts.clocks)
+    far.open({})
+    counters = far.counters(counted)
+    far.ready(counters, [(0, counters.spec(name, "library.read")) for name in groups])
+    before = len(hosts.asked)
+    counters.set_instants(dict.fromkeys(groups, 1_000), 2_000)
+    assert [host for host, _words in hosts.asked[before:]] == list(BOTH)
+    assert counters.begins == {(name, host): 1_000 + OFFSETS_NS[host] for name in groups for host in BOTH}
 
 
 def test_a_total_spans_what_one_host_measured(far: FarProcesses) -> None:
@@ -140,7 +159,8 @@ def test_a_lost_host_is_told_once_it_is_missed_and_its_last_look_stays(far: FarP
     with pytest.raises(HostLost, match="host app2 was lost: it is gone"):
         far.listen()
     assert counters.snapshot("readers", 2).operations == 60
-    counters.end("readers", 2_000)
+    counters.set_instants({}, 2_000)
+    assert hosts.end_ns["app1"] == 2_000 + OFFSETS_NS["app1"]
     assert far.ended(1.0) == {}
     assert [(each.host, each.operations, each.lost) for each in far.host_shares("readers")] == [
         ("app1", 40, ""),

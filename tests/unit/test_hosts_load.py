@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from rowpath.analysis import several_hosts
 from rowpath.analysis.analyse import analyse
 from rowpath.execution.mixed_load import pacing
 from rowpath.execution.mixed_load.backup_site import BackupSite
@@ -34,7 +36,7 @@ S = 1_000_000_000
     ("there", "here", "only_here"),
     [
         (FarProcesses, Processes, set()),
-        (FarCounters, SharedCounters, {"file", "spans"}),
+        (FarCounters, SharedCounters, {"file", "spans", "end"}),
         (FarUsage, Usage, set()),
         (FarBackup, BackupSite, set()),
     ],
@@ -100,6 +102,16 @@ def _seen(operations: int, under_way_ns: int, ended_ago_ns: int | None) -> Seen:
     return Seen(snapshot, ended_ago_ns)
 
 
+def test_what_a_host_saw_crosses_whole_and_without_empty_buckets() -> None:
+    seen = _seen(2**40, 5, 7)
+    crossed = pickle.dumps(seen)
+    assert len(crossed) < 1_000 < seen.snapshot.service.nbytes
+    found = pickle.loads(crossed)
+    assert (found.ended_ago_ns, found.ended_ns) == (seen.ended_ago_ns, seen.ended_ns)
+    for name, value in vars(seen.snapshot).items():
+        assert np.array_equal(getattr(found.snapshot, name), value), name
+
+
 def test_what_hosts_saw_is_summed() -> None:
     found = joined([_seen(4, 5, 1).snapshot, _seen(6, 9, 1).snapshot], 77)
     assert (found.at_ns, found.operations, found.failed, found.rows, found.under_way_ns) == (77, 10, 2, 10, 9)
@@ -125,6 +137,15 @@ def test_a_group_stalls_when_no_host_ends_an_operation(parts: list[Seen], stalle
 
 def _start(host: str, late_ns: int | None, **more: int) -> dict[str, Any]:
     return {"host": host, "client_group": "readers", "lead_ns": 9, "late_ns": late_ns, "bound_ns": 10} | more
+
+
+@pytest.mark.parametrize("count", [4, 99])
+def test_a_line_names_few_ways_and_counts_many(count: int) -> None:
+    row = {"to": "db", "round trip": "90 µs", "rate there": "1 GiB/s", "rate back": "2 GiB/s"}
+    said = several_hosts.line([row | {"from": f"app{number}"} for number in range(count)])
+    assert said.startswith("app0 → db: round trip 90 µs, 1 GiB/s there, 2 GiB/s back; app1 → db")
+    assert said.count(";") == (3 if count == 4 else 2)
+    assert said.endswith("97 more ways are on the page") == (count == 99)
 
 
 def test_reports_say_who_did_what_and_how_closely_hosts_began(tmp_path: Path) -> None:

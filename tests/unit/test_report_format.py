@@ -114,3 +114,9 @@ def test_a_field_of_a_record_shows_in_the_unit_of_its_name() -> None:
     assert plain([1, 2]) == "1, 2"
     assert plain(None) == "–"
     assert (heading("spin_gap_max_ns"), heading("ns")) == ("spin gap max", "time")
+
+
+def test_many_names_are_counted() -> None:
+    names = [f"h{number}" for number in range(99)]
+    assert fmt.listed(names[:8]) == ", ".join(names[:8])
+    assert fmt.listed(names) == "h0, h1, h2 … h98 (99)"

@@ -10,6 +10,7 @@ from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.journal.host_records import ClockRecord, WayRecord
 from rowpath.journal.reader import Records
 
+LISTED = 4  # ways in a line
 SHOWN = ("processor", "kernel", "distribution", "python")
 
 
@@ -81,7 +82,7 @@ def starts_line(report: MixedLoadReport | None) -> str:
         return ""
     worst = max(report.starts, key=lambda each: each.skew_ns)
     late = "; one began late" if any(each.lead_ns <= 0 for each in report.starts) else ""
-    hosts, skew = ", ".join(worst.hosts), text.duration(worst.skew_ns)
+    hosts, skew = text.listed(worst.hosts), text.duration(worst.skew_ns)
     return f"clients on {hosts} began within {skew} ±{text.duration(worst.bound_ns)} of each other{late}"
 
 
@@ -93,4 +94,6 @@ def line(rows: list[dict[str, Any]]) -> str:
         if pair not in said:
             rates = f"{row['rate there']} there, {row['rate back']} back"
             said[pair] = f"{pair[0]} → {pair[1]}: round trip {row['round trip']}, {rates}"
-    return "; ".join(said.values())
+    shown = list(said.values()) if len(said) <= LISTED else [*said.values()][:2]
+    more = [f"{len(said) - len(shown)} more ways are on the page"] if len(said) > len(shown) else []
+    return "; ".join(shown + more)

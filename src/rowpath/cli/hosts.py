@@ -16,7 +16,7 @@ from rowpath import text
 from rowpath.analysis.several_hosts import missing
 from rowpath.cli.plan import host_pairs
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
-from rowpath.hosts import cluster, foreign, hosts_file, node, setup
+from rowpath.hosts import cluster, foreign, hosts_file, network, node, setup
 from rowpath.hosts.hosts_file import Source
 from rowpath.journal.host_records import ClockRecord, WayRecord
 from rowpath.planning.mixed_load import spread
@@ -113,7 +113,8 @@ def check(file: Source) -> Iterator[str]:
     """What each host is, its clock, what helpers use, and the way of every pair."""
     with joined(file) as session:
         yield f"{len(session.file.host)} hosts of {file}, the controller on {session.state.controller}"
-        for host in session.file.host:
+        clocks = session.clocks(tuple(host.name for host in session.file.host), "before")
+        for host, clock in zip(session.file.host, clocks, strict=True):
             found = session.hello[host.name]
             cpus = f"measured on CPU {_list(found['measured_cpus'])}, helpers on CPU {_list(found['spare_cpus'])}"
             yield f"{host.name}: {host.address}, {' and '.join(host.roles)}"
@@ -121,13 +122,16 @@ def check(file: Source) -> Iterator[str]:
             if found["note"]:
                 yield f"  ! {found['note']}"
             yield from (f"  ! {each}" for each in missing(found["methods"]))
-            yield f"  clock {clock_text(session.clock(host.name, 'before'))}"
+            yield f"  clock {clock_text(clock)}"
         before, begun = _used(session), time.monotonic()
         time.sleep(LOOK_S)
         elapsed_ns = (time.monotonic() - begun) * 1e9
         for name, used in _used(session).items():
             yield f"{name}: helpers use {(used - before[name]) / elapsed_ns:.1%} of a core while nothing is measured"
-        for client, server in session.role_pairs():
+        pairs = list(session.role_pairs())
+        if said := network.ways_take(len(pairs)):
+            yield said
+        for client, server in pairs:
             yield way_text(session.way(client.name, server.name, "before"))
 
 
@@ -198,8 +202,9 @@ def print_plan(session: Session, plan: Plan) -> Iterator[str]:
     servers = dict.fromkeys(server for _client, server in clients_and_servers)
     clients_and_servers += [(host, server) for host in session.file.loading if spread_over for server in servers]
     clients_and_servers = list(dict.fromkeys(clients_and_servers))
-    for name in dict.fromkeys(name for pair in clients_and_servers for name in pair if name != "none"):
-        yield f"host {name}: {session.file.named(name).address}, clock {clock_text(session.clock(name, 'before'))}"
+    used = tuple(dict.fromkeys(name for pair in clients_and_servers for name in pair if name != "none"))
+    for clock in session.clocks(used, "before"):
+        yield f"host {clock.host}: {session.file.named(clock.host).address}, clock {clock_text(clock)}"
     for client, server in clients_and_servers:
         if server not in ("none", client):
             yield way_text(session.way(client, server, "before"))

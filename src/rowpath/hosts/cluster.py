@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from rowpath import text
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.hosts import certificates, node, reach, setup
 from rowpath.hosts.node import Answer, Request
@@ -74,7 +75,7 @@ def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
         if private_directories.port_taken(hosts.cluster.port, controller):
             what = f"port {hosts.cluster.port} of {controller} is in use"
             raise UsageError(what, f"write another one in {file}: [cluster] port = 6380")
-        note(f"reaching {', '.join(host.name for host in hosts.host)}")
+        note(f"reaching {text.listed([host.name for host in hosts.host])}")
         _check_same(_looks(hosts, cluster))
         try:
             return _started(file, hosts, cluster, controller, note)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,28 +47,39 @@ class FarCounters:
         """As `SharedCounters` has it, without offsets: each host has its own."""
         return GroupSpec(name, phase, first_client, self.places[name], "closed", 0, 0, 0)
 
-    def _words(self, name: str, at_ns: int) -> dict[str, int]:
-        hosts = self._far.hosts_of(name, self.places[name])
-        return {host: at_ns + self._far.offset_ns(host) for host in hosts if host in self.hosts}
+    def _hosts_of(self, name: str) -> list[str]:
+        having = self._far.hosts_of(name, self.places[name])
+        return [host for host in self.hosts if host in having]
 
     def begin(self, name: str, at_ns: int) -> int:
         """As `SharedCounters` has it: at that instant on every host, by its own clock."""
-        words = {host: each + self.later_ns.get((name, host), 0) for host, each in self._words(name, at_ns).items()}
-        self.begins |= {(name, host): each for host, each in words.items()}
-        found = self._far.ask({host: ("load", "begin", {name: each}) for host, each in words.items()}, may_miss=True)
-        self.leads |= {(name, host): left[name] for host, left in found.items() if name in left}
-        late_ns = [-int(left[name]) for left in found.values() if name in left]
-        return at_ns + max([0, *late_ns])
+        words = self._begins({name: at_ns})
+        left = self._begun({host: ("begin", words[host]) for host in self._hosts_of(name)})
+        return at_ns + max([0, *(-each[name] for each in left.values() if name in each)])
 
-    def end(self, name: str, at_ns: int) -> None:
-        """As `SharedCounters` has it."""
-        words = self._words(name, at_ns)
-        self._far.ask({host: ("load", "end", {name: each}) for host, each in words.items()}, may_miss=True)
+    def set_instants(self, begin_ns: Mapping[str, int], end_ns: int) -> None:
+        """As `SharedCounters` has it, by each host's clock."""
+        words = self._begins(begin_ns)
+        self._begun({host: ("set_instants", words[host], end_ns + self._far.offset_ns(host)) for host in self.hosts})
+
+    def _begins(self, begin_ns: Mapping[str, int]) -> dict[str, dict[str, int]]:
+        """When each host's groups begin, of its clock."""
+        words: dict[str, dict[str, int]] = {host: {} for host in self.hosts}
+        for name, at_ns in begin_ns.items():
+            for host in self._hosts_of(name):
+                begins = at_ns + self._far.offset_ns(host) + self.later_ns.get((name, host), 0)
+                words[host][name] = self.begins[name, host] = begins
+        return words
+
+    def _begun(self, calls: Mapping[str, tuple[Any, ...]]) -> dict[str, dict[str, int]]:
+        """What each host returned, which is how long before its begins it knew them."""
+        found = self._far.ask({host: ("load", *words) for host, words in calls.items()}, may_miss=True)
+        self.leads |= {(name, host): each for host, left in found.items() for name, each in left.items()}
+        return found
 
     def states(self, name: str) -> list[int]:
         """As `SharedCounters` has it, one for each host."""
-        hosts = [host for host in self.hosts if host in self._far.hosts_of(name, self.places[name])]
-        return [DONE if self.done.get(host, {}).get(name) else WORKS for host in hosts]
+        return [DONE if self.done.get(host, {}).get(name) else WORKS for host in self._hosts_of(name)]
 
     def _look(self, now_ns: int) -> None:
         if now_ns != self._seen_at_ns:
@@ -96,8 +107,8 @@ class FarCounters:
     def acknowledged(self, name: str) -> tuple[Counts, Counts]:
         """As `SharedCounters` has it."""
         known, doubtful = (np.zeros(self.rows[name], dtype=np.uint32) for _ in range(2))
-        hosts = [host for host in self.hosts if host in self._far.hosts_of(name, self.places[name])]
-        for first, knows, doubts in self._far.ask_load(hosts, "acknowledged", name, may_miss=True).values():
+        found = self._far.ask_load(self._hosts_of(name), "acknowledged", name, may_miss=True)
+        for first, knows, doubts in found.values():
             known[first : first + len(knows)] += knows
             doubtful[first : first + len(doubts)] += doubts
         return known, doubtful

@@ -36,6 +36,7 @@ from rowpath.runners.protocol import CountedFailure, GroupSpec, GroupTotal
 
 LEAD_NS = 400_000_000  # the word to begin must reach every host before the begin: a call takes some milliseconds
 Counts = NDArray[np.uint32]
+Clocks = Callable[[tuple[str, ...]], Mapping[str, ClockRecord | Exception]]
 AskEach = Callable[[Mapping[str, tuple[Any, ...]]], tuple[dict[str, Any], dict[str, str]]]
 
 
@@ -52,9 +53,9 @@ class FarProcesses:
         hosts: Mapping[str, tuple[str, ...]],
         *,
         ask_each: AskEach,
-        clock: Callable[[str], ClockRecord],
+        clocks: Clocks,
     ) -> None:
-        """`hosts`: of each group; `clock`: measures a host's clock now."""
+        """`hosts`: of each group; `clocks`: measures those of hosts now; why one could not be measured."""
         self.planned = planned
         self.instance = instance
         self.workers: list[Worker] = []
@@ -63,7 +64,7 @@ class FarProcesses:
         self._connections = connections
         self._groups = dict(hosts)
         self._ask_each = ask_each
-        self._clock = clock
+        self._clocks = clocks
         self.clocks: dict[str, ClockRecord] = {}
         self._runners: dict[tuple[str, int], FarRunner] = {}  # by host and number of the process
         self._counters: FarCounters | None = None
@@ -222,8 +223,11 @@ class FarProcesses:
         return self.clocks[host].offset_ns
 
     def read_clocks(self) -> None:
-        """Measure the clock of every host. Errors: HostLost."""
-        self.clocks |= {host: self._clock(host) for host in dict.fromkeys((*self.hosts, self.engine_host))}
+        """Measure the clock of every host. Errors: HostLost, EnvironmentMissing."""
+        for host, found in self._clocks(tuple(dict.fromkeys((*self.hosts, self.engine_host)))).items():
+            if isinstance(found, Exception):
+                raise found
+            self.clocks[host] = found
 
     def before_stage(self) -> None:
         """As `Processes` has it."""
@@ -247,11 +251,8 @@ class FarProcesses:
         """As `Processes` has it; clocks are measured again."""
         if self._counters is None:
             return None
-        before, after = self.clocks, {}
-        for host in self.hosts:
-            if host not in self.lost:
-                with contextlib.suppress(HostLost, RowpathError):
-                    after[host] = self._clock(host)
+        before, measured = self.clocks, self._clocks(tuple(host for host in self.hosts if host not in self.lost))
+        after = {host: each for host, each in measured.items() if isinstance(each, ClockRecord)}
         starts = []
         for (group, host), begin_ns in self._counters.begins.items():
             total = self._totals.get(host, {}).get(group)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from rowpath.engines.base import Backup, Instance
 from rowpath.errors import InternalError
@@ -25,14 +26,16 @@ from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, ConnectionsSecond, ProcessSecond
 from rowpath.journal.records import WorkerRecord
 from rowpath.machine.counters.connections import Growth
+from rowpath.model import histogram
 from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.protocol import GroupSpec, GroupTotal
 
 Counts = NDArray[np.uint32]
+HISTOGRAMS = ("service", "latency", "lateness")
 METHODS = frozenset(
-    {"prepare", "prepare_backup", "ready", "begin", "end", "states", "look", "acknowledged", "totals", "used", "kill"}
-    | {"check_ledger", "end_stage"}
+    {"prepare", "prepare_backup", "ready", "begin", "set_instants", "states", "look", "acknowledged", "totals", "used"}
+    | {"kill", "check_ledger", "end_stage"}
 )
 
 
@@ -60,6 +63,17 @@ class Seen:
     snapshot: Snapshot
     ended_ago_ns: int | None
     ended_ns: int = 0
+
+    @override
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Histograms cross between hosts without their empty buckets, which are most of 175 kB."""
+        packed = {name: histogram.pack(getattr(self.snapshot, name)) for name in HISTOGRAMS}
+        return _seen, (vars(self.snapshot) | packed, self.ended_ago_ns, self.ended_ns)
+
+
+def _seen(crossed: dict[str, Any], ended_ago_ns: int | None, ended_ns: int) -> Seen:
+    whole = {name: histogram.unpack(crossed[name]) for name in HISTOGRAMS}
+    return Seen(Snapshot(**crossed | whole), ended_ago_ns, ended_ns)
 
 
 class HostLoad:
@@ -140,11 +154,10 @@ class HostLoad:
                 left[name] = begin_ns - time.monotonic_ns()
         return left
 
-    def end(self, at_ns: Mapping[str, int]) -> None:
-        """No operation of those groups begins from these instants on."""
-        for name, end_ns in at_ns.items():
-            if name in self._stage.places:
-                self._stage.end(name, end_ns)
+    def set_instants(self, begin_ns: Mapping[str, int], end_ns: int) -> dict[str, int]:
+        """As `SharedCounters` has it, by our clock; how long before its begin each group was let."""
+        self._stage.set_instants({}, end_ns)
+        return self.begin(begin_ns)
 
     def states(self) -> States:
         """How far the groups are, and which processes are gone."""

@@ -8,6 +8,7 @@ import socket
 import struct
 from typing import Any
 
+from rowpath import text
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import cpus, processes
 
@@ -16,6 +17,7 @@ MEANS = (
     "one TCP connection: round trips by size of the answer, and one long send each way"
 )
 TIMEOUT_S = 60.0
+FEW_WAYS, WAY_S = 8, 2.0
 _SIOCGIFADDR, _SIOCGIFMTU = 0x8915, 0x8921
 
 
@@ -39,6 +41,13 @@ def measure(address: str, to: str, port: int, *, only_clocks: bool = False) -> d
         raise EnvironmentMissing(f"cannot measure the way from {address} to {to}: {said}", f"ping {to}; any firewall")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
+
+
+def ways_take(count: int) -> str:
+    """How long so many ways take, for a person who waits; empty of few."""
+    if count <= FEW_WAYS:
+        return ""
+    return f"{count:,} ways are measured one after the other: about {text.clock(count * WAY_S)}"
 
 
 def mtu(address: str) -> int:

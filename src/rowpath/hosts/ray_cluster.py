@@ -107,6 +107,8 @@ class RayCluster:
             for number, handler in usual.items():  # Ray has set its own
                 signal.signal(number, handler)
         self._actors: dict[str, Any] = {}
+        self._servers: frozenset[str] = frozenset()
+        self.hello: dict[str, dict[str, Any]] = {}  # what each host was when its agent began
         self.watched: tuple[str, ...] = ()  # hosts between which the network must carry while a call is awaited
         self._watching: dict[str, Call] = {}
         self._numbers = itertools.count()
@@ -137,14 +139,13 @@ class RayCluster:
     def _start_agents(self) -> None:
         for host in self.hosts:
             self._actors[host.name] = self._new_agent(host)
-        for name in self._actors:
+        for call in [self._begun(name, "hello") for name in self._actors]:
             try:
-                self.ask(name, "hello", timeout_s=START_TIMEOUT_S)
+                self.hello[call.host] = self._value(call, START_TIMEOUT_S)
             except HostLost as lost:
-                if self._state.foreign and lost.host == name:
+                if self._state.foreign and lost.host == call.host:
                     raise foreign.no_agent(lost) from lost
                 raise
-        self._introduce()
 
     def _new_agent(self, host: Host) -> Any:
         others = [each.address for each in self.hosts if each is not host]
@@ -169,12 +170,16 @@ class RayCluster:
         """Whether the cluster of others has a living node that is the host."""
         return any(labels.get(hosts_file.LABEL) == host for _address, labels in self._nodes())
 
-    def _introduce(self) -> None:
-        """Tell every agent how the others are asked."""
+    def introduce(self, servers: frozenset[str]) -> None:
+        """Tell every agent how those of `servers` are asked (others are not), and where all hosts are."""
+        self._servers = servers
         there = {name: actor for name, actor in self._actors.items() if name not in self.lost}
+        addresses = {host.name: host.address for host in self.hosts}
+        calls: dict[str, tuple[Any, ...]] = {}
         for name in there:
-            peers = {other: RemoteAsk(name, other, actor) for other, actor in there.items() if other != name}
-            self.ask(name, "meet", peers, {host.name: host.address for host in self.hosts}, self._state.port)
+            peers = {other: RemoteAsk(name, other, there[other]) for other in servers & there.keys() - {name}}
+            calls[name] = ("meet", peers, addresses, self._state.port)
+        self.ask_those(calls)
 
     def join_again(self, name: str) -> dict[str, Any]:
         """What a lost host is that has joined the cluster again; it has a new agent. Errors: HostLost."""
@@ -182,7 +187,7 @@ class RayCluster:
         self._watching.pop(name, None)
         self._actors[name] = self._new_agent(next(host for host in self.hosts if host.name == name))
         hello: dict[str, Any] = self.ask(name, "hello", timeout_s=BACK_S)
-        self._introduce()
+        self.introduce(self._servers)
         return hello
 
     def leave_out(self, lost: HostLost) -> None:
@@ -207,7 +212,13 @@ class RayCluster:
 
     def ask_all(self, hosts: tuple[str, ...], method: str, *arguments: Any) -> dict[str, Any]:
         """The same of several hosts, side by side."""
-        under_way = [self._begun(host, method, *arguments) for host in hosts]
+        return self.ask_those(dict.fromkeys(hosts, (method, *arguments)))
+
+    def ask_those(self, calls: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
+        """What each host returned to (method, arguments), side by side. Errors: as `ask`."""
+        for host in calls.keys() & self.lost.keys():
+            raise self.lost[host]
+        under_way = [self._begun(host, *words) for host, words in calls.items()]
         return {call.host: self._value(call, None) for call in under_way}
 
     def ask_each(self, calls: Mapping[str, tuple[Any, ...]]) -> tuple[dict[str, Any], dict[str, str]]:

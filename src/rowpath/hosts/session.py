@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
 from rowpath import __version__
+from rowpath import text as fmt
 from rowpath.engines.base import Instance
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.execution.mixed_load.backup_site import BackupSite
@@ -35,6 +37,8 @@ from rowpath.planning.hosts import of_group, spreads, together
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import Plan, PlannedPath
 
+CLOCKS_AT_ONCE = 8  # most of an exchange is waiting
+
 
 class Session:
     """The hosts of a file, joined; `close` leaves them, and ends all that was started there."""
@@ -50,7 +54,7 @@ class Session:
         self._returns = Returns(self.state, self._cluster.is_node)
         self._offsets_ns: dict[str, int] = {}  # of hosts' clocks from ours, as last measured for groups
         try:
-            self.hello = self._cluster.ask_all(tuple(host.name for host in self.file.host), "hello")
+            self.hello = dict(self._cluster.hello)
             for name, found in self.hello.items():
                 self._check(name, found)
         except BaseException:
@@ -83,14 +87,16 @@ class Session:
     def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
         """Why a path cannot run on its hosts, with the host, and the remedy; empty when it can."""
         loads = self.file.loading if loading else ()
-        for host in dict.fromkeys((path.get("client_host"), path.get("server_host"), *loads)):
-            if host != "none":
-                key = (host, path.id)
-                if key not in self._unavailable:
-                    self._unavailable[key] = self._cluster.ask(host, "unavailable", path.as_dict(), "client")
-                reason, remedy = self._unavailable[key]
-                if reason:
-                    return f"on host {host}: {reason}", remedy
+        hosts = dict.fromkeys(
+            host for host in (path.get("client_host"), path.get("server_host"), *loads) if host != "none"
+        )
+        new = tuple(host for host in hosts if (host, path.id) not in self._unavailable)
+        found = self._cluster.ask_all(new, "unavailable", path.as_dict(), "client")
+        self._unavailable |= {(host, path.id): each for host, each in found.items()}
+        for host in hosts:
+            reason, remedy = self._unavailable[host, path.id]
+            if reason:
+                return f"on host {host}: {reason}", remedy
         return "", ""
 
     def begin(self, plan: Plan, timeout_s: float, note: Callable[[str], None]) -> None:
@@ -98,9 +104,9 @@ class Session:
         self._plan, self._timeout_s, self._returns.note = plan, timeout_s, note
         loading = self._loading()
         self._cluster.watched = self._used()
-        for host in self._used():
-            self._cluster.ask(host, "begin", plan, timeout_s, host in loading)
-        note(f"building runners on {', '.join(self._used())}")
+        self._cluster.introduce(frozenset(key_of(planned.path)[-1] for planned in plan.paths))
+        self._cluster.ask_those({host: ("begin", plan, timeout_s, host in loading) for host in self._used()})
+        note(f"building runners on {fmt.listed(self._used())}")
         for name, texts in self._cluster.ask_all(self._used(), "build").items():
             for text in texts:
                 note(f"{name}: {text}")
@@ -156,7 +162,7 @@ class Session:
         self._cluster.ask(host, "begin", self._plan, self._timeout_s, host in self._loading())
         self._cluster.ask(host, "build")
         ways = [self.way(client, server, "before") for client, server in self._pairs() if host in (client, server)]
-        return [self._host_record(host), self.clock(host, "before"), *ways]
+        return [self._host_record(host), *self.clocks((host,), "before"), *ways]
 
     def _loading(self) -> tuple[str, ...]:
         return self.file.loading if self._plan and spreads(self._plan.experiment) else ()
@@ -190,15 +196,14 @@ class Session:
         """As `Hosts` has it."""
         ports: dict[str, int] = {}
 
-        def clock(host: str) -> ClockRecord:
-            if host not in ports:  # they listen from now on: clocks are measured around every stage
-                ports[host] = self._cluster.ask(host, "serve_network", self._own)
-            found = network.measure(self._own, self.file.named(host).address, ports[host], only_clocks=True)
-            self._offsets_ns[host] = found["offset_ns"]
-            return ClockRecord(host, "", found["offset_ns"], found["bound_ns"], network.MEANS)
+        def clocks(names: tuple[str, ...]) -> dict[str, ClockRecord | Exception]:
+            # They listen from now on: clocks are measured around every stage.
+            found = self._clocks(names, ports)
+            self._offsets_ns |= {each.host: each.offset_ns for each in found.values() if isinstance(each, ClockRecord)}
+            return found
 
         hosts = {group.name: self.of_group(planned, group) for group in groups}
-        far = FarProcesses(planned, instance, connections, hosts, ask_each=self._cluster.ask_each, clock=clock)
+        far = FarProcesses(planned, instance, connections, hosts, ask_each=self._cluster.ask_each, clocks=clocks)
         return cast(Processes, far)
 
     def backup_site(self, planned: PlannedPath, name: str) -> BackupSite:
@@ -224,8 +229,11 @@ class Session:
     def records(self, when: Literal["before", "after"]) -> list[Record]:
         """As `Hosts` has it; what hosts are only before."""
         found: list[Record] = [self._host_record(name) for name in self._used()] if when == "before" else []
-        found += [self.clock(name, when) for name in self._used()]
-        found += [self.way(client, server, when) for client, server in self._pairs()]
+        found += self.clocks(self._used(), when)
+        pairs = self._pairs()
+        if said := network.ways_take(len(pairs)):
+            self._returns.note(said)
+        found += [self.way(client, server, when) for client, server in pairs]
         return found
 
     def _host_record(self, name: str) -> HostRecord:
@@ -242,10 +250,38 @@ class Session:
             methods=hello["methods"],
         )
 
-    def clock(self, name: str, when: str) -> ClockRecord:
-        """The offset of a host's clock from ours, measured now."""
-        found = self._measured(name, self._cluster.controller, lambda to, port: network.measure(self._own, to, port))
-        return ClockRecord(name, when, found["offset_ns"], found["bound_ns"], network.MEANS)
+    def clocks(self, names: tuple[str, ...], when: str) -> list[ClockRecord]:
+        """The offsets of hosts' clocks from ours, measured now. Errors: HostLost, EnvironmentMissing."""
+        records = []
+        try:
+            for found in self._clocks(names, {}, when).values():
+                if isinstance(found, Exception):
+                    raise found
+                records.append(found)
+        finally:
+            with contextlib.suppress(HostLost):
+                self._cluster.ask_each(dict.fromkeys(names, ("stop_network",)))
+        return records
+
+    def _clocks(
+        self, names: tuple[str, ...], ports: dict[str, int], when: str = ""
+    ) -> dict[str, ClockRecord | Exception]:
+        """The clock of each host, or why it is not known. `ports`: on which they listen; others begin to."""
+        calls = {name: ("serve_network", self._own) for name in names if name not in ports}
+        listening, lost = self._cluster.ask_each(calls)
+        ports |= listening
+        found: dict[str, ClockRecord | Exception] = {name: HostLost(name, text) for name, text in lost.items()}
+
+        def measure(name: str) -> None:
+            try:
+                seen = network.measure(self._own, self.file.named(name).address, ports[name], only_clocks=True)
+                found[name] = ClockRecord(name, when, seen["offset_ns"], seen["bound_ns"], network.MEANS)
+            except RowpathError as error:
+                found[name] = error
+
+        there = [name for name in names if name in ports and name not in lost]
+        processes.side_by_side((functools.partial(measure, name) for name in there), CLOCKS_AT_ONCE)
+        return {name: found[name] for name in names}
 
     @property
     def _own(self) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 COUNTS = 7296
 HALF = 128  # buckets of one power of two
+PACKED = [("index", "<u2"), ("count", "<u8")]
 
 Counts = NDArray[np.uint64]
 
@@ -61,4 +62,19 @@ def decode(kept: dict[str, int]) -> Counts:
     counts = empty()
     for index, count in kept.items():
         counts[int(index)] = count
+    return counts
+
+
+def pack(counts: Counts) -> bytes:
+    """For the way between hosts: index and count of those that have any, ten bytes each."""
+    used = np.flatnonzero(counts)
+    packed = np.empty(len(used), dtype=PACKED)
+    packed["index"], packed["count"] = used, counts[used]
+    return packed.tobytes()
+
+
+def unpack(packed: bytes) -> Counts:
+    """What `pack` made."""
+    found, counts = np.frombuffer(packed, dtype=PACKED), empty()
+    counts[found["index"]] = found["count"]
     return counts

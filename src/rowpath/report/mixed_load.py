@@ -142,7 +142,7 @@ def starts_grid(report: MixedLoadReport) -> Grid:
     """How closely the hosts of a group began together."""
     lines = (
         line(
-            *words(path=each.name, stage=each.stage, group=each.client_group, hosts=", ".join(each.hosts)),
+            *words(path=each.name, stage=each.stage, group=each.client_group, hosts=fmt.listed(each.hosts)),
             figure("skew", fmt.duration(each.skew_ns)),
             figure("±", fmt.duration(each.bound_ns)),
             figure("lead left", fmt.duration(each.lead_ns) if each.lead_ns > 0 else "none", 1),

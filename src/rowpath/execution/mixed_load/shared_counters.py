@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import mmap
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -104,6 +104,13 @@ class SharedCounters:
     def end(self, name: str, at_ns: int) -> None:
         """No operation of the group begins from that instant on."""
         self._words[self.places[name].control // WORD + 1] = at_ns
+
+    def set_instants(self, begin_ns: Mapping[str, int], end_ns: int) -> None:
+        """Let these groups begin at their instants; no operation of any group begins from `end_ns` on."""
+        for name in self.places:
+            self.end(name, end_ns)
+        for name, at_ns in begin_ns.items():
+            self.begin(name, at_ns)
 
     def states(self, name: str) -> list[int]:
         """The clients' states: cheap enough to be read often."""

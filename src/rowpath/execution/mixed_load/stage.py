@@ -106,8 +106,9 @@ class Stage:
         return specs
 
     def _begin(self) -> None:
-        now_ns = time.monotonic_ns()
-        self.begin_ns = now_ns + self.processes.lead_ns
+        if self.usage:
+            self.usage.since()
+        self.begin_ns = time.monotonic_ns() + self.processes.lead_ns
         self.end_ns = self.begin_ns + round(self.table.seconds * S)
         self._begun: dict[str, int] = {}  # by group: when its clients are to begin
         self._done: dict[str, int] = {}
@@ -118,11 +119,8 @@ class Stage:
         self._second_begin_ns = self.begin_ns
         self._next_look_ns = self.begin_ns
         self._look_next(self.begin_ns)
-        for name in self.shared_counters.places:
-            self.shared_counters.end(name, self.end_ns)
-        if self.usage:
-            self.usage.since()
-        self._let_begin()
+        # In one step: on other hosts each takes time, and a host that replies late would delay those after it.
+        self.shared_counters.set_instants(self._now_due(), self.end_ns)
 
     def _watch(self) -> None:
         """Until every client is done, or was given up."""
@@ -176,12 +174,19 @@ class Stage:
                 since_ns = (self._begun if event == "begin" else self._done).get(awaited)
         return since_ns + round(begin_s * S) if since_ns else None
 
-    def _let_begin(self) -> None:
+    def _now_due(self) -> dict[str, int]:
+        """When the groups begin of which that is known since the last time."""
+        found = {}
         for member in self.members:
             due = self._due_ns(member.table.after, member.table.begin_s)
             if member.name not in self._begun and due is not None:
-                self._begun[member.name] = max(due, time.monotonic_ns() + self.processes.lead_ns // 4)
-                self.shared_counters.begin(member.name, self._begun[member.name])
+                found[member.name] = max(due, time.monotonic_ns() + self.processes.lead_ns // 4)
+        self._begun |= found
+        return found
+
+    def _let_begin(self) -> None:
+        if begins_ns := self._now_due():
+            self.shared_counters.set_instants(begins_ns, self.end_ns)
 
     def _notice_done(self) -> None:
         for member in self.members:
@@ -221,14 +226,11 @@ class Stage:
         self.end_ns = min(self.end_ns, time.monotonic_ns())
         for action in self.actions:
             action.end_spans(self._path_status)
-        for name in self.shared_counters.places:
-            self.shared_counters.end(name, self.end_ns)
         self._ended = True
         # A group that was never let begin begins now, when nothing begins any more, and so is done.
         begun = {each.name for action in self.actions for each in action.made if each.begun_ns} | set(self._begun)
-        for name in self.shared_counters.places:
-            if name not in begun:
-                self.shared_counters.begin(name, self.end_ns)
+        never = dict.fromkeys(self.shared_counters.places.keys() - begun, self.end_ns)
+        self.shared_counters.set_instants(never, self.end_ns)
 
     def _give_up(self, why: str) -> None:
         """End everything now; `why` is why a backup under way has no end of its own."""

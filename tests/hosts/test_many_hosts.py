@@ -1,0 +1,40 @@
+"""Twelve hosts without work: calls grow with hosts, not faster, and a host that is late delays no other one's begin."""
+
+from __future__ import annotations
+
+import pytest
+from bench import many_hosts
+from bench.many_hosts import Found
+
+from tests.hosts.conftest import require
+
+HOSTS = 12
+LOADS = HOSTS - 1  # one has the server
+HELD = 4
+SECONDS = 4.0
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Found:
+    """One stage of three groups; one host takes the word to begin only when all others have begun."""
+    require()
+    return many_hosts.found_of(tmp_path_factory.mktemp("many") / "hosts", HOSTS, SECONDS, HELD)
+
+
+def test_a_late_host_delays_no_other_ones_begin(found: Found) -> None:
+    assert found.released, "hosts waited for the word while another one kept it"
+
+
+def test_all_groups_of_a_host_begin_by_one_call(found: Found) -> None:
+    # Beside it what processes use is read before: of every load host, of the server, of backups.
+    assert found.calls_to_begin == 2 * LOADS + 2
+
+
+def test_a_look_takes_three_calls_to_each_host(found: Found) -> None:
+    assert len(found.calls_of_looks) >= 2
+    # States, counters and what processes use; of the server's host what it and backups use.
+    assert set(found.calls_of_looks) == {3 * LOADS + 2}
+
+
+def test_hosts_are_joined_by_one_call_each(found: Found) -> None:
+    assert found.calls_to_join == HOSTS
