@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -232,7 +233,8 @@ class Session:
 
     def clock(self, name: str, when: str) -> ClockRecord:
         """The offset of a host's clock from ours, measured now."""
-        found = self._measured(name, self._cluster.controller, lambda to, port: network.measure(self._own, to, port))
+        ask = functools.partial(network.measure, self._own, only_clocks=True)
+        found = self._measured(name, self._cluster.controller, ask)
         return ClockRecord(name, when, found["offset_ns"], found["bound_ns"], network.MEANS)
 
     @property
