@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from rowpath.journal import reader
-from rowpath.journal.mixed_load_records import HostsStartRecord, HostStart
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, ClientGroupRecord, HostsStartRecord, HostStart
 from rowpath.model.grouping import grouped
 from rowpath.runners.toolchains import c
-from tests.hosts import conftest, lab
+from tests.hosts import broken_network, conftest, lab
+from tests.hosts.broken_network import DELAYS
 from tests.hosts.conftest import load_experiment
 from tests.hosts.delaying_switch import Switch
 from tests.hosts.lab import Lab
@@ -112,21 +113,18 @@ def up(delayed: Lab) -> Lab:
     return delayed
 
 
-def test_hosts_far_from_each_other_begin_at_one_instant(up: Lab, switch: Switch, tmp_path: Path) -> None:
-    delay_ns = 5 * MS
-    switch.ways(delay_ns / S)
-    file, directory = load_experiment(tmp_path, 1.5), tmp_path / "run"
-    done = up.rowpath("run", file, "--hosts", str(up.file), "-o", str(directory))
+def test_hosts_far_from_the_controller_begin_at_one_instant(
+    up: Lab, switch: Switch, base_ns: int, tmp_path: Path
+) -> None:
+    switch.delay("controller", from_s=0.005, to_s=0.005)
+    switch.delay("db", from_s=0.002, to_s=0.002)
+    file, directory = Path(load_experiment(tmp_path, 1.5)), tmp_path / "run"
+    file.write_text(file.read_text().partition('[[stages]]\nname = "open loop"')[0])
+    done = up.rowpath("run", str(file), "--hosts", str(up.file), "-o", str(directory))
     assert done.returncode == 0, done.stderr
     found = reader.read(directory)
     assert found.outcome == "complete"
-    for way in found.ways:
-        assert 2 * delay_ns <= way.round_trips[0].low_ns
-        apart_s = up.offsets_s[way.server] - up.offsets_s[way.client]
-        assert abs(way.offset_ns - apart_s * S) <= way.bound_ns
-    for clock in found.clocks:
-        assert delay_ns <= clock.bound_ns
-        assert abs(clock.offset_ns - up.offsets_s[clock.host] * S) <= clock.bound_ns
+    _ways_and_clocks_are_right(up, found, base_ns)
     groups = grouped((start for each in found.all(HostsStartRecord) for start in each.starts), _group)
     several = [starts for starts in groups.values() if len(starts) > 1]
     assert several
@@ -135,6 +133,45 @@ def test_hosts_far_from_each_other_begin_at_one_instant(up: Lab, switch: Switch,
         assert begun.keys() == {"app1", "app2"}
         assert max(begun.values()) - min(begun.values()) <= MS
         assert all(start.lead_ns > 0 for start in starts)
+
+
+def _ways_and_clocks_are_right(hosts: Lab, found: reader.Records, base_ns: int) -> None:
+    assert {(way.client, way.server) for way in found.ways} == {("app1", "db"), ("app2", "db")}
+    for way in found.ways:
+        assert 4 * MS <= way.round_trips[0].low_ns <= (4 * MS + base_ns) * 1.05
+        apart_s = hosts.offsets_s[way.server] - hosts.offsets_s[way.client]
+        assert abs(way.offset_ns - apart_s * S) <= way.bound_ns
+    assert {clock.host for clock in found.clocks} == set(hosts.addresses)
+    for clock in found.clocks:
+        assert clock.bound_ns >= 5 * MS
+        assert abs(clock.offset_ns - hosts.offsets_s[clock.host] * S) <= clock.bound_ns
+
+
+@pytest.mark.long
+def test_a_run_goes_on_with_frames_that_come_late(up: Lab, switch: Switch, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    fault = DELAYS["load host's frames late"]
+    seen = broken_network.meet(up, fault, load_experiment(tmp_path, 8.0), directory, at_most_s=120.0)
+    assert seen.status == 0, seen.errors
+    found = reader.read(directory)
+    assert found.outcome == "complete"
+    assert not any(each.cut or each.failed for each in found.all(ClientGroupRecord))
+    assert all(check.ok for check in found.all(AcknowledgedRecord))
+    after = next(way for way in found.ways if (way.client, way.when) == ("app2", "after"))
+    assert after.round_trips[0].low_ns >= 300 * MS
+
+
+@pytest.mark.long
+def test_a_host_whose_frames_come_much_too_late_is_lost(up: Lab, switch: Switch, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    fault = DELAYS["load host's frames as lost"]
+    seen = broken_network.meet(up, fault, load_experiment(tmp_path, 30.0), directory, at_most_s=60.0)
+    assert seen.status == 3, seen.errors
+    assert "error: host app2 was lost" in seen.errors
+    assert seen.noticed_s < 10.0
+    assert not seen.left
+    found = reader.read_as_written(directory)
+    assert all(each.cut and each.operations for each in found.all(ClientGroupRecord))
 
 
 def _group(start: HostStart) -> str:
