@@ -16,6 +16,11 @@ STRICT = ("-Werror", "-Wshadow", "-Wconversion", "-Wno-sign-conversion")
 S = 1_000_000_000
 
 
+def missing() -> str:
+    """Why there can be none here; empty when there can."""
+    return "" if Path("/dev/net/tun").exists() else "this kernel has no TAP devices"
+
+
 class Switch:
     """Its links: one from each host and one to it. Needs root."""
 
@@ -31,7 +36,7 @@ class Switch:
         cleanup.callback(self._process.kill)
         os.sched_setaffinity(self._process.pid, {min(os.sched_getaffinity(0))})  # what is measured has the last core
         self._names = tuple(ports)
-        self.dropped = self._answer()
+        self.dropped = self._answer()  # frames, up to the last change
 
     def _answer(self) -> int:
         assert self._process.stdout is not None

@@ -14,7 +14,7 @@ from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, ClientGroupRecord, HostsStartRecord, HostStart
 from rowpath.model.grouping import grouped
 from rowpath.runners.toolchains import c
-from tests.hosts import broken_network, conftest, lab
+from tests.hosts import broken_network, conftest, delaying_switch, lab
 from tests.hosts.broken_network import DELAYS
 from tests.hosts.conftest import load_experiment
 from tests.hosts.delaying_switch import Switch
@@ -28,7 +28,7 @@ RATE = 20_000_000.0
 @pytest.fixture(scope="module")
 def delayed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """Hosts on the delaying switch; nothing of ours is up."""
-    if why := lab.missing():
+    if why := lab.missing() or delaying_switch.missing():
         pytest.skip(why)
     with lab.in_namespaces(tmp_path_factory.mktemp("floor"), delays=True) as hosts:
         yield hosts
@@ -77,7 +77,10 @@ def test_a_way_is_as_long_and_as_wide_as_the_switch_was_told(
     delayed: Lab, switch: Switch, base_ns: int, delay_ms: int
 ) -> None:
     switch.ways(delay_ms / 1000, RATE)
+    dropped = switch.dropped
     found = _measured(delayed)
+    switch.ways(0.0)
+    assert switch.dropped == dropped
     told_ns = 2 * delay_ms * MS
     least = found["round_trips"][0]
     assert told_ns <= least["low_ns"] <= (told_ns + base_ns) * 1.05
