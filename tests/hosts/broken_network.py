@@ -49,6 +49,12 @@ def deaf(lab: Lab, pairs: Iterable[tuple[str, str]]) -> Iterator[None]:
         yield
 
 
+def late(lab: Lab, host: str, delay_s: float) -> contextlib.AbstractContextManager[None]:
+    """What a host sends arrives that late; a lab with the delaying switch only."""
+    assert lab.switch is not None
+    return lab.switch.late(host, delay_s)
+
+
 def _others(lab: Lab, name: str) -> list[str]:
     return [each for each in (cluster.CONTROLLER, *lab.addresses) if each != name]
 
@@ -87,6 +93,13 @@ FAULTS = {
     "load host's way": Fault(lambda lab: deaf(lab, both_ways("app2", ["db"])), ("app2", "db")),
     "client's way": Fault(lambda lab: deaf(lab, both_ways("app1", ["db"])), ("app1", "db")),
     "from server to client": Fault(lambda lab: deaf(lab, [("db", "app1")]), ("app1", "db")),
+}
+
+DELAYS = {  # on the delaying switch
+    "load host's frames late": Fault(lambda lab: late(lab, "app2", 0.3), ()),
+    "server's frames late": Fault(lambda lab: late(lab, "db", 0.3), ()),
+    "load host's frames as lost": Fault(lambda lab: late(lab, "app2", 30.0), ("app2",)),
+    "server's frames as lost": Fault(lambda lab: late(lab, "db", 30.0), ("db",)),
 }
 
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.hosts import sshd
+from tests.hosts.delaying_switch import Switch
 
 ROOT = Path(__file__).parents[2]
 OFFSETS_S = {"db": 0, "app1": 1_000_000, "app2": 5_000}  # of each host's monotonic clock
@@ -34,6 +35,7 @@ class Lab:
     commands: dict[str, list[str]] = field(default_factory=dict)
     offsets_s: dict[str, int] = field(default_factory=dict)  # of clocks from the controller's, those that differ
     keys: sshd.Keys | None = None  # hosts are reached over SSH
+    switch: Switch | None = None  # instead of a bridge
 
     def rowpath(self, *words: str, timeout_s: float = 240.0) -> subprocess.CompletedProcess[str]:
         """One command of ours on the controller's machine, to its end."""
@@ -131,26 +133,31 @@ def missing() -> str:
 
 
 @contextmanager
-def in_namespaces(folder: Path, *, over_ssh: bool = False) -> Iterator[Lab]:
-    """Three hosts and a controller, each with a network of its own; hosts have clocks of their own. Needs root."""
+def in_namespaces(folder: Path, *, over_ssh: bool = False, delays: bool = False) -> Iterator[Lab]:
+    """Three hosts and a controller, each with a network of its own; hosts have clocks of their own. Needs root.
+
+    A bridge joins them, with `delays` the lab's switch, at first without any.
+    """
     with ExitStack() as cleanup:
         controller = _holder(cleanup, 0)
         addresses = {name: f"{NETWORK}.{number}" for number, name in enumerate(OFFSETS_S, 2)}
         enter = ["nsenter", "-t", str(controller.pid), "--net", "--"]
-        _run(*enter, "ip", "link", "add", "switch", "type", "bridge")
-        _run(*enter, "ip", "address", "add", f"{NETWORK}.1/24", "dev", "switch")
-        _run(*enter, "ip", "link", "set", "switch", "up")
-        _run(*enter, "ip", "link", "set", "lo", "up")
+        holders = {name: _holder(cleanup, OFFSETS_S[name]) for name in addresses}
         lab = Lab(folder / "namespaces.toml", folder, addresses, f"{NETWORK}.1", enter, offsets_s=OFFSETS_S)
-        for name, address in addresses.items():
-            holder = _holder(cleanup, OFFSETS_S[name])
-            there = ["nsenter", "-t", str(holder.pid), "--net", "--time", "--"]
-            _run(*enter, "ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(holder.pid))
-            _run(*enter, "ip", "link", "set", name, "master", "switch", "up")
-            _run(*there, "ip", "address", "add", f"{address}/24", "dev", "eth0")
-            _run(*there, "ip", "link", "set", "eth0", "up")
-            _run(*there, "ip", "link", "set", "lo", "up")
-            lab.commands[name] = there
+        if delays:
+            ports = {name: ("eth0", holder.pid) for name, holder in holders.items()}
+            lab.switch = Switch(cleanup, folder, ports | {"controller": ("switch", controller.pid)})
+        else:
+            _run(*enter, "ip", "link", "add", "switch", "type", "bridge")
+            for name, holder in holders.items():
+                _run(
+                    *enter, "ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(holder.pid)
+                )
+                _run(*enter, "ip", "link", "set", name, "master", "switch", "up")
+        _bring_up(enter, "switch", lab.controller)
+        for name, holder in holders.items():
+            lab.commands[name] = ["nsenter", "-t", str(holder.pid), "--net", "--time", "--"]
+            _bring_up(lab.commands[name], "eth0", addresses[name])
         if over_ssh:
             lab.keys = sshd.Keys.made(folder)
             for name, address in addresses.items():
@@ -160,6 +167,12 @@ def in_namespaces(folder: Path, *, over_ssh: bool = False) -> Iterator[Lab]:
             yield lab
         finally:
             lab.down()
+
+
+def _bring_up(there: list[str], device: str, address: str) -> None:
+    _run(*there, "ip", "address", "add", f"{address}/24", "dev", device)
+    _run(*there, "ip", "link", "set", device, "txqueuelen", "10000", "up")
+    _run(*there, "ip", "link", "set", "lo", "up")
 
 
 def _holder(cleanup: ExitStack, offset_s: int) -> subprocess.Popen[bytes]:

@@ -20,11 +20,11 @@ from rowpath.hosts import cluster, node
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
 from tests.hosts import broken_network, lab
-from tests.hosts.broken_network import FAULTS, Fault, Seen
+from tests.hosts.broken_network import DELAYS, FAULTS, Fault, Seen
 from tests.hosts.conftest import load_experiment
 from tests.hosts.lab import Lab
 
-NOTICED_S, GONE_S, AT_MOST_S = 10.0, 15.0, 60.0
+NOTICED_S, GONE_S, AT_MOST_S = 10.0, 15.0, 90.0
 LATE_S, BETWEEN_S, LATE_TIMES = 0.5, 0.7, 8  # no multiple of the two seconds between two looks at a host
 STILL_S = 10.0
 
@@ -75,15 +75,19 @@ def _dying(host: str, title: str = "") -> Fault:
     return Fault(lambda hosts: _dies(hosts, host, title), (host,))
 
 
-EVERY = FAULTS | {
-    "load host dies": _dying("app2"),
-    "client's host dies": _dying("app1"),
-    "server's host dies": _dying("db"),
-    "head dies": _dying(cluster.CONTROLLER, "gcs_server"),
-    "server's host stands still": Fault(lambda hosts: _stands_still(hosts, "db"), ("db",)),
-    "load host answers late": Fault(lambda hosts: _answers_late(hosts, "app2"), ()),
-    "server's host answers late": Fault(lambda hosts: _answers_late(hosts, "db"), ()),
-}
+EVERY = (
+    FAULTS
+    | DELAYS
+    | {
+        "load host dies": _dying("app2"),
+        "client's host dies": _dying("app1"),
+        "server's host dies": _dying("db"),
+        "head dies": _dying(cluster.CONTROLLER, "gcs_server"),
+        "server's host stands still": Fault(lambda hosts: _stands_still(hosts, "db"), ("db",)),
+        "load host answers late": Fault(lambda hosts: _answers_late(hosts, "app2"), ()),
+        "server's host answers late": Fault(lambda hosts: _answers_late(hosts, "db"), ()),
+    }
+)
 CONTROLLER = "controller dies"
 RESUMED = ("server's host cut", "load host dies", "head dies", CONTROLLER)  # one of them, each
 
@@ -99,9 +103,14 @@ class Once:
 
 def main(times: int, names: list[str]) -> None:
     """Each fault, that many times; a line for every one, as soon as it is known."""
-    with tempfile.TemporaryDirectory() as name, lab.in_namespaces(Path(name)) as hosts:
-        hosts.up()
-        for fault in names or [*EVERY, CONTROLLER]:
+    asked = names or [*EVERY, CONTROLLER]
+    _repeat(times, [fault for fault in asked if fault not in DELAYS], delays=False)
+    _repeat(times, [fault for fault in asked if fault in DELAYS], delays=True)
+
+
+def _repeat(times: int, faults: list[str], *, delays: bool) -> None:
+    with tempfile.TemporaryDirectory() as name, lab.in_namespaces(Path(name), delays=delays) as hosts:
+        for fault in faults:
             seen: list[Once] = []
             for number in range(times):
                 resumed = number == times - 1 and fault in RESUMED

@@ -6,9 +6,11 @@
 
    `serve` takes any free port of ADDRESS, the same for TCP and UDP, answers only its peer, prints one line,
    `ready tcp=PORT`, and ends with its parent or its stdin. `measure` prints one line of JSON, `clocks` the clocks
-   only. Clocks are read by
-   exchanges over UDP: of the quickest one, the offset is the middle of its way and the bound half of its way, because
-   nothing shows how the way is split. Offset: the server's CLOCK_MONOTONIC less ours. */
+   only. Clocks are read by exchanges over UDP: of the quickest one, the offset is the middle of its way and the bound
+   half of its way, because nothing shows how the way is split. Offset: the server's CLOCK_MONOTONIC less ours.
+
+   The rate is that at which the later half of a send arrives, by the receiver's clock. Sends grow until that half
+   takes long enough, in round trips too: a connection begins slowly, the more so the longer its way. */
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
@@ -18,8 +20,9 @@
 
 #include "tool.h"
 
-enum { EXCHANGES = 400, TRIPS = 1000, MOST_NS = 300000000, CHUNK = 256 << 10, LEAST_BYTES = 1 << 20 };
-enum { MOST_BYTES = 1 << 30, RATE_NS = 200000000, TIMEOUT_S = 5 };
+enum { EXCHANGES = 400, MOST_LOST = 4, TRIPS = 1000, LEAST = 5, MOST_NS = 300000000, CHUNK = 256 << 10 };
+enum { LEAST_BYTES = 64 << 10, MOST_BYTES = 1 << 30, RATE_NS = 100000000, RATE_TRIPS = 10, TIMEOUT_S = 5 };
+#define MOST_RATE_NS UINT64_C(5000000000)
 static const uint32_t sizes[] = {1, 1 << 10, 16 << 10, 64 << 10};
 
 struct request { /* over TCP: bytes that follow, bytes of the answer; in network order */
@@ -28,6 +31,10 @@ struct request { /* over TCP: bytes that follow, bytes of the answer; in network
 
 struct stamps { /* over UDP: the request has only the number */
     uint64_t number, received_ns, sent_ns;
+};
+
+struct later { /* over TCP, the begin of an answer: what the receiver saw of the later half of what followed */
+    uint64_t bytes, ns;
 };
 
 static char chunk[CHUNK];
@@ -63,20 +70,31 @@ static int push(int connection, uint64_t bytes) {
     return 1;
 }
 
-static int pull(int connection, uint64_t bytes) {
-    while (bytes > 0) {
-        ssize_t count = recv(connection, chunk, bytes < CHUNK ? bytes : CHUNK, 0);
+static int pull(int connection, uint64_t bytes, struct later *later) {
+    uint64_t half_ns = 0;
+    *later = (struct later){0, 0};
+    for (uint64_t left = bytes; left > 0;) {
+        ssize_t count = recv(connection, chunk, left < CHUNK ? left : CHUNK, 0);
         if (count <= 0) return 0;
-        bytes -= (uint64_t)count;
+        left -= (uint64_t)count;
+        if (half_ns == 0 && left <= bytes / 2) {
+            half_ns = now_ns();
+            later->bytes = left;
+        }
+        if (left == 0) later->ns = now_ns() - half_ns;
     }
     return 1;
 }
 
 static void answer_all(int connection) {
     struct request request;
+    struct later later;
     hurry(connection);
-    while (recv(connection, &request, sizeof request, MSG_WAITALL) == (ssize_t)sizeof request)
-        if (!pull(connection, ntohl(request.follow)) || !push(connection, ntohl(request.answer))) break;
+    while (recv(connection, &request, sizeof request, MSG_WAITALL) == (ssize_t)sizeof request) {
+        if (!pull(connection, ntohl(request.follow), &later)) break;
+        memcpy(chunk, &later, sizeof later);
+        if (!push(connection, ntohl(request.answer))) break;
+    }
     close(connection);
 }
 
@@ -131,7 +149,7 @@ static _Noreturn void serve(const char *where, const char *peer_text) {
 
 static void measure_clocks(const char *to, int port, const char *from) {
     struct sockaddr_in server = address_of(to, port), ours = address_of(from, 0);
-    struct timeval patience = {0, 200000};
+    struct timeval patience = {1, 0};
     int udp = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), lost = 0;
     int64_t offset_ns = 0;
     uint64_t best_ns = UINT64_MAX;
@@ -139,9 +157,10 @@ static void measure_clocks(const char *to, int port, const char *from) {
         connect(udp, (struct sockaddr *)&server, sizeof server) != 0)
         die(to);
     setsockopt(udp, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-    for (uint64_t number = 0; number < EXCHANGES && lost < 10; number++) {
+    for (uint64_t number = 0, begin_ns = now_ns(); number < EXCHANGES && lost < MOST_LOST; number++) {
         struct stamps stamps = {.number = number};
         uint64_t sent_ns = now_ns();
+        if (number >= LEAST && sent_ns - begin_ns > MOST_NS) break;
         if (send(udp, &stamps, sizeof stamps, 0) < 0 && errno != ECONNREFUSED) die(to);
         do {
             stamps.number = UINT64_MAX;
@@ -169,13 +188,29 @@ static int ascending(const void *left, const void *right) {
     return (a > b) - (a < b);
 }
 
-/* A request with so many bytes behind it and its answer, in ns. */
-static uint64_t trip_ns(int connection, uint64_t follow, uint64_t answer) {
-    struct request request = {htonl((uint32_t)follow), htonl((uint32_t)answer)};
-    uint64_t begin_ns = now_ns();
+/* Asks for so many bytes; what is seen of their arrival. */
+static struct later fetched(int connection, uint64_t bytes) {
+    struct request request = {0, htonl((uint32_t)bytes)};
+    struct later later;
     if (send(connection, &request, sizeof request, MSG_NOSIGNAL) != (ssize_t)sizeof request ||
-        !push(connection, follow) || !pull(connection, answer))
+        !pull(connection, bytes, &later))
         die("the connection broke");
+    return later;
+}
+
+/* Sends so many bytes; what the server saw of their arrival. */
+static struct later sent(int connection, uint64_t bytes) {
+    struct request request = {htonl((uint32_t)bytes), htonl(sizeof(struct later))};
+    struct later later;
+    if (send(connection, &request, sizeof request, MSG_NOSIGNAL) != (ssize_t)sizeof request ||
+        !push(connection, bytes) || recv(connection, &later, sizeof later, MSG_WAITALL) != (ssize_t)sizeof later)
+        die("the connection broke");
+    return later;
+}
+
+static uint64_t trip_ns(int connection, uint64_t answer) {
+    uint64_t begin_ns = now_ns();
+    fetched(connection, answer);
     return now_ns() - begin_ns;
 }
 
@@ -184,8 +219,8 @@ static void measure_trips(int connection) {
     printf(",\"round_trips\":[");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         size_t count = 0;
-        for (uint64_t begin_ns = now_ns(); count < TRIPS && (count < 20 || now_ns() - begin_ns < MOST_NS);)
-            found[count++] = trip_ns(connection, 0, sizes[i]);
+        for (uint64_t begin_ns = now_ns(); count < TRIPS && (count < LEAST || now_ns() - begin_ns < MOST_NS);)
+            found[count++] = trip_ns(connection, sizes[i]);
         qsort(found, count, sizeof *found, ascending);
         printf("%s{\"bytes\":%u,\"trips\":%zu,\"low_ns\":%llu,\"median_ns\":%llu,\"high_ns\":%llu}", i > 0 ? "," : "",
                sizes[i], count, (unsigned long long)found[count / 10], (unsigned long long)found[count / 2],
@@ -194,13 +229,14 @@ static void measure_trips(int connection) {
     printf("],");
 }
 
-/* Bytes a second one way: as many as take long enough, less a round trip. */
+/* Bytes a second one way. */
 static double rate(int connection, int up) {
-    uint64_t least_ns = trip_ns(connection, 0, 1);
+    uint64_t begin_ns = now_ns(), least_ns = RATE_TRIPS * trip_ns(connection, 1);
+    if (least_ns < RATE_NS) least_ns = RATE_NS;
     for (uint64_t bytes = LEAST_BYTES;; bytes *= 2) {
-        uint64_t took_ns = up ? trip_ns(connection, bytes, 1) : trip_ns(connection, 0, bytes);
-        if (took_ns >= RATE_NS || bytes * 2 > MOST_BYTES)
-            return (double)bytes * 1e9 / (double)(took_ns > least_ns ? took_ns - least_ns : 1);
+        struct later later = up ? sent(connection, bytes) : fetched(connection, bytes);
+        if (later.ns >= least_ns || bytes * 2 > MOST_BYTES || now_ns() - begin_ns > MOST_RATE_NS)
+            return (double)later.bytes * 1e9 / (double)(later.ns > 0 ? later.ns : 1);
     }
 }
 

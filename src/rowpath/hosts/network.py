@@ -13,8 +13,8 @@ from rowpath.errors import EnvironmentMissing
 from rowpath.machine import cpus, processes
 
 MEANS = (
-    "UDP exchanges, the quickest of 400: offset is the middle of its way, bound half of its way; "
-    "one TCP connection: round trips by size of the answer, and one long send each way"
+    "UDP exchanges, the quickest of at most 400: offset is the middle of its way, bound half of its way; "
+    "one TCP connection: round trips by size of the answer; of a long send each way the later half, as it arrived"
 )
 TIMEOUT_S = 60.0
 FEW_WAYS, WAY_S = 8, 2.0

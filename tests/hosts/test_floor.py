@@ -1,0 +1,187 @@
+"""What is measured of a way, of clocks and of common starts, against a switch that was told its delay and its rate."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rowpath.journal import reader
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, ClientGroupRecord, HostsStartRecord, HostStart
+from rowpath.model.grouping import grouped
+from rowpath.runners.toolchains import c
+from tests.hosts import broken_network, conftest, delaying_switch, lab
+from tests.hosts.broken_network import DELAYS
+from tests.hosts.conftest import load_experiment
+from tests.hosts.delaying_switch import Switch
+from tests.hosts.lab import Lab
+
+S = 1_000_000_000
+MS = 1_000_000
+RATE = 20_000_000.0
+TRIES = 4  # whoever takes the ends' core makes a measurement longer, never shorter
+
+
+@pytest.fixture(scope="module")
+def delayed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Hosts on the delaying switch; nothing of ours is up."""
+    if why := lab.missing() or delaying_switch.missing():
+        pytest.skip(why)
+    with lab.in_namespaces(tmp_path_factory.mktemp("floor"), delays=True) as hosts:
+        yield hosts
+
+
+@pytest.fixture
+def switch(delayed: Lab) -> Switch:
+    """Its switch, without delay or limit."""
+    assert delayed.switch is not None
+    delayed.switch.ways(0.0)
+    return delayed.switch
+
+
+@pytest.fixture(scope="module")
+def base_ns(delayed: Lab) -> int:
+    """The least that a round trip takes without delay: what it takes to pass all frames on."""
+    assert delayed.switch is not None
+    delayed.switch.ways(0.0)
+    return int(_measured(delayed)["round_trips"][0]["low_ns"])
+
+
+def _measured(hosts: Lab, client: str = "app1", server: str = "db") -> dict[str, Any]:
+    program = c.network_program()
+    ours, theirs = hosts.addresses[client], hosts.addresses[server]
+    serve = [*hosts.commands[server], program, "serve", "--listen", theirs, "--peer", ours]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(serve, stdin=pipe, stdout=pipe, text=True) as listening:
+        assert listening.stdout is not None
+        port = listening.stdout.readline().strip().partition("=")[2]
+        words = [program, "measure", "--to", theirs, "--port", port, "--from", ours]
+        done = subprocess.run([*hosts.commands[client], *words], capture_output=True, text=True, check=False)
+        assert listening.stdin is not None
+        listening.stdin.close()
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _clock_error_ns(hosts: Lab, found: dict[str, Any], client: str = "app1", server: str = "db") -> int:
+    apart_s = hosts.offsets_s[server] - hosts.offsets_s[client]
+    return int(found["offset_ns"]) - apart_s * S
+
+
+@pytest.mark.parametrize("delay_ms", [2, 20])
+def test_a_way_is_as_long_and_as_wide_as_the_switch_was_told(
+    delayed: Lab, switch: Switch, base_ns: int, delay_ms: int
+) -> None:
+    switch.ways(delay_ms / 1000, RATE)
+    dropped = switch.dropped
+    told_ns = 2 * delay_ms * MS
+    most_ns = (told_ns + base_ns) * 1.05
+    for _ in range(TRIES):
+        found = _measured(delayed)
+        assert found["round_trips"][0]["low_ns"] >= told_ns
+        if found["round_trips"][0]["low_ns"] <= most_ns:
+            break
+    switch.ways(0.0)
+    assert switch.dropped == dropped
+    assert found["round_trips"][0]["low_ns"] <= most_ns
+    assert told_ns / 2 <= found["bound_ns"] <= most_ns / 2
+    assert abs(_clock_error_ns(delayed, found)) <= found["bound_ns"]
+    # The switch counts whole frames: 1,448 bytes of what is sent are in 1,514.
+    assert found["to_bytes_per_s"] == pytest.approx(RATE, rel=0.1)
+    assert found["from_bytes_per_s"] == pytest.approx(RATE, rel=0.1)
+
+
+def test_rates_that_differ_by_direction_are_told_apart(delayed: Lab, switch: Switch) -> None:
+    switch.rate("app1", from_bytes_per_s=RATE, to_bytes_per_s=RATE / 2)
+    found = _measured(delayed)
+    assert found["to_bytes_per_s"] == pytest.approx(RATE, rel=0.1)
+    assert found["from_bytes_per_s"] == pytest.approx(RATE / 2, rel=0.1)
+
+
+def test_a_clock_is_within_its_bound_where_the_way_back_is_shorter(delayed: Lab, switch: Switch) -> None:
+    switch.delay("app1", from_s=0.003, to_s=0.001)
+    found = _measured(delayed)
+    assert found["round_trips"][0]["low_ns"] >= 4 * MS
+    # Half of what the directions differ by: nothing can show it, so the bound has to hold it.
+    assert MS / 2 < _clock_error_ns(delayed, found) <= found["bound_ns"]
+
+
+@pytest.fixture(scope="module")
+def up(delayed: Lab) -> Lab:
+    """The hosts of the switch, up."""
+    conftest.require()
+    assert delayed.switch is not None
+    delayed.switch.ways(0.0)
+    delayed.up()
+    return delayed
+
+
+def test_hosts_far_from_the_controller_begin_at_one_instant(
+    up: Lab, switch: Switch, base_ns: int, tmp_path: Path
+) -> None:
+    switch.delay("controller", from_s=0.005, to_s=0.005)
+    switch.delay("db", from_s=0.002, to_s=0.002)
+    file, directory = Path(load_experiment(tmp_path, 1.5)), tmp_path / "run"
+    file.write_text(file.read_text().partition('[[stages]]\nname = "open loop"')[0])
+    done = up.rowpath("run", str(file), "--hosts", str(up.file), "-o", str(directory))
+    assert done.returncode == 0, done.stderr
+    found = reader.read(directory)
+    assert found.outcome == "complete"
+    _ways_and_clocks_are_right(up, found, base_ns)
+    groups = grouped((start for each in found.all(HostsStartRecord) for start in each.starts), _group)
+    several = [starts for starts in groups.values() if len(starts) > 1]
+    assert several
+    for starts in several:
+        begun = {start.host: start.late_ns for start in starts if start.late_ns is not None}
+        assert begun.keys() == {"app1", "app2"}
+        assert max(begun.values()) - min(begun.values()) <= MS
+        assert all(start.lead_ns > 0 for start in starts)
+
+
+def _ways_and_clocks_are_right(hosts: Lab, found: reader.Records, base_ns: int) -> None:
+    assert {(way.client, way.server) for way in found.ways} == {("app1", "db"), ("app2", "db")}
+    for way in found.ways:
+        assert way.round_trips[0].low_ns >= 4 * MS
+        apart_s = hosts.offsets_s[way.server] - hosts.offsets_s[way.client]
+        assert abs(way.offset_ns - apart_s * S) <= way.bound_ns
+    assert min(way.round_trips[0].low_ns for way in found.ways) <= (4 * MS + base_ns) * 1.05
+    assert {clock.host for clock in found.clocks} == set(hosts.addresses)
+    for clock in found.clocks:
+        assert clock.bound_ns >= 5 * MS
+        assert abs(clock.offset_ns - hosts.offsets_s[clock.host] * S) <= clock.bound_ns
+
+
+@pytest.mark.long
+def test_a_run_goes_on_with_frames_that_come_late(up: Lab, switch: Switch, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    fault = DELAYS["load host's frames late"]
+    seen = broken_network.meet(up, fault, load_experiment(tmp_path, 8.0), directory, at_most_s=120.0)
+    assert seen.status == 0, seen.errors
+    found = reader.read(directory)
+    assert found.outcome == "complete"
+    assert not any(each.cut or each.failed for each in found.all(ClientGroupRecord))
+    assert all(check.ok for check in found.all(AcknowledgedRecord))
+    after = next(way for way in found.ways if (way.client, way.when) == ("app2", "after"))
+    assert after.round_trips[0].low_ns >= 300 * MS
+
+
+@pytest.mark.long
+def test_a_host_whose_frames_come_much_too_late_is_lost(up: Lab, switch: Switch, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    fault = DELAYS["load host's frames as lost"]
+    seen = broken_network.meet(up, fault, load_experiment(tmp_path, 30.0), directory, at_most_s=60.0)
+    assert seen.status == 3, seen.errors
+    assert "error: host app2 was lost" in seen.errors
+    assert seen.noticed_s < 10.0
+    assert not seen.left
+    found = reader.read_as_written(directory)
+    assert all(each.cut and each.operations for each in found.all(ClientGroupRecord))
+
+
+def _group(start: HostStart) -> str:
+    return start.client_group
