@@ -162,6 +162,7 @@ class IdleLoad(HostLoad):
         self._processes = cast(Any, IdleClients(connections, begun))
         self._prepared, self._seats, self._counters = {}, {}, None
         self._use = ProcessUse(self._processes.pids)
+        self._growth = None
 
     @override
     def begin(self, at_ns: Mapping[str, int]) -> dict[str, int]:
