@@ -103,8 +103,8 @@ def _rests_on(file: Path) -> set[Path]:
     # Engines have helpers in C, whatever the language of a path.
     folders |= {ROOT / "runners" / language, ROOT / "runners" / "c"} if one else {ROOT / "runners"}
     if file.parent == HOSTS or any(ROOT / "tests" / "end_to_end" in each.parents for each in modules):
-        # it starts `rowpath`
-        folders |= {SOURCES, ROOT / "experiments"}
+        # it starts `rowpath`, and some use the bench's programs
+        folders |= {SOURCES, ROOT / "experiments", ROOT / "bench"}
     about = {*(ROOT / "runners").glob("*/adapters.toml"), *(ROOT / "runners").glob("*/toolchain.py")}
     about |= {*(ROOT / "tests").glob("*.py"), *ROOT.glob("*.lock"), ROOT / "pyproject.toml", ROOT / "packages.txt"}
     return {*modules, *about, *(each for folder in folders for each in _under(folder))}
