@@ -253,6 +253,7 @@ def test_a_compile_error_beside_other_languages_is_readable(monkeypatch: pytest.
     source = tmp_path / "wrong.c"
     source.write_text("this is no C\n")
     broken = msgspec.structs.replace(adapter("c", "null"), driver="wrong", source=str(source))
+    before = set(processes.living())  # other tests of this process share runners and servers
     with pytest.raises(InternalError, match=r"wrong does not compile:\n.*wrong\.c:1"):
         manifest.build([(broken, "bundled"), (adapter("python", "null"), "bundled")])
-    assert not processes.living()
+    assert set(processes.living()) <= before
