@@ -43,7 +43,7 @@ def _scaled(value: float, base: int, units: Sequence[str]) -> tuple[float, str]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names, or of many the first three, the last and their number: `h1, h2, h3 … h99 (99)`."""
+    """All names; of many only the first three, the last and their number: `h1, h2, h3 … h99 (99)`."""
     if len(names) <= LISTED:
         return ", ".join(names)
     return f"{', '.join(names[:3])} … {names[-1]} ({len(names)})"

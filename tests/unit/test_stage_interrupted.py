@@ -1,4 +1,4 @@
-"""A stage that is interrupted while it tells an interval: the interval is told once."""
+"""An interruption while a stage journals an interval: the next look does not journal it again."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import pytest
 from rowpath.execution.mixed_load.stage import Stage
 
 
-def test_an_interval_is_told_once_though_the_run_is_interrupted_meanwhile() -> None:
-    told: list[Any] = []
+def test_an_interruption_journals_no_interval_twice() -> None:
+    journalled: list[Any] = []
 
     def second(*what: Any) -> None:
         os.kill(os.getpid(), signal.SIGINT)
-        told.append(what)
+        journalled.append(what)
 
     stage = SimpleNamespace(
         members=[], outcome=SimpleNamespace(killed=None), second=second, _second_begin_ns=1, _last=None,
@@ -29,5 +29,5 @@ def test_an_interval_is_told_once_though_the_run_is_interrupted_meanwhile() -> N
             Stage._look(cast(Stage, stage), 5)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert told == [(5, {})]
+    assert journalled == [(5, {})]
     assert (stage._last, stage._second_begin_ns) == ({}, 5), "the next look begins here"

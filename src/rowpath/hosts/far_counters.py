@@ -72,7 +72,7 @@ class FarCounters:
         return words
 
     def _begun(self, calls: Mapping[str, tuple[Any, ...]]) -> dict[str, dict[str, int]]:
-        """What each host returned, which is how long before its begins it knew them."""
+        """The leads that each host returned: how long before each begin it knew of it."""
         found = self._far.ask({host: ("load", *words) for host, words in calls.items()}, may_miss=True)
         self.leads |= {(name, host): each for host, left in found.items() for name, each in left.items()}
         return found

@@ -26,11 +26,7 @@ SEVERITY = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note
 TRUST = {"proven and quiet": ("✓", "bold green"), "refused": ("✗", "bold red"), "unproven": ("✗", "bold red")}
 PICTURES = 4  # with bars
 ENOUGH_ROWS = 4  # of a picture
-SAID_ELSEWHERE = {
-    ("provisional", "note"),
-    ("provisional", "warning"),
-    ("missing-path", "note"),
-}  # by a sentence, a count
+SAID_ELSEWHERE = {("provisional", "warning"), ("missing-path", "note")}  # by a sentence; by a count of paths
 
 
 @dataclass(frozen=True)

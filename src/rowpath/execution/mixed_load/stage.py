@@ -175,7 +175,7 @@ class Stage:
         return since_ns + round(begin_s * S) if since_ns else None
 
     def _now_due(self) -> dict[str, int]:
-        """When the groups begin of which that is known since the last time."""
+        """The groups that are newly due, and when each begins."""
         found = {}
         for member in self.members:
             due = self._due_ns(member.table.after, member.table.begin_s)
@@ -254,11 +254,10 @@ class Stage:
         snapshots = {member.name: self.shared_counters.snapshot(member.name, now_ns) for member in self.members}
         for name in snapshots if self.outcome.killed is None else ():
             self._stalls[name] = max(self._stalls.get(name, 0), self.shared_counters.stall_ns(name, now_ns))
-        passed = self.second is not None and now_ns > self._second_begin_ns
-        told = self._interval(now_ns, snapshots) if passed else None
-        with processes.signals_held():  # an interval is told once, also when the run is interrupted here
-            if self.second is not None and told is not None:
-                self.second(*told)
+        interval = self._interval(now_ns, snapshots) if self.second and now_ns > self._second_begin_ns else None
+        with processes.signals_held():  # an interruption must not journal the interval twice
+            if self.second and interval:
+                self.second(*interval)
             self._last, self._second_begin_ns = snapshots, now_ns
         if self.enough is not None and not self._ended and self.enough(snapshots):
             self._end_now()
