@@ -180,7 +180,8 @@ def test_a_backup_among_writers_can_be_restored_unless_it_is_damaged(
     with House(tmp_path, engine, deployment, language, driver) as house:
         backup = house.backup(way)
         before, after = carried_out(house, backup)
-        assert int(after.known.sum()) > int(before.known.sum()) > 0
+        # Writers wrote before and went on afterwards; a backup may be quicker than their next write.
+        assert int(after.known.sum()) >= int(before.known.sum()) > 0
         running = processes.living()
         found = house.restore(backup, before, after)
         assert found.ok, found.reason
