@@ -7,12 +7,15 @@ import shutil
 import struct
 import subprocess
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from rowpath.model.workload import Column, LogicalType
 from rowpath.runners.toolchains import c
+from rowpath.workloads import codec
 from tests.waiting import PATIENCE_S
 
 VECTORS = json.loads((Path(__file__).parents[2] / "conformance" / "codec_vectors.json").read_text())
@@ -121,6 +124,11 @@ def test_hash(ask: Ask, vector: dict[str, Any]) -> None:
         ("timestamp", "2000-01-01"),
         ("timestamptz", "2000-01-01 00:00:00"),
         ("timestamp", "2000-01-01 00:00:00.1234567"),
+        ("timestamp", "2000-01-01 00:00:00.123456 "),
+        ("timestamp", "2000-01-01 00:00:00.000000.5"),
+        ("timestamp", "2000-01-01 00:00:00,123456"),
+        ("timestamp", "2000-01-01 00:00:00.12/456"),
+        ("timestamp", "2000-01-01 00:00:00.1234:6"),
         ("binary", "\\x0"),
         ("binary", "00"),
         ("uuid", "c0ffee00-1234-4567-89ab-cdef0123456"),
@@ -133,6 +141,20 @@ def test_hash(ask: Ask, vector: dict[str, Any]) -> None:
 def test_text_that_does_not_fit(ask: Ask, kind: str, text: str) -> None:
     answered = ask({"kind": "query", "columns": [{"name": "value", "type": kind}], "rows": [[text]]})
     assert "error column value: " in answered
+
+
+@pytest.mark.parametrize("kind", ["timestamp", "timestamptz"])
+@pytest.mark.parametrize("fraction", ["", ".5", ".12345", ".123456", ".654321", ".000000", ".999999", ".1234560"])
+def test_a_timestamps_fraction(ask: Ask, kind: LogicalType, fraction: str) -> None:
+    microseconds = int(fraction[1:7].ljust(6, "0"))
+    zone = UTC if kind == "timestamptz" else None
+    declared = Column(name="value", type=kind)
+    for at in (datetime(1969, 12, 31, 23, 59, 59), datetime(2024, 2, 29, 1, 2, 3)):
+        value = at.replace(microsecond=microseconds, tzinfo=zone)
+        text = f"{value:%Y-%m-%d %H:%M:%S}{fraction}{'+00' if zone else ''}"
+        answered = ask({"kind": "query", "columns": [{"name": "value", "type": kind}], "rows": [[text]]})
+        assert answered.split()[0] == codec.encode_value(value, declared).hex()
+        assert answered.split()[-1] == f"{codec.touch_value(value, declared):016x}"
 
 
 def test_null_where_none_may_be(ask: Ask) -> None:
