@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.hosts.lab import Lab, free_port
+from typing_extensions import override
 
 from bench.figure import Figure
 from rowpath.analysis.statistics.intervals import student
@@ -22,6 +23,7 @@ from rowpath.analysis.statistics.ratios import set_log_ratio
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.hosts import joined
 from rowpath.cli.plan import plan_for
+from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run import run_plan
@@ -30,8 +32,9 @@ from rowpath.hosts import setup
 from rowpath.hosts.session import Session
 from rowpath.journal import reader
 from rowpath.journal.records import WorkerRecord
+from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
-from rowpath.planning.instance_key import key_of
+from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import Plan, PlannedPath
 
 HOST = "both"
@@ -122,15 +125,14 @@ def rates(bench: Bench, here: Plan, there: Plan, session: Session) -> Iterator[F
     """Each path's time through an agent over that without, blocks by turns; the interval is over couples."""
     session.begin(there, 60.0, lambda _text: None)
     bench.build(*here.paths)
+    instances: dict[Key, Instance] = {}
     for far in there.paths:
         near = next(each for each in here.paths if each.name == far.name)
         name = near.phases[0]
-        key, far_key = key_of(near.path), key_of(far.path)
-        if key not in bench.engine_instances:
-            mine = tuple(each for each in here.paths if key_of(each.path) == key)
-            bench.engine_instances.bring_up(mine, here.workloads, key)
-            session.instance(far_key)
-        interval = student([couple(bench, near, far, session, name) for _ in range(COUPLES)])
+        if key_of(far.path) not in instances:
+            instances[key_of(far.path)] = instance_for(bench, near, here, session.instance(key_of(far.path)), session)
+        instance = instances[key_of(far.path)]
+        interval = student([couple(bench, instance, near, far, session, name) for _ in range(COUPLES)])
         assert interval is not None
         ratio, low, high = interval.ratios
         value = f"{ratio:.4f} [{low:.4f}, {high:.4f}], {COUPLES} × {PAIRS} pairs"
@@ -140,9 +142,34 @@ def rates(bench: Bench, here: Plan, there: Plan, session: Session) -> Iterator[F
     session.end(bench.directory)
 
 
-def couple(bench: Bench, near: PlannedPath, far: PlannedPath, session: Session, name: str) -> float:
+def instance_for(bench: Bench, near: PlannedPath, here: Plan, there: Instance, session: Session) -> Instance:
+    """Where the path without hosts has its rows: two servers would differ, so both sides have that of the host."""
+    if near.path.served:
+        return SameServer(there, session)
+    mine = tuple(each for each in here.paths if key_of(each.path) == key_of(near.path))
+    return bench.engine_instances.bring_up(mine, here.workloads, key_of(near.path))
+
+
+class SameServer(Instance):
+    """The server that the host's agent started, which stands on this machine, as one that was started here."""
+
+    def __init__(self, there: Instance, session: Session) -> None:
+        self._there = there
+        self.deployment, self.version = there.deployment, there.version
+        # The cluster's own processes have other names.
+        self._pids = [each.pid for each in session.processes(HOST) if each.name.startswith("postgres")]
+
+    @override
+    def pids(self) -> list[int]:
+        return self._pids
+
+    @override
+    def options(self, path: AccessPath) -> dict[str, Any]:
+        return self._there.options(path)
+
+
+def couple(bench: Bench, instance: Instance, near: PlannedPath, far: PlannedPath, session: Session, name: str) -> float:
     """ln(on the host / without) of two fresh processes: the median over their pairs of blocks."""
-    instance = bench.engine_instances[key_of(near.path)]
     with ExitStack() as cleanup:
         workers: list[Worker] = []
         for worker in (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import msgspec
 
 from rowpath.execution import core_share
-from rowpath.journal.records import SampleRecord
+from rowpath.journal.records import SampleRecord, VerifyRecord
 from rowpath.machine.counters.core_users import CoreUser
 from rowpath.runners import protocol
 
@@ -58,3 +58,8 @@ def book_as_one(reply: protocol.SampleReply, parts: int) -> None:
     reply.min_ns = reply.max_ns = reply.ns
     reply.execute_ns //= parts  # a part's own, on average
     reply.first_row_ns //= parts
+
+
+def verify_record(reply: protocol.VerifyReply, expected: str) -> VerifyRecord:
+    """A digest compared with the expected one, as the journal has it."""
+    return msgspec.convert(protocol.body(reply) | {"expected": expected, "ok": reply.digest == expected}, VerifyRecord)

@@ -8,13 +8,12 @@ from collections.abc import Callable, Iterator
 
 from rowpath.engines import ENGINES
 from rowpath.execution import quiet
-from rowpath.execution.measured import Measured
+from rowpath.execution.measured import Measured, verify_record
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.warm_up import FLAT_BLOCKS, classify, compilers_rest, is_flat
-from rowpath.execution.worker import Worker, verify_record
+from rowpath.execution.worker import Worker
 from rowpath.journal.record_base import InSet
-from rowpath.journal.records import PrepareRecord, SettleRecord, WarmRecord
+from rowpath.journal.records import PrepareRecord, SettleRecord
 from rowpath.model.workload import Phase, PhaseName
 from rowpath.planning.plan import block_order
 from rowpath.runners.manifest import language
@@ -111,10 +110,6 @@ class SetPhase:
             self._sample(worker, work, "cold", 0, operations=operations, first=0)
 
     def _warm(self, worker: Worker, work: PreparedPhase) -> None:
-        blocks: list[float] = []
-        windows_ns: list[int] = []
-        helpers_cpu_ns: list[int] = []
-        operations = 0
         first, later = language(worker.planned.adapter.language).warm_least_s
         cap_s = min(self.measure.warm_cap_s, worker.warm_most_s)
         least_s = min(later if worker.warmed else first, cap_s)
@@ -123,29 +118,8 @@ class SetPhase:
         least_ns = least_s * 1e9
         cap_ns = max(cap_s, least_s) * 1e9
         worker.warmed = True
-        settled = False
-        begun = time.monotonic_ns()
-        while time.monotonic_ns() - begun < cap_ns:
-            measured = worker.sample(work, "warm", duration_ns=int(self.measure.block_ms * 1e6))
-            reply = measured.reply
-            operations += reply.operations
-            windows_ns.append(reply.window_ns)
-            helpers_cpu_ns.append(measured.helpers_cpu_ns)
-            blocks.append(reply.ns / max(1, reply.operations))
-            self._last_ns[worker.planned.path.id] = blocks[-1]
-            long_enough = time.monotonic_ns() - begun >= least_ns
-            flat = long_enough and len(blocks) >= FLAT_BLOCKS and is_flat(blocks[-FLAT_BLOCKS:])
-            settled = flat and compilers_rest(windows_ns, helpers_cpu_ns)
-            if settled:
-                break
-        record = WarmRecord(
-            operations=operations,
-            ns=time.monotonic_ns() - begun,
-            shape=classify(blocks),
-            first_block_ns_per_operation=blocks[0],
-            last_block_ns_per_operation=blocks[-1],
-            settled=settled,
-        )
+        record = worker.warm_up(work, int(self.measure.block_ms * 1e6), least_ns, cap_ns)
+        self._last_ns[worker.planned.path.id] = record.last_block_ns_per_operation or 0.0
         self._write(worker, record)
 
     def _server_is_fresh(self) -> bool:

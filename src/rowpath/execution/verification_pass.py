@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.execution.counting import STATEMENTS_MEANS, Counting, counting_proxy, distinctive, statement_counts
+from rowpath.execution.measured import verify_record
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.worker import Worker, verify_record
+from rowpath.execution.worker import Worker
 from rowpath.journal.records import CountedRecord, FailureRecord, OperationShape
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.machine.counters import socket_options, syncs, system_calls

@@ -1,11 +1,15 @@
-"""Shapes of warming up (after Barrett et al., OOPSLA 2017): a simple search for the last change of level."""
+"""Warming up, and its shapes (after Barrett et al., OOPSLA 2017): a simple search for the last change of level."""
 
 from __future__ import annotations
 
 import itertools
 import statistics
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Literal
+
+from rowpath.execution.measured import Measured
+from rowpath.journal.records import WarmRecord
 
 Shape = Literal["flat", "warm-up", "slowdown", "no steady state"]
 
@@ -16,6 +20,34 @@ FLAT_BLOCKS = 9  # this many last blocks must keep one level before a path count
 LAST = 3  # windows that must agree before a level counts as reached
 COMPILERS_NS = 200e6  # of the last blocks: a runtime's compilers must have come to rest in them
 COMPILERS_SHARE = 0.1  # of their time, at most
+
+
+def warm_up(block: Callable[[], Measured], least_ns: float, cap_ns: float) -> WarmRecord:
+    """Take blocks until the last ones keep one level and compilers rest, for `least_ns` at least, at most `cap_ns`."""
+    blocks: list[float] = []
+    windows_ns: list[int] = []
+    helpers_cpu_ns: list[int] = []
+    operations = 0
+    settled = False
+    begun_ns = time.monotonic_ns()
+    while not settled and time.monotonic_ns() - begun_ns < cap_ns:
+        measured = block()
+        reply = measured.reply
+        operations += reply.operations
+        windows_ns.append(reply.window_ns)
+        helpers_cpu_ns.append(measured.helpers_cpu_ns)
+        blocks.append(reply.ns / max(1, reply.operations))
+        long_enough = time.monotonic_ns() - begun_ns >= least_ns
+        flat = long_enough and len(blocks) >= FLAT_BLOCKS and is_flat(blocks[-FLAT_BLOCKS:])
+        settled = flat and compilers_rest(windows_ns, helpers_cpu_ns)
+    return WarmRecord(
+        operations=operations,
+        ns=time.monotonic_ns() - begun_ns,
+        shape=classify(blocks),
+        first_block_ns_per_operation=blocks[0],
+        last_block_ns_per_operation=blocks[-1],
+        settled=settled,
+    )
 
 
 def is_flat(last_blocks: Sequence[float]) -> bool:

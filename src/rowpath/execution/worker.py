@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import msgspec
-
 from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Far, FarSpent, Instance, Settled
 from rowpath.errors import RowpathError
@@ -17,7 +15,8 @@ from rowpath.execution.core_share import CoreShare, Reading, Spent
 from rowpath.execution.helper_threads import HelperThreads
 from rowpath.execution.measured import Measured, book_as_one
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.journal.records import MemoryRecord, VerifyRecord, WorkerRecord
+from rowpath.execution.warm_up import warm_up
+from rowpath.journal.records import MemoryRecord, WarmRecord, WorkerRecord
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import core_users, cpu, disk, memory, run_queue
 from rowpath.planning.plan import PlannedPath
@@ -223,6 +222,10 @@ class Worker:
             book_as_one(reply, operations)
         return self._judged(work, reply, before, after)
 
+    def warm_up(self, work: PreparedPhase, block_ns: int, least_ns: float, cap_ns: float) -> WarmRecord:
+        """Blocks of that length, as `warm_up` has them."""
+        return warm_up(lambda: self.sample(work, "warm", duration_ns=block_ns), least_ns, cap_ns)
+
     def _read(self) -> Reading:
         loop = run_queue.read(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
         beside = None if loop is None else loop.others_cpu_ns
@@ -382,11 +385,6 @@ class Worker:
         if self.runner.alive():
             with contextlib.suppress(RunnerFailure):
                 self.runner.request(protocol.Close, min(CLOSE_TIMEOUT_S, self.timeout_s), expect=protocol.CloseReply)
-
-
-def verify_record(reply: protocol.VerifyReply, expected: str) -> VerifyRecord:
-    """A digest compared with the expected one, as the journal has it."""
-    return msgspec.convert(protocol.body(reply) | {"expected": expected, "ok": reply.digest == expected}, VerifyRecord)
 
 
 @contextlib.contextmanager

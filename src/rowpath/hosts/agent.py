@@ -37,7 +37,7 @@ WORKER_METHODS = frozenset(
     {"open", "notice_server", "facts", "run", "settle", "commits", "written_bytes", "reset_peaks", "peaks", "close"}
     | {"helpers_cpu_ns", "disconnect", "take_cores"}
 )
-PHASE_METHODS = frozenset({"prepare", "sample", "verify", "reset", "first_answer_ns"})
+PHASE_METHODS = frozenset({"prepare", "sample", "warm_up", "verify", "reset", "first_answer_ns"})
 ENGINE_METHODS = frozenset(
     {"check", "options", "own_copy", "settle", "commits", "size_bytes", "facts", "statement_counts"}
 )

@@ -13,7 +13,7 @@ from rowpath.errors import RowpathError
 from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.several_hosts import HostLost
-from rowpath.journal.records import MemoryRecord, WorkerRecord
+from rowpath.journal.records import MemoryRecord, WarmRecord, WorkerRecord
 from rowpath.machine.counters import memory
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
@@ -85,6 +85,11 @@ class FarWorker:
         """As `Worker` has it."""
         measured: Measured = self._there("sample", work.name, regime, **how)
         return measured
+
+    def warm_up(self, work: PreparedPhase, block_ns: int, least_ns: float, cap_ns: float) -> WarmRecord:
+        """As `Worker` has it: one call for all blocks."""
+        record: WarmRecord = self._there("warm_up", work.name, block_ns, least_ns, cap_ns)
+        return record
 
     def verify(self, work: PreparedPhase, first: int, count: int, **more: Any) -> protocol.VerifyReply:
         """As `Worker` has it."""
