@@ -169,7 +169,9 @@ def joined(file: Source) -> Iterator[Session]:
         session = Session(file)
         yield session
     except HostLost as lost:
-        again = f"rowpath hosts down {file}, then up" if is_ours else "ray status, start its node again"
+        again = f"rowpath hosts down {file}, then up" if is_ours else "ray status"
+        if session is not None and not is_ours and lost.host != cluster.CONTROLLER:
+            again = f"there: {foreign.start_command(session.state, lost.host)}"
         rest = "a run goes on with: rowpath run --resume DIR"
         is_back = session is not None and lost.host not in session.lost and lost.host != cluster.CONTROLLER
         error = EnvironmentMissing(str(lost), rest if is_back else f"{again}; {rest}")
