@@ -145,8 +145,7 @@ def _list(cpus: list[int]) -> str:
 
 def clock_text(record: ClockRecord) -> str:
     """An offset with its bound."""
-    offset_us, bound_us = record.offset_ns / 1000, record.bound_ns / 1000
-    return f"{offset_us:+,.1f} µs from the controller's, within ±{bound_us:.1f} µs"
+    return f"{text.offset(record.offset_ns)} from the controller's, within ±{record.bound_ns / 1000:,.1f} µs"
 
 
 def way_text(record: WayRecord) -> str:
