@@ -109,8 +109,8 @@ def test_planning_and_the_runner_know_the_same_limit() -> None:
         ({"readers": MOST}, MOST + 1, "", 'processes = "own"'),
         ({"readers": 5 * MOST}, 5 * MOST + 1, "", "fewer clients, or over = 'load'"),
         ({"readers": MOST + 1, "select": {"processes": "own"}}, MOST + 1, "", "fewer clients, or over = 'load'"),
-        ({"readers": 2 * MOST, "over": True}, MOST + 1, " on host app1", 'processes = "own"'),
-        ({"readers": 2 * MOST + 2, "over": True}, MOST + 2, " on host app1", "or more hosts in the role 'load'"),
+        ({"readers": 2 * MOST, "over": True}, MOST + 1, "on host app1: ", 'processes = "own"'),
+        ({"readers": 2 * MOST + 2, "over": True}, MOST + 2, "on host app1: ", "or more hosts in the role 'load'"),
         (
             {"readers": 1, "stages": (StageTable("many", ("readers",), clients={"readers": MOST + 2}),)},
             MOST + 2,
@@ -132,7 +132,7 @@ def test_a_path_with_more_clients_than_a_process_can_have_is_left_out(
     plan = _plan(**how)
     assert plan.paths == ()
     (dropped,) = plan.dropped
-    said = f"{clients:,} clients in one process: the runner of C has at most {MOST:,}{where}"
+    said = f"{where}{clients:,} clients in one process: the runner of C has at most {MOST:,}"
     assert dropped.reason == said
     assert remedy in dropped.remedy
     assert plan.nothing_left is not None

@@ -44,9 +44,9 @@ def crowded(experiment: Experiment, planned: PlannedPath, hosts: HostsFile | Non
             largest = max(counts.values())
             clients = largest if planned.path.get("processes") == "own" else sum(counts.values())
             if clients > at_most:
-                where = "" if host == "none" else f" on host {host}"
+                where = "" if host == "none" else f"on host {host}: "
                 is_spread = any(groups[name].over for name in counts)
-                return f"{too_many(planned.adapter, clients)}{where}", _remedy(planned, is_spread, largest <= at_most)
+                return f"{where}{too_many(planned.adapter, clients)}", _remedy(planned, is_spread, largest <= at_most)
     return "", ""
 
 
