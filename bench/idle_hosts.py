@@ -76,7 +76,7 @@ class IdleClients:
 
     def __init__(self, connections: Mapping[str, int], begun: Callable[[str], None]) -> None:
         """`begun` gets each group's name once its clients have begun."""
-        worker = cast(Any, SimpleNamespace(runner=IdleRunner(), has_helpers=False))
+        worker = cast(Any, SimpleNamespace(runner=IdleRunner()))
         self.workers = [worker]
         self.seats = {name: Seat(worker, 0, 0) for name in connections}
         self._begun = begun
@@ -94,6 +94,13 @@ class IdleClients:
 
     def prepare(self, _group: str, _work: PreparedPhase) -> None:
         """Nothing is to be prepared."""
+
+    def helpers_cpu_ns(self) -> int:
+        """Nothing."""
+        return 0
+
+    def take_cores(self) -> None:
+        """This process stays where it is."""
 
     def spin_ns(self) -> int:
         """Nothing."""
@@ -193,7 +200,7 @@ class IdleAgent(Agent):
     def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[Opened, list[tuple[int, int]]]:
         """Clients that only count."""
         self._now()._load = IdleLoad(connections, self._note)
-        return Opened([], dict.fromkeys(connections, 0), [False]), [(1, os.getpid())]
+        return Opened([], dict.fromkeys(connections, 0), True), [(1, os.getpid())]
 
     def _note(self, group: str) -> None:
         if self._events:

@@ -60,6 +60,7 @@ class Found(msgspec.Struct):
     threads: int = 0
     calls_to_join: int = 0
     calls_to_begin: int = 0
+    calls_for_cores: dict[str, int] = {}
     calls_of_looks: list[int] = []
     released: bool | None = None  # whether all others began although one host was held; None: none was
     lost: str = ""
@@ -197,6 +198,10 @@ def _measure(found: Found, session: Session, bench: Bench, seconds: float) -> No
     found.clocks_s = took_s(far.read_clocks)
     found.bound_ns = max(each.bound_ns for each in far.clocks.values())
     found.way_s = took_s(lambda: session.way(names[1], names[0], "before"))
+    before = calls.copy()
+    far.helpers_cpu_ns()
+    far.take_cores()
+    found.calls_for_cores = dict(calls - before)
     table = StageTable(name="at work", client_groups=idle_hosts.GROUPS, seconds=seconds)
     usage = cast(Any, far.usage(None, 0))
     zero_ns = time.monotonic_ns()

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 MISSING = "–"
 LISTED = 8  # names in a sentence
+DAY_S = 86_400
+MINUTE_NS = 60e9
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
 _METRICS = {
@@ -58,13 +60,22 @@ def duration(value_ns: float | None) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A time to wait, in seconds: `45 s`, `2 min 05 s`, `1 h 10 min`."""
+    """A time to wait, in seconds: `45 s`, `2 min 05 s`, `1 h 10 min`, `2 d 04 h`."""
     whole = max(0, math.ceil(seconds))
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:
         return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    if whole < DAY_S:
+        return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return f"{whole // DAY_S} d {whole % DAY_S // 3600:02d} h"
+
+
+def offset(value_ns: float) -> str:
+    """By how much a clock is ahead of another (+) or behind it: `+12.3 µs`, `-3 d 04 h`."""
+    apart_ns = abs(value_ns)
+    sign = "-" if value_ns < 0 else "+"
+    return sign + (duration(apart_ns) if apart_ns < MINUTE_NS else clock(apart_ns / 1e9))
 
 
 def rate(value_per_s: float | None) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rowpath.hosts import cluster
 from rowpath.journal import reader
@@ -149,7 +150,7 @@ def count(directory: Path, kind: type[Record]) -> int:
     return 0
 
 
-def wait_for(what: Callable[[], bool], under_way: subprocess.Popen[str]) -> None:
+def wait_for(what: Callable[[], bool], under_way: subprocess.Popen[Any]) -> None:
     """Return once it is so, while the run goes on."""
     deadline = time.monotonic() + PATIENCE_S
     while not what():

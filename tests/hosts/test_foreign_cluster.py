@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from rowpath.hosts import certificates, setup
 from rowpath.journal import reader
 from rowpath.journal.records import SampleRecord, VerifyRecord
 from rowpath.machine import processes
+from tests import waiting
 from tests.hosts import broken_network, lab
 from tests.hosts.conftest import experiment, require
 from tests.hosts.lab import ROOT, Lab
@@ -28,6 +30,7 @@ LABELS = {
     "app2": "rowpath-host=app2,rowpath-roles=client",
     "db": "rowpath-host=db,rowpath-roles=server",
 }
+NOTICED_S, GONE_S = 10.0, 15.0
 MARK = f"ROWPATH_TEST_{os.getpid()}"  # in the environment of the cluster
 SET_VERSION = """
 import json, sys
@@ -73,52 +76,55 @@ def foreign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Foreign]:
 
 
 def _up(hosts: Lab) -> Foreign:
-    address = f"{hosts.controller}:6379"
-    places = {"controller": (hosts.controller, hosts.inside)}
-    places |= {name: (hosts.addresses[name], hosts.commands[name]) for name in LABELS}
-    authority, pairs = certificates.make([each for each, _inside in places.values()])
+    places = {"controller": hosts.controller} | {name: hosts.addresses[name] for name in LABELS}
+    authority, pairs = certificates.make([*places.values()])
     (hosts.folder / "token").write_text("ab" * 32)
     (hosts.folder / "authority.crt").write_text(authority)
-    settings: dict[str, str] = {}
     session = Path(tempfile.mkdtemp(prefix="rowpath-"))  # short: the names of sockets are limited
     (hosts.folder / "session").write_text(str(session))
-    for name, (own, inside) in places.items():
+    for name, own in places.items():
         folder = hosts.folder / name
         folder.mkdir()
         (folder / "host.crt").write_text(pairs[own].certificate)
         (folder / "host.key").write_text(pairs[own].key)
-        settings = {
-            "RAY_AUTH_MODE": "token",
-            "RAY_AUTH_TOKEN_PATH": str(hosts.folder / "token"),
-            "RAY_USE_TLS": "1",
-            "RAY_TLS_CA_CERT": str(hosts.folder / "authority.crt"),
-            "RAY_TLS_SERVER_CERT": str(folder / "host.crt"),
-            "RAY_TLS_SERVER_KEY": str(folder / "host.key"),
-        }
-        words = [*inside, sys.executable, "-P", "-m", "ray.scripts.scripts", "start", f"--node-ip-address={own}"]
-        words += [
-            "--disable-usage-stats",
-            "--object-store-memory=80000000",
-            "--num-cpus=1",
-            f"--temp-dir={session / name}",
-        ]
-        if name == "controller":
-            words += ["--head", "--port=6379", "--include-dashboard=false"]
-        else:
-            words += [f"--address={address}", "--labels", LABELS[name]]
-        theirs = {
-            "RAY_worker_niceness": "0",
-            "PYTHONPATH": f"{ROOT / 'src'}:{setup.folder()}",
-            MARK: "1",
-            "TMPDIR": str(session),
-        }
-        done = subprocess.run(
-            words, env=os.environ | settings | theirs, capture_output=True, text=True, timeout=120, check=False
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-    folder = hosts.folder / "controller"
-    settings["RAY_TLS_SERVER_CERT"], settings["RAY_TLS_SERVER_KEY"] = str(folder / "host.crt"), str(folder / "host.key")
-    return Foreign(hosts, address, settings)
+        _ray_start(hosts, name)
+    return Foreign(hosts, _address(hosts), _secrets(hosts, "controller"))
+
+
+def _address(hosts: Lab) -> str:
+    return f"{hosts.controller}:6379"
+
+
+def _secrets(hosts: Lab, name: str) -> dict[str, str]:
+    return {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN_PATH": str(hosts.folder / "token"),
+        "RAY_USE_TLS": "1",
+        "RAY_TLS_CA_CERT": str(hosts.folder / "authority.crt"),
+        "RAY_TLS_SERVER_CERT": str(hosts.folder / name / "host.crt"),
+        "RAY_TLS_SERVER_KEY": str(hosts.folder / name / "host.key"),
+    }
+
+
+def _ray_start(hosts: Lab, name: str, labels: str = "") -> None:
+    """What the others do on a node."""
+    session = Path((hosts.folder / "session").read_text())
+    inside, own = hosts.commands.get(name, hosts.inside), hosts.addresses.get(name, hosts.controller)
+    words = [*inside, sys.executable, "-P", "-m", "ray.scripts.scripts", "start", f"--node-ip-address={own}"]
+    words += ["--disable-usage-stats", "--object-store-memory=80000000", "--num-cpus=1", f"--temp-dir={session / name}"]
+    if name == "controller":
+        words += ["--head", "--port=6379", "--include-dashboard=false"]
+    else:
+        words += [f"--address={_address(hosts)}", "--labels", labels or LABELS[name]]
+    theirs = {
+        "RAY_worker_niceness": "0",
+        "PYTHONPATH": f"{ROOT / 'src'}:{setup.folder()}",
+        MARK: "1",
+        "TMPDIR": str(session),
+    }
+    everything = os.environ | _secrets(hosts, name) | theirs
+    done = subprocess.run(words, env=everything, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def _theirs() -> dict[int, str]:
@@ -239,14 +245,112 @@ def test_a_host_whose_agent_ended_has_another_in_the_next_set(foreign: Foreign, 
     assert reader.read(directory).outcome == "complete"
 
 
+def test_paths_of_a_node_that_died_are_left_out_until_it_has_joined_again(foreign: Foreign, tmp_path: Path) -> None:
+    file, directory = experiment(tmp_path, "long", sets=6, rounds=60), tmp_path / "run"
+    with _begun(foreign, tmp_path, "run", file, "client_host=app1,app2", "-o", str(directory)) as run:
+        broken_network.wait_for(lambda: broken_network.count(directory, SampleRecord) > 5, run.process)
+        _kill_node(foreign, "app2", run)
+        labels = run.labels_to_start("app2", foreign)
+        assert dict(each.split("=") for each in labels.split(",")) == {
+            "rowpath-host": "app2",
+            "rowpath-roles": "client",
+            "rowpath-address": foreign.lab.addresses["app2"],
+        }
+        without = _sets(directory, "app1")
+        _ray_start(foreign.lab, "app2", labels)
+        said = run.until("app2 is back: its paths take part from set ")
+        run.process.wait(150)
+    assert run.process.returncode == 3, run.said
+    assert run.said.endswith("hint: a run goes on with: rowpath run --resume DIR\n")
+    first = int(said.split()[0]) - 1
+    assert first > max(without)
+    assert _sets(directory, "app1") == set(range(6))
+    assert _sets(directory, "app2") == {0, *range(first, 6)}
+
+
+def test_a_run_waits_for_the_node_of_its_server_and_says_how_it_is_started(foreign: Foreign, tmp_path: Path) -> None:
+    file, directory = experiment(tmp_path, "long", sets=2, rounds=200), tmp_path / "run"
+    with _begun(foreign, tmp_path, "run", file, "-o", str(directory)) as run:
+        broken_network.wait_for(lambda: broken_network.count(directory, SampleRecord) > 5, run.process)
+        _kill_node(foreign, "db", run)
+        run.until("waiting for host db, at most 60 s")
+        _ray_start(foreign.lab, "db", run.labels_to_start("db", foreign))
+        check = foreign.rowpath("hosts", "check", "--cluster", foreign.address)
+        assert check.returncode == 0, check.stderr
+        run.process.wait(150)
+    assert run.process.returncode == 3, run.said
+    assert "db is back: its paths take part from set 2 on" in run.said
+    assert _sets(directory, "app1") == {0, 1}
+
+
+@dataclass
+class UnderWay:
+    """A command over the cluster, and what it has said so far."""
+
+    process: subprocess.Popen[bytes]
+    file: Path
+
+    @property
+    def said(self) -> str:
+        """Its standard error."""
+        return self.file.read_text()
+
+    def until(self, words: str) -> str:
+        """Wait until it says so; the rest of the line."""
+        broken_network.wait_for(lambda: words in self.said, self.process)
+        return self.said.partition(words)[2].partition("\n")[0]
+
+    def labels_to_start(self, host: str, foreign: Foreign) -> str:
+        """The labels in the command with which it says that the node joins again."""
+        start, labels = self.until(f"{host} is not back: start its node again, there: ").split(" --labels ")
+        assert start == f"ray start --address={foreign.address}"
+        return labels.strip('"')
+
+
+@contextlib.contextmanager
+def _begun(foreign: Foreign, folder: Path, *words: str) -> Iterator[UnderWay]:
+    command = [*foreign.lab.inside, sys.executable, "-P", "-m", "rowpath", *words, "--cluster", foreign.address]
+    file = folder / "said.txt"
+    with file.open("w") as said:
+        everything = foreign.lab.environment | foreign.environment
+        process = subprocess.Popen(command, env=everything, cwd=folder, stderr=said)
+    try:
+        yield UnderWay(process, file)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def _kill_node(foreign: Foreign, host: str, run: UnderWay) -> None:
+    """End what joins the host: the run names it in time, and nothing of the run stays there."""
+    raylet, killed_s = _raylet(foreign, host), time.monotonic()
+    ours = [*processes.descendants(raylet)]
+    assert any(processes.name(pid).startswith("ray::Agent") for pid in ours)
+    os.kill(raylet, signal.SIGKILL)
+    run.until(f"host {host} was lost")
+    assert time.monotonic() - killed_s < NOTICED_S
+    assert waiting.gone(ours, GONE_S)
+
+
+def _sets(directory: Path, client: str) -> set[int]:
+    """The sets that have samples of that client's host."""
+    found = reader.read_as_written(directory)
+    hosts = {path_id: path.coordinates["client_host"] for path_id, path in found.paths.items()}
+    return {each.set for each in found.all(SampleRecord) if each.set >= 0 and hosts[each.path_id] == client}
+
+
 def _agent(foreign: Foreign, host: str) -> int:
+    raylet = _raylet(foreign, host)
+    return next(pid for pid in processes.descendants(raylet) if processes.name(pid).startswith("ray::Agent"))
+
+
+def _raylet(foreign: Foreign, host: str) -> int:
     session = Path((foreign.lab.folder / "session").read_text()) / host
-    raylet = next(
+    return next(
         pid
         for pid, name in _theirs().items()
         if name == "raylet" and str(session) in Path(f"/proc/{pid}/cmdline").read_text()
     )
-    return next(pid for pid in processes.descendants(raylet) if processes.name(pid).startswith("ray::Agent"))
 
 
 def test_a_cluster_without_token_and_tls_is_refused(foreign: Foreign) -> None:

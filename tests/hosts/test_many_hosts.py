@@ -36,5 +36,9 @@ def test_a_look_takes_three_calls_to_each_host(found: Found) -> None:
     assert set(found.calls_of_looks) == {3 * LOADS + 2}
 
 
+def test_each_host_is_asked_once_for_its_helpers_and_to_take_its_cores(found: Found) -> None:
+    assert found.calls_for_cores == {"load.helpers_cpu_ns": LOADS, "load.take_cores": LOADS}
+
+
 def test_hosts_are_joined_by_one_call_each(found: Found) -> None:
     assert found.calls_to_join == HOSTS

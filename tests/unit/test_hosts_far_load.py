@@ -33,13 +33,16 @@ class Hosts:
 
     def __init__(self) -> None:
         self.lost: set[str] = set()
+        self.together: list[tuple[str, ...]] = []  # the hosts of each time
         self.asked: list[tuple[str, tuple[Any, ...]]] = []
         self.begun_ns: dict[str, int] = {}
         self.end_ns: dict[str, int] = {}
+        self.helped: tuple[str, ...] = ()  # those whose clients have helper threads
 
     def ask_each(self, calls: Mapping[str, tuple[Any, ...]]) -> tuple[dict[str, Any], dict[str, str]]:
         """As `RayCluster` has it."""
         self.asked += calls.items()
+        self.together.append(tuple(calls))
         found = {host: self._reply(host, words) for host, words in calls.items() if host not in self.lost}
         return found, {host: "it is gone" for host in calls if host in self.lost}
 
@@ -48,11 +51,13 @@ class Hosts:
             case ("engine_kill", _key):
                 return [41, 42], OFFSETS_NS["db"] + 77
             case ("load_open", _path, connections):
-                return Opened([], dict.fromkeys(connections, 0), [False]), [(1, 100)]
+                return Opened([], dict.fromkeys(connections, 0), host in self.helped), [(1, 100)]
             case ("load", "set_instants", begins, end_ns):
                 self.end_ns[host] = end_ns
                 self.begun_ns |= {host: begins["readers"]} if begins else {}
                 return dict.fromkeys(begins, 7)
+            case ("load", "helpers_cpu_ns"):
+                return {"app1": 5, "app2": 30}[host]
             case ("load", "states"):
                 return States({"readers": host == "app1"}, {})
             case ("load", "look"):
@@ -81,10 +86,15 @@ def hosts() -> Hosts:
 @pytest.fixture
 def far(hosts: Hosts) -> FarProcesses:
     """Three readers on two hosts, one of them on the other alone."""
+    return _opened(hosts, ("readers",), 3)
+
+
+def _opened(hosts: Hosts, groups: tuple[str, ...], clients: int = 2) -> FarProcesses:
     planned: Any = SimpleNamespace(path=PATH)
     instance: Any = None
+    over = dict.fromkeys(groups, BOTH)
     far = FarProcesses(
-        planned, instance, {"readers": 3}, {"readers": BOTH}, ask_each=hosts.ask_each, clocks=hosts.clocks
+        planned, instance, dict.fromkeys(groups, clients), over, ask_each=hosts.ask_each, clocks=hosts.clocks
     )
     far.open({})
     return far
@@ -121,19 +131,33 @@ def test_an_instant_is_told_in_each_hosts_own_clock(far: FarProcesses, hosts: Ho
 
 
 def test_one_call_to_each_host_says_when_all_groups_begin_and_end(hosts: Hosts) -> None:
-    planned: Any = SimpleNamespace(path=PATH)
-    instance: Any = None
     groups = ("readers", "writers", "arrivals")
-    over = dict.fromkeys(groups, BOTH)
     counted = [(name, 2, 0) for name in groups]
-    far = FarProcesses(planned, instance, dict.fromkeys(groups, 2), over, ask_each=hosts.ask_each, clocks=hosts.clocks)
-    far.open({})
+    far = _opened(hosts, groups)
     counters = far.counters(counted)
     far.ready(counters, [(0, counters.spec(name, "library.read")) for name in groups])
     before = len(hosts.asked)
     counters.set_instants(dict.fromkeys(groups, 1_000), 2_000)
     assert [host for host, _words in hosts.asked[before:]] == list(BOTH)
     assert counters.begins == {(name, host): 1_000 + OFFSETS_NS[host] for name in groups for host in BOTH}
+
+
+@pytest.mark.parametrize(("helped", "spent_ns"), [(BOTH, 35), (("app2",), 30), ((), None)])
+def test_helpers_are_asked_side_by_side_where_there_are_any(
+    hosts: Hosts, helped: tuple[str, ...], spent_ns: int | None
+) -> None:
+    hosts.helped = helped
+    far = _opened(hosts, ("readers",))
+    hosts.together.clear()
+    assert far.helpers_cpu_ns() == spent_ns
+    assert hosts.together == ([helped] if helped else [])
+
+
+def test_cores_are_taken_side_by_side(far: FarProcesses, hosts: Hosts) -> None:
+    hosts.together.clear()
+    far.take_cores()
+    assert hosts.together == [BOTH]
+    assert hosts.of("take_cores") == dict.fromkeys(BOTH, ())
 
 
 def test_a_total_spans_what_one_host_measured(far: FarProcesses) -> None:

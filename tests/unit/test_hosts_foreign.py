@@ -36,6 +36,16 @@ def test_labels_name_hosts_roles_interface_and_helpers() -> None:
     ]
 
 
+def test_a_node_is_started_again_with_the_labels_that_it_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "address_towards", lambda _address: "10.0.0.5")
+    state = foreign.state(ADDRESS)
+    state.hosts = _of(("10.0.0.10", DB), ("10.0.0.21", APP1))
+    start, labels = foreign.start_command(state, "app1").split(" --labels ")
+    assert start == f"ray start --address={ADDRESS}"
+    again = dict(each.split("=") for each in labels.strip('"').split(","))
+    assert _of(("10.0.0.10", DB), ("10.0.0.99", again)) == state.hosts
+
+
 @pytest.mark.parametrize(
     ("labels", "said"),
     [

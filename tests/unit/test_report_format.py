@@ -33,6 +33,21 @@ def test_duration(value_ns: float | None, text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("value_ns", "text"),
+    [
+        (0, "+0 ns"),
+        (-12_345, "-12.3 µs"),
+        (59_900_000_000, "+59.9 s"),
+        (-125_000_000_000, "-2 min 05 s"),
+        (15_000 * 10**9, "+4 h 10 min"),
+        (-(3 * 86_400 + 4 * 3_600) * 10**9, "-3 d 04 h"),
+    ],
+)
+def test_offset(value_ns: float, text: str) -> None:
+    assert fmt.offset(value_ns) == text
+
+
+@pytest.mark.parametrize(
     ("value", "text"), [(950, "950/s"), (81_234, "81.2 k/s"), (1.2e6, "1.20 M/s"), (999_600, "1.00 M/s")]
 )
 def test_rate(value: float, text: str) -> None:

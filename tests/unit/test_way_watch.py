@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import resource
 import socket
 from collections.abc import Iterator
 
@@ -12,6 +14,7 @@ from rowpath.hosts import way_watch
 from rowpath.hosts.way_watch import WayWatch
 from tests import waiting
 
+FD_SETSIZE = 1024  # of select(): descriptors from there on do not fit
 HERE = {"db": "127.0.0.1"}
 
 
@@ -62,6 +65,32 @@ def test_a_refusal_is_an_answer_and_silence_after_it_a_loss(silent_port: int) ->
 
     waiting.until(lost, "loss")
     assert (seen[0].host, seen[0].text) == ("db", "the network between it and app1 broke")
+    watch.close()
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Every descriptor up to 1,023 is taken."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2 * FD_SETSIZE:
+        pytest.skip(f"at most {hard} files may be open")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2 * FD_SETSIZE), hard))
+    taken = [os.open(os.devnull, os.O_RDONLY)]
+    try:
+        while taken[-1] < FD_SETSIZE:
+            taken.append(os.dup(taken[0]))
+        yield
+    finally:
+        for each in taken:
+            os.close(each)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_a_way_is_watched_by_a_process_with_many_files(many_files: None) -> None:
+    watch = WayWatch("app1", HERE, _closed_port())
+    watch.look(["db"])
+    assert watch._asked["db"][0].fileno() >= FD_SETSIZE
+    waiting.until(lambda: _answered(watch), "answer")
     watch.close()
 
 

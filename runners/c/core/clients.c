@@ -4,7 +4,7 @@
 
 #include "session.h"
 
-#define RP_MOST_CLIENTS 1024
+#define RP_MOST_CLIENTS 1024 /* as adapters.toml says to planning */
 
 typedef struct crew_member {
     rp_crew *crew;

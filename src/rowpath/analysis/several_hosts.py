@@ -46,7 +46,7 @@ def _clock(clocks: dict[str, ClockRecord]) -> dict[str, str]:
     if before is None:
         return {}
     found = {
-        "clock less the controller's": text.duration(before.offset_ns),
+        "clock less the controller's": text.offset(before.offset_ns),
         "within": f"±{text.duration(before.bound_ns)}",
     }
     if after is not None:

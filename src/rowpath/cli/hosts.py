@@ -145,8 +145,7 @@ def _list(cpus: list[int]) -> str:
 
 def clock_text(record: ClockRecord) -> str:
     """An offset with its bound."""
-    offset_us, bound_us = record.offset_ns / 1000, record.bound_ns / 1000
-    return f"{offset_us:+,.1f} µs from the controller's, within ±{bound_us:.1f} µs"
+    return f"{text.offset(record.offset_ns)} from the controller's, within ±{record.bound_ns / 1000:,.1f} µs"
 
 
 def way_text(record: WayRecord) -> str:
@@ -169,7 +168,9 @@ def joined(file: Source) -> Iterator[Session]:
         session = Session(file)
         yield session
     except HostLost as lost:
-        again = f"rowpath hosts down {file}, then up" if is_ours else "ray status, start its node again"
+        again = f"rowpath hosts down {file}, then up" if is_ours else "ray status"
+        if session is not None and not is_ours and lost.host != cluster.CONTROLLER:
+            again = f"there: {foreign.start_command(session.state, lost.host)}"
         rest = "a run goes on with: rowpath run --resume DIR"
         is_back = session is not None and lost.host not in session.lost and lost.host != cluster.CONTROLLER
         error = EnvironmentMissing(str(lost), rest if is_back else f"{again}; {rest}")

@@ -19,19 +19,23 @@ OTHERS_WINDOW_S = 0.5
 OTHERS_SHARE = 0.05  # of the cores, by whomever: nothing of ours runs meanwhile
 
 
-def wait_for_compilers(workers: Callable[[], Iterable[Worker]]) -> None:
+def helpers_cpu_ns(workers: Iterable[Worker]) -> int | None:
+    """CPU time so far of the helper threads of these; None where none has any."""
+    helped = [worker for worker in workers if worker.has_helpers]
+    return sum(worker.helpers_cpu_ns() for worker in helped) if helped else None
+
+
+def wait_for_compilers(spent_ns: Callable[[], int | None]) -> None:
     """Wait until no compiler has a backlog, COMPILERS_CAP_S at most: what it compiles changes what is measured next.
 
-    Every look takes `workers` again, because one may be lost meanwhile.
+    `spent_ns`: as `helpers_cpu_ns`, of those that are not lost meanwhile.
     """
     begun = time.monotonic()
     quiet = 0
     before: int | None = None
     while quiet < COMPILERS_WINDOWS and time.monotonic() - begun < COMPILERS_CAP_S:
-        helped = [worker for worker in workers() if worker.has_helpers]
-        if not helped:
+        if (now := spent_ns()) is None:
             return
-        now = sum(worker.helpers_cpu_ns() for worker in helped)
         if before is not None:
             quiet = quiet + 1 if now - before < COMPILERS_SHARE * COMPILERS_WINDOW_S * 1e9 else 0
         before = now

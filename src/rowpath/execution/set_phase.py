@@ -58,7 +58,7 @@ class SetPhase:
             return
         self._announce("warm")
         self._each("warm", self._warm)
-        quiet.wait_for_compilers(self._alive)
+        quiet.wait_for_compilers(lambda: quiet.helpers_cpu_ns(self._alive()))
         self._announce("steady")
         with contextlib.ExitStack() as peaks:
             for worker in self._alive():

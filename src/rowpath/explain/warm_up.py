@@ -17,4 +17,4 @@ def warm_up(worker: Worker, work: PreparedPhase) -> None:
     if not worker.alone:
         least_s = max(least_s, ENGINES[worker.planned.path.engine].server_warm_s)
     worker.sample(work, "warm", duration_ns=int(least_s * 1e9))
-    quiet.wait_for_compilers(lambda: [worker])
+    quiet.wait_for_compilers(lambda: quiet.helpers_cpu_ns([worker]))

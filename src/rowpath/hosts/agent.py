@@ -35,7 +35,7 @@ from rowpath.workloads import generators
 
 WORKER_METHODS = frozenset(
     {"open", "notice_server", "facts", "run", "settle", "commits", "written_bytes", "reset_peaks", "peaks", "close"}
-    | {"helpers_cpu_ns", "disconnect", "take_cores"}
+    | {"helpers_cpu_ns", "disconnect"}
 )
 PHASE_METHODS = frozenset({"prepare", "sample", "warm_up", "verify", "reset", "first_answer_ns"})
 ENGINE_METHODS = frozenset(

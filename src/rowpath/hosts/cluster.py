@@ -107,7 +107,7 @@ def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: 
         note(f"starting host {host.name} on {host.address}")
         answers[host.name] = reach.carry_out(host, joining)
 
-    processes.side_by_side(functools.partial(start, position) for position in range(len(hosts.host)))
+    processes.side_by_side((functools.partial(start, number) for number in range(len(hosts.host))), reach.AT_ONCE)
     head_pids = [each.pid for each in answers[CONTROLLER].processes if each.name.startswith("gcs_server")]
     state = State(cluster, str(file.resolve()), controller, head.port, head_pids, hosts)
     private_directories.write_private(_state_file(cluster), msgspec.json.encode(state).decode())
@@ -145,7 +145,7 @@ def _asked(action: str, hosts: HostsFile, cluster: str) -> dict[str, Answer | Ro
             found[name] = error
 
     every = [(CONTROLLER, None), *((host.name, host) for host in hosts.host)]
-    processes.side_by_side(functools.partial(ask, *each) for each in every)
+    processes.side_by_side((functools.partial(ask, *each) for each in every), reach.AT_ONCE)
     return {name: found[name] for name, _host in every}
 
 

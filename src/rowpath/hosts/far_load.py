@@ -67,6 +67,7 @@ class FarProcesses:
         self._clocks = clocks
         self.clocks: dict[str, ClockRecord] = {}
         self._runners: dict[tuple[str, int], FarRunner] = {}  # by host and number of the process
+        self._helped: tuple[str, ...] = ()  # hosts whose processes have helper threads
         self._counters: FarCounters | None = None
         self._totals: dict[str, dict[str, GroupTotal]] = {}  # by host, of the last stage
         self._shares: dict[str, dict[str, spread.Share]] = {}  # by group, of the stage
@@ -109,11 +110,12 @@ class FarProcesses:
             records += opened.records
             first = len(self.workers)
             for number, (worker_number, pid) in enumerate(numbers):
-                far = LoadWorker(self, host, worker_number, pid, opened.helpers[number])
+                far = LoadWorker(self, host, worker_number, pid)
                 self._runners[host, number] = far.runner
                 self.workers.append(cast(Worker, far))
             for group, number in opened.seats.items():
                 self.seats.setdefault(group, Seat(self.workers[first + number], 0, first + number))
+        self._helped = tuple(host for host, (opened, _numbers) in found.items() if opened.has_helpers)
         for group, seat in self.seats.items():
             several = cast(Worker, _Several(self, group))
             self.seats[group] = Seat(several, 0, seat.process) if len(shares[group]) > 1 else seat
@@ -138,6 +140,14 @@ class FarProcesses:
     def pids(self) -> list[int]:
         """None here."""
         return []
+
+    def helpers_cpu_ns(self) -> int | None:
+        """As `Processes` has it, side by side on its hosts."""
+        return sum(self.ask_load(self._helped, "helpers_cpu_ns").values()) if self._helped else None
+
+    def take_cores(self) -> None:
+        """As `Processes` has it, side by side on its hosts."""
+        self.ask_load(self.hosts, "take_cores")
 
     def spin_ns(self) -> int:
         """Nothing here: each host knows its own."""
@@ -305,10 +315,10 @@ def _failures(parts: Iterable[GroupTotal]) -> list[CountedFailure]:
 class LoadWorker(FarWorker):
     """A client process on a host, started and connected there."""
 
-    def __init__(self, far: FarProcesses, host: str, number: int, pid: int, has_helpers: bool) -> None:
+    def __init__(self, far: FarProcesses, host: str, number: int, pid: int) -> None:
         self.planned = far.planned
         self.ask = lambda *words: far.ask({host: words})[host]
-        self._number, self.has_helpers, self.warmed = number, has_helpers, False
+        self._number, self.warmed = number, False
         self.runner = FarRunner(pid)
         self.measured_cpus = ()
         self.instance = FarFiles(self)

@@ -108,10 +108,6 @@ class FarWorker:
         """As `Worker` has it."""
         self._there("reset", work.name)
 
-    def take_cores(self) -> None:
-        """As `Worker` has it."""
-        self._there("take_cores")
-
     def settle(self) -> Settled:
         """As `Worker` has it."""
         settled: Settled = self._there("settle")

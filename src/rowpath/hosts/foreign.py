@@ -63,6 +63,15 @@ def head_lives(found: cluster.State) -> bool:
     return True
 
 
+def start_command(found: cluster.State, name: str) -> str:
+    """What has the node of a host join again; its owner runs it, there."""
+    host = found.hosts.named(name)
+    labels = {"host": name, "roles": ".".join(host.roles), "address": host.address}
+    labels |= {"helpers": host.helpers.replace(",", ".")} if host.helpers else {}
+    shown = ",".join(f"{hosts_file.PREFIX}{key}={value}" for key, value in labels.items())
+    return f'ray start --address={found.head}:{found.port} --labels "{shown}"'
+
+
 def cannot_join(found: cluster.State, said: str) -> RowpathError:
     """What Ray's words mean when it cannot join."""
     where = f"{found.head}:{found.port}"

@@ -35,17 +35,17 @@ Counts = NDArray[np.uint32]
 HISTOGRAMS = ("service", "latency", "lateness")
 METHODS = frozenset(
     {"prepare", "prepare_backup", "ready", "begin", "set_instants", "states", "look", "acknowledged", "totals", "used"}
-    | {"kill", "check_ledger", "end_stage"}
+    | {"kill", "check_ledger", "end_stage", "helpers_cpu_ns", "take_cores"}
 )
 
 
 @dataclass(frozen=True)
 class Opened:
-    """Connected processes: their records, the process of each group, and of each its helpers' part."""
+    """Connected processes: their records, the process of each group, and whether helper threads take part in one."""
 
     records: list[WorkerRecord]
     seats: dict[str, int]
-    helpers: list[bool]
+    has_helpers: bool
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class HostLoad:
         """Connect them all."""
         records = self._processes.open({})
         seats = {name: seat.process for name, seat in self._processes.seats.items()}
-        return Opened(records, seats, [worker.has_helpers for worker in self.workers])
+        return Opened(records, seats, any(worker.has_helpers for worker in self.workers))
 
     def prepare(self, group: str, name: str, number: int, parts: int) -> None:
         """Prepare a phase for that group: the part with that number of its parameter rows."""
@@ -199,6 +199,14 @@ class HostLoad:
         """What our processes used since the last time, and what their connections carried (None: no TCP)."""
         bytes_ = self._growth.since() if self._growth else None
         return self._use.since(), ConnectionsSecond(*bytes_) if bytes_ else None
+
+    def helpers_cpu_ns(self) -> int | None:
+        """As `Processes` has it."""
+        return self._processes.helpers_cpu_ns()
+
+    def take_cores(self) -> None:
+        """As `Processes` has it."""
+        self._processes.take_cores()
 
     def kill(self, group: str) -> None:
         """End the process of a group that does not end by itself."""

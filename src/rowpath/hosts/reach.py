@@ -19,6 +19,7 @@ from rowpath.model.hosts import Host
 
 TIMEOUT_S = 240.0
 ERRAND_TIMEOUT_S = 60.0
+AT_ONCE = 8  # hosts: sshd, of a jump host too, refuses further ones while ten are logging in (MaxStartups)
 LOOK_TIMEOUT_S = 30.0  # for a host that is reached and does not answer
 # No question can be answered: ssh must end instead. A way that breaks is noticed after 15 s.
 SSH = (

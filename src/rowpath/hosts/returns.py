@@ -1,4 +1,4 @@
-"""Lost hosts on their way back: what joins them is started again while the run goes on, where it is ours."""
+"""Lost hosts on their way back: what joins them is started again while the run goes on, by us where it is ours."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from rowpath.errors import RowpathError
-from rowpath.hosts import cluster, reach
+from rowpath.hosts import cluster, foreign, reach
 
 ENDED_S = 15.0  # until nothing of a run is left on a host that was lost, whatever became of it
 LOOK_S = 0.1
@@ -15,7 +15,7 @@ AGAIN_S = 5.0  # between two tries
 
 
 class Returns:
-    """The hosts that a run has lost. Each is tried again and again."""
+    """The hosts that a run has lost. Each is tried again and again; a node of others is awaited."""
 
     def __init__(self, state: cluster.State, is_node: Callable[[str], bool]) -> None:
         """`is_node`: whether the cluster has a living node that is the host."""
@@ -38,11 +38,13 @@ class Returns:
             time.sleep(LOOK_S)
 
     def joined(self) -> Iterator[str]:
-        """Those that have joined the hosts again. Others are tried again."""
+        """Those that have joined the hosts again. Others are tried again, or it is said how they join."""
         for host in list(self._errands):
             if self._look(host):
                 del self._errands[host]
                 yield host
+            elif self._state.foreign:
+                self.say(host, f"start its node again, there: {foreign.start_command(self._state, host)}")
             elif self._errands[host] is None and time.monotonic() - self._tried_s[host] > AGAIN_S:
                 self._try(host)
 

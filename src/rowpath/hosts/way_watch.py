@@ -33,7 +33,7 @@ class WayWatch:
             now_s = time.monotonic()
             if name in self._asked:
                 asked, since_s = self._asked[name]
-                if select.select([], [asked], [], 0)[1] and asked.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) in OK:
+                if _over(asked) and asked.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) in OK:
                     self._answered[name] = now_s
                 elif now_s - since_s < SILENT_S:
                     continue
@@ -57,3 +57,10 @@ class WayWatch:
         """Ask no more."""
         for name in list(self._asked):
             self._forget(name)
+
+
+def _over(asked: socket.socket) -> bool:
+    """Whether its connecting has come to an end. `select` fails for descriptors above 1,023."""
+    poll = select.poll()
+    poll.register(asked, select.POLLOUT)
+    return bool(poll.poll(0))

@@ -9,7 +9,7 @@ from rowpath.engines.base import BacksUp, ReachedByUrl, Versioned
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.planning.lattice import is_size, sized_like
-from rowpath.runners.manifest import Adapter, adapter_of, availability
+from rowpath.runners.manifest import Adapter, adapter_of, availability, most_clients, too_many
 
 
 def pruned(adapter: Adapter, path: AccessPath) -> str:
@@ -41,6 +41,8 @@ def _meant(value: str, ruled: str) -> bool:
 
 def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
     """Why this path cannot run on this machine, and the command that would enable it; empty when it can."""
+    if reason := too_many(adapter, path.clients):
+        return reason, f"clients={most_clients(adapter)}"
     engine = ENGINES[path.engine]
     if isinstance(engine, Versioned):
         there = engine.availability_of(path.get("engine_version"), path.get("tls"))

@@ -17,6 +17,7 @@ from rowpath.planning.candidates import candidates, nothing_left, served_phases
 from rowpath.planning.hosts import SeveralHosts, cannot_load, spreads
 from rowpath.planning.hosts import check as check_for_hosts
 from rowpath.planning.lattice import applies
+from rowpath.planning.mixed_load.connections import crowded
 from rowpath.planning.mixed_load.eligibility import only_alone
 from rowpath.planning.path_names import short_names
 from rowpath.planning.selection import check_coordinates
@@ -95,7 +96,12 @@ def make_plan(
         if reason := reason or only_alone(adapter, path, experiment):
             dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
         elif served := served_phases(candidate, experiment, workloads, unserved):
-            runnable.append(PlannedPath(path, adapter, served, short[path.id]))
+            planned = PlannedPath(path, adapter, served, short[path.id])
+            reason, remedy = crowded(experiment, planned, hosts.file if hosts else None, extended)
+            if reason:
+                dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
+            else:
+                runnable.append(planned)
     writing = any(phase_of(workloads, name).writes for name in experiment.phases)
     runnable = _with_comparisons(runnable, writing)
     # Where groups of clients are at work a set is every path once, one after another: nothing has to fit at once.

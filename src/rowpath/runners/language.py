@@ -45,6 +45,7 @@ class Language(Frozen, frozen=True):
     helper_threads: tuple[str, ...] = ()  # how the names of threads begin that work beside the program: its compilers
     selftest_driver: str = ""  # reads SQLite in `selftest`; empty: none does
     client_groups: bool = True  # whether the runner knows several groups of clients at work at once
+    most_clients: int = 0  # that one process of the runner can have; 0: as many as fit
     tools: dict[str, tuple[str, ...]] = {}  # recorded with a run: name → command that prints the version
     toolchain: str = ""  # empty: `toolchain.py` of the folder; else a module of `runners/toolchains`; `command`
     build: tuple[str, ...] = ()  # toolchain `command`: run in the folder before the first runner starts

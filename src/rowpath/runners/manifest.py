@@ -124,6 +124,21 @@ def language(name: str) -> Language:
     return header if isinstance(header, Language) else Language(name, name)
 
 
+def most_clients(adapter: Adapter) -> int:
+    """How many clients one process of the adapter's runner can have; 0: as many as fit."""
+    return 0 if "command" in adapter.build else language(adapter.language).most_clients
+
+
+def too_many(adapter: Adapter, clients: int) -> str:
+    """Why one process of the adapter's runner cannot have so many clients; empty when it can."""
+    at_most = most_clients(adapter)
+    if not at_most or clients <= at_most:
+        return ""
+    return (
+        f"{clients:,} clients in one process: the runner of {language(adapter.language).title} has at most {at_most:,}"
+    )
+
+
 def load_manifest(name: str) -> Manifest:
     """The adapters of a language; KeyError for one that has no runner, UsageError naming a file that does not fit."""
     return (_ours() | _external_languages)[name]

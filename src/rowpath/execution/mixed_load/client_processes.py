@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import Backup, Instance
+from rowpath.execution import quiet
 from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.backup_action import statement_work
@@ -90,6 +91,15 @@ class Processes:
     def pids(self) -> list[int]:
         """Every client process."""
         return [pid for worker in self.workers for pid in worker.pids]
+
+    def helpers_cpu_ns(self) -> int | None:
+        """CPU time so far of the processes' helper threads; None where they have none."""
+        return quiet.helpers_cpu_ns(self.workers)
+
+    def take_cores(self) -> None:
+        """Bring every process to the cores on which the path is measured."""
+        for worker in self.workers:
+            worker.take_cores()
 
     def counters(self, counted: Sequence[tuple[str, int, int]]) -> SharedCounters:
         """Shared counters of one stage: as `SharedCounters` takes them."""

@@ -175,9 +175,8 @@ class PathRunner:
         outcome = self._new(table, members, [], processes, enough=Warming(least), look_ns=LOOK_NS).run()
         if outcome.lost:
             raise RunnerFailure("crashed", outcome.lost)
-        wait_for_compilers(lambda: processes.workers)
-        for worker in processes.workers:  # threads that were born meanwhile
-            worker.take_cores()
+        wait_for_compilers(processes.helpers_cpu_ns)
+        processes.take_cores()  # threads that were born meanwhile
 
     def _new(
         self, table: StageTable, members: list[Member], actions: list[Repetitions], processes: Processes, **more: Any
