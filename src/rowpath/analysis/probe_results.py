@@ -44,7 +44,7 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
     refused = {cell.path.name for cell in evidence.cells.cells.values() if cell.refused}
     tried = tuple(
         msgspec.structs.replace(each, step=TOO_BUSY) if each.name in refused else each
-        for each in with_ratios([record.tried for record in records if record.tried is not None], evidence.rankings)
+        for each in with_ratios(latest([record.tried for record in records if record.tried]), evidence.rankings)
     )
     return Probe(
         tried=tried,
@@ -127,6 +127,21 @@ def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[Tr
         else:
             found.append(each)
     return tuple(sorted(found, key=lambda each: (each.step != FULL, each.ratio or math.inf, each.left != "")))
+
+
+def latest(tried: Sequence[TriedPath]) -> list[TriedPath]:
+    """The last word on each; of a probe that was ended before any of them was compared, by their tries."""
+    found = list({each.name: each for each in tried}.values())
+    times = {each.name: each.execution_ns for each in found if each.execution_ns and each.status == "ok"}
+    if not times or any(each.ratio is not None for each in found):
+        return found
+    first = min(times, key=lambda name: times[name])
+    return [
+        msgspec.structs.replace(each, ratio=times[each.name] / times[first], anchor=first)
+        if each.name in times
+        else each
+        for each in found
+    ]
 
 
 def _baseline_sentences(best: LanguageBest, snippets: Mapping[str, Snippet]) -> Iterator[str]:
