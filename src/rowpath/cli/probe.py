@@ -42,19 +42,15 @@ def _from_host(options: argparse.Namespace, wanted: ProbeOptions, progress: Prog
 
     source = words.source_of_hosts(options)
     if not source:
-        raise UsageError(
-            f"--from {wanted.from_host}: no file says where that host is",
-            f"--hosts hosts.toml --from {wanted.from_host}",
-        )
+        what = f"--from {wanted.from_host}: no file says where that host is"
+        raise UsageError(what, f"--hosts hosts.toml --from {wanted.from_host}")
     known = hosts_file.of(source)
-    if not wanted.from_host:
-        given = "--hosts" if options.hosts else "--cluster"
-        raise UsageError(f"{given}: from which host is not given", f"{given} {source} --from HOST")
     if known.host:
         from_host.check_host(wanted.from_host, known)
     if options.adapters:
         raise UsageError("--adapters is not available with --from", "probe on that host with its own rowpath")
     wanted, files = from_host.readied(wanted)
+    progress.note(f"joining the hosts of {source}")
     with joining.joined(source, "then probe again") as session:
         from_host.check_host(wanted.from_host, session.file)
         return from_host.probe(wanted, session.asking(wanted.from_host), progress, files)

@@ -33,7 +33,6 @@ from rowpath.probe.at_host import Asked
 from rowpath.probe.command import check_connections, forget_unbegun, text_of
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.target import PASSWORD_VARIABLE, typed_secrets
-from rowpath.toml_file import suggest
 
 MIRRORED = (at_host.EVENTS, ERRORS, f"{at_host.RUN}/*", f"{at_host.RUN}/logs/*")
 ROLES = {"client", "load"}
@@ -41,14 +40,18 @@ LAST_LINES = 20
 
 
 def check_host(name: str, hosts: HostsFile) -> None:
-    """Errors: UsageError unless clients may be on the host of that name."""
+    """Errors: UsageError unless clients may be on the host of that name; it names those on which they may."""
     known = tuple(host.name for host in hosts.host if ROLES & set(host.roles))
     if name in known:
         return
-    if name in (host.name for host in hosts.host):
-        what = f"host '{name}' has neither the role client nor load"
-        raise UsageError(f"--from {name}: {what}", f"--from {' or '.join(known)}")
-    raise UsageError(f"unknown host '{name}' in --from", suggest(name, known))
+    there = name in (host.name for host in hosts.host)
+    what = f"host '{name}' has neither the role client nor load" if there else f"unknown host '{name}'"
+    raise UsageError(f"--from {name}: {what}" if name else "from which host is not given", _one_of(known))
+
+
+def _one_of(known: tuple[str, ...]) -> str:
+    """What to write: `--from app1, or --from app2`."""
+    return ", or ".join(f"--from {name}" for name in known)
 
 
 def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
@@ -87,7 +90,6 @@ def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, 
         cleanup.callback(progress.end)
         mirror = _Mirror(options.from_host, ask, directory, progress)
         cleanup.callback(mirror.end)
-        progress.note(f"starting on host {options.from_host}")
         there = replace(options, directory=Path(at_host.RUN))
         mirror.start(Asked(there, sys.argv[1:], os.environ.get(PASSWORD_VARIABLE, "")), files)
         try:
