@@ -18,6 +18,7 @@ import pytest
 from rowpath.hosts import cluster, node
 from rowpath.journal import reader
 from rowpath.journal.records import SampleRecord, WorkerRecord
+from rowpath.probe import at_host
 from tests.end_to_end.command import every_pid, proc
 from tests.hosts import broken_network, own_postgresql
 from tests.hosts.lab import ROOT, Lab
@@ -99,6 +100,16 @@ def _programs(lab: Lab) -> list[Path]:
     return list(Path(session.read_text()).glob("rowpath-program-*"))
 
 
+def _wait_until_gone(lab: Lab) -> None:
+    """Until nothing of a probe is left on the hosts."""
+
+    def left() -> list[str]:
+        titles = (proc(pid, "cmdline") for pid in lab.mine())
+        return [*broken_network.started(lab), *(title for title in titles if at_host.__name__ in title)]
+
+    until(lambda: not left(), "end of all that the probe started")
+
+
 def _proven(records: reader.Records) -> tuple[str, int, int]:
     """Digest, rows, and how many paths delivered them; there is one group only."""
     (group,) = (each.digest_group for each in records.probe if each.digest_group is not None)
@@ -137,7 +148,7 @@ def test_the_same_rows_from_another_host_and_the_password_nowhere(
     assert workers
     assert workers <= of_app1
     assert not _programs(lab)
-    until(lambda: not broken_network.started(lab), "end of all that the probe started")
+    _wait_until_gone(lab)
     here = lab.rowpath(*_words(lab, server, tmp_path / "here"))
     assert here.returncode == 0, here.stderr
     digest, rows, paths = _proven(far)
@@ -202,6 +213,7 @@ def test_what_cannot_be_there_is_said_by_that_host(namespaces: Lab, server: Serv
         (["--from", "app1"], "no file says where that host is"),
         (["--hosts", "{file}", "--cluster", "10.0.0.1:1", "--from", "app1"], "both say where hosts are"),
         (["--hosts", "{file}", "--from", "app1", "--connections", "1"], "expected 2 or more"),
+        (["--hosts", "{file}", "--from", "app1", "--query", "DELETE FROM t"], "only a single SELECT"),
         (["--hosts", "{file}", "--from", "app1", "--adapters", "{adapters}"], "--adapters is not available with"),
         (["--hosts", "{file}", "--from", "app1", "--jar", "own.jar"], "its name must be absolute"),
     ],
@@ -274,7 +286,7 @@ def test_a_lost_host_is_named_and_what_was_measured_is_kept(
     records = reader.read_as_written(directory)
     assert records.outcome == "interrupted"
     assert any(each.tried and each.tried.execution_ns for each in records.probe)
-    until(lambda: not broken_network.started(lab), "end of all that the probe started")
+    _wait_until_gone(lab)
     shown = lab.rowpath("show", str(directory), "--tables")
     assert shown.returncode == 0, shown.stderr
     assert "libpq" in shown.stdout

@@ -30,9 +30,10 @@ from rowpath.model.hosts import HostsFile
 from rowpath.model.progress import Progress
 from rowpath.probe import at_host, process_list
 from rowpath.probe.at_host import Asked
-from rowpath.probe.command import check_connections, forget_unbegun, text_of
+from rowpath.probe.command import check_connections, forget_unbegun, query_of, text_of
 from rowpath.probe.options import ProbeOptions
-from rowpath.probe.target import PASSWORD_VARIABLE, typed_secrets
+from rowpath.probe.query_check import check_query
+from rowpath.probe.target import PASSWORD_VARIABLE, read_target, typed_secrets
 
 MIRRORED = (at_host.EVENTS, ERRORS, f"{at_host.RUN}/*", f"{at_host.RUN}/logs/*")
 ROLES = {"client", "load"}
@@ -61,6 +62,7 @@ def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
     """
     process_list.hide(typed_secrets(options.url))
     check_connections(options)
+    _check_query(options)
     there = f"a file of host {options.from_host}"
     if re.fullmatch(r"[^:/~][^:]*", options.url):
         raise UsageError(f"{options.url}: no URL, so {there}: its name must be absolute", f"/PATH/{options.url}")
@@ -78,6 +80,16 @@ def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
             raise UsageError(f"cannot read {given}: {error.strerror}", "--params FILE.csv, in UTF-8") from error
         options = replace(options, params_file=kept)
     return options, files
+
+
+def _check_query(options: ProbeOptions) -> None:
+    """Errors: UsageError for a query that is refused wherever it is asked; the host finds what else is wrong."""
+    try:
+        target = read_target(options.url, {})
+    except UsageError:  # the host may have what this machine lacks
+        return
+    if target.deployment == "server":
+        check_query(query_of(options, target), target.engine)
 
 
 def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, bytes]) -> tuple[Outcome, Analysis]:
