@@ -290,6 +290,7 @@ def test_a_lost_host_is_named_and_what_was_measured_is_kept(
     shown = lab.rowpath("show", str(directory), "--tables")
     assert shown.returncode == 0, shown.stderr
     assert "libpq" in shown.stdout
+    assert "The probe was cut off" in shown.stdout
 
 
 def _samples(directory: Path) -> int:

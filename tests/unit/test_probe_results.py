@@ -9,7 +9,15 @@ import msgspec
 import pytest
 
 from rowpath.analysis.model import RankedPath, Ranking
-from rowpath.analysis.probe_results import TOO_BUSY, languages, latest, probe_sentences, settings, with_ratios
+from rowpath.analysis.probe_results import (
+    TOO_BUSY,
+    languages,
+    latest,
+    probe_sentences,
+    settings,
+    was_cut_off,
+    with_ratios,
+)
 from rowpath.analysis.statistics.intervals import Interval
 from rowpath.model.probe import LanguageBest, Probe, Snippet, TriedPath
 
@@ -49,6 +57,15 @@ def test_tries_of_a_probe_that_was_cut_off_are_held_against_the_quickest() -> No
         ("x", None),
         ("f", None),
     ]
+
+
+def test_a_probe_was_cut_off_when_none_has_its_last_word() -> None:
+    tries = [tried("a", None, "try"), tried("b", None, "try")]
+    assert was_cut_off(tries, "interrupted")
+    assert was_cut_off(tries, "")
+    assert not was_cut_off([*tries, *tries], "interrupted")
+    assert not was_cut_off(tries, "complete")
+    assert not was_cut_off([], "interrupted")
 
 
 def test_candidates_left_behind_are_held_against_the_fastest_through_their_anchors() -> None:

@@ -8,9 +8,11 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.analyse import analyse
@@ -21,6 +23,7 @@ from rowpath.execution.run import Outcome
 from rowpath.journal.records import EndRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, cpus
+from rowpath.model.path import Dropped
 from rowpath.model.progress import Progress
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
@@ -231,13 +234,20 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
         mine=options.mine,
     )
     if found.paths:
-        return found
+        return replace(found, dropped=tuple(_there(each, options.from_host) for each in found.dropped))
     if found.dropped:
         first = found.dropped[0]
         raise UsageError(
             f"no driver for {target.engine} can run here: {first.reason}", first.remedy or "rowpath doctor"
         )
     raise UsageError(f"no driver fits for {target.shown}", "rowpath list drivers")
+
+
+def _there(dropped: Dropped, host: str) -> Dropped:
+    """The same; what can be had is had on that host."""
+    if not host or not dropped.remedy:
+        return dropped
+    return msgspec.structs.replace(dropped, reason=f"on host {host}: {dropped.reason}")
 
 
 def announcement(target: Target, found: Candidates, options: ProbeOptions) -> str:
