@@ -46,10 +46,21 @@ def main(folder: Path, address: str, clients: tuple[str, ...]) -> None:
 
 
 @contextmanager
-def serving(lab: Lab, host: str, folder: Path) -> Iterator[tuple[str, int]]:
-    """Such a server on the host, for every host and the controller: the role that may read, and its port."""
+def serving(lab: Lab, host: str, folder: Path, address: str = "") -> Iterator[tuple[str, int]]:
+    """Such a server on the host, for every host and the controller: the role that may read, and its port.
+
+    `address`: where it listens instead of the host's own address.
+    """
     clients = (lab.controller, *lab.addresses.values())
-    words = [*lab.commands.get(host, []), sys.executable, "-m", __name__, str(folder), lab.addresses[host], *clients]
+    words = [
+        *lab.commands.get(host, []),
+        sys.executable,
+        "-m",
+        __name__,
+        str(folder),
+        address or lab.addresses[host],
+        *clients,
+    ]
     environment = lab.environment | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"}
     process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, text=True)
     assert process.stdin is not None

@@ -187,6 +187,18 @@ def test_a_file_of_the_host(namespaces: Lab, tmp_path: Path) -> None:
     assert not _programs(namespaces)
 
 
+def test_localhost_is_the_host_that_asks(namespaces: Lab, tmp_path_factory: pytest.TempPathFactory) -> None:
+    directory = tmp_path_factory.mktemp("run") / "run"
+    with own_postgresql.serving(namespaces, "app1", tmp_path_factory.mktemp("own"), "127.0.0.1") as (user, port):
+        words = ["probe", url(user, "localhost", port), "--query", QUERY, *FEW, "--budget", "5s"]
+        done = namespaces.rowpath(*words, *_from(namespaces), "-o", str(directory))
+    assert done.returncode == 0, done.stderr
+    assert "localhost of the URL is host app1 itself" in done.stderr
+    found = reader.read(directory)
+    assert _proven(found)[1] == ROWS
+    assert "localhost of the URL is host app1 itself" in found.notes
+
+
 def test_what_cannot_be_there_is_said_by_that_host(namespaces: Lab, server: Server, tmp_path: Path) -> None:
     user, port = server
     wrong = url(user, namespaces.addresses["db"], port, "hunter2")
@@ -258,6 +270,17 @@ def _tried(directory: Path) -> bool:
     """Whether a try is in the journal."""
     file = directory / "samples.jsonl"
     return file.exists() and '"tried":{' in file.read_text()
+
+
+def test_nothing_goes_on_there_without_the_controller(namespaces: Lab, server: Server, tmp_path: Path) -> None:
+    directory = tmp_path / "run"
+    under_way = namespaces.begun(*_words(namespaces, server, directory, "60s"), *_from(namespaces))
+    try:
+        broken_network.wait_for(lambda: _tried(directory), under_way)
+    finally:
+        under_way.kill()
+        under_way.communicate()
+    _wait_until_gone(namespaces)
 
 
 @pytest.mark.parametrize("when", ["tries", "full sets"])
