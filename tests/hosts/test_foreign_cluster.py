@@ -163,6 +163,22 @@ def _file(foreign: Foreign) -> Path:
     return file
 
 
+def test_a_probe_from_a_host_of_a_cluster_of_others(foreign: Foreign, tmp_path: Path) -> None:
+    file = tmp_path / "own.csv"
+    file.write_text("1|a\n2|b\n")
+    words = ("probe", str(file), "--language", "c", "--budget", "5s", "--cluster", foreign.address)
+    done = foreign.rowpath(*words, "--from", "app2", "-o", str(tmp_path / "run"))
+    assert done.returncode == 0, done.stderr
+    assert "from host app2" in done.stderr
+    found = reader.read(tmp_path / "run")
+    assert found.outcome == "complete"
+    (group,) = (each.digest_group for each in found.probe if each.digest_group is not None)
+    assert group.rows == 2
+    done = foreign.rowpath(*words, "--from", "db")
+    assert "host 'db' has neither the role client nor load" in done.stderr
+    assert "--from app1, or --from app2" in done.stderr
+
+
 def test_a_run_over_a_cluster_of_others_which_lives_on(foreign: Foreign, tmp_path: Path) -> None:
     before = [name for name in _theirs().values() if name in ("raylet", "gcs_server")]
     assert len(before) == 5

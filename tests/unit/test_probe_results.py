@@ -9,7 +9,15 @@ import msgspec
 import pytest
 
 from rowpath.analysis.model import RankedPath, Ranking
-from rowpath.analysis.probe_results import TOO_BUSY, languages, probe_sentences, settings, with_ratios
+from rowpath.analysis.probe_results import (
+    TOO_BUSY,
+    languages,
+    latest,
+    probe_sentences,
+    settings,
+    was_cut_off,
+    with_ratios,
+)
 from rowpath.analysis.statistics.intervals import Interval
 from rowpath.model.probe import LanguageBest, Probe, Snippet, TriedPath
 
@@ -33,6 +41,31 @@ def test_a_setting_matters_as_much_as_two_paths_differ_that_differ_in_nothing_el
         ("fetch", "row", "block:10", 4.0, "try"),
         ("format", "text", "binary", 3.0, "full sets"),
     ]
+
+
+def test_tries_of_a_probe_that_was_cut_off_are_held_against_the_quickest() -> None:
+    def candidate(name: str, execution_ns: float | None, status: str = "ok", **more: Any) -> TriedPath:
+        return msgspec.structs.replace(tried(name, None, "try"), execution_ns=execution_ns, status=status, **more)
+
+    cut_off = [candidate("a", 30.0), candidate("b", 10.0), candidate("x", 1.0, "wrong"), candidate("f", None, "failed")]
+    found = {each.name: (each.ratio, each.anchor) for each in latest(cut_off)}
+    assert found == {"a": (3.0, "b"), "b": (1.0, "b"), "x": (None, ""), "f": (None, "")}
+    last = [candidate("a", 30.0, ratio=2.0), candidate("b", 10.0, ratio=1.0), candidate("x", 1.0, "wrong")]
+    assert [(each.name, each.ratio) for each in latest([*cut_off, *last])] == [
+        ("a", 2.0),
+        ("b", 1.0),
+        ("x", None),
+        ("f", None),
+    ]
+
+
+def test_a_probe_was_cut_off_when_none_has_its_last_word() -> None:
+    tries = [tried("a", None, "try"), tried("b", None, "try")]
+    assert was_cut_off(tries, "interrupted")
+    assert was_cut_off(tries, "")
+    assert not was_cut_off([*tries, *tries], "interrupted")
+    assert not was_cut_off(tries, "complete")
+    assert not was_cut_off([], "interrupted")
 
 
 def test_candidates_left_behind_are_held_against_the_fastest_through_their_anchors() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from rowpath.errors import UsageError
 from rowpath.probe import process_list
-from rowpath.probe.target import Target, read_target
+from rowpath.probe.target import Target, read_target, typed_secrets
 
 SECRET = "p:w/ö?#%x"
 HIDE = """
@@ -174,6 +174,23 @@ def test_an_odbc_connection_string_is_read(tmp_path: Path) -> None:
     assert set(target.secrets()) == {"a;b}c", "hunter2"}
     with pytest.raises(UsageError, match="no driver"):
         read_target(text, {}, odbc_driver=tmp_path / "none.so")
+
+
+@pytest.mark.parametrize(
+    ("text", "secrets"),
+    [
+        (f"postgresql://u:{quote(SECRET, safe='')}@h/d?sslmode=require", {SECRET}),
+        ("postgresql://u@h/d?password=hunter2", {"hunter2"}),
+        ("postgresql://h", set()),
+        ("derby:///no/such/place?user=u&password=hunter2", {"hunter2"}),
+        ("jdbc:x://h;password=hunter2;trustStorePassword=hunter3", {"hunter2", "hunter3"}),
+        ("odbc:DRIVER={X};SERVER=h;UID=u;PWD=hunter2;Token=hunter3", {"hunter2", "hunter3"}),
+        ("/data/own.db", set()),
+        ("own.db", set()),
+    ],
+)
+def test_what_is_secret_in_a_url_is_known_without_its_files(text: str, secrets: set[str]) -> None:
+    assert {secret for secret in typed_secrets(text) if secret} == secrets
 
 
 def test_files_are_named_plain_or_percent_encoded(tmp_path: Path) -> None:

@@ -68,7 +68,9 @@ def refusal(evidence: Evidence) -> str:
     found = shares(sample for cell in cells for sample in cell.every_sample())
     users = f": {shares_text(found)} of the time" if found else ""
     where = words(dict.fromkeys(f"{cell.workload}.{cell.phase}" for cell in cells))
+    host = evidence.journal.run.options.get("from_host")
+    machine = f"Host {host}" if host else "The machine"
     return (
-        f"The machine was too busy to measure {who} in {where}{users}. Nothing is said of them. "
+        f"{machine} was too busy to measure {who} in {where}{users}. Nothing is said of them. "
         f"Stop what runs beside, then: {evidence.rerun()}"
     )

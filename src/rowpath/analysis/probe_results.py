@@ -31,6 +31,7 @@ ROUND_TRIP_TIMES_MS = (0.1, 0.5, 1.0, 5.0, 20.0)
 FULL = "full sets"
 TOO_BUSY = "too busy"  # in place of the full sets that were refused
 YOURS = "yours"
+CUT_OFF = "The probe was cut off: settings that it had not tried by then are not counted."
 FORMS = {"row": "rows", "block": "blocks of rows", "columnar": "columns", "copy": "COPY's text"}
 NO_SETTINGS = ("engine", "engine_version", "deployment", "language", "driver", "version", "placement", "label")
 WORTH_SHOWING = 1.02  # a setting that changes less did not matter
@@ -41,10 +42,11 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
     records = evidence.journal.probe
     if not records:
         return None
+    tries = [record.tried for record in records if record.tried is not None]
     refused = {cell.path.name for cell in evidence.cells.cells.values() if cell.refused}
     tried = tuple(
         msgspec.structs.replace(each, step=TOO_BUSY) if each.name in refused else each
-        for each in with_ratios([record.tried for record in records if record.tried is not None], evidence.rankings)
+        for each in with_ratios(latest(tries), evidence.rankings)
     )
     return Probe(
         tried=tried,
@@ -52,7 +54,10 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
         settings=settings(tried),
         at_round_trips=tuple(_at_round_trips(results)),
         digest_groups=tuple(record.digest_group for record in records if record.digest_group is not None),
-        limits=tuple(record.limit for record in records if record.limit),
+        limits=(
+            *([CUT_OFF] if was_cut_off(tries, evidence.journal.outcome) else []),
+            *(record.limit for record in records if record.limit),
+        ),
         snippets=tuple(record.snippet for record in records if record.snippet is not None),
         not_compared=next((record.not_compared for record in records if record.not_compared), ""),
     )
@@ -127,6 +132,26 @@ def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[Tr
         else:
             found.append(each)
     return tuple(sorted(found, key=lambda each: (each.step != FULL, each.ratio or math.inf, each.left != "")))
+
+
+def was_cut_off(tried: Sequence[TriedPath], outcome: str) -> bool:
+    """Whether a probe was ended before its last word on each: then that on what was never tried is missing too."""
+    return bool(tried) and outcome != "complete" and len({each.name for each in tried}) == len(tried)
+
+
+def latest(tried: Sequence[TriedPath]) -> list[TriedPath]:
+    """The last word on each; of a probe that was ended before any of them was compared, by their tries."""
+    found = list({each.name: each for each in tried}.values())
+    times = {each.name: each.execution_ns for each in found if each.execution_ns and each.status == "ok"}
+    if not times or any(each.ratio is not None for each in found):
+        return found
+    first = min(times, key=lambda name: times[name])
+    return [
+        msgspec.structs.replace(each, ratio=times[each.name] / times[first], anchor=first)
+        if each.name in times
+        else each
+        for each in found
+    ]
 
 
 def _baseline_sentences(best: LanguageBest, snippets: Mapping[str, Snippet]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from rowpath.cli.options import (
     SHARED_EXPORTS,
+    add_hosts,
     add_out,
     add_own_database,
     add_query,
@@ -81,11 +82,8 @@ def add_run(commands: Any) -> None:
         "end in this time (3m, 90s): fewer sets, rounds and rows where needed; says what that costs in certainty",
     )
     parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
+    add_hosts(parser, "clients and servers on the hosts of this file (docs/hosts.md)")
     waiting = f"wait at most so long, in all, until other programs leave the measured cores ({WAIT_FOR_QUIET_S:g}s)"
-    parser.add_argument(
-        "--hosts", metavar="FILE", type=Path, help="clients and servers on the hosts of this file (docs/hosts.md)"
-    )
-    parser.add_argument("--cluster", metavar="ADDRESS", help="the same on a Ray cluster whose labels name the hosts")
     add_time(parser, "--wait-for-quiet", 0.0, waiting, WAIT_FOR_QUIET_S)
     add_shared(parser, "--seed", "--timeout", "--together")
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
@@ -118,6 +116,14 @@ def add_probe(commands: Any) -> None:
         "--connections", metavar="N", type=int, default=4, help="maximum number of connections at once (default 4)"
     )
     add_own_database(parser)
+    add_hosts(parser, "the hosts of --from (docs/hosts.md)")
+    parser.add_argument(
+        "--from",
+        metavar="HOST",
+        dest="from_host",
+        default="",
+        help="ask from this host, where your program runs: its drivers, its cores, its way to the server",
+    )
     add_out(parser, "probe")
     add_shared(parser, "--seed", "-q --quiet", "--tables", *SHARED_EXPORTS, "--adapters", "--color")
 

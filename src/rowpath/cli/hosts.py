@@ -156,8 +156,11 @@ def way_text(record: WayRecord) -> str:
 
 
 @contextlib.contextmanager
-def joined(file: Source) -> Iterator[Session]:
-    """The hosts of a file or a cluster while the body runs. Errors: RowpathError; a host that is lost is one too."""
+def joined(file: Source, rest: str = "a run goes on with: rowpath run --resume DIR") -> Iterator[Session]:
+    """The hosts of a file or a cluster while the body runs. Errors: RowpathError; a host that is lost is one too.
+
+    `rest`: how to go on when they are up again.
+    """
     is_ours = not hosts_file.of(file).cluster.address
     setup.require()
     from rowpath.execution.several_hosts import HostLost
@@ -171,7 +174,6 @@ def joined(file: Source) -> Iterator[Session]:
         again = f"rowpath hosts down {file}, then up" if is_ours else "ray status"
         if session is not None and not is_ours and lost.host != cluster.CONTROLLER:
             again = f"there: {foreign.start_command(session.state, lost.host)}"
-        rest = "a run goes on with: rowpath run --resume DIR"
         is_back = session is not None and lost.host not in session.lost and lost.host != cluster.CONTROLLER
         error = EnvironmentMissing(str(lost), rest if is_back else f"{again}; {rest}")
         if lost.host == cluster.CONTROLLER:

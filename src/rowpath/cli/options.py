@@ -140,6 +140,12 @@ def add_out(parser: argparse.ArgumentParser, kind: str) -> None:
     parser.add_argument("-o", "--out", metavar="DIR", type=Path, dest="directory", help=help_)
 
 
+def add_hosts(parser: argparse.ArgumentParser, what: str) -> None:
+    """Where the hosts of a run are: a file, or a cluster."""
+    parser.add_argument("--hosts", metavar="FILE", type=Path, help=what)
+    parser.add_argument("--cluster", metavar="ADDRESS", help="the same on a Ray cluster whose labels name the hosts")
+
+
 def add_query(parser: argparse.ArgumentParser) -> None:
     """One query and its parameters."""
     query = parser.add_mutually_exclusive_group()

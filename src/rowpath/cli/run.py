@@ -36,9 +36,7 @@ def run(options: argparse.Namespace) -> int:
         )
     begun_s = time.monotonic()
     with contextlib.ExitStack() as cleanup:
-        if options.hosts and options.cluster:
-            raise UsageError("--hosts and --cluster both say where hosts are", "give one of them")
-        source = execution.hosts_of(options.resume) if options.resume else options.hosts or options.cluster
+        source = execution.hosts_of(options.resume) if options.resume else words.source_of_hosts(options)
         hosts = cleanup.enter_context(_joined(source, options)) if source else None
         return _run(options, filters, hosts, begun_s)
 

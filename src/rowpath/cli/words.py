@@ -26,6 +26,14 @@ def experiment(options: argparse.Namespace) -> str | None:
     return options.words[0] if options.words else None
 
 
+def source_of_hosts(options: argparse.Namespace) -> Path | str | None:
+    """The file of hosts or the address of a cluster; None without both."""
+    if options.hosts and options.cluster:
+        raise UsageError("--hosts and --cluster both say where hosts are", "give one of them")
+    source: Path | str | None = options.hosts or options.cluster
+    return source
+
+
 def filters(options: argparse.Namespace) -> Filters:
     """The words with `=`, and the options that are short for some."""
     words = list(options.filters)

@@ -17,6 +17,7 @@ from rowpath.execution.mixed_load import crash_recovery
 from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.hosts import load, network, node
 from rowpath.hosts.host_run import HostRun
+from rowpath.hosts.program import Program
 from rowpath.hosts.replies import Ask, Reply, reply_of
 from rowpath.hosts.server_side import Facts, HeldServer
 from rowpath.hosts.way_watch import WayWatch
@@ -59,6 +60,7 @@ class Agent:
         self._peers: dict[str, Ask] = {}
         self._run: HostRun | None = None
         self._listener: processes.Process | None = None
+        self._program: Program | None = None
         self._made_ready = False
         self._watch: WayWatch | None = None
         self._replies: dict[int, Reply] = {}
@@ -77,7 +79,7 @@ class Agent:
 
     def _called(self, method: str, *arguments: Any) -> Any:
         if not self._made_ready:
-            _like_a_users_program()
+            like_a_users_program()
             self._made_ready = True
         if method.startswith("_") or method.startswith("call"):
             raise InternalError(f"unknown method '{method}'", "run the same Rowpath on every host")
@@ -274,9 +276,32 @@ class Agent:
             processes.stop(self._listener, processes.AT_ONCE)
             self._listener = None
 
+    def program_start(self, module: str, given: bytes, files: dict[str, bytes]) -> None:
+        """Start a module of ours in place of the one before, as `Program` has it."""
+        self.program_end()
+        self._program = Program(module, given, files)
+
+    def program_look(self, globs: tuple[str, ...], seen: dict[str, int]) -> tuple[dict[str, bytes], int | None]:
+        """As `Program.look` has it."""
+        if self._program is None:
+            raise InternalError(f"the agent of host {self.name} has no program", "run it again")
+        return self._program.look(globs, seen)
+
+    def program_interrupt(self) -> None:
+        """As `Program.interrupt` has it."""
+        if self._program is not None:
+            self._program.interrupt()
+
+    def program_end(self) -> None:
+        """End the program; harmless when there is none."""
+        program, self._program = self._program, None
+        if program is not None:
+            program.end()
+
     def end(self) -> dict[str, str]:
         """Stop all that the run has here; what runners wrote, by the name of its file."""
         self.stop_network()
+        self.program_end()
         run, self._run = self._run, None
         return run.end() if run is not None else {}
 
@@ -286,8 +311,8 @@ class Agent:
         return self._run
 
 
-def _like_a_users_program() -> None:
-    """Undo what programs would inherit from Ray: its CPUs, one thread for libraries, blocked signals.
+def like_a_users_program() -> None:
+    """Undo what this process has from Ray, or from an agent: CPUs, one thread for libraries, blocked signals.
 
     Errors: RowpathError where we run at another priority than a user's programs.
     """

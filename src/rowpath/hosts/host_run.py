@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -59,7 +58,7 @@ class HostRun:
         self._load: load.HostLoad | None = None
         self._started = 0
         self._peers = peers
-        self._folder = Path(tempfile.mkdtemp(prefix="rowpath-run-", dir=_session()))
+        self._folder = Path(tempfile.mkdtemp(prefix="rowpath-run-", dir=node.session_folder()))
         directory = RunDirectory(self._folder)
         directory.logs.mkdir(mode=0o700)
         directory.work.mkdir(mode=0o700)
@@ -213,11 +212,3 @@ class _Kept:
     def write(self, record: Record) -> None:
         """Keep it."""
         self._kept.append(record)
-
-
-def _session() -> Path | None:
-    """Where files of a run are; None: where temporary files are, on a host that others joined."""
-    if node.FOREIGN in os.environ:
-        return None
-    cluster, _, host = os.environ[node.MARK].partition("/")
-    return Path((node.folder(cluster, host) / "session").read_text())

@@ -124,6 +124,14 @@ def folder(cluster: str, host: str) -> Path:
     return cache_dir() / "hosts" / cluster / host
 
 
+def session_folder() -> Path | None:
+    """In an agent: where files of a run are; None: where temporary files are, on a host that others joined."""
+    if FOREIGN in os.environ:
+        return None
+    cluster, _, host = os.environ[MARK].partition("/")
+    return Path((folder(cluster, host) / "session").read_text())
+
+
 def environment(cluster: str, host: str) -> dict[str, str]:
     """What a process needs that joins the cluster from this host: settings, token, certificates, where modules are."""
     private = folder(cluster, host)

@@ -24,6 +24,7 @@ from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.far_worker import FarWorker
 from rowpath.hosts.hosts_file import Source
 from rowpath.hosts.ray_cluster import RayCluster
+from rowpath.hosts.replies import Ask
 from rowpath.hosts.returns import Returns
 from rowpath.hosts.server_side import Facts, FarServerSyncs, far_server
 from rowpath.journal.host_records import ClockRecord, HostRecord, RoundTrip, WayRecord
@@ -315,6 +316,10 @@ class Session:
         finally:
             with contextlib.suppress(HostLost):
                 self._cluster.ask(host, "stop_network")
+
+    def asking(self, name: str) -> Ask:
+        """Asks the agent of a host."""
+        return self._cluster.asking(name)
 
     def processes(self, name: str) -> Any:
         """What belongs to a host now, with what each has used."""

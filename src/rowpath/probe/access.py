@@ -16,6 +16,7 @@ from rowpath.journal.writer import Scrubber
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.probe import eligibility, file_copies, sessions
+from rowpath.probe.host_of_url import where_resolved
 from rowpath.probe.instances import TABLE, ProbedDatabase, ProbedFile, ProbedServer
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameters import MOST_ROWS, Given, KeyedQuery, Row, sized
@@ -285,6 +286,7 @@ def open_access(
     instance: Instance
     if target.deployment == "server":
         instance = ProbedServer(target)
+        notes += where_resolved(target.host, options.from_host)
         if options.in_place:
             raise UsageError("--in-place is for files", "remove --in-place: a server's data are never copied")
     elif target.deployment == "file":

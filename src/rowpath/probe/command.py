@@ -6,10 +6,13 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.analyse import analyse
@@ -20,6 +23,7 @@ from rowpath.execution.run import Outcome
 from rowpath.journal.records import EndRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, cpus
+from rowpath.model.path import Dropped
 from rowpath.model.progress import Progress
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
@@ -55,11 +59,16 @@ def query_of(options: ProbeOptions, target: Target) -> str:
         raise UsageError(what, hint)
     if options.table:
         return f"SELECT * FROM {options.table}"
-    try:
-        text = options.query or (options.query_file.read_text(encoding="utf-8") if options.query_file else "")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {options.query_file}: {error}", "--query-file FILE, in UTF-8") from error
+    text = text_of(options.query_file) if options.query_file else options.query
     return text.strip().rstrip(";").rstrip()
+
+
+def text_of(query_file: Path) -> str:
+    """What the file holds. Errors: UsageError."""
+    try:
+        return query_file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {query_file}: {error}", "--query-file FILE, in UTF-8") from error
 
 
 def limited(sql: str, engine: str, max_rows: int | None) -> str:
@@ -103,9 +112,9 @@ class Question:
     scrubber: Scrubber
 
 
-def question(options: ProbeOptions) -> Question:
+def question(options: ProbeOptions, environment: Mapping[str, str] = os.environ) -> Question:
     """The query and the database that the options name. Errors: UsageError."""
-    target = read_target(options.url, os.environ, jar=options.jar, odbc_driver=options.odbc_driver)
+    target = read_target(options.url, environment, jar=options.jar, odbc_driver=options.odbc_driver)
     process_list.hide(target.secrets())
     sql = query_of(options, target)
     if sql:
@@ -156,23 +165,38 @@ def connected(
     }
 
 
-def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = ProbeRun) -> tuple[Outcome, Analysis]:
-    """Probe, and leave a run directory; `kind` decides what is done with each candidate. Errors: RowpathError."""
+def check_connections(options: ProbeOptions) -> None:
+    """Errors: UsageError when there are too few."""
     if options.connections < LEAST_CONNECTIONS:
         raise UsageError(
             f"invalid --connections {options.connections}: expected 2 or more, so that paths can alternate",
             "--connections 2",
         )
-    asked = question(options)
+
+
+def probe(
+    options: ProbeOptions,
+    progress: Progress,
+    kind: type[ProbeRun] = ProbeRun,
+    *,
+    environment: Mapping[str, str] = os.environ,
+    say: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
+) -> tuple[Outcome, Analysis]:
+    """Probe, and leave a run directory; `kind` decides what is done with each candidate. Errors: RowpathError.
+
+    `environment`: where passwords may be. `say` gets a line before anything is done.
+    """
+    check_connections(options)
+    asked = question(options, environment)
     found = candidates_of(asked.target, asked.phase, options)
-    announce(asked.target, found, options)
+    say(announcement(asked.target, found, options))
     counters.probe()
     directory = RunDirectory(options.directory or new_name("probe"))
     directory.create()
     journal = Journal(directory, asked.scrubber)
     planned = [*found.paths, *found.floors]
     with ExitStack() as cleanup:
-        cleanup.callback(_forget_unbegun, directory)
+        cleanup.callback(forget_unbegun, directory)
         cleanup.callback(shutil.rmtree, directory.work, ignore_errors=True)
         cleanup.callback(journal.close)
         cleanup.callback(progress.end)
@@ -188,9 +212,9 @@ def probe(options: ProbeOptions, progress: Progress, kind: type[ProbeRun] = Prob
     return Outcome(directory, interrupted), analysis
 
 
-def _forget_unbegun(directory: RunDirectory) -> None:
+def forget_unbegun(directory: RunDirectory) -> None:
     """Remove a run directory in which nothing was begun."""
-    if directory.samples.is_file() and not directory.samples.stat().st_size:
+    if not directory.samples.is_file() or not directory.samples.stat().st_size:
         shutil.rmtree(directory.path, ignore_errors=True)
 
 
@@ -210,7 +234,7 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
         mine=options.mine,
     )
     if found.paths:
-        return found
+        return replace(found, dropped=tuple(_there(each, options.from_host) for each in found.dropped))
     if found.dropped:
         first = found.dropped[0]
         raise UsageError(
@@ -219,8 +243,15 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
     raise UsageError(f"no driver fits for {target.shown}", "rowpath list drivers")
 
 
-def announce(target: Target, found: Candidates, options: ProbeOptions) -> None:
-    """Print one line about what will be done, before anything is."""
+def _there(dropped: Dropped, host: str) -> Dropped:
+    """The same; what can be had is had on that host."""
+    if not host or not dropped.remedy:
+        return dropped
+    return msgspec.structs.replace(dropped, reason=f"on host {host}: {dropped.reason}")
+
+
+def announcement(target: Target, found: Candidates, options: ProbeOptions) -> str:
+    """One line about what will be done."""
     drivers = len({(p.adapter.language, p.adapter.driver) for p in found.paths})
     manner = (
         f"at most {options.connections} connections, each block one read-only transaction, "
@@ -228,10 +259,9 @@ def announce(target: Target, found: Candidates, options: ProbeOptions) -> None:
         if target.deployment == "server"
         else "read only"
     )
-    print(
-        f"probing {target.shown}: {drivers} drivers in {len(found.paths)} settings, {manner}, "
-        f"until decided, at most {fmt.clock(options.budget_s).removesuffix(' 00 s')}",
-        file=sys.stderr,
+    return (
+        f"probing {target.shown}{options.from_words}: {drivers} drivers in {len(found.paths)} settings, {manner}, "
+        f"until decided, at most {fmt.clock(options.budget_s).removesuffix(' 00 s')}"
     )
 
 

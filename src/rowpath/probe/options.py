@@ -33,3 +33,9 @@ class ProbeOptions:
     yes: bool = False
     directory: Path | None = None
     seed: int | None = None
+    from_host: str = ""  # the host of a file of hosts where all of it is done; empty: this machine
+
+    @property
+    def from_words(self) -> str:
+        """` from host web1`; empty without such a host."""
+        return f" from host {self.from_host}" if self.from_host else ""

@@ -64,7 +64,7 @@ class ProbeRun(ProbedQuery):
         self._head(work, command)
         search = self.search = self.search_kind(
             work, WorkerPool(self.start), self.budget, self.sameness, self.options.connections, self.seed,
-            self.progress.note, self.found.paths, self.found.baselines, tell=self.progress.tried,
+            self.progress.note, self.found.paths, self.found.baselines, tell=self._tell,
             time_delivery=self._time_delivery,
         )  # fmt: skip
         interrupted = False
@@ -78,6 +78,13 @@ class ProbeRun(ProbedQuery):
         if not any(each.execution_ns for each in search.tried.values()) and not interrupted:
             raise self._nothing(search)
         return interrupted
+
+    def _tell(self, path_name: str, ns_per_operation: float, done: int, total: int) -> None:
+        """Show a try, and journal it as far as it is known: what ends us later shall not take it away."""
+        self.progress.tried(path_name, ns_per_operation, done, total)
+        assert self.search is not None
+        *_, latest = self.search.tried.values()
+        self.journal.write(ProbeRecord(tried=_tried(latest, self.search)))
 
     @override
     def changed(self, worker: ThrottledWorker, work: PreparedPhase) -> None:
@@ -95,7 +102,7 @@ class ProbeRun(ProbedQuery):
     def _head(self, work: PreparedPhase, command: list[str]) -> None:
         if self.options.redact_query:
             work = redacted(work)
-        title = f"the fastest path to {self.access.target.shown}"
+        title = f"the fastest path to {self.access.target.shown}{self.options.from_words}"
         plan = plan_of(title, work, FullSetsBudget(0, FULL_SETS, 0), dropped=self.found.dropped, seed=self.seed)
         options = {
             "budget_s": self.budget.total_s,
@@ -105,6 +112,8 @@ class ProbeRun(ProbedQuery):
             "parameters": [column.type for column in self.keyed.columns] if self.keyed else [],
             "engine_version": self.access.engine_version,
         }
+        if self.options.from_host:
+            options["from_host"] = self.options.from_host
         write_head(self.journal, plan, options, command)
         for note in self.access.notes:
             self.progress.note(note)

@@ -108,6 +108,17 @@ def read_target(
     return _server_target(scheme, engine, rest[2:], environment)
 
 
+def typed_secrets(text: str) -> list[str]:
+    """Every secret in the text of a URL, whether or not it can be used on this machine. Errors: UsageError."""
+    scheme, _, rest = text.strip().partition(":")
+    if scheme.lower() in driver_urls.READERS:
+        read = driver_urls.READERS[scheme.lower()](text.strip())
+        return [read.password, *driver_urls.secrets_in(read.rest)]
+    userinfo, rest = _split_userinfo(scheme, rest.removeprefix("//"))
+    secret = [value for key, value in _split_options(rest)[1].items() if driver_urls.is_secret(key)]
+    return [urllib.parse.unquote(userinfo.partition(":")[2]), *secret]
+
+
 def named_file(text: str) -> Path | None:
     """The file or directory that a text names, if there is one."""
     try:

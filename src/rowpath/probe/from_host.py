@@ -1,0 +1,195 @@
+"""A probe that is asked from another host: all of it is done there, what it writes is kept here as it goes on."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import re
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import msgspec
+
+from rowpath import errors
+from rowpath.analysis.analyse import analyse
+from rowpath.analysis.model import Analysis
+from rowpath.errors import InternalError, UsageError
+from rowpath.execution.run import Outcome
+from rowpath.execution.several_hosts import HostLost
+from rowpath.hosts.program import ERRORS
+from rowpath.hosts.replies import Ask, Reply, value_of
+from rowpath.journal.records import EndRecord
+from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
+from rowpath.machine import processes
+from rowpath.model.hosts import HostsFile
+from rowpath.model.progress import Progress
+from rowpath.probe import at_host, process_list
+from rowpath.probe.at_host import Asked
+from rowpath.probe.command import check_connections, forget_unbegun, query_of, text_of
+from rowpath.probe.options import ProbeOptions
+from rowpath.probe.query_check import check_query
+from rowpath.probe.target import PASSWORD_VARIABLE, read_target, typed_secrets
+
+MIRRORED = (at_host.EVENTS, ERRORS, f"{at_host.RUN}/*", f"{at_host.RUN}/logs/*")
+ROLES = {"client", "load"}
+LAST_LINES = 20
+
+
+def check_host(name: str, hosts: HostsFile) -> None:
+    """Errors: UsageError unless clients may be on the host of that name; it names those on which they may."""
+    known = tuple(host.name for host in hosts.host if ROLES & set(host.roles))
+    if name in known:
+        return
+    there = name in (host.name for host in hosts.host)
+    what = f"host '{name}' has neither the role client nor load" if there else f"unknown host '{name}'"
+    raise UsageError(f"--from {name}: {what}" if name else "from which host is not given", _one_of(known))
+
+
+def _one_of(known: tuple[str, ...]) -> str:
+    """What to write: `--from app1, or --from app2`."""
+    return ", or ".join(f"--from {name}" for name in known)
+
+
+def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
+    """The options as the host gets them, and files that go with them. The password is hidden in our command line.
+
+    Errors: UsageError.
+    """
+    process_list.hide(typed_secrets(options.url))
+    check_connections(options)
+    _check_query(options)
+    there = f"a file of host {options.from_host}"
+    if re.fullmatch(r"[^:/~][^:]*", options.url):
+        raise UsageError(f"{options.url}: no URL, so {there}: its name must be absolute", f"/PATH/{options.url}")
+    for flag, file in (("--jar", options.jar), ("--odbc-driver", options.odbc_driver)):
+        if file is not None and not file.is_absolute():
+            raise UsageError(f"{flag} {file}: {there}: its name must be absolute", f"{flag} /PATH/{file}")
+    files: dict[str, bytes] = {}
+    if options.query_file is not None:
+        options = replace(options, query=text_of(options.query_file), query_file=None)
+    if (given := options.params_file) is not None:
+        kept = Path("given") / given.name
+        try:
+            files[str(kept)] = given.read_bytes()
+        except OSError as error:
+            raise UsageError(f"cannot read {given}: {error.strerror}", "--params FILE.csv, in UTF-8") from error
+        options = replace(options, params_file=kept)
+    return options, files
+
+
+def _check_query(options: ProbeOptions) -> None:
+    """Errors: UsageError for a query that is refused wherever it is asked; the host finds what else is wrong."""
+    try:
+        target = read_target(options.url, {})
+    except UsageError:  # the host may have what this machine lacks
+        return
+    if target.deployment == "server":
+        check_query(query_of(options, target), target.engine)
+
+
+def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, bytes]) -> tuple[Outcome, Analysis]:
+    """Probe from the host, and leave a run directory here; `ask`: the host's agent. Errors: RowpathError, HostLost."""
+    directory = RunDirectory(options.directory or new_name("probe"))
+    directory.create()
+    directory.work.rmdir()
+    with contextlib.ExitStack() as cleanup:
+        cleanup.callback(forget_unbegun, directory)
+        cleanup.callback(progress.end)
+        mirror = _Mirror(options.from_host, ask, directory, progress)
+        cleanup.callback(mirror.end)
+        there = replace(options, directory=Path(at_host.RUN))
+        mirror.start(Asked(there, sys.argv[1:], os.environ.get(PASSWORD_VARIABLE, "")), files)
+        try:
+            interrupted = mirror.follow()
+        except HostLost:
+            mirror.cut_off()
+            raise
+        return Outcome(directory, interrupted), analyse(directory.path)
+
+
+class _Mirror:
+    """The program there, and here what it has written so far."""
+
+    def __init__(self, host: str, ask: Ask, directory: RunDirectory, progress: Progress) -> None:
+        self._host = host
+        self._ask = ask
+        self._directory = directory
+        self._progress = progress
+        self._seen: dict[str, int] = {}
+        self._torn = b""  # the begin of an event
+        self._errors = b""
+        self._result: Reply | None = None
+
+    def start(self, asked: Asked, files: dict[str, bytes]) -> None:
+        """Start the program."""
+        self._ask("program_start", at_host.__name__, pickle.dumps(asked), files)
+
+    def follow(self) -> bool:
+        """Keep what it writes, until its end; whether it was interrupted. Errors: as they arose there; HostLost."""
+        asked_to_end = False
+        while True:
+            try:
+                found, status = self._ask("program_look", MIRRORED, dict(self._seen))
+                with processes.signals_held():
+                    for name, data in found.items():
+                        self._keep(name, data)
+                if status is not None and not found:
+                    return self._outcome(status)
+            except KeyboardInterrupt:
+                if asked_to_end:
+                    raise
+                asked_to_end = True
+                self._ask("program_interrupt")
+
+    def _keep(self, name: str, data: bytes) -> None:
+        self._seen[name] = self._seen.get(name, 0) + len(data)
+        if name == ERRORS:
+            self._errors += data
+        elif name == at_host.EVENTS:
+            *lines, self._torn = (self._torn + data).split(b"\n")
+            for line in lines:
+                self._show(*msgspec.json.decode(line))
+        else:
+            file = self._directory.path / PurePosixPath(name).relative_to(at_host.RUN)
+            with file.open("ab") as stream:
+                file.chmod(0o600)
+                stream.write(data)
+
+    def _show(self, event: str, *values: Any) -> None:
+        if event == at_host.RESULT:
+            kind, value = values
+            self._result = kind, value
+        elif event == at_host.SAY:
+            print(values[0], file=sys.stderr)
+        else:
+            shown: Callable[..., None] = getattr(self._progress, event)
+            shown(*values)
+
+    def _outcome(self, status: int) -> bool:
+        if self._result is None:
+            last = "\n".join(self._errors.decode(errors="replace").splitlines()[-LAST_LINES:])
+            raise InternalError(f"the probe on host {self._host} ended with status {status}:\n{last}", "report it")
+        kind, value = self._result
+        if kind == "error":
+            name, message, hint = value
+            raise getattr(errors, name)(f"on host {self._host}: {message}", hint)
+        return bool(value_of(self._host, self._result))
+
+    def cut_off(self) -> None:
+        """The host is lost: what was measured stays, and where it is is said."""
+        if not self._directory.samples.is_file():
+            return
+        with contextlib.closing(Journal(self._directory, Scrubber())) as journal:
+            journal.write(EndRecord("interrupted"))
+        self._progress.note(f"what was measured until then: rowpath show {self._directory.path}")
+
+    def end(self) -> None:
+        """End the program, as far as its host can be reached."""
+        with contextlib.suppress(HostLost, errors.RowpathError):
+            self._ask("program_end")
+        shutil.rmtree(self._directory.work, ignore_errors=True)
