@@ -50,17 +50,6 @@ static bool take_timestamp(rp_sink *sink, rp_column *column, cursor *in) {
     return true;
 }
 
-/* YYYY-MM-DD HH:MM:SS.ffffff and nothing else, which nearly all are; false, with nothing taken, for any other form. */
-static inline bool take_usual_timestamp(rp_sink *sink, rp_column *column, cursor in) {
-    rp_civil civil;
-    int64_t seconds;
-    uint32_t us;
-    if (!read_usual(&in, &civil, &seconds) || !read_six_digits(&in, &us) || in.at != in.end) return false;
-    seconds += rp_days_of_civil(civil.year, civil.month, civil.day) * RP_SECONDS_PER_DAY;
-    rp_timestamp(sink, column, seconds * RP_US_PER_SECOND + us);
-    return true;
-}
-
 static bool take_integer(rp_sink *sink, rp_column *column, cursor *in) {
     cursor start = *in;
     int64_t value;
@@ -257,8 +246,8 @@ void rp_convert(rp_sink *sink, rp_column *column, const char *text, size_t lengt
         [RP_ARRAY] = take_array,
     };
     rp_note_conversion(sink, column);
+    if (column->type == RP_TIMESTAMP && rp_usual_timestamp(sink, column, text, length)) return;
     cursor in = {text, text + length};
-    if (column->type == RP_TIMESTAMP && take_usual_timestamp(sink, column, in)) return;
     bool (*taker)(rp_sink *, rp_column *, cursor *) = takers[column->type];
     if (length == 0 || taker == NULL || !taker(sink, column, &in) || in.at != in.end)
         (is_beyond(column->type, text, length) ? rp_beyond : rp_misfit)(sink, column,

@@ -105,7 +105,8 @@ static inline bool read_six_digits(cursor *in, uint32_t *us) {
     if (in->end - in->at > 7 && is_digit(in->at[7])) return false;
     uint64_t digits = le64toh(eight_bytes(before)) & 0x0F0F0F0F0F0F0000u;
     digits = 10 * digits + (digits >> 8);
-    uint64_t hundreds = (digits & 0xFF000000FFu) * 0xF424000000064u, ones = (digits >> 16 & 0xFF000000FFu) * 0x271000000001u;
+    uint64_t hundreds = (digits & 0xFF000000FFu) * 0xF424000000064u,
+             ones = (digits >> 16 & 0xFF000000FFu) * 0x271000000001u;
     *us = (uint32_t)((hundreds + ones) >> 32);
     in->at += 7;
     return true;
@@ -183,6 +184,19 @@ static inline bool read_usual(cursor *in, rp_civil *civil, int64_t *seconds) {
     if (civil->month - 1 > 11 || civil->day - 1 > 30 || hour > 24 || minute > 59 || second > 60) return false;
     *seconds = (int64_t)((hour * 60 + minute) * 60 + second);
     in->at += 19;
+    return true;
+}
+
+/* YYYY-MM-DD HH:MM:SS.ffffff and nothing else, which nearly all are; false, with nothing taken, for any other form. */
+static inline bool rp_usual_timestamp(rp_sink *sink, rp_column *column, const char *text, size_t length) {
+    cursor in = {text, text + length};
+    rp_civil civil;
+    int64_t seconds;
+    uint32_t us;
+    if (length != 26 || !read_usual(&in, &civil, &seconds) || !read_six_digits(&in, &us)) return false;
+    seconds += rp_days_of_civil(civil.year, civil.month, civil.day) * RP_SECONDS_PER_DAY;
+    rp_note_conversion(sink, column);
+    rp_timestamp(sink, column, seconds * RP_US_PER_SECOND + us);
     return true;
 }
 
