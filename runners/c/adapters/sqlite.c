@@ -130,7 +130,7 @@ static void take_rare(sqlite3_stmt *statement, int i, rp_column *column, rp_sink
 
 static inline void take_timestamp(sqlite3_stmt *statement, int i, rp_column *column, rp_sink *sink) {
     const char *text = (const char *)sqlite3_column_text(statement, i);
-    size_t length = text == NULL ? 0 : strlen(text); /* as below */
+    size_t length = text == NULL ? 0 : strlen(text); /* as above */
     if (!rp_usual_timestamp(sink, column, text, length)) rp_convert(sink, column, text, length);
 }
 
