@@ -84,41 +84,8 @@ static inline bool skip_word(cursor *in, const char *word) {
     return true;
 }
 
-static inline uint64_t eight_bytes(const char *at) {
-    uint64_t bytes;
-    memcpy(&bytes, at, sizeof bytes);
-    return bytes;
-}
-
-/* Whether eight bytes have a form in which 0 stands for any digit; `rooms`: what may be added to the difference of each
-   byte until it is above 15, which is 6 for a digit and 15 for a byte that must be as it is. */
-static inline bool has_form(const char *at, const char *form, const char *rooms) {
-    uint64_t difference = eight_bytes(at) ^ eight_bytes(form);
-    return ((difference | (difference + eight_bytes(rooms))) & 0xF0F0F0F0F0F0F0F0u) == 0;
-}
-
-/* A point and just six digits, which most fractions have, behind a digit; false, with nothing read, for others.
-   Source of the sum: https://lemire.me/blog/2018/10/03/quickly-parsing-eight-digits/ */
-static inline bool read_six_digits(cursor *in, uint32_t *us) {
-    const char *before = in->at - 1;
-    if (in->end - in->at < 7 || !has_form(before, "0.000000", "\6\17\6\6\6\6\6\6")) return false;
-    if (in->end - in->at > 7 && is_digit(in->at[7])) return false;
-    uint64_t digits = le64toh(eight_bytes(before)) & 0x0F0F0F0F0F0F0000u;
-    digits = 10 * digits + (digits >> 8);
-    uint64_t hundreds = (digits & 0xFF000000FFu) * 0xF424000000064u,
-             ones = (digits >> 16 & 0xFF000000FFu) * 0x271000000001u;
-    *us = (uint32_t)((hundreds + ones) >> 32);
-    in->at += 7;
-    return true;
-}
-
-/* Fraction digits after a point, behind a digit, as nanoseconds; digits beyond the ninth must be zero. */
+/* Fraction digits after a point, as nanoseconds; digits beyond the ninth must be zero. */
 static inline bool read_fraction(cursor *in, uint32_t *ns) {
-    uint32_t us;
-    if (read_six_digits(in, &us)) {
-        *ns = 1000 * us;
-        return true;
-    }
     *ns = 0;
     if (!skip(in, '.')) return true;
     const char *first = in->at, *most = in->end - first > 9 ? first + 9 : in->end;
@@ -167,6 +134,19 @@ static inline bool read_zone(cursor *in, int64_t *seconds) {
     return true;
 }
 
+static inline uint64_t eight_bytes(const char *at) {
+    uint64_t bytes;
+    memcpy(&bytes, at, sizeof bytes);
+    return bytes;
+}
+
+/* Whether eight bytes have a form in which 0 stands for any digit; `rooms`: what may be added to the difference of each
+   byte until it is above 15, which is 6 for a digit and 15 for a byte that must be as it is. */
+static inline bool has_form(const char *at, const char *form, const char *rooms) {
+    uint64_t difference = eight_bytes(at) ^ eight_bytes(form);
+    return ((difference | (difference + eight_bytes(rooms))) & 0xF0F0F0F0F0F0F0F0u) == 0;
+}
+
 static inline unsigned two_digits(const char *at) {
     return 10 * (unsigned)at[0] + (unsigned)at[1] - 11 * '0';
 }
@@ -187,13 +167,25 @@ static inline bool read_usual(cursor *in, rp_civil *civil, int64_t *seconds) {
     return true;
 }
 
+/* The digits of 0.dddddd as an integer; false for any other form of its eight bytes.
+   Source of the sum: https://lemire.me/blog/2018/10/03/quickly-parsing-eight-digits/ */
+static inline bool six_digits(const char *at, uint32_t *value) {
+    if (!has_form(at, "0.000000", "\6\17\6\6\6\6\6\6")) return false;
+    uint64_t digits = le64toh(eight_bytes(at)) & 0x0F0F0F0F0F0F0000u;
+    digits = 10 * digits + (digits >> 8);
+    uint64_t hundreds = (digits & 0xFF000000FFu) * 0xF424000000064u;
+    uint64_t ones = (digits >> 16 & 0xFF000000FFu) * 0x271000000001u;
+    *value = (uint32_t)((hundreds + ones) >> 32);
+    return true;
+}
+
 /* YYYY-MM-DD HH:MM:SS.ffffff and nothing else, which nearly all are; false, with nothing taken, for any other form. */
 static inline bool rp_usual_timestamp(rp_sink *sink, rp_column *column, const char *text, size_t length) {
     cursor in = {text, text + length};
     rp_civil civil;
     int64_t seconds;
     uint32_t us;
-    if (length != 26 || !read_usual(&in, &civil, &seconds) || !read_six_digits(&in, &us)) return false;
+    if (length != 26 || !six_digits(text + 18, &us) || !read_usual(&in, &civil, &seconds)) return false;
     seconds += rp_days_of_civil(civil.year, civil.month, civil.day) * RP_SECONDS_PER_DAY;
     rp_note_conversion(sink, column);
     rp_timestamp(sink, column, seconds * RP_US_PER_SECOND + us);
