@@ -221,7 +221,7 @@ def test_what_cannot_be_there_is_said_by_that_host(namespaces: Lab, server: Serv
     [
         (["--hosts", "{file}", "--from", "app9"], "--from app1, or --from app2"),
         (["--hosts", "{file}", "--from", "db"], "host 'db' has neither the role client nor load"),
-        (["--hosts", "{file}"], "from which host is not given"),
+        (["--hosts", "{file}"], "--from is missing: the host that asks"),
         (["--from", "app1"], "no file says where that host is"),
         (["--hosts", "{file}", "--cluster", "10.0.0.1:1", "--from", "app1"], "both say where hosts are"),
         (["--hosts", "{file}", "--from", "app1", "--connections", "1"], "expected 2 or more"),

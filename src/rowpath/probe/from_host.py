@@ -47,7 +47,7 @@ def check_host(name: str, hosts: HostsFile) -> None:
         return
     there = name in (host.name for host in hosts.host)
     what = f"host '{name}' has neither the role client nor load" if there else f"unknown host '{name}'"
-    raise UsageError(f"--from {name}: {what}" if name else "from which host is not given", _one_of(known))
+    raise UsageError(f"--from {name}: {what}" if name else "--from is missing: the host that asks", _one_of(known))
 
 
 def _one_of(known: tuple[str, ...]) -> str:
