@@ -193,6 +193,7 @@ def test_an_interruption_keeps_what_was_found(database: Path, tmp_path: Path) ->
         command.signal(signal.SIGINT)
         done = command.end()
     assert done.returncode == 130, done.stderr
+    assert error_form(done.stderr) == ("interrupted", f"rowpath show {run}")
     assert [each["outcome"] for each in records(run, "end")] == ["interrupted"]
     assert [each for each in records(run, "probe") if each["tried"]]
     assert rowpath("show", run).returncode == 0

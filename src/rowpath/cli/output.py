@@ -18,14 +18,20 @@ from rowpath.report.console import make_console
 Exports = dict[str, IO[Any]]
 
 
-def finish(outcome: Outcome, options: argparse.Namespace, exports: Exports, analysis: Analysis | None = None) -> int:
-    """Report a run; `analysis`: where it has been analysed already."""
+def finish(
+    outcome: Outcome,
+    options: argparse.Namespace,
+    exports: Exports,
+    analysis: Analysis | None = None,
+    again: str = "rowpath run --resume",
+) -> int:
+    """Report a run; `analysis`: where it has been analysed already; `again`: what to do with an interrupted one."""
     analysis = analysis or analyse(outcome.directory.path)
     html.write(analysis, outcome.directory.report)
     writing.write_exports(analysis, exports)
     print_answer(analysis, options, outcome.directory.path, outcome.directory.report)
     if outcome.interrupted:
-        print(f"\nerror: interrupted\n\nhint: rowpath run --resume {outcome.directory.path}", file=sys.stderr)
+        print(f"\nerror: interrupted\n\nhint: {again} {outcome.directory.path}", file=sys.stderr)
         return 130
     if getattr(options, "gate", False) and any(result.status in ("wrong", "failed") for result in analysis.results):
         return 1

@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
         outcome, analysis = probing(options, wanted, progress)
     finally:
         processes.stop_all()
-    return finish(outcome, options, exports, analysis)
+    return finish(outcome, options, exports, analysis, again="rowpath show")  # a search begins from the start
 
 
 def _here(_options: argparse.Namespace, wanted: ProbeOptions, progress: Progress) -> tuple[Outcome, Analysis]:
