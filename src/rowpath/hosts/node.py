@@ -124,6 +124,11 @@ def folder(cluster: str, host: str) -> Path:
     return cache_dir() / "hosts" / cluster / host
 
 
+def resource(host: str) -> str:
+    """What Ray's node of a host of ours has and no other, so that the host's agent begins there."""
+    return f"rowpath-{host}"
+
+
 def session_folder() -> Path | None:
     """In an agent: where files of a run are; None: where temporary files are, on a host that others joined."""
     if FOREIGN in os.environ:
@@ -189,7 +194,7 @@ def _join(request: Request, private: Path, timeout_s: float, tries: int) -> None
     added = {CPUS: ",".join(map(str, cpus)), HELPERS: ",".join(map(str, helpers)), NICE: str(os.nice(0))}
     words = [sys.executable, "-P", "-m", "ray.scripts.scripts", "start", f"--node-ip-address={request.address}"]
     words += ["--disable-usage-stats", "--include-log-monitor=false", f"--object-store-memory={OBJECT_STORE_BYTES}"]
-    words += ["--num-cpus=1", "--resources", msgspec.json.encode({f"rowpath-{request.host}": 1}).decode()]
+    words += ["--num-cpus=1", "--resources", msgspec.json.encode({resource(request.host): 1}).decode()]
     words += [f"--temp-dir={session}"]
     words += [f"--address={request.head}"] if request.head else ["--head", f"--port={request.port}"]
     words += [] if request.head else ["--include-dashboard=false"]

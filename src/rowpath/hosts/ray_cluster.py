@@ -159,7 +159,7 @@ class RayCluster:
             options |= {"name": f"agent-{host.name}-{secrets.token_hex(4)}"}  # for `hosts down`
             given = {node.MARK: f"{self._state.cluster}/{host.name}", node.HELPERS: host.helpers}
         else:
-            options |= {"resources": {f"rowpath-{host.name}": 1}}
+            options |= {"resources": {node.resource(host.name): 1}}
         return self._ray.remote(Agent).options(**options).remote(host.name, host.address, tuple(others), given)
 
     def _nodes(self) -> list[tuple[str, dict[str, str]]]:
@@ -167,8 +167,10 @@ class RayCluster:
         return [(each["NodeManagerAddress"], each["Labels"]) for each in self._ray.nodes() if each["Alive"]]
 
     def is_node(self, host: str) -> bool:
-        """Whether the cluster of others has a living node that is the host."""
-        return any(labels.get(hosts_file.LABEL) == host for _address, labels in self._nodes())
+        """Whether the cluster has a living node that is the host."""
+        if self._state.foreign:
+            return any(labels.get(hosts_file.LABEL) == host for _address, labels in self._nodes())
+        return any(each["Alive"] and node.resource(host) in each["Resources"] for each in self._ray.nodes())
 
     def introduce(self, servers: frozenset[str]) -> None:
         """Tell every agent how those of `servers` are asked (others are not), and where all hosts are."""
@@ -250,6 +252,8 @@ class RayCluster:
             try:
                 return self._received(call)
             except TimeoutError:
+                if deadline is not None and not self.is_node(call.host):  # its agent would never begin
+                    raise self._noticed(HostLost(call.host, "it has left the cluster")) from None
                 if deadline is not None and time.monotonic() > deadline:
                     why = f"its agent did not answer within {timeout_s:g} s"
                     raise self._noticed(HostLost(call.host, why)) from None
