@@ -95,6 +95,14 @@ def test_a_loss_is_noticed_and_named_and_the_run_goes_on_later(
         _gone(loopback, time.monotonic())
 
 
+def test_a_host_that_left_between_two_runs_is_started_again(loopback: Lab, tmp_path: Path) -> None:
+    left = _of_host(loopback, "app1", "raylet")
+    os.kill(left, signal.SIGKILL)
+    done = loopback.rowpath("run", experiment(tmp_path, "short", sets=1, rounds=3), "--hosts", str(loopback.file))
+    assert done.returncode == 0, done.stderr
+    assert _of_host(loopback, "app1", "raylet") != left
+
+
 @pytest.mark.parametrize(("host", "title"), [("app1", "ray::Agent"), ("db", "raylet")], ids=["client's", "server's"])
 def test_a_run_waits_for_the_host_without_which_it_cannot_go_on(
     loopback: Lab, tmp_path: Path, host: str, title: str

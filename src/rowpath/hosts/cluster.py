@@ -8,6 +8,7 @@ import hashlib
 import secrets
 import shutil
 import socket
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,6 +24,7 @@ from rowpath.machine.directories import cache_dir
 from rowpath.model.hosts import Host, HostsFile, cpu_list
 
 ON_LOOPBACK = "127.0.0.254"  # the controller, where the hosts are addresses of the loopback
+LOOK_S = 0.1
 CONTROLLER = "controller"  # as a host: the machine of the head
 
 
@@ -121,6 +123,14 @@ def begin_again(state: State, name: str) -> reach.Errand:
     request = Request("again", state.cluster, host.name, host.address)
     request.head, request.helpers = f"{state.controller}:{state.port}", _helpers(state.hosts, position)
     return reach.Errand(host, request)
+
+
+def start_again(state: State, name: str) -> None:
+    """The same, awaited. Errors: RowpathError."""
+    errand = begin_again(state, name)
+    while not errand.over():
+        time.sleep(LOOK_S)
+    errand.answer()
 
 
 def _helpers(hosts: HostsFile, position: int) -> tuple[int, ...]:

@@ -140,12 +140,27 @@ class RayCluster:
         for host in self.hosts:
             self._actors[host.name] = self._new_agent(host)
         for call in [self._begun(name, "hello") for name in self._actors]:
-            try:
-                self.hello[call.host] = self._value(call, START_TIMEOUT_S)
-            except HostLost as lost:
-                if self._state.foreign and lost.host == call.host:
-                    raise foreign.no_agent(lost) from lost
+            self.hello[call.host] = self._first_answer(call)
+
+    def _first_answer(self, call: Call) -> Any:
+        """Of a host of ours that has left the cluster since it was brought up: once it has been started again."""
+        try:
+            return self._value(call, START_TIMEOUT_S)
+        except HostLost as lost:
+            if lost.host != call.host:
                 raise
+            if self._state.foreign:
+                raise foreign.no_agent(lost) from lost
+            if self.is_node(call.host):
+                raise
+        cluster.start_again(self._state, call.host)
+        return self._greeted(call.host, START_TIMEOUT_S)
+
+    def _greeted(self, name: str, timeout_s: float) -> Any:
+        """What a host is that was lost and has joined the cluster again; it has a new agent. Errors: HostLost."""
+        del self.lost[name]
+        self._actors[name] = self._new_agent(next(host for host in self.hosts if host.name == name))
+        return self.ask(name, "hello", timeout_s=timeout_s)
 
     def _new_agent(self, host: Host) -> Any:
         others = [each.address for each in self.hosts if each is not host]
@@ -184,11 +199,9 @@ class RayCluster:
         self.ask_those(calls)
 
     def join_again(self, name: str) -> dict[str, Any]:
-        """What a lost host is that has joined the cluster again; it has a new agent. Errors: HostLost."""
-        del self.lost[name]
+        """The same while a run goes on: others are told how it is asked."""
         self._watching.pop(name, None)
-        self._actors[name] = self._new_agent(next(host for host in self.hosts if host.name == name))
-        hello: dict[str, Any] = self.ask(name, "hello", timeout_s=BACK_S)
+        hello: dict[str, Any] = self._greeted(name, BACK_S)
         self.introduce(self._servers)
         return hello
 
