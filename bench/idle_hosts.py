@@ -30,7 +30,7 @@ from rowpath.execution.mixed_load.group_totals import Member
 from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, HEAD_WORDS, WORD, WORKS, SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.hosts import cluster, hosts_file, ray_cluster, session, setup
+from rowpath.hosts import cluster, hosts_file, node, ray_cluster, session, setup
 from rowpath.hosts.agent import Agent
 from rowpath.hosts.cluster import State
 from rowpath.hosts.far_load import FarProcesses
@@ -237,12 +237,19 @@ class IdleCluster(RayCluster):
 
     @override
     def _new_agent(self, host: Host) -> Any:
-        place = next(number for number, each in enumerate(self.hosts) if each is host) % NODES
-        options = {"num_cpus": 0, "max_restarts": 0, "resources": {f"rowpath-node{place}": 0.0001}}
+        resources = {node.resource(self._node_of(host.name)): 0.0001}
+        options = {"num_cpus": 0, "max_restarts": 0, "resources": resources}
         others = tuple(each.address for each in self.hosts if each is not host)
         held_by = self.held_by if host.name == self.held else ()
         made = self._ray.remote(IdleAgent).options(**options)
         return made.remote(host.name, host.address, others, self.events, held_by)
+
+    @override
+    def is_node(self, host: str) -> bool:
+        return super().is_node(self._node_of(host))
+
+    def _node_of(self, host: str) -> str:
+        return f"node{[each.name for each in self.hosts].index(host) % NODES}"
 
     @override
     def _begun(self, host: str, *words: Any) -> ray_cluster.Call:
