@@ -130,7 +130,7 @@ def rates(bench: Bench, here: Plan, there: Plan, session: Session) -> Iterator[F
         near = next(each for each in here.paths if each.name == far.name)
         name = near.phases[0]
         if key_of(far.path) not in instances:
-            instances[key_of(far.path)] = instance_for(bench, near, here, far, session)
+            instances[key_of(far.path)] = instance_for(bench, near, here, session.instance(key_of(far.path)), session)
         instance = instances[key_of(far.path)]
         interval = student([couple(bench, instance, near, far, session, name) for _ in range(COUPLES)])
         assert interval is not None
@@ -142,28 +142,25 @@ def rates(bench: Bench, here: Plan, there: Plan, session: Session) -> Iterator[F
     session.end(bench.directory)
 
 
-def instance_for(bench: Bench, near: PlannedPath, here: Plan, far: PlannedPath, session: Session) -> Instance:
-    """Where the path without hosts has its rows: two servers would differ, so both sides have that of the host."""
-    before = {each.pid for each in session.processes(HOST)}
-    there = session.instance(key_of(far.path))
-    if near.path.served:
-        return SameServer(there, session, {each.name for each in session.processes(HOST) if each.pid not in before})
+def instance_for(bench: Bench, near: PlannedPath, here: Plan, there: Instance, session: Session) -> Instance:
+    """Where the path without hosts has its rows. Two servers of PostgreSQL would differ: both sides have the host's."""
+    if near.path.engine == "postgresql":
+        return SameServer(there, session)
     mine = tuple(each for each in here.paths if key_of(each.path) == key_of(near.path))
     return bench.engine_instances.bring_up(mine, here.workloads, key_of(near.path))
 
 
 class SameServer(Instance):
-    """The server that the host's agent started, which stands on this machine, as one that was started here."""
+    """The PostgreSQL that the host's agent started, which stands on this machine, as one that was started here."""
 
-    def __init__(self, there: Instance, session: Session, names: set[str]) -> None:
+    def __init__(self, there: Instance, session: Session) -> None:
         self._there = there
         self._session = session
-        self._names = names  # of its processes
         self.deployment, self.version = there.deployment, there.version
 
     @override
     def pids(self) -> list[int]:
-        return [each.pid for each in self._session.processes(HOST) if each.name in self._names]
+        return [each.pid for each in self._session.processes(HOST) if each.name.startswith("postgres")]
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
