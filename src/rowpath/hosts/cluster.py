@@ -126,7 +126,7 @@ def begin_again(state: State, name: str) -> reach.Errand:
 
 
 def start_again(state: State, name: str) -> None:
-    """The same, awaited. Errors: RowpathError."""
+    """As `begin_again`, and wait until it has joined the cluster. Errors: RowpathError."""
     errand = begin_again(state, name)
     while not errand.over():
         time.sleep(LOOK_S)

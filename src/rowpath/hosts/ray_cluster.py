@@ -199,7 +199,7 @@ class RayCluster:
         self.ask_those(calls)
 
     def join_again(self, name: str) -> dict[str, Any]:
-        """The same while a run goes on: others are told how it is asked."""
+        """As `_greeted`, during a run: agents of other hosts get a handle to the new agent."""
         self._watching.pop(name, None)
         hello: dict[str, Any] = self._greeted(name, BACK_S)
         self.introduce(self._servers)
