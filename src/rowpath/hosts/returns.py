@@ -10,7 +10,6 @@ from rowpath.errors import RowpathError
 from rowpath.hosts import cluster, foreign, reach
 
 ENDED_S = 15.0  # until nothing of a run is left on a host that was lost, whatever became of it
-LOOK_S = 0.1
 AGAIN_S = 5.0  # between two tries
 
 
@@ -35,7 +34,7 @@ class Returns:
         """Wait until that is done, or until nothing can be left there."""
         until_s = time.monotonic() + ENDED_S
         while time.monotonic() < until_s and not self._look(host):
-            time.sleep(LOOK_S)
+            time.sleep(cluster.LOOK_S)
 
     def joined(self) -> Iterator[str]:
         """Those that have joined the hosts again. Others are tried again, or it is said how they join."""
