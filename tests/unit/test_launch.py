@@ -64,9 +64,9 @@ time.sleep(100)
     assert gone([child])
 
 
-def test_ctrl_c_reaches_us_alone() -> None:
+def test_a_child_has_a_session_of_its_own() -> None:
     process = processes.start(["sleep", "100"])
-    assert os.getpgid(process.pid) == process.pid
+    assert os.getpgid(process.pid) == os.getsid(process.pid) == process.pid
     processes.stop(process)
 
 

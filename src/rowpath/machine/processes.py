@@ -81,8 +81,9 @@ def start(
     """A child process, pinned to `cpus` (empty: ours), that gets `death_signal` when we die, however we die.
 
     `environment` is added to ours; `user` (root only) also sets that user's group and no other. The child has a
-    process group of its own, so that Ctrl-C reaches only us and the end is orderly. From the main thread or a job,
-    because the kernel binds a child to the thread that started it. Errors: OSError when it cannot be started.
+    session of its own: Ctrl-C reaches only us, so that the end is orderly, and Linux, which shares a core out by
+    session, gives it the same share whatever else runs in ours. From the main thread or a job, because the kernel
+    binds a child to the thread that started it. Errors: OSError when it cannot be started.
     """
     parent = os.getpid()
     pinned = frozenset(cpus)
@@ -106,7 +107,7 @@ def start(
                 user=user,
                 group=group,
                 extra_groups=None if user is None else [],
-                process_group=0,
+                start_new_session=True,
                 preexec_fn=in_the_child,  # noqa: PLW1509 - it allocates nothing and the libraries are loaded
             )
             _living[process.pid] = process
