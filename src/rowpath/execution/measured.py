@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import time
+from dataclasses import dataclass, field
 
 import msgspec
 
@@ -25,6 +26,7 @@ class Measured:
     client_helpers_cpu_ns: int = 0  # of those above, on spare cores beside the window
     server_helpers_cpu_ns: int = 0
     own_wait_ns: int = 0  # in which the path waited and nobody had its core
+    ended_ns: int = field(default_factory=time.monotonic_ns)  # by the clock of the machine that has it
 
     @property
     def helpers_cpu_ns(self) -> int:

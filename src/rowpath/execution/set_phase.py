@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator
 
 from rowpath.engines import ENGINES
 from rowpath.execution import quiet
+from rowpath.execution.in_turn import Outcome, WorkerCall, in_turn
 from rowpath.execution.measured import Measured, verify_record
+from rowpath.execution.peak_memory import peak_memory
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.worker import Worker
@@ -22,6 +24,7 @@ from rowpath.runners.process import RunnerFailure
 LONG_OPERATION_NS = 50e6  # a switch between paths costs 0.1 to 0.4 ms: under a hundredth of such an operation
 REPEATS_OF_A_BLOCK = 2
 REPEAT_BUDGET = 0.25  # of a phase's blocks
+PART_NS = 1e9  # of blocks that are asked for at once on another host
 
 
 class SetPhase:
@@ -60,9 +63,7 @@ class SetPhase:
         self._each("warm", self._warm)
         quiet.wait_for_compilers(lambda: quiet.helpers_cpu_ns(self._alive()))
         self._announce("steady")
-        with contextlib.ExitStack() as peaks:
-            for worker in self._alive():
-                peaks.enter_context(self._memory(worker))
+        with self._memory(list(self._alive())):
             self._steady()
 
     def _alive(self) -> list[Worker]:
@@ -100,14 +101,20 @@ class SetPhase:
             self.workers = [other for other in self.workers if other is not worker]
 
     def _prepare(self, worker: Worker, work: PreparedPhase) -> None:
-        took_ns = worker.prepare(work)
+        self._prepared(worker, worker.prepare(work))
+
+    def _prepared(self, worker: Worker, took_ns: int) -> None:
         self._write(worker, PrepareRecord(prepare_ns=took_ns, cold=True))
 
     def _cold(self, worker: Worker, work: PreparedPhase) -> None:
-        self._prepare(worker, work)
+        calls = [WorkerCall(worker, "prepare", (work,))]
         if "cold" in self.measure.regimes and self.phase.kind != "null":
             operations = 1 if self.phase.scan else work.parameter_count or 1
-            self._sample(worker, work, "cold", 0, operations=operations, first=0)
+            calls.append(WorkerCall(worker, "sample", (work, "cold"), {"operations": operations, "first": 0}))
+        prepared, *sampled = in_turn(calls)
+        self._prepared(worker, prepared[1]())
+        for _worker, sample in sampled:
+            self._keep(worker, work, "cold", 0, sample())
 
     def _warm(self, worker: Worker, work: PreparedPhase) -> None:
         first, later = language(worker.planned.adapter.language).warm_least_s
@@ -138,25 +145,45 @@ class SetPhase:
     def _round(self, round_number: int) -> list[Worker]:
         """A block of every path, in random order; those whose last attempt was disturbed."""
         disturbed = []
-        for worker in self._in_order("steady", round_number):
-            with self._guarded(worker):
-                work = self._work(worker).phases[self.name]
-                for _attempt in range(1 + REPEATS_OF_A_BLOCK):
-                    measured = self._sample(
-                        worker,
-                        work,
-                        "steady",
-                        round_number,
-                        lead_in_ns=self._lead_in_ns(worker),
-                        duration_ns=int(self.measure.block_ms * 1e6),
-                    )
-                    if not measured.core_users or self._repeats <= 0:
-                        break
-                    self._repeats -= 1
-                if measured.core_users:
-                    disturbed.append(worker)
-                self._show(worker, measured, round_number + 1)
+        calls = [self._block(worker) for worker in self._in_order("steady", round_number)]
+        for part in self._parts(calls):
+            for block, (worker, sample) in zip(part, in_turn(part), strict=True):
+                with self._guarded(worker):
+                    if self._is_still_disturbed(block, round_number, sample):
+                        disturbed.append(worker)
         return disturbed
+
+    def _block(self, worker: Worker) -> WorkerCall:
+        lead_in_ns, duration_ns = self._lead_in_ns(worker), int(self.measure.block_ms * 1e6)
+        work = self._work(worker).phases[self.name]
+        return WorkerCall(worker, "sample", (work, "steady"), {"lead_in_ns": lead_in_ns, "duration_ns": duration_ns})
+
+    def _parts(self, blocks: list[WorkerCall]) -> Iterator[list[WorkerCall]]:
+        """What may be asked for at once: blocks that take PART_NS together, so that a lost host takes no more along."""
+        part: list[WorkerCall] = []
+        left_ns = PART_NS
+        for block in blocks:
+            last_ns = self._last_ns.get(block.worker.planned.path.id, 0.0)
+            takes_ns = block.named["lead_in_ns"] + max(block.named["duration_ns"], last_ns)
+            if part and takes_ns > left_ns:
+                yield part
+                part, left_ns = [], PART_NS
+            part.append(block)
+            left_ns -= takes_ns
+        if part:
+            yield part
+
+    def _is_still_disturbed(self, block: WorkerCall, round_number: int, sample: Outcome) -> bool:
+        """Keep a block, and repeat it while it is disturbed and repeats are left."""
+        worker, work = block.worker, block.arguments[0]
+        for attempt in range(1 + REPEATS_OF_A_BLOCK):
+            measured = sample() if attempt == 0 else worker.sample(work, "steady", **block.named)
+            self._keep(worker, work, "steady", round_number, measured)
+            if not measured.core_users or self._repeats <= 0:
+                break
+            self._repeats -= 1
+        self._show(worker, measured, round_number + 1)
+        return bool(measured.core_users)
 
     def _lead_in_ns(self, worker: Worker) -> int:
         """None before long operations: it would double their time for what they do not notice."""
@@ -177,8 +204,9 @@ class SetPhase:
                 self._prepare(worker, work)
                 time.sleep(self.measure.settle_pause_ms / 1000)
                 before_bytes = worker.written_bytes()
-                with self._memory(worker):
-                    measured = self._sample(worker, work, regime, 0, operations=self.phase.operations, first=0)
+                with self._memory([worker]):
+                    measured = worker.sample(work, regime, operations=self.phase.operations, first=0)
+                    self._keep(worker, work, regime, 0, measured)
                 self._settle(worker, before_bytes)
                 self._prove_written(worker, work, measured)
                 self._show(worker, measured, 1)
@@ -197,8 +225,7 @@ class SetPhase:
         reply = worker.verify(work.after, 0, 1)
         self._write(worker, verify_record(reply, expected))
 
-    def _sample(self, worker: Worker, work: PreparedPhase, regime: str, round_number: int, **how: int) -> Measured:
-        measured = worker.sample(work, regime, **how)
+    def _keep(self, worker: Worker, work: PreparedPhase, regime: str, round_number: int, measured: Measured) -> None:
         reply = measured.reply
         if regime == "steady" and reply.operations:
             self._last_ns[worker.planned.path.id] = reply.ns / reply.operations
@@ -212,11 +239,10 @@ class SetPhase:
             expected = touches.expected_of(spans or [(reply.first, reply.operations)])
         if expected is not None:
             touch_ok = int(reply.touch, 16) in expected
-        record = measured.record(regime, round_number, self.context.now_ns())
+        record = measured.record(regime, round_number, measured.ended_ns - self.context.started_ns)
         record.touch_ok = touch_ok
         record.expected_touch = None if expected is None else sorted(f"{value:016x}" for value in expected)
         self._write(worker, record)
-        return measured
 
     def _show(self, worker: Worker, measured: Measured, done: int) -> None:
         reply = measured.reply
@@ -225,10 +251,11 @@ class SetPhase:
             self.context.progress.block(worker.planned.name, reply.ns / reply.operations, done, total)
 
     @contextlib.contextmanager
-    def _memory(self, worker: Worker) -> Iterator[None]:
-        with worker.peak_memory() as record:
+    def _memory(self, workers: list[Worker]) -> Iterator[None]:
+        with peak_memory(workers) as records:
             yield
-        self._write(worker, record)
+        for worker, record in zip(workers, records, strict=True):
+            self._write(worker, record)
 
     def _write(self, worker: Worker, record: InSet) -> None:
         self.context.write(record, self.set_number, worker.planned, self.name)

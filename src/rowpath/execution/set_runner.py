@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Sequence
 
 from rowpath.errors import RowpathError
+from rowpath.execution.in_turn import of_each
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.set_phase import SetPhase
 from rowpath.execution.several_hosts import Hosts
@@ -43,10 +44,11 @@ class SetRunner:
                 phase.cold()
             for phase in phases:
                 phase.steady()
+            living = [each for each in workers if set_number not in self.context.lost.get(each.planned.path.id, ())]
+            for worker, facts in of_each(living, "facts"):
+                with self.context.failures_kept(set_number, worker.planned):
+                    self.context.write(FactsRecord(facts=facts()), set_number, worker.planned)
             for worker in workers:
-                if set_number not in self.context.lost.get(worker.planned.path.id, ()):
-                    with self.context.failures_kept(set_number, worker.planned):
-                        self.context.write(FactsRecord(facts=worker.facts()), set_number, worker.planned)
                 for line in worker.runner.noise:
                     self.journal.write(NoteRecord(f"{worker.planned.name} said: {line}"))
 
@@ -82,6 +84,6 @@ class SetRunner:
                 record.set, record.started_ns = set_number, self.context.now_ns()
                 self.journal.write(record)
                 opened.append(worker)
-        for worker in opened:
-            worker.notice_server()
+        for _worker, notice in of_each(opened, "notice_server"):
+            notice()
         return opened

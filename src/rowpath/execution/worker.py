@@ -16,7 +16,7 @@ from rowpath.execution.helper_threads import HelperThreads
 from rowpath.execution.measured import Measured, book_as_one
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.warm_up import warm_up
-from rowpath.journal.records import MemoryRecord, WarmRecord, WorkerRecord
+from rowpath.journal.records import WarmRecord, WorkerRecord
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import core_users, cpu, disk, memory, run_queue
 from rowpath.planning.plan import PlannedPath
@@ -33,6 +33,8 @@ class Worker:
     One that is `pinned` is timed on the path's cores. Between requests its runner and its server are on the spare ones,
     and a runtime's helper threads always.
     """
+
+    together: Callable[..., list[Callable[[], Any]]] | None = None  # as `in_turn.Together`, on another host
 
     def __init__(
         self,
@@ -350,14 +352,6 @@ class Worker:
         if self._far:
             return self._far.written_bytes()
         return disk.written_bytes([self.runner.pid] if self.alone else self._server_pids)
-
-    @contextlib.contextmanager
-    def peak_memory(self) -> Iterator[MemoryRecord]:
-        """Fills in the peak of the runner and of the server while the body ran."""
-        record = MemoryRecord(method=memory.MEANS)
-        self.reset_peaks()
-        yield record
-        record.client_peak_bytes, record.server_peak_bytes = self.peaks()
 
     def reset_peaks(self) -> None:
         """Make the runner's peak of memory its present memory."""

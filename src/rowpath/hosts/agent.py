@@ -8,6 +8,7 @@ import signal
 import time
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from rowpath import __version__
@@ -15,6 +16,7 @@ from rowpath.engines.base import Backup
 from rowpath.errors import InternalError, RowpathError
 from rowpath.execution.mixed_load import crash_recovery
 from rowpath.execution.mixed_load.resource_usage import ProcessUse
+from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts import load, network, node
 from rowpath.hosts.host_run import HostRun
 from rowpath.hosts.program import Program
@@ -197,24 +199,37 @@ class Agent:
         """A new runner on a path: its number here, its pid, and whether helper threads take part."""
         return self._now().worker_start(path_id)
 
-    def worker(self, number: int, method: str, *arguments: Any, **named: Any) -> tuple[Any, list[str]]:
-        """A method of a worker; what it returned, and the lines that its runner wrote so far."""
+    def workers(
+        self, calls: list[tuple[int, str, tuple[Any, ...], dict[str, Any]]]
+    ) -> list[tuple[Reply, list[str], int]]:
+        """Methods of workers, in turn; after a failure of a worker its next ones are left out, with that reply.
+
+        Of each what it came to, the lines that the runner wrote so far, and how many ns ago it ended. Errors: HostLost.
+        """
+        replies: list[tuple[Reply, list[str], int]] = []
+        failed: dict[int, Reply] = {}
+        for number, method, arguments, named in calls:
+            worker = self._now().workers[number]
+            reply = failed.get(number) or reply_of(partial(self._of_worker, number, method, arguments, named))
+            if reply[0] == "lost":
+                raise HostLost(*reply[1])
+            if reply[0] != "ok":
+                failed[number] = reply
+            replies.append((reply, list(worker.runner.noise), time.monotonic_ns()))
+        now_ns = time.monotonic_ns()
+        return [(reply, noise, now_ns - at_ns) for reply, noise, at_ns in replies]
+
+    def _of_worker(self, number: int, method: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
         run = self._now()
         worker = run.workers[number]
         if method in PHASE_METHODS:
             name, *rest = arguments
-            found = getattr(worker, method)(run.work_of(worker, name) if name else None, *rest, **named)
-        elif method in WORKER_METHODS:
-            found = getattr(worker, method)(*arguments, **named)
-        else:
+            return getattr(worker, method)(run.work_of(worker, name) if name else None, *rest, **named)
+        if method not in WORKER_METHODS:
             raise InternalError(f"unknown method '{method}' of a worker", "run the same Rowpath on every host")
         if method == "close":
             del run.workers[number]
-        return found, list(worker.runner.noise)
-
-    def worker_named(self, number: int, method: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
-        """The same with named arguments as a value."""
-        return self.worker(number, method, *arguments, **named)
+        return getattr(worker, method)(*arguments, **named)
 
     def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[load.Opened, list[tuple[int, int]]]:
         """Client processes of a path here, connected; beside it each one's number as a worker, and its pid."""

@@ -18,7 +18,7 @@ from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
 from rowpath.hosts.far_counters import FarCounters, FarUsage
-from rowpath.hosts.far_worker import FarFiles, FarRunner, FarWorker
+from rowpath.hosts.far_worker import FarFiles, FarRunner, FarWorker, TogetherThere
 from rowpath.hosts.load import Opened, States
 from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import (
@@ -317,8 +317,8 @@ class LoadWorker(FarWorker):
 
     def __init__(self, far: FarProcesses, host: str, number: int, pid: int) -> None:
         self.planned = far.planned
-        self.ask = lambda *words: far.ask({host: words})[host]
-        self._number, self.warmed = number, False
+        self.together = TogetherThere(host, lambda *words: far.ask({host: words})[host])
+        self.number, self.warmed = number, False
         self.runner = FarRunner(pid)
         self.measured_cpus = ()
         self.instance = FarFiles(self)

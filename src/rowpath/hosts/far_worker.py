@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, cast
 
 from rowpath.engines.base import Instance, Settled
 from rowpath.errors import RowpathError
+from rowpath.execution.in_turn import Outcome, WorkerCall
 from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.several_hosts import HostLost
-from rowpath.journal.records import MemoryRecord, WarmRecord, WorkerRecord
-from rowpath.machine.counters import memory
+from rowpath.execution.worker import Worker
+from rowpath.hosts.replies import Ask, Reply, value_of
+from rowpath.journal.records import WarmRecord, WorkerRecord
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
@@ -42,31 +46,60 @@ class FarRunner:
         return RunnerFailure("crashed", self._why)
 
 
+@dataclass(frozen=True)
+class TogetherThere:
+    """As `Together`, for the workers on one host."""
+
+    host: str
+    ask: Ask = field(compare=False)
+
+    def __call__(self, calls: Sequence[WorkerCall]) -> list[Outcome]:
+        """All calls in one. Errors: HostLost."""
+        words = [
+            (cast(FarWorker, call.worker).number, call.method, _named(call.arguments), call.named) for call in calls
+        ]
+        found = self.ask("workers", words)
+        now_ns = time.monotonic_ns()
+        return [
+            partial(cast(FarWorker, call.worker).received, reply, noise, now_ns - ago_ns)
+            for call, (reply, noise, ago_ns) in zip(calls, found, strict=True)
+        ]
+
+
 @dataclass
 class FarWorker:
     """A worker on its path's client host, as far as a set uses one; failures arise as a worker's own do."""
 
     planned: PlannedPath
-    ask: Callable[..., Any]
+    together: TogetherThere
     warmed: bool = False
     warm_most_s: float = math.inf
 
     def __post_init__(self) -> None:
-        self._number, pid, self.has_helpers = self.ask("worker_start", self.planned.path.id)
+        self.number, pid, self.has_helpers = self.together.ask("worker_start", self.planned.path.id)
         self.runner = FarRunner(pid)
         self.measured_cpus: tuple[int, ...] = ()  # none here
         self.instance = FarFiles(self)
         self.clients = self.planned.path.clients
         self.alone = not self.planned.path.served
 
-    def _there(self, method: str, *arguments: Any, **named: Any) -> Any:
+    def received(self, reply: Reply, noise: list[str], at_ns: int) -> Any:
+        """What a call there came to, which ended at that instant of ours. Errors: as they arose there."""
+        if noise:
+            self.runner.noise = noise
         try:
-            value, self.runner.noise = self.ask("worker_named", self._number, method, arguments, named)
+            value = value_of(self.together.host, reply)
         except RunnerFailure as failure:
             if failure.fatal:
                 self.runner.ended()
             raise
+        if isinstance(value, Measured):
+            value.ended_ns = at_ns
         return value
+
+    def _there(self, method: str, *arguments: Any, **named: Any) -> Any:
+        (outcome,) = self.together([WorkerCall(cast(Worker, self), method, arguments, named)])
+        return outcome()
 
     def open(self, **overrides: Any) -> WorkerRecord:
         """As `Worker` has it."""
@@ -79,26 +112,26 @@ class FarWorker:
 
     def prepare(self, work: PreparedPhase) -> int:
         """As `Worker` has it."""
-        return int(self._there("prepare", work.name))
+        return int(self._there("prepare", work))
 
     def sample(self, work: PreparedPhase, regime: str, **how: int) -> Measured:
         """As `Worker` has it."""
-        measured: Measured = self._there("sample", work.name, regime, **how)
+        measured: Measured = self._there("sample", work, regime, **how)
         return measured
 
     def warm_up(self, work: PreparedPhase, block_ns: int, least_ns: float, cap_ns: float) -> WarmRecord:
         """As `Worker` has it: one call for all blocks."""
-        record: WarmRecord = self._there("warm_up", work.name, block_ns, least_ns, cap_ns)
+        record: WarmRecord = self._there("warm_up", work, block_ns, least_ns, cap_ns)
         return record
 
     def verify(self, work: PreparedPhase, first: int, count: int, **more: Any) -> protocol.VerifyReply:
         """As `Worker` has it."""
-        reply: protocol.VerifyReply = self._there("verify", work.name, first, count, **more)
+        reply: protocol.VerifyReply = self._there("verify", work, first, count, **more)
         return reply
 
     def first_answer_ns(self, work: PreparedPhase | None) -> int:
         """As `Worker` has it."""
-        return int(self._there("first_answer_ns", work.name if work is not None else ""))
+        return int(self._there("first_answer_ns", work))
 
     def run(self, statements: list[str]) -> None:
         """As `Worker` has it."""
@@ -106,7 +139,7 @@ class FarWorker:
 
     def reset(self, work: PreparedPhase) -> None:
         """As `Worker` has it."""
-        self._there("reset", work.name)
+        self._there("reset", work)
 
     def settle(self) -> Settled:
         """As `Worker` has it."""
@@ -122,14 +155,14 @@ class FarWorker:
         """As `Worker` has it."""
         return int(self._there("helpers_cpu_ns"))
 
-    @contextlib.contextmanager
-    def peak_memory(self) -> Iterator[MemoryRecord]:
+    def reset_peaks(self) -> None:
         """As `Worker` has it."""
-        record = MemoryRecord(method=memory.MEANS)
         self._there("reset_peaks")
-        yield record
-        with contextlib.suppress(RunnerFailure):
-            record.client_peak_bytes, record.server_peak_bytes = self._there("peaks")
+
+    def peaks(self) -> tuple[int | None, int | None]:
+        """As `Worker` has it."""
+        found: tuple[int | None, int | None] = self._there("peaks")
+        return found
 
     def facts(self) -> dict[str, Any]:
         """As `Worker` has it."""
@@ -140,6 +173,11 @@ class FarWorker:
         """As `Worker` has it."""
         with contextlib.suppress(RunnerFailure, RowpathError, HostLost):
             self._there("close")
+
+
+def _named(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    """A phase goes by its name: its host has made it ready too."""
+    return tuple(each.name if isinstance(each, PreparedPhase) else each for each in arguments)
 
 
 class FarFiles(Instance):

@@ -21,7 +21,7 @@ from rowpath.execution.worker import Worker
 from rowpath.hosts import cluster, foreign, hosts_file, network, node
 from rowpath.hosts.far_backup import FarBackup
 from rowpath.hosts.far_load import FarProcesses
-from rowpath.hosts.far_worker import FarWorker
+from rowpath.hosts.far_worker import FarWorker, TogetherThere
 from rowpath.hosts.hosts_file import Source
 from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.replies import Ask
@@ -184,7 +184,8 @@ class Session:
 
     def worker(self, planned: PlannedPath, log: Callable[[str], None]) -> Worker:
         """As `Hosts` has it."""
-        worker = FarWorker(planned, self._cluster.asking(planned.path.get("client_host")))
+        host = planned.path.get("client_host")
+        worker = FarWorker(planned, TogetherThere(host, self._cluster.asking(host)))
         return cast(Worker, worker)  # as far as a set uses one
 
     def of_group(self, planned: PlannedPath, group: ClientGroupTable) -> tuple[str, ...]:

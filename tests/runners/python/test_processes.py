@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from rowpath.execution.peak_memory import peak_memory
 from rowpath.execution.worker import Worker
 from rowpath.machine import processes
 from rowpath.machine.counters import cpu, memory
@@ -120,7 +121,7 @@ def test_cpu_and_memory_are_those_of_all_processes(tmp_path: Path) -> None:
         before = [cpu.process_ns(pid) or 0 for pid in pids]
         seen = worker._read().client_ns
         assert seen is not None and seen >= sum(before)
-        with worker.peak_memory() as record:
+        with peak_memory([worker]) as [record]:
             pass
         assert record.client_peak_bytes is not None
         assert record.client_peak_bytes == memory.sum_of_peaks_bytes(pids)

@@ -6,6 +6,7 @@ No figure is finer than the kernel's counters are.
 from __future__ import annotations
 
 from rowpath.checks.selftest.bench import Bench, Verdict
+from rowpath.execution.peak_memory import peak_memory
 from rowpath.machine.counters import memory
 
 TOLERANCE = 0.02
@@ -22,11 +23,11 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     for taken in (*BYTES, 1 << 30) if full else BYTES:
         worker, work = bench.null_worker(memory_bytes=taken)
         worker.sample(work, "warm", operations=1)
-        with worker.peak_memory() as idle:
+        with peak_memory([worker]) as [idle]:
             pass
-        with worker.peak_memory() as busy:
+        with peak_memory([worker]) as [busy]:
             worker.sample(work, "steady", operations=3)
-        with worker.peak_memory() as freed:
+        with peak_memory([worker]) as [freed]:
             pass
         worker.close()
         for what, record, truth in (("taken and freed", busy, taken), ("left afterwards", freed, 0)):
