@@ -33,8 +33,8 @@ from rowpath.model.mixed_load import StageTable
 
 ROOT = Path(__file__).parents[1]
 COUNTS = (3, 10, 30, 100)
-SECONDS, SECONDS_OF_MOST = 12.0, 70.0  # of the stage
-SETTLED, LONG = 10, 35  # looks after which memory must not grow, and so many that show it
+SECONDS, SECONDS_OF_MOST = 12.0, 90.0  # of the stage
+SETTLED, LONG = 30, 60  # looks after which memory must not grow, and so many that show it
 HOST_BYTES = 110 << 20  # of an agent's process
 MIB = 1 << 20
 BAR_LOOK_S, BAR_LEAD_NS, BAR_GROWTH_MIB, BAR_FILES = 0.5, LEAD_NS // 4, 5.0, 1024

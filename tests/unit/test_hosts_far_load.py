@@ -14,6 +14,7 @@ from rowpath.hosts.far_counters import FarCounters
 from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.load import Opened, Seen, States
 from rowpath.journal.host_records import ClockRecord
+from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.model.histogram import empty
 from rowpath.model.path import AccessPath
 from rowpath.runners.protocol import GroupClient, GroupSpec, GroupTotal
@@ -37,6 +38,7 @@ class Hosts:
         self.asked: list[tuple[str, tuple[Any, ...]]] = []
         self.begun_ns: dict[str, int] = {}
         self.end_ns: dict[str, int] = {}
+        self.looks = 0
         self.helped: tuple[str, ...] = ()  # those whose clients have helper threads
 
     def ask_each(self, calls: Mapping[str, tuple[Any, ...]]) -> tuple[dict[str, Any], dict[str, str]]:
@@ -62,7 +64,9 @@ class Hosts:
                 return States({"readers": host == "app1"}, {})
             case ("load", "look"):
                 snapshot = Snapshot(1, 30, 0, 0, 0, 0, 0, 1, 0, 0, 5, empty(), empty(), empty())
-                return {"readers": Seen(snapshot, 3)}
+                self.looks += 1
+                used = ProcessSecond(cpu_ns=10, memory_bytes=self.looks, read_bytes=None)
+                return {"readers": Seen(snapshot, 3)}, (used, ConnectionsSecond(2, 1) if host == "app1" else None)
             case ("load", "totals", _timeout):
                 late_ns, lasted_ns = {"app1": (5, 100), "app2": (7, 300)}[host]
                 return {"readers": _total(self.begun_ns[host] + late_ns, lasted_ns, 40)}
@@ -174,6 +178,17 @@ def test_a_group_is_done_when_it_is_on_every_host(far: FarProcesses) -> None:
     counters = _at_work(far)
     far.listen()
     assert counters.states("readers") == [DONE, WORKS]
+
+
+def test_what_was_used_is_that_of_all_looks_since_the_last_time(far: FarProcesses) -> None:
+    counters, usage = _at_work(far), far.usage(None, 0)
+    counters.snapshot("readers", 1)  # where a backup begins, say, within an interval
+    counters.snapshot("readers", 2)
+    used, carried = usage.since()
+    assert (used["client app1"], used["client app2"]) == (ProcessSecond(20, 3), ProcessSecond(20, 4))
+    assert (used["client"], carried) == (ProcessSecond(40, 7), ConnectionsSecond(4, 2))
+    used, carried = usage.since()
+    assert (used.keys(), carried) == ({"controller"}, None)
 
 
 def test_a_lost_host_is_told_once_it_is_missed_and_its_last_look_stays(far: FarProcesses, hosts: Hosts) -> None:

@@ -14,7 +14,7 @@ from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
-from rowpath.hosts.load import Seen
+from rowpath.hosts.load import Seen, Used
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.model.histogram import empty
 from rowpath.planning.instance_key import Key, key_of
@@ -41,6 +41,7 @@ class FarCounters:
         self.later_ns: dict[tuple[str, str], int] = {}  # by group and host
         self.begins: dict[tuple[str, str], int] = {}  # by group and host, of that host's clock
         self.leads: dict[tuple[str, str], int] = {}
+        self._used: dict[str, list[Used]] = {}  # by host, in looks since it was taken
         self._seen_at_ns = 0
 
     def spec(self, name: str, phase: str, first_client: int = 0) -> GroupSpec:
@@ -84,7 +85,9 @@ class FarCounters:
     def _look(self, now_ns: int) -> None:
         if now_ns != self._seen_at_ns:
             self._seen_at_ns = now_ns
-            self.last |= self._far.ask_load(self.hosts, "look", may_miss=True)
+            for host, (groups, used) in self._far.ask_load(self.hosts, "look", may_miss=True).items():
+                self.last[host] = groups
+                self._used.setdefault(host, []).append(used)
 
     def _seen(self, name: str) -> list[Seen]:
         return [groups[name] for groups in self.last.values() if name in groups]
@@ -98,6 +101,11 @@ class FarCounters:
         """As `SharedCounters` has it."""
         self._look(now_ns)
         return stall_ns(self._seen(name))
+
+    def take_used(self) -> dict[str, Used]:
+        """What each host's clients used, by the looks since the last time."""
+        found, self._used = self._used, {}
+        return {host: over_time(parts) for host, parts in found.items()}
 
     def ended_ns(self, name: str) -> int:
         """As `SharedCounters` has it, of our clock, by the last look."""
@@ -150,8 +158,7 @@ class FarUsage:
 
     def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
         """As `Usage` has it; clients on several hosts also one by one."""
-        seen: dict[str, tuple[ProcessSecond | None, ConnectionsSecond | None]]
-        seen = self._far.ask_load(self._far.hosts, "used", may_miss=True)
+        seen = self._far.taken_used()
         clients = {host: each for host, (each, _carried) in seen.items()}
         carried = [each for _used, each in seen.values() if each]
         used = {f"client {host}": each for host, each in clients.items() if each} if len(clients) > 1 else {}
@@ -166,6 +173,16 @@ class FarUsage:
         used |= {"backup": backup} if backup else {}
         own = self._own.since()
         return used | ({"controller": own} if own else {}), _sum(ConnectionsSecond, carried) if carried else None
+
+
+def over_time(parts: Sequence[Used]) -> Used:
+    """What was used in several spans in a row: sums, but memory is what was held at the end."""
+    carried = [each for _used, each in parts if each]
+    used = [each for each, _carried in parts if each]
+    found = _sum(ProcessSecond, used) if used else None
+    for name in ("memory_bytes", "file_bytes", "shared_bytes") if found else ():
+        setattr(found, name, getattr(used[-1], name))
+    return found, _sum(ConnectionsSecond, carried) if carried else None
 
 
 def _sum(kind: type[Second], parts: Sequence[Second]) -> Second:

@@ -19,7 +19,7 @@ from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
 from rowpath.hosts.far_counters import FarCounters, FarUsage
 from rowpath.hosts.far_worker import FarFiles, FarRunner, FarWorker, TogetherThere
-from rowpath.hosts.load import Opened, States
+from rowpath.hosts.load import Opened, States, Used
 from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import (
     AcknowledgedRecord,
@@ -273,6 +273,10 @@ class FarProcesses:
                 start.offset_after_ns, start.bound_after_ns = after[host].offset_ns, after[host].bound_ns
             starts.append(start)
         return HostsStartRecord(starts=starts)
+
+    def taken_used(self) -> dict[str, Used]:
+        """As `FarCounters.take_used`; nothing without a stage."""
+        return self._counters.take_used() if self._counters is not None else {}
 
     def usage(self, _backup_pids: object, _port: int) -> FarUsage:
         """As `Processes` has it, read on the hosts."""

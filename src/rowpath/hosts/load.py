@@ -32,9 +32,10 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.runners.protocol import GroupSpec, GroupTotal
 
 Counts = NDArray[np.uint32]
+Used = tuple[ProcessSecond | None, ConnectionsSecond | None]  # by processes (None: none lives), by TCP (None: no TCP)
 HISTOGRAMS = ("service", "latency", "lateness")
 METHODS = frozenset(
-    {"prepare", "prepare_backup", "ready", "begin", "set_instants", "states", "look", "acknowledged", "totals", "used"}
+    {"prepare", "prepare_backup", "ready", "begin", "set_instants", "states", "look", "acknowledged", "totals"}
     | {"kill", "check_ledger", "end_stage", "helpers_cpu_ns", "take_cores"}
 )
 
@@ -144,6 +145,7 @@ class HostLoad:
             spec.spin_ns = self._processes.spin_ns() if each.pacing != "closed" else 0
             asked.append((seat.process, spec))
         self._processes.ready(counters, asked)
+        self._used()  # what was before is not the stage's
 
     def begin(self, at_ns: Mapping[str, int]) -> dict[str, int]:
         """Let groups begin at instants of our clock; how long before them each was let."""
@@ -173,14 +175,14 @@ class HostLoad:
         }
         return States(done, lost)
 
-    def look(self) -> dict[str, Seen]:
-        """Every group now."""
+    def look(self) -> tuple[dict[str, Seen], Used]:
+        """Every group now, and what was used since the last time."""
         found = {}
         for name in self._stage.places:
             now_ns = time.monotonic_ns()
             ended_ns = self._stage.ended_ns(name)
             found[name] = Seen(self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None, ended_ns)
-        return found
+        return found, self._used()
 
     def acknowledged(self, name: str) -> tuple[int, Counts, Counts]:
         """As `SharedCounters.acknowledged`, after the first of our parameter rows."""
@@ -195,8 +197,7 @@ class HostLoad:
                 client.first += work.parameter_first // max(1, work.phase.rows_per_operation)
         return totals
 
-    def used(self) -> tuple[ProcessSecond | None, ConnectionsSecond | None]:
-        """What our processes used since the last time, and what their connections carried (None: no TCP)."""
+    def _used(self) -> Used:
         bytes_ = self._growth.since() if self._growth else None
         return self._use.since(), ConnectionsSecond(*bytes_) if bytes_ else None
 
