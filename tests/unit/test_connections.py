@@ -15,11 +15,12 @@ from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.hosts import Host, HostsFile
 from rowpath.model.mixed_load import ClientGroupTable, RateSearchTable, StageTable
 from rowpath.model.path import AccessPath
-from rowpath.planning import plan as planning
+from rowpath.planning import make_plan as planning
 from rowpath.planning.availability import unavailable
 from rowpath.planning.experiment_file import load_workloads
+from rowpath.planning.make_plan import make_plan
 from rowpath.planning.mixed_load import connections
-from rowpath.planning.plan import Plan, make_plan
+from rowpath.planning.plan import Plan
 from rowpath.runners.manifest import adapter_of, language
 
 

@@ -11,9 +11,10 @@ from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import load_experiment, load_workloads
+from rowpath.planning.make_plan import SET_LIMIT, make_plan
 from rowpath.planning.mixed_load.eligibility import stages_left_out
 from rowpath.planning.mixed_load.estimate import described, stages_of
-from rowpath.planning.plan import SET_LIMIT, Plan, make_plan
+from rowpath.planning.plan import Plan
 
 GROUPS = (
     ClientGroupTable("readers", "keyed.read"),

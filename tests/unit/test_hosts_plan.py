@@ -20,9 +20,10 @@ from rowpath.planning.estimate import _ways_s
 from rowpath.planning.experiment_file import load_experiment
 from rowpath.planning.hosts import of_group
 from rowpath.planning.instance_key import key_of
+from rowpath.planning.make_plan import make_plan
 from rowpath.planning.mixed_load.eligibility import stages_left_out
 from rowpath.planning.overrides import NOT_OVERRIDDEN
-from rowpath.planning.plan import Plan, make_plan
+from rowpath.planning.plan import Plan
 from rowpath.runners.process import RunnerFailure
 
 HOSTS = HostsFile(

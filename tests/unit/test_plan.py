@@ -9,7 +9,8 @@ from rowpath.planning.availability import most_round_trips, pruned
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import load_experiment, load_workloads
 from rowpath.planning.lattice import lattice
-from rowpath.planning.plan import SET_LIMIT, Plan, block_order, make_plan
+from rowpath.planning.make_plan import SET_LIMIT, make_plan
+from rowpath.planning.plan import Plan, block_order
 from rowpath.planning.selection import check_coordinates
 from rowpath.runners.manifest import every_adapter
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.planning.experiment_file import load_workloads
-from rowpath.planning.plan import make_plan
+from rowpath.planning.make_plan import make_plan
 
 
 def test_a_link_parts_comparisons(tmp_path: Path) -> None:

@@ -27,7 +27,8 @@ from rowpath.journal.records import ExplanationRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation
-from rowpath.planning.plan import Plan, make_plan
+from rowpath.planning.make_plan import make_plan
+from rowpath.planning.plan import Plan
 from rowpath.probe.command import question
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.target import named_file

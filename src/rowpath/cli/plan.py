@@ -16,10 +16,11 @@ from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import ExperimentFile, load_experiment
 from rowpath.planning.hosts import SeveralHosts
 from rowpath.planning.lattice import VARIED_ONE_AT_A_TIME
+from rowpath.planning.make_plan import make_plan
 from rowpath.planning.mixed_load.eligibility import stages_left_out
 from rowpath.planning.mixed_load.estimate import described
 from rowpath.planning.overrides import NOT_OVERRIDDEN, Overrides, overridden
-from rowpath.planning.plan import Plan, make_plan
+from rowpath.planning.plan import Plan
 from rowpath.runners.manifest import every_adapter
 from rowpath.workloads.scale import all_at_scale
 from rowpath.workloads.workload_file import load_workload

@@ -35,7 +35,8 @@ from rowpath.planning import disk_estimate
 from rowpath.planning.availability import most_round_trips
 from rowpath.planning.estimate import estimate
 from rowpath.planning.hosts import SeveralHosts
-from rowpath.planning.plan import Plan, PlannedPath, make_plan
+from rowpath.planning.make_plan import make_plan
+from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import build, language, lines_of_code, own_source, tools
 from rowpath.tape.format import read
 

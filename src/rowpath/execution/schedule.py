@@ -31,8 +31,9 @@ from rowpath.machine.counters import sync_cost, syncs
 from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning.instance_key import Key, key_of
+from rowpath.planning.make_plan import SET_LIMIT
 from rowpath.planning.mixed_load import connections
-from rowpath.planning.plan import SET_LIMIT, Plan, PlannedPath
+from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable
 from rowpath.workloads import generators, load_progress

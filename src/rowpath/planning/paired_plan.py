@@ -11,7 +11,8 @@ import msgspec
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.workload import Workload
-from rowpath.planning.plan import SET_LIMIT, Plan, make_plan
+from rowpath.planning.make_plan import SET_LIMIT, make_plan
+from rowpath.planning.plan import Plan
 
 MOST_PAIRS = SET_LIMIT // 2
 

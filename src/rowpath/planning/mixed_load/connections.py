@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rowpath.engines.base import CONNECTIONS
 from rowpath.model.experiment import Experiment
 from rowpath.model.hosts import HostsFile
 from rowpath.planning.mixed_load import spread
 from rowpath.planning.mixed_load.eligibility import why_left_out
+from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import most_clients, too_many
-
-if TYPE_CHECKING:
-    from rowpath.planning.plan import Plan, PlannedPath
 
 SPARE = 50  # ours: loading, counters, checks of written rows, backups
 

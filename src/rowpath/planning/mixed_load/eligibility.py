@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from rowpath.model.experiment import Experiment
+from rowpath.model.mixed_load import StageTable
 from rowpath.model.path import AccessPath
+from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import Adapter, language
-
-if TYPE_CHECKING:
-    from rowpath.model.experiment import Experiment
-    from rowpath.model.mixed_load import StageTable
-    from rowpath.planning.plan import Plan, PlannedPath
 
 
 def only_alone(adapter: Adapter, path: AccessPath, experiment: Experiment) -> str:

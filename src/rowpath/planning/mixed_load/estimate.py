@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned
+from rowpath.model.mixed_load import CopyEnd, StageTable
 from rowpath.model.progress import Step, step_name
 from rowpath.planning import rough
 from rowpath.planning.mixed_load.eligibility import why_left_out
+from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import language
-
-if TYPE_CHECKING:
-    from rowpath.model.mixed_load import CopyEnd, StageTable
-    from rowpath.planning.plan import Plan, PlannedPath
 
 LEAD_IN_CAP_S = 1.5  # before each stage, where only its own groups are at work
 RATE_SEARCH = "rate search"  # as its stage is called
