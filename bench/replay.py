@@ -36,6 +36,7 @@ SLOWER = 1.05
 GATE = "slower=1%"
 QUICK = ("-r", "8", "-w", "0.3", "--wait-for-quiet", "0s")
 FAILED = 1
+COST = ("time", "client_cpu", "server_cpu")
 BURN = '''
 import time as _time
 
@@ -133,7 +134,10 @@ def drained(client: socket.socket, size: int) -> None:
 
 
 def beside_the_real_one(engine: str, placement: str, directory: Path) -> Iterator[Figure]:
-    """The driver's CPU time on the tape over that on the server, in the same sets, on one core or two."""
+    """The driver's CPU time on the tape over that on the server, in the same sets, on one core or two.
+
+    On one core also what the tape saves, the server's part, over the server's CPU time as read.
+    """
     out = directory / f"{engine}-{placement}"
     real = versions(ENGINES[engine])[0]
     filters = (f"engine_version={real},tape", f"placement={placement}")
@@ -141,16 +145,28 @@ def beside_the_real_one(engine: str, placement: str, directory: Path) -> Iterato
     done = rowpath(*words, *QUICK, "-q", "-o", str(out), directory=directory)
     if done.returncode:
         raise RowpathError(f"the run ended with {done.returncode}: {done.stderr.strip()}")
-    results = [one for one in analyse(out).results if one.metric == "client_cpu" and one.regime == "steady"]
-    for phase in dict.fromkeys(f"{one.workload}.{one.phase}" for one in results):
-        mine = [one for one in results if f"{one.workload}.{one.phase}" == phase]
-        found = {one.path["engine_version"]: one.median for one in mine}
+    found = {
+        (f"{one.workload}.{one.phase}", one.metric, one.path["engine_version"]): one.median
+        for one in analyse(out).results
+        if one.regime == "steady"
+    }
+    for phase in dict.fromkeys(phase for phase, metric, _version in found if metric == "client_cpu"):
+        tape, server = ({metric: found.get((phase, metric, version)) for metric in COST} for version in ("tape", real))
         name = f"{engine} {phase} {placement}: client CPU on the tape over that on the server, rows equal"
-        tape, server = found.get("tape"), found.get(real)
-        if tape is None or server is None:
-            yield Figure(name, "the machine was too busy", f"within {CPU_BAR:.0%}", None)
-        else:
-            yield Figure(name, f"{tape / server - 1:+.1%}", f"within {CPU_BAR:.0%}", abs(tape / server - 1) <= CPU_BAR)
+        yield within(name, tape["client_cpu"], server["client_cpu"])
+        if placement == "same" and phase.startswith("scan"):
+            known = [each for each in (server["time"], tape["time"], tape["server_cpu"]) if each is not None]
+            part = known[0] - (known[1] - known[2]) if len(known) == 3 else None
+            name = f"{engine} {phase} {placement}: the server's part by tape over the server's CPU"
+            yield within(name, part, server["server_cpu"])
+
+
+def within(name: str, value: float | None, of: float | None) -> Figure:
+    """How far one value is from another; None: not measured."""
+    bar = f"within {CPU_BAR:.0%}"
+    if value is None or of is None:
+        return Figure(name, "the machine was too busy", bar, None)
+    return Figure(name, f"{value / of - 1:+.1%}", bar, abs(value / of - 1) <= CPU_BAR)
 
 
 def slower(directory: Path) -> Figure:

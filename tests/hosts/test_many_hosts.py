@@ -26,14 +26,14 @@ def test_a_late_host_delays_no_other_ones_begin(found: Found) -> None:
 
 
 def test_all_groups_of_a_host_begin_by_one_call(found: Found) -> None:
-    # Beside it what processes use is read before: of every load host, of the server, of backups.
-    assert found.calls_to_begin == 2 * LOADS + 2
+    # Beside it what the server and backups use is read before.
+    assert found.calls_to_begin == LOADS + 2
 
 
-def test_a_look_takes_three_calls_to_each_host(found: Found) -> None:
+def test_a_look_takes_two_calls_to_each_host(found: Found) -> None:
     assert len(found.calls_of_looks) >= 2
-    # States, counters and what processes use; of the server's host what it and backups use.
-    assert set(found.calls_of_looks) == {3 * LOADS + 2}
+    # States, and counters with what processes use; of the server's host what it and backups use.
+    assert set(found.calls_of_looks) == {2 * LOADS + 2}
 
 
 def test_each_host_is_asked_once_for_its_helpers_and_to_take_its_cores(found: Found) -> None:
