@@ -71,7 +71,7 @@ def key_of(adapter: Adapter, engine: str) -> str:
     for text in (unit(adapter, engine), msgspec.json.encode(_portable(adapter)).decode(), surroundings()):
         found.update(f"{text}\0".encode())
     for file in sorted(files):
-        found.update(f"{file.relative_to(ROOT)}\0{_hash_of(file)}\0".encode())
+        found.update(f"{_name_of(file)}\0{_hash_of(file)}\0".encode())
     return found.hexdigest()
 
 
@@ -85,7 +85,7 @@ def key_of_tests(name: str) -> str:
     file = ROOT / name
     found = hashlib.sha256(f"{name}\0{surroundings()}\0".encode())
     for each in sorted(_rests_on(file)):
-        found.update(f"{each.relative_to(ROOT)}\0{_hash_of(each)}\0".encode())
+        found.update(f"{_name_of(each)}\0{_hash_of(each)}\0".encode())
     return found.hexdigest()
 
 
@@ -107,7 +107,7 @@ def _rests_on(file: Path) -> set[Path]:
         folders |= {SOURCES, ROOT / "experiments", ROOT / "bench"}
     about = {*(ROOT / "runners").glob("*/adapters.toml"), *(ROOT / "runners").glob("*/toolchain.py")}
     about |= {*(ROOT / "tests").glob("*.py"), *ROOT.glob("*.lock"), ROOT / "pyproject.toml", ROOT / "packages.txt"}
-    return {*modules, *about, *(each for folder in folders for each in _under(folder))}
+    return modules.union(about, *map(_under, folders))
 
 
 def _portable(adapter: Adapter) -> Adapter:
@@ -138,8 +138,9 @@ def sources_of(adapter: Adapter) -> set[Path]:
     return found | {file for file in _under(folder) if file not in left_out}
 
 
-def _under(folder: Path) -> Iterator[Path]:
-    return (file for file in folder.rglob("*") if file.is_file() and not COMPILED.intersection(file.parts))
+@functools.cache
+def _under(folder: Path) -> frozenset[Path]:
+    return frozenset(file for file in folder.rglob("*") if file.is_file() and not COMPILED.intersection(file.parts))
 
 
 @functools.cache
@@ -167,6 +168,7 @@ def _parents(name: str) -> Iterator[str]:
         yield name
 
 
+@functools.cache
 def module_file(name: str) -> Path | None:
     """Where a module of ours is; None for what is no module (a name that a module defines)."""
     place = PLACES.get(name.partition(".")[0], SOURCES).joinpath(*name.split("."))
@@ -195,6 +197,11 @@ def imports_of(file: Path) -> frozenset[str]:
 @functools.cache
 def _hash_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+@functools.cache
+def _name_of(file: Path) -> str:
+    return str(file.relative_to(ROOT))
 
 
 @functools.cache
