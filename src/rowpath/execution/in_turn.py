@@ -38,7 +38,7 @@ def in_turn(calls: Sequence[WorkerCall]) -> Iterator[tuple[Worker, Outcome]]:
 
 
 def of_each(workers: Sequence[Worker], method: str) -> Iterator[tuple[Worker, Outcome]]:
-    """The same method of each, without arguments."""
+    """One method of each of these workers, without arguments."""
     return in_turn([WorkerCall(worker, method) for worker in workers])
 
 

@@ -56,7 +56,7 @@ class TogetherThere:
     def __call__(self, calls: Sequence[WorkerCall]) -> list[Outcome]:
         """All calls in one. Errors: HostLost."""
         words = [
-            (cast(FarWorker, call.worker).number, call.method, _named(call.arguments), call.named) for call in calls
+            (cast(FarWorker, call.worker).number, call.method, _by_name(call.arguments), call.named) for call in calls
         ]
         found = self.ask("workers", words)
         now_ns = time.monotonic_ns()
@@ -175,7 +175,7 @@ class FarWorker:
             self._there("close")
 
 
-def _named(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+def _by_name(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
     """A phase goes by its name: its host has made it ready too."""
     return tuple(each.name if isinstance(each, PreparedPhase) else each for each in arguments)
 

@@ -185,7 +185,9 @@ def test_a_server_that_is_gone(tmp_path: Path) -> None:
             reply = talk.sample("read", operations=3, first=0)
             assert (reply.operations, reply.failed) == (0, 3)
             assert reply.failure is not None
-            assert (reply.failure.kind, reply.failure.code) == ("connect", "2013 (HY000)")
+            assert reply.failure.kind == "connect"
+            # It is gone when the request is written, or when its reply is awaited: the kernel takes its time.
+            assert reply.failure.code in ("2006 (HY000)", "2013 (HY000)")
 
 
 @pytest.mark.parametrize("engine", ["mariadb", "mysql"])
