@@ -16,6 +16,7 @@ from rowpath.analysis.analyse import analyse
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.execution.run import run_plan
+from rowpath.execution.run_options import RunOptions
 from rowpath.machine import cpus, processes
 from rowpath.model.progress import Silent
 
@@ -56,5 +57,5 @@ def measure(bench: Bench) -> Iterator[Figure]:
 def run(directory: Path) -> Path:
     """One run of the C paths; it waits for nobody."""
     plan = plan_for("tour", FILTERS)
-    run_plan(plan, directory=directory, progress=Silent(), timeout_s=120.0, wait_for_quiet_s=0.0)
+    run_plan(plan, RunOptions(timeout_s=120.0, wait_for_quiet_s=0.0), directory=directory, progress=Silent())
     return directory

@@ -10,6 +10,7 @@ from rowpath.analysis.wide_intervals import paths_to_repeat
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.execution.run import run_plan
+from rowpath.execution.run_options import RunOptions
 from rowpath.model.progress import Silent
 from rowpath.report.cross_phase import PREDICTED_WITHIN
 
@@ -21,7 +22,9 @@ def measure(bench: Bench) -> Iterator[Figure]:
     """Per held-out shape: on how many paths the prediction is right."""
     directory = bench.directory / "wide"
     plan = plan_for("wide", {})
-    run_plan(plan, directory=directory, progress=Silent(), timeout_s=TIMEOUT_S, paths_to_repeat=paths_to_repeat)
+    run_plan(
+        plan, RunOptions(timeout_s=TIMEOUT_S), directory=directory, progress=Silent(), paths_to_repeat=paths_to_repeat
+    )
     models = analyse(directory).cost_models
     for phase in plan.experiment.model.held_out if plan.experiment.model else ():
         ratios = {model.name: held.ratio for model in models for held in model.held_out if held.phase == phase}

@@ -14,6 +14,7 @@ from rowpath import text as fmt
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.execution.run import build_for, run_plan
+from rowpath.execution.run_options import RunOptions
 from rowpath.model.progress import Silent
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import names
@@ -32,7 +33,9 @@ def measure(bench: Bench) -> Iterator[Figure]:
         build_for(plan, Silent())
         estimated_s = estimate_s(plan)
         began_s = time.monotonic()
-        run_plan(plan, directory=bench.directory / f"estimate-{name}", progress=Silent(), timeout_s=TIMEOUT_S)
+        run_plan(
+            plan, RunOptions(timeout_s=TIMEOUT_S), directory=bench.directory / f"estimate-{name}", progress=Silent()
+        )
         took_s = time.monotonic() - began_s
         ratio = took_s / estimated_s
         yield Figure(

@@ -23,6 +23,7 @@ from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.run import run_plan
+from rowpath.execution.run_options import RunOptions
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.model.progress import Silent
@@ -82,7 +83,9 @@ def stage_s() -> float:
 def run(directory: Path, seconds: float, filters: dict[str, tuple[str, ...]]) -> Path:
     """The experiment, every stage so long; where its journal is."""
     plan = plan_for(EXPERIMENT, filters, Overrides(seconds=seconds))
-    run_plan(plan, directory=directory, progress=Silent(), timeout_s=TIMEOUT_S, paths_to_repeat=paths_to_repeat)
+    run_plan(
+        plan, RunOptions(timeout_s=TIMEOUT_S), directory=directory, progress=Silent(), paths_to_repeat=paths_to_repeat
+    )
     return directory
 
 

@@ -27,6 +27,7 @@ from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run import run_plan
+from rowpath.execution.run_options import RunOptions
 from rowpath.execution.worker import Worker
 from rowpath.hosts import setup
 from rowpath.hosts.session import Session
@@ -100,9 +101,10 @@ def idle(session: Session) -> Iterator[Figure]:
 
 def set_time(folder: Path, here: Plan, there: Plan, session: Session) -> Figure:
     """The median set on the host over that without hosts."""
-    how: dict[str, Any] = {"progress": Silent(), "timeout_s": 60.0, "wait_for_quiet_s": 0.0}
-    run_plan(here, directory=folder / "here", **how)
-    run_plan(there, directory=folder / "there", hosts=session, **how)
+    how: dict[str, Any] = {"progress": Silent()}
+    options = RunOptions(timeout_s=60.0, wait_for_quiet_s=0.0)
+    run_plan(here, options, directory=folder / "here", **how)
+    run_plan(there, options, directory=folder / "there", hosts=session, **how)
     took = [statistics.median(set_times_s(folder / name)) for name in ("there", "here")]
     ratio = took[0] / took[1]
     value = f"{ratio:.3f} ({took[0]:.2f} s over {took[1]:.2f} s, {len(here.paths)} paths)"

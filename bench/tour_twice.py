@@ -21,6 +21,7 @@ from rowpath.analysis.wide_intervals import paths_to_repeat
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.execution.run import run_plan
+from rowpath.execution.run_options import RunOptions
 from rowpath.journal import reader
 from rowpath.journal.records import SampleRecord
 from rowpath.model.progress import Silent
@@ -87,7 +88,9 @@ def quietness(name: str, directory: Path) -> Iterator[Figure]:
 def run(directory: Path) -> Path:
     """One whole run of the experiment as it ships, its seed of the day."""
     plan = plan_for("tour", {})
-    run_plan(plan, directory=directory, progress=Silent(), timeout_s=TIMEOUT_S, paths_to_repeat=paths_to_repeat)
+    run_plan(
+        plan, RunOptions(timeout_s=TIMEOUT_S), directory=directory, progress=Silent(), paths_to_repeat=paths_to_repeat
+    )
     return directory
 
 

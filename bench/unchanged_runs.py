@@ -15,6 +15,7 @@ from rowpath.analysis.comparison.compare import compare
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.execution.run import run_plan
+from rowpath.execution.run_options import RunOptions
 from rowpath.model.progress import Silent
 
 RUNS = 5
@@ -42,5 +43,5 @@ def measure(bench: Bench) -> Iterator[Figure]:
 
 def run(directory: Path, filters: dict[str, tuple[str, ...]]) -> Path:
     """One whole run of the experiment as it ships, its seed of the day."""
-    run_plan(plan_for("tour", filters), directory=directory, progress=Silent(), timeout_s=TIMEOUT_S)
+    run_plan(plan_for("tour", filters), RunOptions(timeout_s=TIMEOUT_S), directory=directory, progress=Silent())
     return directory

@@ -13,6 +13,7 @@ from rowpath.analysis.model import Analysis
 from rowpath.cli.plan import checked_plan
 from rowpath.engines import ENGINES
 from rowpath.execution.run import run_plan
+from rowpath.execution.run_options import RunOptions
 from rowpath.model.experiment import Experiment, Measure, Selection
 from rowpath.model.progress import Silent
 from rowpath.planning.experiment_file import ExperimentFile, load_workloads
@@ -51,7 +52,7 @@ def measured(
     assert len(plan.paths) >= len(selections), plan.dropped
     cores = os.sched_getaffinity(0)
     try:
-        outcome = run_plan(plan, directory=tmp_path / "run", progress=Silent(), timeout_s=60.0)
+        outcome = run_plan(plan, RunOptions(timeout_s=60.0), directory=tmp_path / "run", progress=Silent())
     finally:
         os.sched_setaffinity(0, cores)  # a run pins its controller; the tests after it shall not be
     analysis = analyse(outcome.directory.path)

@@ -12,6 +12,7 @@ from typing import Any
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Settled
 from rowpath.execution import schedule
+from rowpath.execution.run_options import RunOptions
 from rowpath.journal import reader
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.model.experiment import Experiment, Measure
@@ -215,7 +216,9 @@ def run(
     scrubber = Scrubber()
     journal = Journal(directory, scrubber)
     try:
-        schedule.Schedule(plan, directory, journal, scrubber, Silent(), timeout_s=5.0, done=done).run(measure)
+        schedule.Schedule(plan, RunOptions(timeout_s=5.0), directory, journal, scrubber, Silent(), done=done).run(
+            measure
+        )
     finally:
         journal.close()
         assert not directory.work.exists()

@@ -14,6 +14,7 @@ from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.cli.words import placed, run_directory
 from rowpath.errors import UsageError
 from rowpath.execution.run import run_plan
+from rowpath.execution.run_options import RunOptions
 from rowpath.journal import reader
 from rowpath.model.grouping import grouped
 from rowpath.planning.paired_plan import MOST_PAIRS, Pair, paired_plan
@@ -112,7 +113,7 @@ def _confirm(
     if not pairs:
         return found, False
     progress = live.make(options.quiet, options.color)
-    outcome = run_plan(plan_of(pairs), directory=None, progress=progress, timeout_s=options.timeout)
+    outcome = run_plan(plan_of(pairs), RunOptions(timeout_s=options.timeout), directory=None, progress=progress)
     return outcomes(rows, outcome.directory.path) + found, outcome.interrupted
 
 

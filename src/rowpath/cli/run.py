@@ -16,6 +16,7 @@ from rowpath.cli.output import finish, open_exports
 from rowpath.cli.words import Filters
 from rowpath.errors import UsageError
 from rowpath.execution import run as execution
+from rowpath.execution.run_options import RunOptions
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.overrides import Overrides
 from rowpath.recording.replayed import replayed
@@ -56,9 +57,8 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, b
         exports = open_exports(options)
         outcome = execution.resume(
             options.resume,
+            RunOptions(timeout_s=options.timeout, wait_for_quiet_s=options.wait_for_quiet_s),
             progress=live.make(options.quiet, options.color),
-            timeout_s=options.timeout,
-            wait_for_quiet_s=options.wait_for_quiet_s,
             paths_to_repeat=paths_to_repeat,
             hosts=hosts,
         )
@@ -101,13 +101,15 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, b
         exports = open_exports(options)
         outcome = execution.run_plan(
             plan,
+            RunOptions(
+                timeout_s=options.timeout,
+                wait_for_quiet_s=options.wait_for_quiet_s,
+                within_s=options.within_s,
+                spent_s=time.monotonic() - begun_s if hosts is not None else 0.0,
+                restart_servers=options.rigorous,
+            ),
             directory=options.directory,
             progress=live.make(options.quiet, options.color),
-            timeout_s=options.timeout,
-            wait_for_quiet_s=options.wait_for_quiet_s,
-            within_s=options.within_s,
-            spent_s=time.monotonic() - begun_s if hosts is not None else 0.0,
-            restart_servers=options.rigorous,
             together=tuple(options.together),
             paths_to_repeat=paths_to_repeat,
             tape=options.tape,

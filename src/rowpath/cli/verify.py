@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rowpath.cli import words
 from rowpath.cli.plan import checked_plan, everything, plan_for
 from rowpath.execution.run import run_plan
+from rowpath.execution.run_options import RunOptions
 from rowpath.journal.reader import Records, read
 from rowpath.journal.records import FailureRecord, VerifyRecord
 from rowpath.journal.writer import new_name
@@ -29,9 +30,9 @@ def run(options: argparse.Namespace) -> int:
         plan = plan_for(name, filters, extended=options.all, seed=1)
     outcome = run_plan(
         plan,
+        RunOptions(timeout_s=options.timeout),
         directory=options.directory or new_name("verify"),
         progress=live.make(options.quiet, "auto"),
-        timeout_s=options.timeout,
         measure=False,
     )
     wrong = print_outcome(read(outcome.directory.path), make_console(options.color), verbose=options.verbose)

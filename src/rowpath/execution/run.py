@@ -13,6 +13,7 @@ from typing import Any, Protocol
 from rowpath import __version__
 from rowpath.engines import ENGINES, taped
 from rowpath.errors import UsageError
+from rowpath.execution.run_options import RunOptions
 from rowpath.execution.schedule import PathsToRepeat, Schedule
 from rowpath.execution.several_hosts import Hosts
 from rowpath.journal.reader import read_as_written
@@ -29,7 +30,6 @@ from rowpath.journal.records import (
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, describe, file_digest
 from rowpath.machine.slowness import slowness
-from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning import disk_estimate
 from rowpath.planning.availability import most_round_trips
@@ -73,14 +73,10 @@ def build_for(plan: Plan, progress: Progress) -> None:
 
 def run_plan(
     plan: Plan,
+    options: RunOptions,
     *,
     directory: Path | None,
     progress: Progress,
-    timeout_s: float,
-    wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
-    within_s: float | None = None,
-    spent_s: float = 0.0,
-    restart_servers: bool = False,
     together: tuple[str, ...] = (),
     paths_to_repeat: PathsToRepeat | None = None,
     measure: bool = True,
@@ -91,7 +87,7 @@ def run_plan(
     """Run the plan into a new run directory; without `measure` only its verification pass.
 
     Without `paths_to_repeat` no set is added for intervals that are too wide. `tape`: what serves its paths.
-    `hosts`: joined, those of `hosts_source`. `spent_s`: of `within_s`, before now.
+    `hosts`: joined, those of `hosts_source`.
     """
     counters.probe()  # takes a moment: before there is a directory that an interruption would leave without a head
     run_directory = RunDirectory(directory or new_name(plan.experiment.name))
@@ -99,31 +95,33 @@ def run_plan(
     run_directory.create()
     scrubber = Scrubber()
     journal = Journal(run_directory, scrubber)
-    options: dict[str, Any] = {"timeout_s": timeout_s, "restart_servers": restart_servers}
     # Before building, so that a run stopped there can be resumed too.
-    head = options | {"together": list(together), "tape": str(tape.resolve()) if tape else ""}
+    head: dict[str, Any] = {"timeout_s": options.timeout_s, "restart_servers": options.restart_servers}
+    head |= {"together": list(together), "tape": str(tape.resolve()) if tape else ""}
     if isinstance(hosts_source, Path):
         head[HOSTS_OPTION] = str(hosts_source.resolve())
     elif hosts_source is not None:
         head[CLUSTER_OPTION] = hosts_source
     write_head(journal, plan, head)
     build_for(plan, progress)
-    options |= {"wait_for_quiet_s": wait_for_quiet_s, "within_s": within_s, "spent_s": spent_s}
-    more: dict[str, Any] = {"paths_to_repeat": paths_to_repeat, "hosts": hosts}
-    schedule = Schedule(plan, run_directory, journal, scrubber, progress, **options, **more)
+    schedule = Schedule(
+        plan, options, run_directory, journal, scrubber, progress, paths_to_repeat=paths_to_repeat, hosts=hosts
+    )
     return _execute(schedule, measure)
 
 
 def resume(
     directory: Path,
+    options: RunOptions,
     *,
     progress: Progress,
-    timeout_s: float,
-    wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
     paths_to_repeat: PathsToRepeat | None = None,
     hosts: HostsOfRun | None = None,
 ) -> Outcome:
-    """Resume a killed or interrupted run; finished sets are not repeated. `hosts`: joined, those of its file."""
+    """Resume a killed or interrupted run; finished sets are not repeated. `hosts`: joined, those of its file.
+
+    Whether servers restart for every set is what the run began with.
+    """
     run_directory = RunDirectory(directory)
     if not run_directory.samples.is_file():
         raise UsageError(f"{directory} is not a run directory: it has no samples.jsonl", "rowpath run NAME -o DIR")
@@ -158,15 +156,13 @@ def resume(
     shutil.rmtree(run_directory.work, ignore_errors=True)
     run_directory.work.mkdir(mode=0o700)
     journal.write(ResumedRecord(datetime.now(UTC).isoformat(timespec="seconds")))
-    options: dict[str, Any] = {"timeout_s": timeout_s, "restart_servers": head.options["restart_servers"]}
-    options["wait_for_quiet_s"] = wait_for_quiet_s
     schedule = Schedule(
         plan,
+        replace(options, restart_servers=head.options["restart_servers"]),
         run_directory,
         journal,
         scrubber,
         progress,
-        **options,
         done=records.done,
         paths_to_repeat=paths_to_repeat,
         hosts=hosts,

@@ -19,6 +19,7 @@ from rowpath.execution.prepared_phases import PhaseCache
 from rowpath.execution.quiet import Patience
 from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
+from rowpath.execution.run_options import RunOptions
 from rowpath.execution.set_runner import SetRunner
 from rowpath.execution.several_hosts import HostLost, Hosts
 from rowpath.execution.time_limit import TimeLimit
@@ -28,7 +29,6 @@ from rowpath.journal.records import NoteRecord, SyncCostRecord, VerifiedRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import sync_cost, syncs
-from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.make_plan import SET_LIMIT
@@ -47,16 +47,12 @@ class Schedule:
     def __init__(
         self,
         plan: Plan,
+        options: RunOptions,
         directory: RunDirectory,
         journal: Journal,
         scrubber: Scrubber,
         progress: Progress,
         *,
-        timeout_s: float,
-        wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
-        within_s: float | None = None,
-        spent_s: float = 0.0,
-        restart_servers: bool = False,
         done: Done | None = None,
         paths_to_repeat: PathsToRepeat | None = None,
         hosts: Hosts | None = None,
@@ -66,7 +62,6 @@ class Schedule:
         self.directory = directory
         self.journal = journal
         self.progress = progress
-        self.timeout_s = timeout_s
         self.done = done or Done()
         phase_cache = PhaseCache(directory.work / "params")
         self._hosts = hosts
@@ -79,22 +74,22 @@ class Schedule:
             journal,
             scrubber,
             progress,
-            timeout_s,
+            options.timeout_s,
             self.engine_instances,
             phase_cache,
-            patience=Patience(wait_for_quiet_s),
-            restart_servers=restart_servers,
+            patience=Patience(options.wait_for_quiet_s),
+            restart_servers=options.restart_servers,
             bad=dict(self.done.bad),
         )
         self._renewal = Renewal(self.context, self.engine_instances)
         self._set_runner = SetRunner(self.context, hosts=hosts)
         self._paths_to_repeat = paths_to_repeat
         self._lost = LostHosts(self.context, hosts, self.engine_instances.forget_host, self._bring_up_one)
-        self._within_s, self._spent_s = within_s, spent_s
+        self._options = options
 
     def run(self, measure: bool = True) -> None:
         """Everything; engines and runners are stopped on every way out."""
-        time_limit = TimeLimit(self._within_s, self._spent_s)
+        time_limit = TimeLimit(self._options.within_s, self._options.spent_s)
         cpus.usable()
         os.sched_setaffinity(0, cpus.controller_cpus())
         try:
@@ -132,7 +127,7 @@ class Schedule:
         if self._hosts is None:
             return 0.0
         if when == "before":
-            self._hosts.begin(self.plan, self.timeout_s, self.progress.note)
+            self._hosts.begin(self.plan, self._options.timeout_s, self.progress.note)
         self.progress.note("measuring clocks and the network between the hosts")
         begun_s = time.monotonic()
         for record in self._hosts.records(when):
@@ -175,7 +170,7 @@ class Schedule:
                 plan, folder = replace(self.plan, paths=mine), self.directory.work / "moves"
                 log = self.context.log_of(mine[0])
                 directory_copies.carry_out_all(
-                    plan, folder, self.journal.write, self.progress.note, log, self.timeout_s
+                    plan, folder, self.journal.write, self.progress.note, log, self._options.timeout_s
                 )
 
     def _measure_links(self) -> None:

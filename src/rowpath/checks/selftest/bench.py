@@ -19,6 +19,7 @@ from rowpath.engines.base import Instance, Place
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.run import write_head
+from rowpath.execution.run_options import RunOptions
 from rowpath.execution.schedule import Schedule
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import EndRecord
@@ -210,7 +211,8 @@ class Bench:
         scrubber = Scrubber()
         journal = Journal(directory, scrubber)
         write_head(journal, plan, {})
-        Schedule(plan, directory, journal, scrubber, Silent(), timeout_s=60.0, wait_for_quiet_s=PATIENCE_S).run()
+        options = RunOptions(timeout_s=60.0, wait_for_quiet_s=PATIENCE_S)
+        Schedule(plan, options, directory, journal, scrubber, Silent()).run()
         journal.write(EndRecord("complete"))
         journal.close()
         records = [json.loads(line) for line in directory.samples.read_text().splitlines()]
