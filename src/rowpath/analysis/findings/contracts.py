@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from rowpath import text
@@ -276,9 +276,7 @@ def _rows_each(evidence: Evidence, where: tuple[str, str, str]) -> float | None:
 
 def confounded_version(evidence: Evidence) -> Iterator[Finding]:
     """Drivers that carry their own build of the engine."""
-    confounded = (path for path in evidence.journal.paths.values() if path.confounded)
-    for reason, paths in grouped(confounded, lambda path: path.confounded).items():
-        names = tuple(path.name for path in paths)
+    for reason, names in _names_by(evidence, lambda path: path.confounded):
         yield Finding(
             "confounded-version",
             "note",
@@ -292,9 +290,7 @@ def confounded_version(evidence: Evidence) -> Iterator[Finding]:
 
 def stand_in(evidence: Evidence) -> Iterator[Finding]:
     """Paths to a program that stands in for an engine."""
-    standing = (path for path in evidence.journal.paths.values() if path.stands_in)
-    for reason, paths in grouped(standing, lambda path: path.stands_in).items():
-        names = tuple(path.name for path in paths)
+    for reason, names in _names_by(evidence, lambda path: path.stands_in):
         yield Finding(
             "stand-in",
             "warning",
@@ -304,6 +300,12 @@ def stand_in(evidence: Evidence) -> Iterator[Finding]:
             "rowpath list engines",
             names,
         )
+
+
+def _names_by(evidence: Evidence, reason: Callable[[PathRecord], str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The names of the paths that have a reason, by reason."""
+    found = grouped(filter(reason, evidence.journal.paths.values()), reason)
+    return ((text, tuple(path.name for path in paths)) for text, paths in found.items())
 
 
 def _proofs(evidence: Evidence) -> Iterator[tuple[CountedRecord, PathRecord]]:
