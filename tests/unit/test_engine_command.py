@@ -95,7 +95,7 @@ def test_a_fetch_without_consent_fetches_nothing(one: Fetched, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("up", "engine up: one NAME is needed"),
+        ("up", "engine up needs one NAME"),
         ("up nothing", "unknown engine 'nothing'"),
         ("up sqlite", "sqlite has no server"),
         ("up null", "null has no server"),
@@ -108,8 +108,8 @@ def test_a_fetch_without_consent_fetches_nothing(one: Fetched, monkeypatch: pyte
         ("fetch nothing", "unknown optional engine 'nothing'"),
         ("down postgresql", "postgresql is not running"),
         ("status durability=none", "engine status takes no COORDINATE=VALUE"),
-        ("list postgresql", "engine list: it takes no NAME"),
-        ("down", "engine down: one NAME is needed"),
+        ("list postgresql", "engine list takes no NAME"),
+        ("down", "engine down needs one NAME"),
     ],
 )
 def test_wrong_words_are_errors_of_usage(

@@ -200,7 +200,7 @@ def test_the_report_shows_a_path_beside_itself_without_pipelines(tmp_path: Path)
     cells = [row.cells for row in section.grid.rows]
     assert [row[:2] for row in cells] == [("one by one", "off"), ("in tens", "10")]
     assert cells[1][3].startswith(("2.9", "3.0"))
-    assert section.opening.sentence.startswith("Most is gained by in tens: ")
+    assert section.opening.sentence.startswith("in tens gains most: ")
 
 
 def cells_of(folder: Path, paths: list[factory.MadePath]) -> Cells:
