@@ -166,7 +166,7 @@ def test_what_a_killed_keeper_left_is_noticed_and_removed(cache: Path) -> None:
     assert state is not None
     assert state.supervisor_pid == supervisor.pid
     assert stat.S_IMODE(engine_state.private("h2").stat().st_mode) == 0o700
-    with pytest.raises(UsageError, match="h2 is up already"), engine_state.claimed("h2"):
+    with pytest.raises(UsageError, match="h2 is already running"), engine_state.claimed("h2"):
         pass
     assert engine_state.read("h2") is not None  # whoever failed to claim it has removed nothing
     supervisor.send_signal(signal.SIGKILL)

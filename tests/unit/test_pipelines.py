@@ -70,9 +70,9 @@ def test_a_pipeline_parts_comparisons() -> None:
     [
         ({"kind": "load"}, "queries and single writes"),
         ({"kind": "connect"}, "queries and single writes"),
-        ({"parameters": None}, "nothing to be pipelined with"),
-        ({"union": True}, "nothing to be pipelined with"),
-        ({"transaction": "transaction"}, "COMMIT is awaited"),
+        ({"parameters": None}, "cannot be pipelined"),
+        ({"union": True}, "cannot be pipelined"),
+        ({"transaction": "transaction"}, "COMMIT waits for its reply"),
         ({"stamps": True}, "no stamps"),
         ({}, ""),
         ({"kind": "execute"}, ""),
