@@ -80,7 +80,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["verify", "tour", "--adapters", "/nonexistent.toml"], "/nonexistent.toml"),
         (["list", "nothing"], "nothing"),
         (["list", "engines", "engine=sqlite"], "takes no filter"),
-        (["selftest", "nonsense"], "there is no known-answer test 'nonsense'"),
+        (["selftest", "nonsense"], "unknown known-answer test 'nonsense'"),
         (["nonsense"], "nonsense"),
         ([], "COMMAND"),
     ],
@@ -359,7 +359,7 @@ def test_within_says_what_it_costs_and_the_run_has_it(tmp_path: Path) -> None:
     assert (f"{measure['rounds']} rounds instead of" in done.stderr) == (measure["rounds"] != usual.rounds)
     measured = len(records(run, "set-end"))
     notes = [note["text"] for note in records(run, "note")]
-    cut = f"{measured} of {measure['sets']} sets measured: another would outlast --within {within[:-1]} s"
+    cut = f"{measured} of {measure['sets']} sets measured: another would exceed --within {within[:-1]} s"
     assert measured == measure["sets"] or cut in notes
     for words, said in (((), True), (("-q",), False)):
         again = called("run", *small, within, "-o", run, *words)

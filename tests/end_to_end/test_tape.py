@@ -74,7 +74,7 @@ def test_what_cannot_be_recorded_leaves_no_tape(server: PostgresqlServer, tmp_pa
         return error_form(done.stderr)[0]
 
     assert "COPY from the client" in refused(*PSQL, "-c", "CREATE TEMP TABLE t (a int)", "-c", "COPY t FROM STDIN")
-    assert "the password stands in a statement" in refused(*PSQL, "-c", f"SELECT '{password}'")
+    assert "a statement or a row contains the password" in refused(*PSQL, "-c", f"SELECT '{password}'")
     assert "nothing was recorded" in refused(sys.executable, "-c", "pass")
     assert "cannot start no-such-program" in refused("no-such-program")
     assert "cannot hold sqlite" in refused("true", given=f"sqlite://{__file__}")

@@ -70,7 +70,7 @@ def test_it_is_filled_kept_from_a_second_run_and_left_empty(theirs: Instance, pl
     instance.load(filled)
     assert asked(theirs) == len(filled) + 1
     second = mine(place)
-    with pytest.raises(UsageError, match=r"has tables \(\d\).*rowpath_works_here"):
+    with pytest.raises(UsageError, match=r"is not empty \(tables: \d\).*rowpath_works_here"):
         second.start()
     second.stop()
     assert asked(theirs) == len(filled) + 1
@@ -92,7 +92,7 @@ def test_it_is_filled_kept_from_a_second_run_and_left_empty(theirs: Instance, pl
 def test_what_others_keep_there_is_never_touched(theirs: Instance, place: Place) -> None:
     asked(theirs, "CREATE TABLE hits (a INTEGER)", "INSERT INTO hits VALUES (1)")
     instance = mine(place)
-    with pytest.raises(UsageError, match=r"has tables \(1\)"):
+    with pytest.raises(UsageError, match=r"is not empty \(tables: 1\)"):
         instance.start()
     instance.stop()
     assert asked(theirs, "UPDATE hits SET a = 2 WHERE a = 1") == 1
@@ -114,7 +114,7 @@ def test_a_server_that_is_gone_is_told_without_its_password(
     theirs.stop()
     assert not instance.check()
     instance.stop()
-    assert "tables of Rowpath remain in the database rowpath of ROWPATH_MYSQL_URL" in caplog.text
+    assert "Rowpath's tables remain in the database rowpath of ROWPATH_MYSQL_URL" in caplog.text
     with pytest.raises(RowpathError, match="Can't connect") as gone:
         mine(place).start()
     for secret in instance.secrets():

@@ -65,5 +65,5 @@ def test_a_client_is_needed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(mariadb_programs, "SEARCHED", ())
     monkeypatch.setenv("PATH", str(cache))
     here = ENGINE.availability()
-    assert here.reason == "MariaDB's program mariadb is missing, which talks to the server"
+    assert here.reason == "MariaDB's client mariadb, which loads the tables, is missing"
     assert here.remedy == "apt-get install --no-install-recommends mariadb-client"

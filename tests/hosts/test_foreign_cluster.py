@@ -211,7 +211,7 @@ def test_the_same_by_a_file_that_names_the_secrets(foreign: Foreign) -> None:
         assert says in done.stdout
     up = foreign.rowpath("hosts", "up", file)
     assert up.returncode == 2
-    assert "others bring it up" in up.stderr
+    assert "does not start the cluster of" in up.stderr
 
 
 def test_down_ends_the_agents_of_a_run_under_way_and_not_the_cluster(foreign: Foreign, tmp_path: Path) -> None:
@@ -253,7 +253,7 @@ def test_a_host_whose_agent_ended_has_another_in_the_next_set(foreign: Foreign, 
         under_way.kill()
     assert under_way.returncode == 3, errors
     assert printed == ""
-    assert "app2 is back: its paths take part from set 2 on" in errors
+    assert "app2 is back: its paths are measured again from set 2 on" in errors
     found = reader.read_as_written(directory)
     assert {number for batch, number in found.done.sets if batch == 0} == {1, 2}
     again = foreign.rowpath("run", "--resume", str(directory))
@@ -274,10 +274,10 @@ def test_paths_of_a_node_that_died_are_left_out_until_it_has_joined_again(foreig
         }
         without = _sets(directory, "app1")
         _ray_start(foreign.lab, "app2", labels)
-        said = run.until("app2 is back: its paths take part from set ")
+        said = run.until("app2 is back: its paths are measured again from set ")
         run.process.wait(150)
     assert run.process.returncode == 3, run.said
-    assert run.said.endswith("hint: a run goes on with: rowpath run --resume DIR\n")
+    assert run.said.endswith("hint: resume a run with: rowpath run --resume DIR\n")
     first = int(said.split()[0]) - 1
     assert first > max(without)
     assert _sets(directory, "app1") == set(range(6))
@@ -295,7 +295,7 @@ def test_a_run_waits_for_the_node_of_its_server_and_says_how_it_is_started(forei
         assert check.returncode == 0, check.stderr
         run.process.wait(150)
     assert run.process.returncode == 3, run.said
-    assert "db is back: its paths take part from set 2 on" in run.said
+    assert "db is back: its paths are measured again from set 2 on" in run.said
     assert _sets(directory, "app1") == {0, 1}
 
 
@@ -383,7 +383,7 @@ def test_another_version_is_refused_by_a_sentence(foreign: Foreign) -> None:
     finally:
         _set_version(foreign, setup.RAY)
     assert done.returncode == 3
-    assert "has another Ray or Python: Ray 2.49.0" in done.stderr
+    assert "has a different Ray or Python: Ray 2.49.0" in done.stderr
     assert f"here: Ray {setup.RAY}" in done.stderr
     assert "Traceback" not in done.stderr
 

@@ -194,7 +194,7 @@ def test_paths_go_on_without_a_lost_host_and_with_it_when_it_is_back(
     assert found.outcome == "interrupted"
     assert any("host app2 was lost" in note and "all but: " in note for note in found.notes)
     (back,) = [note for note in found.notes if note.startswith("app2 is back")]
-    first = int(re.fullmatch(r"app2 is back: its paths take part from set (\d) on", back)[1])  # type: ignore[index]
+    first = int(re.fullmatch(r"app2 is back: its paths are measured again from set (\d) on", back)[1])  # type: ignore[index]
     assert f"set {first} on" in errors
     assert len([each for each in found.clocks if (each.host, each.when) == ("app2", "before")]) == 2
     assert _whole_sets(found, "app1") == {0, 1, 2}
@@ -229,7 +229,7 @@ def test_stages_without_a_load_host_go_on_until_it_is_back(loopback: Lab, tmp_pa
     finally:
         under_way.kill()
     _check_said(under_way, errors, "app2")
-    assert "go on all but: stage 'mixed', stage 'open loop'" in " ".join(errors.split())
+    assert "continue without it, except: stage 'mixed', stage 'open loop'" in " ".join(errors.split())
     found = reader.read_as_written(directory)
     back = next(note for note in found.notes if note.startswith("app2 is back"))
     first = int(back.split()[-2]) - 1

@@ -93,7 +93,9 @@ def test_a_client_that_waits_for_ever_is_ended_with_its_servers_host(namespaces:
     assert under_way.returncode == 3, errors
     found = reader.read_as_written(directory)
     assert any("host app1 was lost: it waits for host db" in note for note in found.notes)
-    assert {f"{host} is back: its paths take part from set 2 on" for host in ("app1", "db")} <= set(found.notes)
+    assert {f"{host} is back: its paths are measured again from set 2 on" for host in ("app1", "db")} <= set(
+        found.notes
+    )
     assert (0, 1) in found.done.sets
     assert not found.all(FailureRecord)
 

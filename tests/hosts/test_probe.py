@@ -221,13 +221,13 @@ def test_what_cannot_be_there_is_said_by_that_host(namespaces: Lab, server: Serv
     [
         (["--hosts", "{file}", "--from", "app9"], "--from app1, or --from app2"),
         (["--hosts", "{file}", "--from", "db"], "host 'db' has neither the role client nor load"),
-        (["--hosts", "{file}"], "--from is missing: the host that asks"),
-        (["--from", "app1"], "no file says where that host is"),
-        (["--hosts", "{file}", "--cluster", "10.0.0.1:1", "--from", "app1"], "both say where hosts are"),
+        (["--hosts", "{file}"], "--from is missing: name the host to probe from"),
+        (["--from", "app1"], "no hosts file was given"),
+        (["--hosts", "{file}", "--cluster", "10.0.0.1:1", "--from", "app1"], "exclude each other"),
         (["--hosts", "{file}", "--from", "app1", "--connections", "1"], "expected 2 or more"),
         (["--hosts", "{file}", "--from", "app1", "--query", "DELETE FROM t"], "only a single SELECT"),
         (["--hosts", "{file}", "--from", "app1", "--adapters", "{adapters}"], "--adapters is not available with"),
-        (["--hosts", "{file}", "--from", "app1", "--jar", "own.jar"], "its name must be absolute"),
+        (["--hosts", "{file}", "--from", "app1", "--jar", "own.jar"], "its path must be absolute"),
     ],
 )  # fmt: skip
 def test_mistakes_are_found_before_hosts_are_joined(namespaces: Lab, words: list[str], said: str) -> None:
@@ -243,7 +243,7 @@ def test_mistakes_are_found_before_hosts_are_joined(namespaces: Lab, words: list
 def test_a_relative_name_is_no_file_of_a_host(namespaces: Lab) -> None:
     done = namespaces.rowpath("probe", "own.db", "--table", "t", *_from(namespaces))
     assert done.returncode == 2
-    assert "own.db: no URL, so a file of host app1: its name must be absolute" in done.stderr
+    assert "own.db is not a URL, so it is a file of host app1: its path must be absolute" in done.stderr
 
 
 def test_an_interrupted_probe_keeps_what_it_found(namespaces: Lab, server: Server, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_hosts_over_ssh_from_up_to_down(hosts: Lab, tmp_path: Path) -> None:
         assert all(each.ok for each in found.all(VerifyRecord))
         again = hosts.rowpath("hosts", "up", str(hosts.file))
         assert again.returncode == 2
-        assert "are up already" in again.stderr
+        assert "are already up" in again.stderr
     finally:
         hosts.down()
     assert hosts.mine() == {}
@@ -74,7 +74,7 @@ def test_a_node_that_ended_is_started_again_over_ssh(hosts: Lab, tmp_path: Path)
         finally:
             under_way.kill()
         assert under_way.returncode == 3, errors
-        assert "app2 is back: its paths take part from set " in errors
+        assert "app2 is back: its paths are measured again from set " in errors
         assert (0, 3) in reader.read_as_written(directory).done.sets  # the last one, of all paths
     finally:
         hosts.down()
@@ -152,10 +152,10 @@ def _rewrite(file: Path, hosts: Lab, change: Callable[[str], str]) -> None:
     ("breaks", "said", "hint"),
     [
         (_unknown_key, "ssh does not know its key", "connect once by hand"),
-        (_changed_key, "its key is not the one that ssh knows", "ssh-keygen -R"),
+        (_changed_key, "its key differs from the one that ssh knows", "ssh-keygen -R"),
         (_no_key, "ssh cannot log in without a password", "ssh-copy-id"),
         (_wrong_path, "a place/nothing' does not run there", 'rowpath = "/path/rowpath"'),
-        (_another_version, "has another Rowpath", "copy this one there"),
+        (_another_version, "has a different Rowpath", "copy this Rowpath there"),
         (_another_python, "has Python 3.10.2", "install Python"),
         pytest.param(_no_answer, "did not answer within 30 s", "try by hand: ssh", marks=pytest.mark.long),
         (_something_else, "status 3, welcome", "try by hand: ssh"),

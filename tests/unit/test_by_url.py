@@ -77,7 +77,7 @@ def test_the_password_comes_from_a_variable_or_a_private_file(monkeypatch: pytes
     file.write_text("of the file\n")
     text = f"mysql://u@h/d?create-tables=yes&password_file={file}"
     file.chmod(0o640)
-    with pytest.raises(UsageError, match="open to others") as refused:
+    with pytest.raises(UsageError, match="readable by other users") as refused:
         read_url(KIND, text)
     assert refused.value.hint == f"chmod 600 {file}"
     file.chmod(0o600)

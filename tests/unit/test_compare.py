@@ -182,7 +182,7 @@ def test_several_runs_a_side(base: Path, slower: Path, tmp_path: Path) -> None:
 
 def test_runs_of_one_side_on_two_machines_are_an_error(base: Path, slower: Path, tmp_path: Path) -> None:
     other = bend(write_copy(base, tmp_path / "other"), environment(cpus=64))
-    with pytest.raises(UsageError, match="the runs of base are not alike: machine"):
+    with pytest.raises(UsageError, match="the runs of base differ: machine"):
         compare([base, other], [slower], ())
 
 

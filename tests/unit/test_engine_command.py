@@ -95,7 +95,7 @@ def test_a_fetch_without_consent_fetches_nothing(one: Fetched, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("up", "engine up: one NAME is needed"),
+        ("up", "engine up needs one NAME"),
         ("up nothing", "unknown engine 'nothing'"),
         ("up sqlite", "sqlite has no server"),
         ("up null", "null has no server"),
@@ -108,8 +108,8 @@ def test_a_fetch_without_consent_fetches_nothing(one: Fetched, monkeypatch: pyte
         ("fetch nothing", "unknown optional engine 'nothing'"),
         ("down postgresql", "postgresql is not running"),
         ("status durability=none", "engine status takes no COORDINATE=VALUE"),
-        ("list postgresql", "engine list: it takes no NAME"),
-        ("down", "engine down: one NAME is needed"),
+        ("list postgresql", "engine list takes no NAME"),
+        ("down", "engine down needs one NAME"),
     ],
 )
 def test_wrong_words_are_errors_of_usage(
@@ -166,7 +166,7 @@ def test_what_a_killed_keeper_left_is_noticed_and_removed(cache: Path) -> None:
     assert state is not None
     assert state.supervisor_pid == supervisor.pid
     assert stat.S_IMODE(engine_state.private("h2").stat().st_mode) == 0o700
-    with pytest.raises(UsageError, match="h2 is up already"), engine_state.claimed("h2"):
+    with pytest.raises(UsageError, match="h2 is already running"), engine_state.claimed("h2"):
         pass
     assert engine_state.read("h2") is not None  # whoever failed to claim it has removed nothing
     supervisor.send_signal(signal.SIGKILL)

@@ -29,7 +29,7 @@ def test_a_wait_is_a_round_trip_what_the_server_executes_and_the_rest() -> None:
     assert parts(found) == {"libpq": 40_000, "executing": 500_000, "round trip": 60_000, "waiting": 400_000}
     assert found.server_says is not None and not found.server_says.overlaps
     assert server_sentence(found.server_says, found.operation_ns) == (
-        "The server says 500 µs (EXPLAIN ANALYZE), 50.0 % of it."
+        "The server reports 500 µs (EXPLAIN ANALYZE), 50.0 % of it."
     )
     unprepared = msgspec.structs.replace(WHOLE, path={"statement": "text"})
     assert parts(divided_wait(unprepared, 60_000.0, "", ServerTimes(0.1, 0.5), CLOCK))["executing"] == 600_000
@@ -39,7 +39,7 @@ def test_a_wait_shorter_than_what_the_server_says_stays_whole() -> None:
     found = divided_wait(WHOLE, 60_000.0, "SELECT 1", ServerTimes(0.0, 2.0), CLOCK)
     assert parts(found) == {"libpq": 40_000, "waiting": 960_000}
     assert found.server_says is not None and found.server_says.overlaps
-    assert "in part both work at once" in server_sentence(found.server_says, found.operation_ns)
+    assert "both sides work at once for a part of it" in server_sentence(found.server_says, found.operation_ns)
     both = divided_wait(WHOLE, 60_000.0, "SELECT 1", ServerTimes(0.0, 0.93), CLOCK)
     assert parts(both) == {"libpq": 40_000, "waiting": 960_000}
     assert both.server_says is not None and not both.server_says.overlaps

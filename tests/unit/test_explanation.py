@@ -28,7 +28,7 @@ def test_parts_that_add_up() -> None:
     assert printed[0] == "C TCP · keyed.read"
     assert any(line.startswith("client  libpq") and "6.00 µs  30.0 %" in line for line in printed)
     assert "        not explained: +4.1 % of 20.0 µs (95 %: 19.9–20.1 µs, 1,000 operations)" in printed
-    assert "        profiled, an operation took +1.2 %: the profiler gives shares only" in printed
+    assert "        profiling changed an operation's time by +1.2 %: only shares are taken from it" in printed
     assert printed.count("        a clock") == len(shown(WHOLE))
 
 

@@ -162,7 +162,7 @@ def test_a_path_is_compared_with_the_one_that_differs_only_so() -> None:
     [
         (["statement"], True, "invalid --against 'statement': expected COORDINATE=VALUE"),
         (["statement=a,b"], True, "invalid --against 'statement=a,b'"),
-        (["statement=text"], False, "--against compares flame graphs, --no-flame leaves them out"),
+        (["statement=text"], False, "--against needs the flame graphs that --no-flame leaves out"),
     ],
 )
 def test_against_what(words: list[str], flames: bool, error: str) -> None:
@@ -172,7 +172,10 @@ def test_against_what(words: list[str], flames: bool, error: str) -> None:
 
 @pytest.mark.parametrize(
     ("against", "error"),
-    [("statement=bound", "no path of tour is like"), ("transport=tcp", "--against names the chosen paths themselves")],
+    [
+        ("statement=bound", "no path of tour differs from"),
+        ("transport=tcp", "--against selects the chosen paths themselves"),
+    ],
 )
 def test_no_path_to_compare_with(against: str, error: str) -> None:
     wanted = explain_flames.parse_against([against], "tour")

@@ -252,7 +252,8 @@ def test_the_terminal_the_page_and_the_reason() -> None:
     assert any(line.startswith("server  works") and "20.0 ns" in line for line in text)
     assert any(line.startswith("→       on the way to the server") for line in text)
     assert (
-        text[-1].strip() == "the slowest took 42.0 ns, 20.0 ns of it: server works; stamped, an operation took +1.0 %"
+        text[-1].strip()
+        == "the slowest took 42.0 ns, 20.0 ns of it: server works; stamping changed an operation's time by +1.0 %"
     )
     drawn = ElementTree.fromstring(str(hops_drawing.draw(found, "key", sentence(one, found))))
     assert len([each for each in drawn.iter("line") if each.get("class") == "arrow"]) == 2

@@ -92,8 +92,8 @@ def test_secrets_come_from_the_file_or_from_the_environment(tmp_path: Path, monk
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (MISMATCH, "another Ray or Python: Ray 2.49.0, Python 3.12.1; here: Ray 2.60.0, Python 3.11.7"),
-        (f"Failed to connect to Ray cluster at {ADDRESS}", "this machine, 10.0.0.1, is no node of it"),
+        (MISMATCH, "a different Ray or Python: Ray 2.49.0, Python 3.12.1; here: Ray 2.60.0, Python 3.11.7"),
+        (f"Failed to connect to Ray cluster at {ADDRESS}", "this machine, 10.0.0.1, is not one of its nodes"),
         ("something else", "cannot join the cluster 10.0.0.5:6379: something else"),
     ],
 )
@@ -113,7 +113,10 @@ def test_a_host_without_rowpath_is_a_sentence() -> None:
     [
         ('[cluster]\naddress = "10.0.0.5"', "invalid address '10.0.0.5'"),
         (f'[cluster]\naddress = "{ADDRESS}"\n[[host]]\nname = "db"\naddress = "10.0.0.1"\nroles = []', "labels of the"),
-        ('[cluster]\ntoken = "x"\n[[host]]\nname = "db"\naddress = "10.0.0.1"\nroles = ["server"]', "token is of a"),
+        (
+            '[cluster]\ntoken = "x"\n[[host]]\nname = "db"\naddress = "10.0.0.1"\nroles = ["server"]',
+            "token is only for an existing",
+        ),
     ],
 )
 def test_a_mistake_in_a_file_has_its_line(tmp_path: Path, text: str, said: str) -> None:

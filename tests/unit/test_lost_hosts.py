@@ -79,7 +79,8 @@ def test_paths_that_do_not_need_the_host_go_on_and_the_run_is_not_complete(world
     assert [world.lost.needed_by(path) for path in world.paths] == [False, True, True]
     (note,) = world.notes
     assert note == (
-        "host app2 was lost: it is gone; 3.0 s after the run's begin; without it go on all but: path 1, null"
+        "host app2 was lost: it is gone; 3.0 s after the run's begin; "
+        "all paths continue without it, except: path 1, null"
     )
     assert world.forgotten == ["app2"]
     assert world.called == world.awaited == ["app2"]
@@ -94,7 +95,7 @@ def test_a_host_that_is_back_is_used_from_the_next_set_on_and_the_run_is_not_com
     assert world.notes == []
     world.lose("db2")
     world.lost.look("set 3")
-    assert world.notes[1:] == ["db2 is back: its paths take part from set 3 on"]
+    assert world.notes[1:] == ["db2 is back: its paths are measured again from set 3 on"]
     assert world.brought_up == ["db2"]
     assert world.records == ["what it is"]
     assert not any(world.lost.needed_by(path) for path in world.paths)
@@ -109,13 +110,13 @@ def test_without_a_load_host_stages_of_other_clients_go_on() -> None:
     )
     world = World(("app1", "db"), stages=stages)
     world.lose("load2")
-    assert world.notes[0].endswith("without it go on all but: stage 'mixed'")
+    assert world.notes[0].endswith("all paths continue without it, except: stage 'mixed'")
     path = world.paths[0]
     assert not world.lost.needed_by(path)
     assert world.lost.load(path, ["observer", "readers"])
     assert not world.lost.load(path, ["observer"])
     world.lose("load1")
-    assert world.notes[1].endswith("without it go on all but: stage 'mixed'")
+    assert world.notes[1].endswith("all paths continue without it, except: stage 'mixed'")
     with pytest.raises(HostLost, match="host load2 was lost"):
         world.lose("load2")
 
@@ -145,7 +146,10 @@ def test_without_the_last_host_a_run_waits_and_goes_on_with_the_next_set(world: 
     assert world.called == []  # where no set follows it is not started again
     world.there, world.looks_before_back = {"db": ["what it is"]}, 100
     world.lost.look("set 2")
-    assert world.notes[1:] == ["waiting for host db, at most 60 s", "db is back: its paths take part from set 2 on"]
+    assert world.notes[1:] == [
+        "waiting for host db, at most 60 s",
+        "db is back: its paths are measured again from set 2 on",
+    ]
     assert world.called == ["db"]
     assert 0 < sum(no_time) < 60
     assert not world.lost.leave_nothing

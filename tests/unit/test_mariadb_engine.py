@@ -53,7 +53,7 @@ def test_columns(column: Column, spelt: str) -> None:
 
 def test_types_that_would_not_be_exact_are_refused_with_the_reason() -> None:
     assert "1970 to 2038" in ENGINE.supports("timestamptz")
-    assert ENGINE.supports("array") == "MariaDB: there are no arrays"
+    assert ENGINE.supports("array") == "MariaDB: there is no array type"
     assert ENGINE.supports("uuid") == ENGINE.supports("integer") == ""
     assert ENGINES["mysql"].supports("interval").startswith("MySQL: ")
 

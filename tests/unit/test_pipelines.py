@@ -70,9 +70,9 @@ def test_a_pipeline_parts_comparisons() -> None:
     [
         ({"kind": "load"}, "queries and single writes"),
         ({"kind": "connect"}, "queries and single writes"),
-        ({"parameters": None}, "nothing to be pipelined with"),
-        ({"union": True}, "nothing to be pipelined with"),
-        ({"transaction": "transaction"}, "COMMIT is awaited"),
+        ({"parameters": None}, "cannot be pipelined"),
+        ({"union": True}, "cannot be pipelined"),
+        ({"transaction": "transaction"}, "COMMIT waits for its reply"),
         ({"stamps": True}, "no stamps"),
         ({}, ""),
         ({"kind": "execute"}, ""),
@@ -200,7 +200,7 @@ def test_the_report_shows_a_path_beside_itself_without_pipelines(tmp_path: Path)
     cells = [row.cells for row in section.grid.rows]
     assert [row[:2] for row in cells] == [("one by one", "off"), ("in tens", "10")]
     assert cells[1][3].startswith(("2.9", "3.0"))
-    assert section.opening.sentence.startswith("Most is gained by in tens: ")
+    assert section.opening.sentence.startswith("in tens gains most: ")
 
 
 def cells_of(folder: Path, paths: list[factory.MadePath]) -> Cells:

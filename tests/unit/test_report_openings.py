@@ -75,7 +75,7 @@ def test_clients_at_once(tmp_path: Path) -> None:
 
 def test_retrieval_in_parts(tmp_path: Path) -> None:
     found = opening(test_scaling.analysed(tmp_path, test_scaling.CONTENDED), "scan-read-parts-0")
-    assert re.match(r"Most is gained by libpq: [\d.]+× \([\d.–]+\) with \d+ clients\.", found.sentence)
+    assert re.match(r"libpq gains most: [\d.]+× \([\d.–]+\) with \d+ clients\.", found.sentence)
     assert "grey, dashed: ideal" in found.curves
 
 

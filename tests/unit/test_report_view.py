@@ -80,7 +80,7 @@ def test_findings_are_marked_beside_the_rows_that_they_are_about() -> None:
 
 def test_means_that_hide_a_periodic_cost_stand_beside_the_medians() -> None:
     grid = _view().operations[0].rankings[0].section.grid
-    at = [column.title for column in grid.columns].index("by means")
+    at = [column.title for column in grid.columns].index("mean ratio")
     assert next(row.cells[at] for row in grid.rows if row.cells[1] == "derby server") == "9.40×"
 
 

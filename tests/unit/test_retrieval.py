@@ -106,8 +106,8 @@ def test_without_a_floor_the_table_says_why(tmp_path: Path) -> None:
     assert "no raw read" in retrieval_grid(file).note
     text = io.StringIO()
     write_markdown(analysis, text)
-    assert "scan.read out of postgresql" in text.getvalue()
-    assert any("out of file" in section.grid.caption for section in view(analysis).across)
+    assert "scan.read from postgresql" in text.getvalue()
+    assert any("from file" in section.grid.caption for section in view(analysis).across)
 
 
 @pytest.mark.parametrize(("tenth", "enough"), [(1.5, 1000), (1.0, 10)])

@@ -130,7 +130,7 @@ def test_every_form_shows_it(tmp_path: Path) -> None:
     shown = view(analysis)
     (section,) = (each for each in shown.across if "in parts at once" in each.grid.caption)
     assert section.leading
-    assert "Most is gained by libpq" in section.opening.sentence
+    assert "libpq gains most" in section.opening.sentence
     chart = scaling_chart(analysis.scalings)
     assert chart is not None
     points = chart.curves[0].points

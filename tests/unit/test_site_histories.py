@@ -121,7 +121,7 @@ def test_a_change_without_a_new_version_says_so(tmp_path: Path) -> None:
     }
     history = _histories(_runs(tmp_path, made))[0]
     assert [each.what for each in history.changes] == [
-        "pgjdbc 1.0, 2025-05-15 → 2025-06-15, with no change that the runs state"
+        "pgjdbc 1.0, 2025-05-15 → 2025-06-15, with no other recorded change"
     ]
 
 

@@ -90,10 +90,10 @@ BENT: dict[str, tuple[Callable[[list[Record]], object], str]] = {
     "negative": (lambda r: _first(r, "sample").update(rows=-1), "1 of its blocks have negative counts"),
     "touch": (
         lambda r: _first(r, "sample").update(touch="00", expected_touch=["aa"], touch_ok=True),
-        "1 of its blocks have a touch sum that is not as they say",
+        "1 of its blocks have a touch sum that contradicts their status",
     ),
-    "verdict": (lambda r: _first(r, "verify").update(digest="6071:00"), "1 digests are called right and are not"),
-    "digests": (_other_digest, "its paths delivered 2 different digests of scan.read, 6071 rows, all called right"),
+    "verdict": (lambda r: _first(r, "verify").update(digest="6071:00"), "1 digests are marked right and differ"),
+    "digests": (_other_digest, "its paths delivered 2 different digests of scan.read, 6071 rows, all marked right"),
     "unproven": (_unproven, "were not verified"),
     "disturbed": (_half_disturbed, "of its blocks were disturbed, more than 20.0 %"),
     "refused": (_all_disturbed, "the machine was too busy for some of its paths"),
@@ -150,7 +150,7 @@ def test_a_run_whose_rows_are_not_those_of_the_others_is_refused(tmp_path: Path)
     assert [each.problems for each in check([tmp_path])] == [
         (),
         (),
-        ("its rows of scan.read:6071 are not those of the other runs of the same data",),
+        ("its rows of scan.read:6071 differ from those of the other runs of the same data",),
     ]
 
 

@@ -131,7 +131,7 @@ def test_a_cursor_ends_after_its_columns() -> None:
     [
         (command(b"\x03LOAD DATA LOCAL INFILE 'x'"), packets(b"\xfbx"), "LOAD DATA LOCAL"),
         (command(b"\x11me"), b"", "command 0x11"),
-        (packets(b"\x03SELECT 1", first=2), b"", "no command"),
+        (packets(b"\x03SELECT 1", first=2), b"", "not a command"),
         (command(b"\x03CREATE USER a IDENTIFIED BY 'x'"), b"", "sets a password"),
     ],
 )

@@ -137,7 +137,7 @@ def test_the_state_follows_the_statements() -> None:
         (message("Q", b"LISTEN a\0"), message("A", b"\0\0\0\1a\0\0"), "notification"),
         (message("Q", b"ALTER ROLE me PASSWORD 'x'\0"), b"", "sets a password"),
         (message("P", b"\0CREATE USER a IDENTIFIED BY 'x'\0\0\0"), b"", "sets a password"),
-        (b"Q\0\0\0\1", b"", "no message"),
+        (b"Q\0\0\0\1", b"", "not a message"),
     ],
 )
 def test_what_no_tape_holds_is_named(asked: bytes, reply: bytes, why: str) -> None:

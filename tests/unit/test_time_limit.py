@@ -47,7 +47,7 @@ def test_a_delayed_run_begins_no_set_that_would_outlast_the_limit(clock: Clock) 
     clock.now_s += 15  # engines took longer than estimated
     begun, notes = measured(limit, clock, [20.0, 20.0, 20.0])
     assert begun == [0, 1]
-    assert notes == ["2 of 3 sets measured: another would outlast --within 1 min 00 s"]
+    assert notes == ["2 of 3 sets measured: another would exceed --within 1 min 00 s"]
 
 
 def test_the_longest_set_is_what_the_next_is_expected_to_take(clock: Clock) -> None:

@@ -161,7 +161,7 @@ def _said(each: Retrieval) -> Iterator[Said]:
     for path in each.paths:
         best.setdefault(path.form, path)
     conditions = ", ".join(filter(None, (each.regime, each.conditions)))
-    where = f"{each.workload}.{each.phase} out of {each.engine} ({conditions})"
+    where = f"{each.workload}.{each.phase} from {each.engine} ({conditions})"
     named = [
         f"by {kind} {path.name} is the fastest, {text.duration(path.cost_ns)}{_distance(path, each)}"
         for kind, path in best.items()

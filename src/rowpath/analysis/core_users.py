@@ -71,6 +71,6 @@ def refusal(evidence: Evidence) -> str:
     host = evidence.journal.run.options.get("from_host")
     machine = f"Host {host}" if host else "The machine"
     return (
-        f"{machine} was too busy to measure {who} in {where}{users}. Nothing is said of them. "
-        f"Stop what runs beside, then: {evidence.rerun()}"
+        f"{machine} was too busy to measure {who} in {where}{users}. They are not ranked. "
+        f"Stop the other programs, then: {evidence.rerun()}"
     )

@@ -70,10 +70,10 @@ def probe_sentences(probe: Probe | None) -> Iterator[Said]:
     snippets = {snippet.name: snippet for snippet in probe.snippets}
     for each in probe.tried:
         if each.baseline == YOURS and (each.status != "ok" or each.ratio is None):
-            yield Said("probe", f"You use {each.said}: it has no figure here ({each.left or each.status}).")
+            yield Said("probe", f"You use {each.said}, which has no figure here ({each.left or each.status}).")
     compared = [best for best in probe.languages if best.baseline is not None]
     if busy := [best.title or best.language for best in compared if _too_busy(best)]:
-        yield Said("probe", f"{words(busy)}: not known which is faster, because the machine was too busy.")
+        yield Said("probe", f"{words(busy)}: the machine was too busy to show which path is faster.")
     for best in sorted(compared, key=lambda best: best.baseline is None or best.baseline.kind != YOURS):
         for sentence in _baseline_sentences(best, snippets):
             yield Said("probe", sentence)

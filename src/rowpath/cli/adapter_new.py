@@ -27,7 +27,7 @@ def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Ite
     if language not in languages():
         raise UsageError(f"unknown language '{language}'", suggest(language, languages()))
     if not _NAME.fullmatch(name):
-        raise UsageError(f"invalid driver name '{name}'", "small letters, digits, - and _, a letter first")
+        raise UsageError(f"invalid driver name '{name}'", "lower-case letters, digits, - and _, starting with a letter")
     if any((adapter.language, adapter.driver) == (language, name) for adapter in every_adapter()):
         raise UsageError(f"{language} adapter '{name}' already exists", "choose another name")
     engine = _engine(wanted)

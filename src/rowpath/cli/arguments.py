@@ -15,8 +15,8 @@ from rowpath.errors import UsageError
 
 EXIT_CODES = """exit codes:
   0    fine (findings included)
-  1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate), --fail-on fails,
-       or site --check refuses a run
+  1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate), a change exceeds
+       --fail-on, or site --check refuses a run
   2    usage or configuration
   3    a requirement is missing on this machine
   4    internal or protocol error
@@ -66,13 +66,13 @@ def build_parser() -> argparse.ArgumentParser:
     _add_engine(commands)
     _add_hosts(commands)
     _add_adapter(commands)
-    doctor = command(commands, "doctor", "show what can run here, what cannot, why, and how to enable it")
+    doctor = command(commands, "doctor", "show what can run here, what cannot and why, and how to enable it")
     add_shared(doctor, "--adapters", "--color")
     reading.add_show(commands)
     reading.add_compare(commands)
     reading.add_site(commands)
     selftest = command(commands, "selftest", "check Rowpath against measurements whose results are known")
-    selftest.add_argument("--full", action="store_true", help="the long forms too (about half an hour)")
+    selftest.add_argument("--full", action="store_true", help="run the long forms too (about half an hour)")
     selftest.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
     add_shared(selftest, "--color")
     setup = command(commands, "setup", "fetch and build everything that can run here, ahead of time")
@@ -94,7 +94,7 @@ def _add_list(commands: Any) -> None:
 
 
 def _add_engine(commands: Any) -> None:
-    parser = command(commands, "engine", "fetch an optional engine, or start a private server to look at")
+    parser = command(commands, "engine", "fetch an optional engine, or start a private server by hand")
     parser.add_argument("action", choices=("list", "fetch", "up", "down", "status"))
     parser.add_argument(
         "words",
@@ -106,18 +106,18 @@ def _add_engine(commands: Any) -> None:
     parser.add_argument(
         "--load", metavar="WORKLOAD", action="append", default=[], help="up: load the tables of this workload"
     )
-    parser.add_argument("--all", action="store_true", help="down: every running engine")
+    parser.add_argument("--all", action="store_true", help="down: stop every running engine")
 
 
 def _add_hosts(commands: Any) -> None:
-    parser = command(commands, "hosts", "join several hosts: client and server of a path apart, clients on many")
+    parser = command(commands, "hosts", "join several hosts: client and server on different hosts, or clients on many")
     parser.add_argument(
         "action",
         choices=("example", "setup", "check", "up", "status", "down", "node"),
-        help="example: print such a file; setup: fetch what joins hosts; up, status, down: on the hosts of FILE; "
-        "check: measure clocks and network; node: what up runs on a host",
+        help="example: print a hosts file; setup: fetch Ray, which joins hosts; up, status, down: start, show or stop "
+        "the hosts of FILE; check: measure clocks and network; node: used by up, on each host",
     )
-    parser.add_argument("words", nargs="*", metavar="FILE", help="the hosts (docs/hosts.md)")
+    parser.add_argument("words", nargs="*", metavar="FILE", help="the hosts file (docs/hosts.md)")
     parser.add_argument(
         "--cluster", metavar="ADDRESS", help="instead of FILE: a Ray cluster whose labels name the hosts"
     )
@@ -130,8 +130,8 @@ def _add_adapter(commands: Any) -> None:
         "words",
         nargs="*",
         metavar="WORD",
-        help="new: LANGUAGE NAME, and engine=ENGINE (sqlite); test: NAME, or a runner's command (options of its own "
-        "after --), and COORDINATE=VALUE to keep",
+        help="new: LANGUAGE NAME and engine=ENGINE (default sqlite); test: NAME or a runner's command (its own "
+        "options after --), and COORDINATE=VALUE to select paths",
     )
     parser.add_argument(
         "--into",
@@ -142,6 +142,6 @@ def _add_adapter(commands: Any) -> None:
     )
     add_shared(parser, "--adapters")
     parser.add_argument(
-        "--every", action="store_true", help="test: every path, not just the default with each other value once"
+        "--every", action="store_true", help="test: every path (default: the default path, then each other value once)"
     )
     add_shared(parser, "--color")

@@ -30,15 +30,15 @@ def add_run(commands: Any) -> None:
         "--tape",
         metavar="FILE",
         type=Path,
-        help="replay this tape instead of a server; without EXPERIMENT what was recorded on it",
+        help="replay this tape instead of using a server; without EXPERIMENT: run what it recorded",
     )
     parser.add_argument("--driver", metavar="NAMES", default="", help="short for driver=NAMES")
     parser.add_argument(
         "--version",
         metavar="VERSIONS",
         default="",
-        help="short for version=VERSIONS, of --driver: releases (42.7.8) and files of your build (a jar, a wheel or "
-        "folder, a libpq.so), measured in the same sets",
+        help="short for version=VERSIONS: releases of --driver (42.7.8) and files of your own build (a jar, a wheel "
+        "or folder, a libpq.so), measured in the same sets",
     )
     add_out(parser, "NAME")
     parser.add_argument(
@@ -68,7 +68,7 @@ def add_run(commands: Any) -> None:
         "--p99",
         metavar="GROUP=MS",
         default="",
-        help="search for the client group's highest rate whose 99th percentile of latency stays below MS",
+        help="search for the client group's highest rate with a 99th percentile of latency below MS",
     )
     parser.add_argument("--seconds", metavar="S", type=float, default=0.0, help="length of each stage of client groups")
     presets = parser.add_mutually_exclusive_group()
@@ -79,11 +79,11 @@ def add_run(commands: Any) -> None:
         presets,
         "--within",
         1.0,
-        "end in this time (3m, 90s): fewer sets, rounds and rows where needed; says what that costs in certainty",
+        "end within this time (3m, 90s), with fewer sets, rounds and rows where needed; shows the cost in certainty",
     )
     parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
     add_hosts(parser, "clients and servers on the hosts of this file (docs/hosts.md)")
-    waiting = f"wait at most so long, in all, until other programs leave the measured cores ({WAIT_FOR_QUIET_S:g}s)"
+    waiting = f"wait at most this long in total for other programs to leave the measured cores ({WAIT_FOR_QUIET_S:g}s)"
     add_time(parser, "--wait-for-quiet", 0.0, waiting, WAIT_FOR_QUIET_S)
     add_shared(parser, "--seed", "--timeout", "--together")
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
@@ -110,7 +110,7 @@ def add_probe(commands: Any) -> None:
         "--mine",
         metavar="DRIVER[,SETTING=VALUE…]",
         default="",
-        help="what you use now, to compare with (default: the commonest driver of each language as it ships)",
+        help="the driver that you use now, to compare with (default: each language's usual driver as it ships)",
     )
     parser.add_argument(
         "--connections", metavar="N", type=int, default=4, help="maximum number of connections at once (default 4)"
@@ -122,7 +122,7 @@ def add_probe(commands: Any) -> None:
         metavar="HOST",
         dest="from_host",
         default="",
-        help="ask from this host, where your program runs: its drivers, its cores, its way to the server",
+        help="probe from this host, where your program runs: with its drivers, cores and network",
     )
     add_out(parser, "probe")
     add_shared(parser, "--seed", "-q --quiet", "--tables", *SHARED_EXPORTS, "--adapters", "--color")
@@ -139,24 +139,29 @@ def add_explain(commands: Any) -> None:
     )
     add_query(parser)
     add_own_database(parser)
-    parser.add_argument("--phase", metavar="PHASE", default="", help="only this phase (default: all that read)")
+    parser.add_argument("--phase", metavar="PHASE", default="", help="only this phase (default: all phases that read)")
     parser.add_argument(
-        "-b", "--blocks", metavar="N", type=int, default=5, help="blocks of a second, and as many profiled (default 5)"
+        "-b",
+        "--blocks",
+        metavar="N",
+        type=int,
+        default=5,
+        help="number of one-second blocks; as many again are profiled (default 5)",
     )
-    parser.add_argument("--how", action="store_true", help="also show by which clock each part is known")
+    parser.add_argument("--how", action="store_true", help="also show which clock measured each part")
     parser.add_argument(
         "--no-flame",
         dest="flame",
         action="store_false",
-        help="leave out the flame graphs, which take some seconds more",
+        help="leave out the flame graphs; saves some seconds",
     )
     parser.add_argument(
         "--no-hops",
         dest="hops",
         action="store_false",
-        help="leave out the hops between client and server, for which servers of ours are restarted",
+        help="leave out the hops between client and server; they need a restart of Rowpath's own servers",
     )
-    counterparts = "also explain each path's like with this value, and show what differs"
+    counterparts = "also explain each path with this value instead, and show what differs"
     parser.add_argument("--against", metavar="COORDINATE=VALUE", nargs="+", default=[], help=counterparts)
     add_out(parser, "explain")
     add_shared(parser, "--timeout", "-q --quiet", "--color")
@@ -169,20 +174,23 @@ def add_tape(commands: Any) -> None:
         "words",
         nargs="*",
         metavar="URL or COORDINATE=VALUE",
-        help="the server: postgresql://…, mariadb://…, mysql://… or derby://…; the command that talks to it stands "
-        "after --, and finds the recording proxy in ROWPATH_URL and in place of {url}; with --experiment filters for "
-        "its paths",
+        help="the server: postgresql://…, mariadb://…, mysql://… or derby://…; put the command that talks to it "
+        "after --: ROWPATH_URL and {url} give it the recording proxy's URL; with --experiment: filters for its paths",
     )
     parser.add_argument("-o", "--out", metavar="FILE.tape", type=Path, required=True, help="the tape")
-    parser.add_argument("--scrub", action="store_true", help="replace the values of all rows by noise of the same size")
-    instead = "instead of a command: paths of this experiment on a server of Rowpath's own, each phase that reads"
+    parser.add_argument("--scrub", action="store_true", help="replace all values in rows with noise of the same size")
+    instead = "instead of a command: record this experiment's paths on Rowpath's own server, in each phase that reads"
     parser.add_argument("--experiment", metavar="NAME", default="", help=instead)
     add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")
-    parser = command(commands, "replay", "serve a tape: a driver meets the recorded server, without a database")
-    parser.add_argument("tape", metavar="FILE.tape", type=Path, help="then, after --, a command to run beside it")
-    parser.add_argument("--port", metavar="N", type=int, default=0, help="port of 127.0.0.1 (default: any free one)")
+    parser = command(commands, "replay", "serve a tape: drivers talk to the recorded server, without a database")
     parser.add_argument(
-        "--line-rate", action="store_true", help="send as fast as the kernel takes it, not in a server's small pieces"
+        "tape", metavar="FILE.tape", type=Path, help="after --: a command to run while the tape is served"
+    )
+    parser.add_argument("--port", metavar="N", type=int, default=0, help="port on 127.0.0.1 (default: any free port)")
+    parser.add_argument(
+        "--line-rate",
+        action="store_true",
+        help="send replies as fast as the kernel accepts them, not in the server's small pieces",
     )
 
 

@@ -27,8 +27,8 @@ def add_show(commands: Any) -> None:
 def _add_projection(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group(
         "projection",
-        "matrices instead of the answer, for the terminal, --export-markdown and --export-csv; COORD: a coordinate of "
-        "the paths, or path, phase, regime, stage, client_group",
+        "show matrices instead of the answer, for the terminal, --export-markdown and --export-csv; COORD: a "
+        "coordinate of the paths, or path, phase, regime, stage, client_group",
     )
     how: dict[str, Any] = {"metavar": "COORD[,COORD]", "type": listed, "default": ()}
     group.add_argument("--row", dest="rows", help="a row for each value (default: the first that varies)", **how)
@@ -66,14 +66,14 @@ def add_compare(commands: Any) -> None:
         action="append",
         choices=DIFFERENCES,
         default=[],
-        help=f"compare although this differs too ({', '.join(DIFFERENCES)})",
+        help=f"compare even if this differs too ({', '.join(DIFFERENCES)})",
     )
     parser.add_argument(
         "--fail-on",
         metavar="CHANGE=PERCENT",
         action="append",
         default=[],
-        help="exit with 1 when the interval of a path lies beyond it: slower=5%%, faster=5%%, or a metric that grew: "
+        help="exit with 1 when a path's interval lies beyond this: slower=5%%, faster=5%%, or a metric that grew: "
         "client_cpu=5%%",
     )
     parser.add_argument(
@@ -100,9 +100,13 @@ def add_site(commands: Any) -> None:
     )
     parser.add_argument("-o", "--out", metavar="SITE", type=Path, help="the directory of the site")
     parser.add_argument(
-        "--check", action="store_true", help="only print for each run whether a site accepts it; 1 when one is refused"
+        "--check",
+        action="store_true",
+        help="only show whether a site accepts each run; exit with 1 when it refuses one",
     )
     parser.add_argument(
-        "--without-pages", action="store_true", help="leave out the runs' own reports: a smaller site, sooner built"
+        "--without-pages",
+        action="store_true",
+        help="leave out the runs' own reports, for a smaller site that is built faster",
     )
     add_shared(parser, "-q --quiet")

@@ -32,8 +32,8 @@ def run(options: argparse.Namespace) -> int:
     wanted = parse_filters(options.filters)
     named = options.action in ("fetch", "up") or (options.action == "down" and not options.all)
     if len(options.words) != named:
-        what = "one NAME is needed" if named else "it takes no NAME"
-        raise UsageError(f"engine {options.action}: {what}", "rowpath engine list")
+        what = "needs one NAME" if named else "takes no NAME"
+        raise UsageError(f"engine {options.action} {what}", "rowpath engine list")
     if wanted and options.action != "up":
         raise UsageError(f"engine {options.action} takes no COORDINATE=VALUE", "rowpath engine up NAME durability=none")
     lines: dict[str, Callable[[], Iterator[str]]] = {
@@ -149,7 +149,8 @@ def _one(key: str, wanted: Filters, offered: tuple[str, ...]) -> str:
     values = wanted.get(key, offered[:1])
     if len(values) != 1 or values[0] not in offered:
         raise UsageError(
-            f"{key} '{','.join(values)}' is not available", f"one of: {', '.join(offered) or 'none, leave it out'}"
+            f"{key} '{','.join(values)}' is not available",
+            f"one of: {', '.join(offered)}" if offered else f"remove {key}=",
         )
     return values[0]
 

@@ -81,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
             shutil.rmtree(source.directory.path, ignore_errors=True)
         raise
     except KeyboardInterrupt:
-        kept = f"\n\nhint: what was explained until then: {source.kept}" if found else ""
+        kept = f"\n\nhint: the results so far are kept: {source.kept}" if found else ""
         print(f"\nerror: interrupted{kept}", file=sys.stderr)
         return 130
     finally:
@@ -170,11 +170,13 @@ def _of_run(path: Path, names: list[str], filters: Filters, against: Filters, op
     """
     records = read_as_written(path)
     if records.probe:
-        raise UsageError(f"{path} is a probe's: its password is not kept", "rowpath explain URL --query SQL")
+        raise UsageError(f"{path} is the run of a probe, which keeps no password", "rowpath explain URL --query SQL")
     if records.outcome != "complete":
         raise UsageError(f"the run in {path} has not ended", f"rowpath run --resume {path}")
     if options.directory:
-        raise UsageError("-o: explanations of a run are kept in the run", f"rowpath explain {path}")
+        raise UsageError(
+            "-o is not available here: explanations of a run stay in its directory", f"rowpath explain {path}"
+        )
     head = records.run
     of_run = {key: tuple(values) for key, values in head.options["filters"].items()}
 
@@ -248,7 +250,7 @@ def chosen(plan: Plan, names: list[str], phase: str = "") -> Plan:
     if len(paths) > MOST_PATHS:
         first = paths[0].path
         raise UsageError(
-            f"{len(paths)} paths match: explain takes at most {MOST_PATHS}, about 15 s for each phase of each",
+            f"{len(paths)} paths match: explain takes at most {MOST_PATHS}, at about 15 s per path and phase",
             f"{again} engine={first.engine} language={first.language}",
         )
     for planned in paths:

@@ -107,7 +107,7 @@ def likeness(one: Mapping[str, str], other: Mapping[str, str]) -> int:
 def parse_against(words: list[str], experiment: str, *, flame: bool = True) -> dict[str, tuple[str, ...]]:
     """The coordinates of `--against`; `flame`: whether stacks are sampled. Errors: UsageError."""
     if words and not flame:
-        raise UsageError("--against compares flame graphs, --no-flame leaves them out", f"rowpath explain {experiment}")
+        raise UsageError("--against needs the flame graphs that --no-flame leaves out", f"rowpath explain {experiment}")
     found: dict[str, tuple[str, ...]] = {}
     for word in words:
         key, mark, value = word.partition("=")
@@ -140,11 +140,11 @@ def with_counterparts(chosen: Plan, wide: Plan, against: Filters) -> Plan:
         best = max(there, key=lambda one: likeness(one.path.as_dict(), planned.path.as_dict()), default=None)
         if best is None or not _differs_only(best.path, planned.path, against):
             words = " ".join(f"{key}={values[0]}" for key, values in against.items())
-            what = f"no path of {chosen.experiment.name} is like {planned.name} but for {words}"
+            what = f"no path of {chosen.experiment.name} differs from {planned.name} only in {words}"
             raise UsageError(what, f"rowpath run {chosen.experiment.name} --plan")
         more.setdefault(best.path.id, best)
     if not more:
-        raise UsageError("--against names the chosen paths themselves", "choose another value")
+        raise UsageError("--against selects the chosen paths themselves", "choose another value")
     paths = (*(one for one in more.values() if one.path.id not in ids), *kept)
     return replace(chosen, paths=paths)
 

@@ -42,13 +42,15 @@ def lines(action: str, words: list[str], address: str | None = None) -> Iterator
     of_cluster = {"check": check, "status": status, "down": down}
     if address is not None:
         if action not in of_cluster or words:
-            raise UsageError(f"hosts {action} takes no {'FILE beside' if words else ''} --cluster", "rowpath hosts -h")
+            raise UsageError(
+                f"hosts {action} takes {'either FILE or' if words else 'no'} --cluster", "rowpath hosts -h"
+            )
         yield from of_cluster[action](address)
         return
     with_file = action in ("check", "up", "status", "down")
     if len(words) != with_file:
-        what = "one FILE is needed" if with_file else "it takes no FILE"
-        raise UsageError(f"hosts {action}: {what}", f"rowpath hosts {action}{' hosts.toml' if with_file else ''}")
+        what = "needs one FILE" if with_file else "takes no FILE"
+        raise UsageError(f"hosts {action} {what}", f"rowpath hosts {action}{' hosts.toml' if with_file else ''}")
     if action == "example":
         yield hosts_file.EXAMPLE.rstrip("\n")
         return
@@ -67,8 +69,8 @@ def _note(what: str) -> None:
 def up(file: Path) -> Iterator[str]:
     """Start what joins the hosts."""
     state = cluster.up(file, hosts_file.read(file), _note)
-    yield f"{len(state.hosts.host)} hosts are up, their head on {state.controller}:{state.port}"
-    yield "whoever has the cluster's token and certificates can run programs on these hosts as you"
+    yield f"{len(state.hosts.host)} hosts are up; their head is {state.controller}:{state.port}"
+    yield "anyone with the cluster's token and certificates can run programs on these hosts as you"
     yield f"check them: rowpath hosts check {file}"
     yield f"stop them: rowpath hosts down {file}"
 
@@ -156,7 +158,7 @@ def way_text(record: WayRecord) -> str:
 
 
 @contextlib.contextmanager
-def joined(file: Source, rest: str = "a run goes on with: rowpath run --resume DIR") -> Iterator[Session]:
+def joined(file: Source, rest: str = "resume a run with: rowpath run --resume DIR") -> Iterator[Session]:
     """The hosts of a file or a cluster while the body runs. Errors: RowpathError; a host that is lost is one too.
 
     `rest`: how to go on when they are up again.

@@ -12,13 +12,13 @@ from rowpath.errors import UsageError
 from rowpath.model.path import TOGETHER
 
 EXPORTS = {
-    "json": "the results as json",
-    "csv": "the results as csv",
+    "json": "the results as JSON",
+    "csv": "the results as CSV",
     "parquet": "the results as Parquet (needs the Python package pyarrow)",
-    "markdown": "the results as markdown",
-    "timeline": "every second of client groups as csv",
-    "bencher": "the figures that count in Bencher's Metric Format",
-    "github_benchmark": "the figures that count for github-action-benchmark (customSmallerIsBetter)",
+    "markdown": "the results as Markdown",
+    "timeline": "every second of client groups as CSV",
+    "bencher": "the valid figures in Bencher's Metric Format",
+    "github_benchmark": "the valid figures for github-action-benchmark (customSmallerIsBetter)",
 }
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 SELECTED = (

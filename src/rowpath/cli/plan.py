@@ -127,7 +127,7 @@ def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
         console.print(f"  skipped {name} in {stages}: {reason}", highlight=False)
     if data := disk_estimate.estimate(plan).text():
         console.print(data, highlight=False)
-    more = ", and more where sets are added for wide intervals" if measure.max_sets > measure.sets else ""
+    more = ", more if wide intervals need more sets" if measure.max_sets > measure.sets else ""
     console.print(f"estimated time: {estimate_s(plan) / 60:.1f} min, not counting builds{more}", highlight=False)
     if cost:
         console.print(cost, highlight=False, soft_wrap=True)

@@ -42,7 +42,7 @@ def _from_host(options: argparse.Namespace, wanted: ProbeOptions, progress: Prog
 
     source = words.source_of_hosts(options)
     if not source:
-        what = f"--from {wanted.from_host}: no file says where that host is"
+        what = f"--from {wanted.from_host}: no hosts file was given"
         raise UsageError(what, f"--hosts hosts.toml --from {wanted.from_host}")
     known = hosts_file.of(source)
     if known.host:

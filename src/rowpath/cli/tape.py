@@ -48,7 +48,7 @@ def _experiment(options: argparse.Namespace, filters: Filters) -> int:
     if options.words or options.program:
         raise UsageError("--experiment takes filters only, no URL and no command", "engine=postgresql driver=psycopg")
     if options.scrub:
-        raise UsageError("the rows of an experiment are generated: there is nothing to scrub", "leave --scrub away")
+        raise UsageError("the rows of an experiment are generated: there is nothing to scrub", "remove --scrub")
     plan = plan_for(options.experiment, filters, seed=1)
     experiment.check(plan)
     progress = live.make(options.quiet, options.color)
@@ -68,9 +68,11 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
         raise UsageError("no command to record", EXAMPLE)
     target = read_target(options.words[0], os.environ)
     if target.engine not in PROTOCOLS or target.deployment != "server":
-        raise UsageError(f"a tape cannot hold {target.engine}: only {IN_WORDS}, of a server", EXAMPLE)
+        raise UsageError(f"cannot record {target.engine}: a tape holds {IN_WORDS}, of a server", EXAMPLE)
     if target.tls == "on":
-        raise UsageError("a tape is recorded without TLS, which the URL demands", "sslmode=disable, where you may")
+        raise UsageError(
+            "a tape is recorded without TLS, which the URL demands", "sslmode=disable, if that is acceptable"
+        )
     to: tuple[str, int] | Path = (target.host, target.port)
     if target.transport == "unix":
         name = f".s.PGSQL.{target.port}" if target.engine == "postgresql" else ""
@@ -84,7 +86,9 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
     proxy.check()
     content = proxy.records.content()
     if any(secret.encode() in content for secret in target.secrets()):
-        raise UsageError("the password stands in a statement or a row: nothing is written", "--scrub, or another login")
+        raise UsageError(
+            "a statement or a row contains the password, so no tape was written", "use --scrub, or another login"
+        )
     _keep(options.out, _header(target, proxy, options.scrub), content)
     return _ended(code)
 
@@ -119,7 +123,7 @@ def _keep(file: Path, header: Header, content: bytes) -> None:
     print(f"{file}: {described(header)}, {file.stat().st_size:,} bytes")
     if server.ambiguous:
         print(
-            f"{server.ambiguous} requests had different replies each time: a replay refuses those that it cannot "
+            f"{server.ambiguous} requests got different replies each time: a replay refuses those that it cannot "
             "tell apart"
         )
 

@@ -69,6 +69,6 @@ def print_outcome(records: Records, console: Console, *, verbose: bool = False) 
         console.print(Text(clean(f"not run: {dropped.name}: {with_remedy(dropped.reason, dropped.remedy)}")))
     right = sum(record.ok is True for record in checked)
     bad = sum(failure.path_id in records.paths for failure in failures)
-    summary = f"{right} digests right over {len(records.paths)} paths; {bad} wrong or failed"
+    summary = f"{right} digests are right on {len(records.paths)} paths; {bad} wrong or failed"
     console.print(Text(summary, style="red" if bad else "green"))
     return bad

@@ -29,7 +29,7 @@ def experiment(options: argparse.Namespace) -> str | None:
 def source_of_hosts(options: argparse.Namespace) -> Path | str | None:
     """The file of hosts or the address of a cluster; None without both."""
     if options.hosts and options.cluster:
-        raise UsageError("--hosts and --cluster both say where hosts are", "give one of them")
+        raise UsageError("--hosts and --cluster exclude each other", "give one of them")
     source: Path | str | None = options.hosts or options.cluster
     return source
 

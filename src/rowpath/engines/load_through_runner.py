@@ -58,9 +58,7 @@ def connected(options: dict[str, Any], version: str = "") -> Iterator[Runner]:
         yield runner
         runner.request(protocol.Close, TIMEOUT_S, expect=protocol.CloseReply)
     except RunnerFailure as failure:
-        raise RowpathError(
-            f"the database of {options['engine']} could not be worked on: {failure}", "rowpath doctor"
-        ) from failure
+        raise RowpathError(f"cannot use the database of {options['engine']}: {failure}", "rowpath doctor") from failure
     finally:
         runner.stop()
 

@@ -95,7 +95,7 @@ class LostHosts:
         for name, groups in stages.items():
             if any(lost.host in hosts.loads(each, groups) for each in self._able()):
                 names.append(f"stage '{name}'")
-        context.note(f"{when}; without it go on all{' but: ' if names else ''}{', '.join(names)}")
+        context.note(f"{when}; all paths continue without it{', except: ' if names else ''}{', '.join(names)}")
         hosts.call_back(lost)
         hosts.wait_until_idle(lost.host)
 
@@ -137,7 +137,7 @@ class LostHosts:
                 for key in keys:
                     if key[-1] == host:
                         self._bring_up(key)
-                context.note(f"{host} is back: its paths take part from {where} on")
+                context.note(f"{host} is back: its paths are measured again from {where} on")
 
     def end(self) -> None:
         """Errors: HostLost when there was one: the run is not complete. One that is not back is named first."""

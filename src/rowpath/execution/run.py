@@ -147,7 +147,7 @@ def resume(
         raise UsageError(
             f"cannot resume this run: {len(gone)} of its paths can no longer run here"
             if gone
-            else "cannot resume this run: other paths would run now",
+            else "cannot resume this run: its paths would be different now",
             f"rowpath doctor; see the results: rowpath show {directory}",
         )
     scrubber = Scrubber()

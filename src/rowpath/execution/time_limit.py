@@ -32,7 +32,7 @@ class TimeLimit:
             left_s -= self._afterwards_s
             if number and longest_s > left_s:
                 within = fmt.clock(self._within_s or 0)
-                note(f"{number} of {count} sets measured: another would outlast --within {within}")
+                note(f"{number} of {count} sets measured: another would exceed --within {within}")
                 return
             yield number
             longest_s = max(longest_s, time.monotonic() - set_began_s)

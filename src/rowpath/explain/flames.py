@@ -85,7 +85,7 @@ def _sampled(worker: Worker, work: PreparedPhase, explanation: Explanation, dire
             results.append(one)
     found = [_side(side, pids, explanation, results) for side, pids in sides.items()]
     if any(side and py_spy.HOW in side.by and all(stack[-1] != BY_PERF for stack in side.samples) for side in found):
-        notes.append("client: the kernel's work is not in the graph, for perf did not sample it")
+        notes.append("client: the kernel's work is not in the graph, because perf did not sample it")
     notes += [text for one in results for text in (*one.missing, _cost(one, explanation))]
     return Flame(
         explanation.name,

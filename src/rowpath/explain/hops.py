@@ -141,7 +141,9 @@ def hops(
     each = len(trips) // max(1, operations)
     if not each or len(trips) % operations:
         what = "operations" if pipeline == 1 else "pipelines"
-        raise Unknown(f"{count(operations)} {what} had {count(len(trips))} round trips: not as many each")
+        raise Unknown(
+            f"{count(operations)} {what} had {count(len(trips))} round trips: their number per operation varies"
+        )
     rest = iter([trips[at : at + each] for at in range(0, len(trips), each)])
     together = [list(islice(rest, block)) for block in blocks]
     borders = [_borders(block) for block in together]

@@ -83,9 +83,9 @@ def explained(
                 failed(f"{each.name}: {query.scrubber.clean(failure.text)}")
                 continue
             if not digest:
-                note(f"the rows change: those of {found.name} are compared with no others")
+                note(f"the rows change between executions, so those of {found.name} are not compared")
             elif digests and digest not in digests:
-                failed(f"{found.name}: delivered other rows than {next(iter(digests.values()))}")
+                failed(f"{found.name}: its rows differ from those of {next(iter(digests.values()))}")
                 continue
             else:
                 digests.setdefault(digest, found.name)
@@ -218,6 +218,6 @@ def server_says(query: ProbedQuery, note: Callable[[str], None]) -> ServerTimes 
             found.append(clock.read_ms(text))
             time.sleep(time.monotonic() - asked_s)
     except (RowpathError, ValueError, KeyError) as error:
-        note(f"the server does not say what it needs: {query.scrubber.clean(str(error))}")
+        note(f"the server does not report its own time: {query.scrubber.clean(str(error))}")
         return None
     return ServerTimes(*(statistics.median(each) for each in zip(*found, strict=True)))

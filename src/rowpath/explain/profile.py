@@ -87,7 +87,9 @@ def attached(
         recorder = _started(event, (*where, *more), file)
         if recorder is not None:
             return recorder, event
-    raise EnvironmentMissing("perf may not look at our own processes", "sysctl kernel.perf_event_paranoid=2")
+    raise EnvironmentMissing(
+        "perf is not allowed to sample Rowpath's own processes", "sysctl kernel.perf_event_paranoid=2"
+    )
 
 
 def detach(recorder: processes.Process) -> None:

@@ -57,7 +57,7 @@ def sampling(pid: int, file: Path) -> Iterator[None]:
     finally:
         processes.stop(spy, ((signal.SIGINT, WRITE_S), *processes.AT_ONCE))
     if not file.is_file():
-        raise EnvironmentMissing(f"py-spy wrote nothing of process {pid}", REMEDY)
+        raise EnvironmentMissing(f"py-spy wrote nothing for process {pid}", REMEDY)
 
 
 def _wait_until_ready(spy: processes.Process, pid: int) -> None:

@@ -13,7 +13,7 @@ CALLS = (
     "|fdatasync|fsync|lseek64|fcntl64"
 )
 WRAPPER = re.compile(rf"_*(?:GI_+|libc_)?(?:{CALLS})")
-INSIDE = Frame("system call (not looked into)", KERNEL)
+INSIDE = Frame("system call (not broken down)", KERNEL)
 
 
 def entered(frame: Frame) -> bool:

@@ -16,7 +16,7 @@ from rowpath.machine.counters.call_stamps import Call, Kind
 
 LEAST_BESIDE = 0.05  # of the sends of the busiest connection: one that has fewer is no part of the operations
 MOST_OVERLAPPING = 0.01  # of the round trips: where more are under way at once, there is no one order of hops
-NOT_STAMPED = "the {side} sends without the C library, so that no call of it was stamped"
+NOT_STAMPED = "the {side} sends without the C library, so none of its calls was stamped"
 
 
 class Unknown(Exception):

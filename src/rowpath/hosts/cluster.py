@@ -63,11 +63,14 @@ def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
     """Start what joins the hosts, on each of them. UsageError when it is up; RowpathError, and nothing stays."""
     setup.require()
     if hosts.cluster.address:
-        raise UsageError(f"the cluster of {file} is there: others bring it up", f"rowpath hosts check {file}")
+        raise UsageError(
+            f"Rowpath does not start the cluster of {file}: its address says that it exists",
+            f"rowpath hosts check {file}",
+        )
     cluster = name_of(file)
     with _locked(cluster):
         if _state_file(cluster).is_file():
-            raise UsageError(f"the hosts of {file} are up already", f"rowpath hosts status {file}")
+            raise UsageError(f"the hosts of {file} are already up", f"rowpath hosts status {file}")
         controller = hosts.cluster.controller or address_towards(hosts.host[0].address)
         if controller == "127.0.0.1":  # Ray takes it for the machine's outer address, which no certificate names
             controller = ON_LOOPBACK
@@ -170,9 +173,9 @@ def _check_same(answers: dict[str, Answer]) -> None:
     ours = answers[CONTROLLER]
     for name, answer in answers.items():
         if (answer.rowpath, answer.code) != (ours.rowpath, ours.code):
-            what = f"host '{name}' has another Rowpath ({answer.rowpath}, {answer.code[:12]})"
+            what = f"host '{name}' has a different Rowpath ({answer.rowpath}, {answer.code[:12]})"
             raise EnvironmentMissing(
-                f"{what} than this machine ({ours.rowpath}, {ours.code[:12]})", "copy this one there"
+                f"{what} than this machine ({ours.rowpath}, {ours.code[:12]})", "copy this Rowpath there"
             )
         if _minor(answer.python) != _minor(ours.python):
             what = f"host '{name}' has Python {answer.python}, this machine {ours.python}"
@@ -238,5 +241,5 @@ def address_towards(address: str) -> str:
         try:
             probe.connect((address, 9))
         except OSError as error:
-            raise EnvironmentMissing(f"no way leads to {address}: {error.strerror}", "ip route") from error
+            raise EnvironmentMissing(f"no route to {address}: {error.strerror}", "ip route") from error
         return str(probe.getsockname()[0])

@@ -15,7 +15,7 @@ from rowpath.hosts.hosts_file import Source
 from rowpath.model.hosts import ClusterTable
 
 HEAD_TIMEOUT_S = 3.0
-SECRETS = "docs/hosts.md, a cluster that is there"
+SECRETS = "docs/hosts.md, section 'An existing cluster'"
 
 
 def state(source: Source) -> cluster.State:
@@ -41,8 +41,8 @@ def environment(table: ClusterTable) -> dict[str, str]:
     if lacks and not table.allow_open:
         what = f"the cluster {table.address} would be joined without {' and without '.join(lacks)}"
         raise EnvironmentMissing(
-            f"{what}: whoever reaches its ports could run programs as you",
-            f"{SECRETS}; or write allow_open = true under [cluster] of a file of hosts",
+            f"{what}: anyone who reaches its ports could run programs as you",
+            f"{SECRETS}; or write allow_open = true under [cluster] of a hosts file",
         )
     return added
 
@@ -79,11 +79,11 @@ def cannot_join(found: cluster.State, said: str) -> RowpathError:
     if "ersion mismatch" in words:
         cluster_has, _, ours = words.partition("This process")
         return EnvironmentMissing(
-            f"the cluster {where} has another Ray or Python:{_versions(cluster_has)}; here:{_versions(ours)}",
-            "start the cluster with the Ray and Python of here: rowpath hosts setup",
+            f"the cluster {where} has a different Ray or Python:{_versions(cluster_has)}; here:{_versions(ours)}",
+            "start the cluster with this machine's Ray and Python: rowpath hosts setup",
         )
     if "Failed to connect" in words:
-        words = f"this machine, {found.controller}, is no node of it, or the token or the certificates are not its own"
+        words = f"this machine, {found.controller}, is not one of its nodes, or the token or certificates are wrong"
     return EnvironmentMissing(
         f"cannot join the cluster {where}: {words[:300]}",
         f"ray start --address={where} --node-ip-address={found.controller}; {SECRETS}",
@@ -94,7 +94,7 @@ def no_agent(lost: HostLost) -> EnvironmentMissing:
     """Why a host that was just found has no agent."""
     return EnvironmentMissing(
         f"the agent of host '{lost.host}' did not start: {lost.text}",
-        "Ray's Python there must find Rowpath and what it needs: PYTHONPATH=/path/rowpath/src ray start …",
+        "Ray's Python there must find Rowpath and its dependencies: PYTHONPATH=/path/rowpath/src ray start …",
     )
 
 

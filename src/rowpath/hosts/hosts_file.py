@@ -122,10 +122,14 @@ def _mistakes_of_joining(hosts: HostsFile) -> Iterator[tuple[Location, str, str]
     table = hosts.cluster
     if not table.address:
         if not hosts.host:
-            yield (), "there is no [[host]]", HINT
+            yield (), "no [[host]] is given", HINT
         for key in ("token", "authority", "certificate", "key", "allow_open"):
             if getattr(table, key):
-                yield ("cluster", key), f"{key} is of a cluster that others brought up", 'address = "10.0.0.5:6379"'
+                yield (
+                    ("cluster", key),
+                    f"{key} is only for an existing cluster, which needs an address",
+                    'address = "10.0.0.5:6379"',
+                )
         return
     address, _, port = table.address.rpartition(":")
     if not is_address(address) or not port.isdigit() or not 0 < int(port) < 65536:

@@ -13,8 +13,8 @@ from rowpath.errors import EnvironmentMissing
 from rowpath.machine import cpus, processes
 
 MEANS = (
-    "UDP exchanges, the quickest of at most 400: offset is the middle of its way, bound half of its way; "
-    "one TCP connection: round trips by size of the answer; of a long send each way the later half, as it arrived"
+    "clocks: the quickest of at most 400 UDP exchanges, its middle as offset and half its time as bound; "
+    "network: round trips by size of the reply on one TCP connection, rates over the later half of a long send each way"
 )
 TIMEOUT_S = 60.0
 FEW_WAYS, WAY_S = 8, 2.0
@@ -26,7 +26,7 @@ def serve(address: str, peer: str) -> tuple[processes.Process, int]:
     from rowpath.runners.toolchains import c
 
     words = [c.network_program(), "serve", "--listen", address, "--peer", peer]
-    return processes.start_listener("the measuring of the network", words, cpus=cpus.server_cpus())
+    return processes.start_listener("the network measurement", words, cpus=cpus.server_cpus())
 
 
 def measure(address: str, to: str, port: int, *, only_clocks: bool = False) -> dict[str, Any]:

@@ -156,7 +156,7 @@ def environment(cluster: str, host: str) -> dict[str, str]:
 def _start(request: Request) -> None:
     setup.require()
     if pids(request.cluster, request.host):
-        raise RowpathError(f"host '{request.host}' is up already", "rowpath hosts down hosts.toml")
+        raise RowpathError(f"host '{request.host}' is already up", "rowpath hosts down hosts.toml")
     private = folder(request.cluster, request.host)
     shutil.rmtree(private, ignore_errors=True)
     private.mkdir(mode=0o700, parents=True)

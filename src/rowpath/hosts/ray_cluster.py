@@ -385,7 +385,7 @@ def end_agents(state: cluster.State) -> int:
 def _short(error: BaseException) -> str:
     kind = type(error).__name__
     if kind == "ActorUnavailableError":
-        return "it no longer answers: the network to it broke, or it stands still"
+        return "it no longer answers: the network to it broke, or the host hangs"
     if missing := MISSING.search(str(error)):
         return f"{missing[0]} there"
     if kind in ("ActorDiedError", "ObjectFetchTimedOutError", "OwnerDiedError"):

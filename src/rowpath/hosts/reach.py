@@ -30,13 +30,13 @@ SSH_FAILED = 255  # ssh's own status; any other is of the command there
 NOT_FOUND = (126, 127)  # a shell's statuses
 # What ssh writes, what it means, and the next command; {ssh} is what ssh is to connect to.
 FAULTS = (
-    ("REMOTE HOST IDENTIFICATION HAS CHANGED", "its key is not the one that ssh knows", "ssh-keygen -R ADDRESS"),
+    ("REMOTE HOST IDENTIFICATION HAS CHANGED", "its key differs from the one that ssh knows", "ssh-keygen -R ADDRESS"),
     ("Host key verification failed", "ssh does not know its key", "connect once by hand and check the key: ssh {ssh}"),
     ("Permission denied", "ssh cannot log in without a password", "ssh-copy-id {ssh}"),
-    ("Could not resolve hostname", "ssh does not know its name", "correct ssh = in the file of hosts"),
+    ("Could not resolve hostname", "ssh does not know its name", "correct ssh = in the hosts file"),
     ("Connection refused", "no SSH server listens there", "start sshd there, then: ssh {ssh} true"),
     ("timed out", "it does not answer", "check the address and the network: ssh {ssh} true"),
-    ("not responding", "the way to it broke", "check the network, then try again"),
+    ("not responding", "the connection to it broke", "check the network, then try again"),
 )
 
 

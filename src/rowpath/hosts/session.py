@@ -82,8 +82,8 @@ class Session:
             raise EnvironmentMissing(f"host '{name}' runs programs at nice {found['nice']}", "rowpath hosts down, up")
         ours = (__version__, node.code_digest())
         if (found["rowpath"], found["code"]) != ours:
-            what = f"host '{name}' has another Rowpath ({found['rowpath']}, {found['code'][:12]})"
-            raise EnvironmentMissing(f"{what} than this machine ({ours[0]}, {ours[1][:12]})", "copy this one there")
+            what = f"host '{name}' has a different Rowpath ({found['rowpath']}, {found['code'][:12]})"
+            raise EnvironmentMissing(f"{what} than this machine ({ours[0]}, {ours[1][:12]})", "copy this Rowpath there")
 
     def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
         """Why a path cannot run on its hosts, with the host, and the remedy; empty when it can."""

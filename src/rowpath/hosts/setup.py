@@ -33,7 +33,7 @@ def is_here() -> bool:
 def require() -> Path:
     """Its folder. Errors: EnvironmentMissing when it has not been fetched."""
     if not is_here():
-        raise EnvironmentMissing(f"Ray {RAY}, which joins the hosts, is not here", HINT)
+        raise EnvironmentMissing(f"Ray {RAY}, which joins the hosts, is not installed", HINT)
     return folder()
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 SCHEMA_VERSION = 1
 NOTE = (
-    "The journal has schema version 1, without what operations deliver and without engines' durabilities: "
-    "no cost model is fitted, and syncs are not checked where durability is none."
+    "The journal has schema version 1, which lacks what operations deliver and the engines' durabilities. "
+    "So no cost model is fitted, and syncs are not checked where durability is none."
 )
 Body = dict[str, Any]
 

@@ -48,5 +48,6 @@ def require(directory: Path, needed_bytes: float, what: str) -> None:
         raise EnvironmentMissing(
             f"{what} needs about {needed_bytes / 1e9:.1f} GB on the disk of {directory}, which has "
             f"{free_bytes / 1e9:.1f} GB free",
-            f"a smaller --scale; free disk space; or another disk: -o DIR for a run, {CACHE_VARIABLE}=DIR for tables",
+            "use a smaller --scale, free disk space, or choose another disk: -o DIR for a run, "
+            f"{CACHE_VARIABLE}=DIR for tables",
         )

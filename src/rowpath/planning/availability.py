@@ -77,9 +77,9 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
     if (path.get("ranges") != "none") != phase.union:
         return " "
     if phase.engines and path.engine not in phase.engines:
-        return f"{phase_name}: a statement only of {' and '.join(phase.engines)}"
+        return f"{phase_name}: its statement is only for {' and '.join(phase.engines)}"
     if adapter.serves and not any(fnmatchcase(phase_name, pattern) for pattern in adapter.serves):
-        return f"{phase_name}: the adapter {adapter.driver} is a program written for {' and '.join(adapter.serves)}"
+        return f"{phase_name}: the adapter {adapter.driver} is written only for {' and '.join(adapter.serves)}"
     for rule in adapter.unsupported:
         asked = dict(rule.when)
         of_phases = fnmatchcase(phase_name, asked.pop("phase", "*")) and asked.pop("kind", phase.kind) == phase.kind
@@ -95,7 +95,7 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
         return "" if served else f"{phase_name}: a delimited file has no index and no query language"
     records = "records" in adapter.phases or path.get("access") == "handler"
     if records and (phase.access == "aggregate" or not (phase.scan or phase.access)):
-        return f"{phase_name}: {adapter.driver} reaches records here, it has no query language"
+        return f"{phase_name}: {adapter.driver} reads single records here and has no query language"
     if path.get("access") == "handler" and phase.kind != "query":
         return f"{phase_name}: HANDLER only reads"
     if "records" in adapter.phases:
@@ -112,11 +112,11 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
 def unpipelined_reason(phase: Phase) -> str:
     """Why a phase's operations cannot be sent in pipelines; empty when they can."""
     if phase.kind not in ("query", "execute"):
-        return "a pipeline has queries and single writes only"
+        return "only queries and single writes can be pipelined"
     if phase.parameters is None or phase.union:
-        return "one statement without parameters has nothing to be pipelined with"
+        return "a single statement without parameters cannot be pipelined"
     if phase.transaction != "autocommit":
-        return "the answer to each COMMIT is awaited, so nothing is pipelined"
+        return "each COMMIT waits for its reply, so nothing is pipelined"
     return "the operations of a pipeline have no stamps of their own" if phase.stamps else ""
 
 
@@ -127,4 +127,4 @@ def unnumbered_reason(path: AccessPath, workload: Workload, phase_name: str, pha
         return ""
     if not phase.parameters.columns or table.identity in phase.parameters.columns:
         return ""
-    return f"{phase_name}: the engine numbers rows on arrival, so with several clients the rows are unknown"
+    return f"{phase_name}: the engine numbers rows on arrival, so with several clients the rows' numbers are unknown"

@@ -133,11 +133,11 @@ def _reason(adapter: Adapter, path: AccessPath, *, apart: bool) -> str:
     """Why the path cannot be on these hosts; empty when it can."""
     engine = ENGINES[path.engine]
     if HERE in (path.get("client_host"), path.get("server_host")):
-        return "the controller's machine is not one of the hosts: a path is on hosts or here"
+        return "the controller's machine is not one of the hosts: a path is either on hosts or on this machine"
     if path.get("link") != "none":
         return "links are emulated only on the controller's machine; between hosts there is a real network"
     if path.get("engine_version") == BY_URL:
-        return "a server that is another's is on no host of ours"
+        return "an external server is not on a host of the hosts file"
     if is_external(adapter) or "/" in path.version:
         return "an adapter or driver of your own is only on the controller's machine"
     if path.get("ranges") != "none" and not path.served:

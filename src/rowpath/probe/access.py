@@ -98,7 +98,7 @@ class Access:
         for column in columns:
             if column.type == "opaque":
                 raise UsageError(
-                    f"--params-from: the column {column.name} has the type {column.engine_type}, no parameter's",
+                    f"--params-from: no parameter can have the type {column.engine_type} of column {column.name}",
                     "cast the column to a type that can be a parameter",
                 )
         typed = as_columns(columns)

@@ -45,8 +45,8 @@ def parameters(used: int, given: int, settling: int) -> str:
         else "One execution takes too long for more of them before timing: the server may plan differently later."
     )
     return (
-        f"Each operation executes the query with the next row of parameters, of {of}. The digests cover all of these. "
-        f"{before}"
+        f"Each operation executes the query with the next row of parameters, out of {of}. "
+        f"The digests cover all of these. {before}"
     )
 
 

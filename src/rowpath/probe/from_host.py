@@ -47,7 +47,9 @@ def check_host(name: str, hosts: HostsFile) -> None:
         return
     there = name in (host.name for host in hosts.host)
     what = f"host '{name}' has neither the role client nor load" if there else f"unknown host '{name}'"
-    raise UsageError(f"--from {name}: {what}" if name else "--from is missing: the host that asks", _one_of(known))
+    raise UsageError(
+        f"--from {name}: {what}" if name else "--from is missing: name the host to probe from", _one_of(known)
+    )
 
 
 def _one_of(known: tuple[str, ...]) -> str:
@@ -65,10 +67,12 @@ def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
     _check_query(options)
     there = f"a file of host {options.from_host}"
     if re.fullmatch(r"[^:/~][^:]*", options.url):
-        raise UsageError(f"{options.url}: no URL, so {there}: its name must be absolute", f"/PATH/{options.url}")
+        raise UsageError(
+            f"{options.url} is not a URL, so it is {there}: its path must be absolute", f"/PATH/{options.url}"
+        )
     for flag, file in (("--jar", options.jar), ("--odbc-driver", options.odbc_driver)):
         if file is not None and not file.is_absolute():
-            raise UsageError(f"{flag} {file}: {there}: its name must be absolute", f"{flag} /PATH/{file}")
+            raise UsageError(f"{flag} {file}: {there}: its path must be absolute", f"{flag} /PATH/{file}")
     files: dict[str, bytes] = {}
     if options.query_file is not None:
         options = replace(options, query=text_of(options.query_file), query_file=None)

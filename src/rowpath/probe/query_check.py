@@ -10,9 +10,7 @@ from rowpath.engines.probe_facts import Syntax
 from rowpath.errors import UsageError
 
 ADVICE = "docs/probe.md has the SQL of a read-only role, the safest protection"
-ELSEWHERE = (
-    "a probe changes nothing: 'rowpath list experiments' names those that measure writes, on tables of their own"
-)
+ELSEWHERE = "a probe changes nothing; experiments measure writes, on their own tables: rowpath list experiments"
 QUOTES = '"`'  # of names
 BEGINNINGS = ("SELECT", "WITH", "VALUES", "TABLE")
 CHANGES = ("INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")

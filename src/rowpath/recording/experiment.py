@@ -44,13 +44,15 @@ def check(plan: Plan) -> None:
                 "engine=postgresql deployment=server",
             )
         if path.get("ranges") != "none":
-            raise UsageError(f"cannot record {planned.name}: it retrieves in parts", "leave ranges away")
+            raise UsageError(f"cannot record {planned.name}: it retrieves in parts", "ranges=none")
     keys = dict.fromkeys(key_of(planned.path) for planned in plan.paths)
     if len(keys) > 1:
         named = " and ".join(" ".join(part for part in key if part != "none") for key in keys)
         raise UsageError(f"one tape is of one server, not of {named}", "engine=postgresql durability=full")
     if not reads(plan):
-        raise UsageError(f"every phase of {plan.experiment.name} writes: a tape holds what reads", "another experiment")
+        raise UsageError(
+            f"every phase of {plan.experiment.name} writes: a tape holds only phases that read", "another experiment"
+        )
 
 
 def reads(plan: Plan) -> tuple[str, ...]:
@@ -74,7 +76,7 @@ def record(
         note(f"starting and loading {plan.paths[0].path.engine}")
         instance = instances.bring_up(plan.paths, plan.workloads, key)
         if isinstance(instance, External):
-            raise UsageError("only a server of Rowpath's own is recorded", f"unset {instance.given_by}")
+            raise UsageError("--experiment records only Rowpath's own servers", f"unset {instance.given_by}")
         options = instance.options(plan.paths[0].path)
         with _proxy(plan.paths[0].path.engine, options, work) as (proxy, overrides):
             found = []
@@ -89,7 +91,7 @@ def record(
         proxy.check()
         content = proxy.records.content()
         if any(secret.encode() in content for secret in instance.secrets()):
-            raise RowpathError("a password stands in what was recorded: nothing is written", "report this path")
+            raise RowpathError("the recording contains a password, so no tape was written", "report this path")
         return _header(plan, proxy, tuple(found)), content
     except RunnerFailure as failure:
         raise RowpathError(f"cannot record: {failure.kind}: {failure.text}", "rowpath verify NAME") from failure

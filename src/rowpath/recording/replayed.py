@@ -48,7 +48,7 @@ def _named(header: Header, name: str, recorded: Experiment) -> tuple[Selection, 
     for phase in recorded.phases:
         workload = PhaseName.of(phase).workload
         if phase not in file.experiment.phases or workloads[workload] != header.workloads[workload]:
-            raise UsageError(f"the tape holds {phase}, which is not in {name} as it was recorded", "leave NAME away")
+            raise UsageError(f"the tape holds {phase}, which is not in {name} as it was recorded", "leave out NAME")
     found = []
     for selection in file.experiment.paths:
         engine = selection.wanted.get("engine", ("*",))
@@ -59,7 +59,7 @@ def _named(header: Header, name: str, recorded: Experiment) -> tuple[Selection, 
                 msgspec.structs.replace(selection, select=select | {"engine": header.engine}, phases=kept, name="")
             )
     if not found:
-        raise UsageError(f"{name} has no path of {header.engine}", "leave NAME away")
+        raise UsageError(f"{name} has no path of {header.engine}", "leave out NAME")
     return tuple(found)
 
 
@@ -88,5 +88,5 @@ def _check_rows(tape: Tape) -> None:
         count = phase.parameters.count if phase.parameters else 1
         if Expected(workload, supports).verify_digest(phase, 0, count, VERIFIED_ROWS) != digest:
             raise UsageError(
-                f"the rows of {name} on {tape.file} are not those that this Rowpath generates", "record it again"
+                f"the rows of {name} on {tape.file} differ from those that this Rowpath generates", "record it again"
             )

@@ -131,7 +131,7 @@ def link_picture(found: tuple[AcrossLink, ...]) -> Picture | None:
         "× is measured ÷ predicted, with its 95 % interval.",
         (
             ("client", "without the link"),
-            ("waiting", "predicted of the link's round trips"),
+            ("waiting", "predicted for the link's round trips"),
             ("server", "not predicted"),
         ),
     )

@@ -62,7 +62,7 @@ def not_explained(one: Explanation) -> Iterator[str]:
     if one.not_profiled:
         yield one.not_profiled
     elif one.profiling_share is not None:
-        yield f"profiled, an operation took {_signed(one.profiling_share)}: the profiler gives shares only"
+        yield f"profiling changed an operation's time by {_signed(one.profiling_share)}: only shares are taken from it"
 
 
 def shown(one: Explanation) -> list[Part]:
@@ -94,8 +94,12 @@ def sentence(one: Explanation) -> str:
 def server_sentence(says: ServerSays, operation_ns: float) -> str:
     """What the server says that it needs, beside what the client waits for."""
     share = fmt.share(says.ns / operation_ns)
-    said = f"The server says {fmt.duration(says.ns)} ({says.by}), {share} of it"
-    return f"{said}, more than the client waits: in part both work at once." if says.overlaps else f"{said}."
+    said = f"The server reports {fmt.duration(says.ns)} ({says.by}), {share} of it"
+    return (
+        f"{said}, more than the client waits: both sides work at once for a part of it."
+        if says.overlaps
+        else f"{said}."
+    )
 
 
 def _in_words(part: Part) -> str:

@@ -118,7 +118,7 @@ def _with_side(hop: Hop, trip: RoundTrip) -> str:
 
 def cost(hops: Hops) -> str:
     """What stamping cost."""
-    return f"stamped, an operation took {100 * hops.stamping_share:+.1f} %"
+    return f"stamping changed an operation's time by {100 * hops.stamping_share:+.1f} %"
 
 
 def sentence(one: Explanation, hops: Hops) -> str:

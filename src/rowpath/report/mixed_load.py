@@ -134,7 +134,7 @@ def hosts_grid(report: MixedLoadReport) -> Grid:
         )
         for each in report.hosts
     )
-    note = "Of a host that was lost: what the last look, once a second, saw."
+    note = "A lost host's figures are its last, read once a second."
     return without_empty(of_lines("Client groups by host", lines, note if any(x.lost for x in report.hosts) else ""))
 
 
@@ -152,8 +152,8 @@ def starts_grid(report: MixedLoadReport) -> Grid:
         for each in report.starts
     )
     note = (
-        "Skew: from the first host's begin to the last one's, in the set in which it was longest; ±: what the clocks "
-        "may be off. Lead left: how long before the begin the last host knew it. Clocks moved: within a stage."
+        "Skew: from the first host's begin to the last one's, in the set with the longest skew; ±: bound of the "
+        "clocks' error. Lead left: how long before the begin the last host knew of it. Clocks moved: within a stage."
     )
     return without_empty(of_lines("Common starts of several hosts", lines, note))
 

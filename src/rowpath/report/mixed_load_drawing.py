@@ -160,7 +160,7 @@ def ratios_sentence(found: Sequence[GroupRatio]) -> str:
         return ""
     low, high = (chosen(found, key=lambda each: each.ratio) for chosen in (min, max))
     ends = [f"{_ratio(each)} for {fmt.clean(each.client_group)} in {fmt.clean(each.stage)}" for each in (low, high)]
-    return f"Behind a server rates are, of the embedded ones, {' to '.join(dict.fromkeys(ends))}."
+    return f"Rates behind a server ÷ embedded: {' to '.join(dict.fromkeys(ends))}."
 
 
 def _ratio(each: GroupRatio | BackupEffect) -> str:
@@ -188,7 +188,9 @@ def effects_sentence(found: Sequence[BackupEffect]) -> str:
     worst = min(changed or found, key=lambda each: each.ratio)
     who = f"{fmt.clean(worst.client_group)} on {fmt.clean(worst.name)}"
     if not changed:
-        return f"No rate is shown to change during a backup; least is {who}, {_ratio(worst)} of the rate without one."
+        return (
+            f"No rate is shown to change during a backup; the lowest is {who}: {_ratio(worst)} of the rate without one."
+        )
     return f"A backup changes {who} most: {_ratio(worst)} of the rate without one."
 
 

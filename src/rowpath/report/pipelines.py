@@ -34,7 +34,7 @@ def pipelines_sentence(measured: Measured, names: list[str], lookup: Lookup) -> 
     if not gains:
         return ""
     gain, name = max(gains)
-    return f"Most is gained by {fmt.clean(name)}: {fmt.ratio(gain)} as many operations in the same time, by medians."
+    return f"{fmt.clean(name)} gains most: {fmt.ratio(gain)} the operations in the same time, by medians."
 
 
 def _gains(measured: Measured, names: list[str], lookup: Lookup) -> Iterator[tuple[int, str, float | None]]:

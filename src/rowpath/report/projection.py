@@ -55,7 +55,7 @@ def notes(projection: Projection) -> Iterator[str]:
         within = f"; within cells vary {words(projection.hidden)}" if projection.hidden else ""
         yield f"A cell with several paths shows the {best} of them (of n){within}."
     if projection.beside:
-        yield f"Side by side here, but ranked apart, for work or conditions differ: {words(projection.beside)}."
+        yield f"Side by side here, but ranked apart, because work or conditions differ: {words(projection.beside)}."
     for each in projection.own_builds:
         yield f"Ranked apart: {fmt.clean(each)}."
     if projection.provisional:

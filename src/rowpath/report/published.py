@@ -70,8 +70,8 @@ def published_picture(column: str, rows: Sequence[Published]) -> Picture | None:
             for each, ratio, here in _known(rows)
         ),
         fmt.ratio,
-        "Ratio to the reference row on a logarithmic axis. The bar ends at the ratio measured here (×), the line leads "
-        "from there to the published one, which stands left of it.",
+        "Ratio to the reference row on a logarithmic axis. The bar ends at the ratio measured here (×); the line leads "
+        "from there to the published ratio.",
         uncut=True,
     )
 

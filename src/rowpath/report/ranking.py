@@ -25,7 +25,7 @@ def ranking_grid(ranking: Ranking, lookup: Lookup) -> Grid:
         Column("time per operation", number=True),
         Column("× fastest", number=True),
         Column("95 % interval", number=True, weight=1),
-        Column("by means", number=True, weight=3),
+        Column("mean ratio", number=True, weight=3),
         Column("rows/s" if by_row else "operations/s", number=True, weight=2),
         Column("client CPU", number=True, weight=4),
         Column("server CPU", number=True, weight=5),

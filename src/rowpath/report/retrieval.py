@@ -14,7 +14,7 @@ def retrieval_grid(retrieval: Retrieval) -> Grid:
     """One row per path, forms one after the other, floors last."""
     lines = map(_line, (*retrieval.paths, *retrieval.floors))
     where = ", ".join(part for part in (retrieval.regime, retrieval.conditions) if part)
-    title = f"{retrieval.workload}.{retrieval.phase} out of {retrieval.engine}, {retrieval.deployment} ({where})"
+    title = f"{retrieval.workload}.{retrieval.phase} from {retrieval.engine}, {retrieval.deployment} ({where})"
     notes = ["Rows, blocks, columns and COPY are different work: compare within one form."]
     if retrieval.floors:
         notes.append(f"The drain is {fmt.clean(retrieval.floors[0].name)}: it reads the same bytes and parses nothing.")

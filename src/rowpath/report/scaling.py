@@ -128,5 +128,5 @@ def scaling_sentence(scalings: Iterable[Scaling]) -> str:
     speed_up, level, name = max(known, key=lambda each: each[0])
     gained = f"{ratio_text(speed_up, level.low, level.high)} with {level.clients} clients."
     if level.low is not None and level.low <= 1:
-        return f"No gain is shown; most is {name}, {gained}"
-    return f"Most is gained by {name}: {gained}"
+        return f"No gain is shown; the highest is {name}: {gained}"
+    return f"{name} gains most: {gained}"

@@ -70,7 +70,7 @@ def _agreeing(examined: Sequence[Examined]) -> list[Examined]:
     for each in examined:
         odd = [where[0] for where, digest in _rows(each) if not each.problems and usual[where] != digest]
         if odd:
-            problem = f"its rows of {', '.join(odd)} are not those of the other runs of the same data"
+            problem = f"its rows of {', '.join(odd)} differ from those of the other runs of the same data"
             found.append(msgspec.structs.replace(each, problems=(problem,)))
         else:
             found.append(each)

@@ -300,7 +300,7 @@ def _said(history: History) -> Iterator[str]:
     if history.changes:
         yield from (f"{change.text}." for change in history.changes)
     elif runs < LEAST_POINTS:
-        yield f"{runs} runs: a change is looked for from {LEAST_POINTS} on."
+        yield f"{runs} runs: too few to find a change, which takes {LEAST_POINTS}."
     else:
         yield f"No change is shown over {runs} runs."
     if history.left_out:

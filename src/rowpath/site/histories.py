@@ -201,7 +201,7 @@ def _what(history: History, before: Point, after: Point) -> str:
     dates = before.date if before.date == after.date else f"{before.date} → {after.date}"
     with_others = f", with {' and '.join(others)}" if others else ""
     if before.version == after.version:
-        return f"{name} {after.version}, {dates}{with_others or ', with no change that the runs state'}"
+        return f"{name} {after.version}, {dates}{with_others or ', with no other recorded change'}"
     return f"{name} {before.version} → {after.version}{with_others}"
 
 

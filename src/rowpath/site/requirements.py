@@ -64,13 +64,13 @@ def _inconsistent(evidence: Evidence) -> Iterator[str]:
             yield f"the blocks of set {number[0]} take {text.ratio(excess)} the time between its begin and its end"
     wrong = [each for each in journal.all(VerifyRecord) if each.ok and each.expected and each.digest != each.expected]
     if wrong:
-        yield f"{len(wrong)} digests are called right and are not those expected"
+        yield f"{len(wrong)} digests are marked right and differ from the expected ones"
     by_rows: dict[str, set[str]] = {}
     for each in _reads(evidence):
         by_rows.setdefault(f"{each.workload}.{each.phase}, {_rows(each)} rows", set()).add(each.digest)
     for where, digests in by_rows.items():
         if len(digests) > 1:
-            yield f"its paths delivered {len(digests)} different digests of {where}, all called right"
+            yield f"its paths delivered {len(digests)} different digests of {where}, all marked right"
 
 
 def _canonical(coordinates: dict[str, str]) -> str:
@@ -101,7 +101,7 @@ def _contradiction(sample: SampleRecord, members: dict[int, set[str]]) -> str:
         return "are faster than each of their operations"
     if sample.touch and sample.expected_touch and sample.touch_ok is not None:
         right = sample.touch in sample.expected_touch
-        return "" if right == sample.touch_ok else "have a touch sum that is not as they say"
+        return "" if right == sample.touch_ok else "have a touch sum that contradicts their status"
     return ""
 
 

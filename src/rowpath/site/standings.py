@@ -12,8 +12,8 @@ from rowpath.site.model import SitePath, SiteRun
 
 ENOUGH_PATHS = 0.5  # of the most that one run ranks there
 RULE = (
-    f"Each picture is of the newest run that has {SETS_FOR_CLAIMS} sets and ranks at least half as many paths as any "
-    "other run of that work; where none has so many sets, of the newest that does."
+    f"Each picture shows the newest run that has {SETS_FOR_CLAIMS} sets and ranks at least half as many paths as any "
+    "other run of that work. Where no run has that many sets, fewer suffice."
 )
 
 

@@ -74,7 +74,7 @@ def pieces(buffer: bytearray) -> Iterator[Dss]:
     """Take whole pieces out of the buffer. Errors: Refused."""
     while len(buffer) >= HEAD_BYTES:
         if buffer[2] != 0xD0:
-            raise Refused("bytes that are no message of DRDA (TLS is not recorded)")
+            raise Refused("bytes that are not a DRDA message (TLS is not recorded)")
         body, at, more, head = b"", 0, True, HEAD_BYTES
         while more:
             if len(buffer) - at < 2:

@@ -114,7 +114,7 @@ class Conversation:
     def _request(self, sequence: int, payload: bytes) -> None:
         command = payload[0] if payload else 0
         if sequence != 0:
-            raise Refused("bytes of the client that are no command")
+            raise Refused("client bytes that are not a command")
         if len(payload) >= LONGEST:
             raise Refused("a command of 16 MB or more")
         if command == QUIT:
@@ -199,7 +199,7 @@ class Conversation:
             self._finish()
             self._without_reply()
         except IndexError:
-            raise Refused("a reply of the server that is not of MySQL's protocol") from None
+            raise Refused("a server's reply that does not follow MySQL's protocol") from None
 
     def _finish(self) -> None:
         head = self._pending.popleft()

@@ -68,7 +68,7 @@ def messages(buffer: bytearray) -> Iterator[tuple[bytes, bytes]]:
     while len(buffer) - at >= 5:
         size = int.from_bytes(buffer[at + 1 : at + 5], "big") + 1
         if size < 5:
-            raise Refused("bytes that are no message of PostgreSQL's protocol")
+            raise Refused("bytes that are not a message of PostgreSQL's protocol")
         if len(buffer) - at < size:
             break
         yield bytes(buffer[at : at + 1]), bytes(buffer[at : at + size])

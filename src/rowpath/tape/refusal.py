@@ -18,4 +18,4 @@ class Refused(Exception):
 def check_statement(sql: bytes) -> None:
     """Refused for a statement that holds a password."""
     if SETS_A_PASSWORD.search(sql):
-        raise Refused("a statement that sets a password: it would stand on the tape")
+        raise Refused("a statement that sets a password: the tape would contain it")

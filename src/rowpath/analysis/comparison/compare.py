@@ -113,7 +113,7 @@ def _check_alike(side: Side, despite: tuple[str, ...]) -> None:
         found = [each for each in differences.of_runs(side.runs[0], run) if each.name not in despite]
         if found:
             raise UsageError(
-                f"the runs of {side.name} are not alike: {'; '.join(map(differences.in_words, found))}",
+                f"the runs of {side.name} differ: {'; '.join(map(differences.in_words, found))}",
                 f"compare them with each other: rowpath compare {side.runs[0].directory} {run.directory}",
             )
 
@@ -319,7 +319,7 @@ def _findings(
                     text=f"the machine itself was {'slower' if middle > 1 else 'faster'} in head, {regime}: "
                     f"{len(moved)} unchanged paths took {text.ratio(middle)} (median)",
                     evidence=f"without a database: {', '.join(null)}" if null else "",
-                    cause="nothing is divided out: every interval is wider by what unchanged paths moved",
+                    cause="figures are not corrected for it; intervals are wider by as much as unchanged paths moved",
                     next_command=_more_certain(candidates, command),
                 )
             )
@@ -330,8 +330,8 @@ def _findings(
             Finding(
                 id="noise-between-runs-unknown",
                 severity="warning",
-                text=f"{len(unknown)} rows have no interval: one run a side, and {least} unchanged paths to show how "
-                f"far two runs lie apart (needed: {LEAST_UNCHANGED})",
+                text=f"{len(unknown)} rows have no interval: the runs share only {least} unchanged paths, and the "
+                f"noise between runs needs {LEAST_UNCHANGED}",
                 evidence="",
                 cause="the machine's speed differs from run to run, and sets of one run do not show that",
                 next_command=_more_certain(candidates, command),

@@ -296,7 +296,7 @@ def stand_in(evidence: Evidence) -> Iterator[Finding]:
             "warning",
             f"no real engine answered {words(names)}: ranked apart from paths to real ones",
             reason,
-            "only the client's CPU, memory, bytes and round trips say something of a real server, its times do not",
+            "only the client's CPU time, memory, bytes and round trips are valid for a real server; times are not",
             "rowpath list engines",
             names,
         )

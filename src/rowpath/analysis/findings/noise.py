@@ -134,7 +134,7 @@ def machine_speed_changed(evidence: Evidence) -> Iterator[Finding]:
             "warning",
             f"the machine's speed changed by {text.share(most)} from set to set",
             "; ".join(each.text() for each in speeds),
-            "clock frequency, heat or other guests of the host: paths feel it differently, so intervals widen",
+            "clock frequency, heat or other guests of the host: it affects paths differently, so intervals widen",
             evidence.rerun("--rigorous"),
         )
 

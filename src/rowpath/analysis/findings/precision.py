@@ -109,7 +109,7 @@ def still_compiling(evidence: Evidence) -> Iterator[Finding]:
                 f"{cell.path.name} in {phase_text(cell)}: {cell.compiling_sets} of {len(cell.used)} sets"
                 for cell in cells
             ),
-            "warmed up too briefly: the figures are of code that was not compiled yet, too slow",
+            "the warm-up was too short: the figures include code that was not compiled yet",
             evidence.rerun("--warmup 20"),
             tuple(names),
         )
@@ -198,7 +198,7 @@ def placement_flips_ranking(evidence: Evidence) -> Iterator[Finding]:
                 f"{interval_text(interval)} on {cores}"
                 for interval, cores in ((same, "the same core"), (split, "split cores"))
             )
-            evidence_text = f"{a_same.path.name} costs, of {b_same.path.name}, {ratios}"
+            evidence_text = f"{a_same.path.name} relative to {b_same.path.name}: {ratios}"
             flips.setdefault(a_same.key[1:], []).append((evidence_text, a_same, b_same))
     for (workload, phase, regime), found in flips.items():
         names = dict.fromkeys(cell.path.name for _text, *cells in found for cell in cells)

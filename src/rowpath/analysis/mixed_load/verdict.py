@@ -160,7 +160,7 @@ def _moves(report: MixedLoadReport) -> Iterator[str]:
         if move.ok:
             copied.setdefault((move.source, text.size(move.bytes)), []).append(move.target)
         else:
-            yield f"A database of {move.source} differs in {move.target}: {move.reason or 'another digest'}."
+            yield f"A database of {move.source} differs in {move.target}: {move.reason or 'a different digest'}."
     for (source, size), targets in copied.items():
         opened = words(dict.fromkeys(targets))
         yield f"A database of {source}, copied ({size}) and opened by {opened}, holds the same rows."
@@ -170,7 +170,7 @@ def _sweeps(report: MixedLoadReport) -> Iterator[str]:
     for sweep in report.rate_searches:
         bound = f"a p99 latency under {text.duration(sweep.bound_ns)}"
         if sweep.highest_per_s is None:
-            yield f"{sweep.name}: no rate tried for {sweep.client_group} kept {bound}."
+            yield f"{sweep.name}: no tried rate of {sweep.client_group} kept {bound}."
         else:
             more = "" if sweep.bounded else ", the highest rate tried: the path may reach more"
             yield f"{sweep.name}: {sweep.client_group} keep {bound} up to {text.rate(sweep.highest_per_s)}{more}."

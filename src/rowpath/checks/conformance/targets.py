@@ -35,7 +35,7 @@ def paths_of(words: list[str], wanted: Wanted, reach: Reach) -> tuple[PlannedPat
     ]
     if not found:
         given = " ".join(f"{key}={','.join(values)}" for key, values in wanted.items())
-        raise UsageError(f"{' '.join(words)} has no path with {given or 'an engine of ours'}", "rowpath list paths")
+        raise UsageError(f"{' '.join(words)} has no path with {given or 'a known engine'}", "rowpath list paths")
     return tuple(found)
 
 

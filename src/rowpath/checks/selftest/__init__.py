@@ -51,7 +51,7 @@ def run(names: list[str], *, full: bool, console: Console) -> int:
     """Run the named tests (none: all); 0 when every one passed, 1 otherwise."""
     for name in names:
         if name not in TESTS:
-            raise UsageError(f"there is no known-answer test '{name}'", suggest(name, tuple(TESTS)))
+            raise UsageError(f"unknown known-answer test '{name}'", suggest(name, tuple(TESTS)))
     failed = 0
     for name in names or TESTS:
         begun = time.monotonic()
@@ -62,7 +62,9 @@ def run(names: list[str], *, full: bool, console: Console) -> int:
             line = Text.assemble((f"{mark:<8}", style), f"{name:<18}{verdict.what}: {verdict.figure}", (bar, "dim"))
             console.print(line, soft_wrap=True)
         console.print(Text(f"{'':8}{name:<18}{time.monotonic() - begun:.1f} s", style="dim"))
-    console.print("the instrument is true" if not failed else f"{failed} known answers were missed", highlight=False)
+    console.print(
+        "all known answers were measured" if not failed else f"{failed} known answers were missed", highlight=False
+    )
     return 1 if failed else 0
 
 

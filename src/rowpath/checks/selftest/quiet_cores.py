@@ -65,7 +65,9 @@ def _undisturbed(analysis: Analysis, where: str) -> Iterator[Verdict]:
         f"{where}: the known time", _time_ns(analysis, "burns 1") / BURN_NS, 1 - SLACK, 1 + SLACK, ".3f"
     )
     ours = [each for each in analysis.findings if each.id == "disturbed-blocks" and each.severity == "error"]
-    yield Verdict.either(f"{where}: processes of ours on its core", bool(ours), expected=False, words=("seen", "none"))
+    yield Verdict.either(
+        f"{where}: Rowpath's own processes on its core", bool(ours), expected=False, words=("seen", "none")
+    )
 
 
 def _beside_programs(bench: Bench, sets: int) -> Iterator[Verdict]:

@@ -68,7 +68,7 @@ def claimed(engine: str) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as error:
             raise UsageError(
-                f"{engine} is up already", f"rowpath engine status, or: rowpath engine down {engine}"
+                f"{engine} is already running", f"rowpath engine status, or: rowpath engine down {engine}"
             ) from error
         _remove(engine)
         folder(engine).mkdir(mode=0o711)

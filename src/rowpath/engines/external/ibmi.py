@@ -30,10 +30,10 @@ class Db2ForI(SqlDialect):
     }
     lacks = {
         "timestamptz": "Db2 for i has no timestamps with a time zone",
-        "json": "Db2 for i keeps JSON as text, without a type of its own",
-        "interval": "durations are no type of a column",
+        "json": "Db2 for i keeps JSON as text and has no type for it",
+        "interval": "Db2 for i has no column type for durations",
         "uuid": "Db2 for i has no type for UUIDs",
-        "array": "arrays are only for procedures",
+        "array": "Db2 for i has arrays only in procedures",
     }
 
     @override

@@ -37,7 +37,7 @@ class OwnDriver(ExternalEngine):
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> NoReturn:
         """Errors: UsageError, always."""
-        raise UsageError(f"nothing of ours runs behind {self.name}", self._example)
+        raise UsageError(f"Rowpath starts no engine for {self.name}", self._example)
 
     @override
     def create(self, name: str, table: Table) -> NoReturn:
@@ -46,7 +46,7 @@ class OwnDriver(ExternalEngine):
 
     @override
     def supports(self, logical_type: str) -> str:
-        return f"no table is made through {self.name}: its dialect is unknown"
+        return f"Rowpath creates no tables through {self.name}: its dialect is unknown"
 
 
 ENGINE = OwnDriver("jdbc", 80, "--jar", "rowpath probe jdbc:… --jar FILE --query 'SELECT …'")

@@ -44,11 +44,11 @@ class Oracle(ExternalEngine):
     unlimited_binary = "BLOB"
     lacks = {
         "time": "Oracle has no time of day without a date",
-        "timestamptz": "its TIMESTAMP WITH TIME ZONE keeps the zone, which the other engines do not",
-        "json": "its JSON comes only with newer versions",
-        "interval": "its intervals are of months or of days, never of both",
+        "timestamptz": "Oracle's TIMESTAMP WITH TIME ZONE keeps the zone; other engines do not",
+        "json": "only newer versions of Oracle have JSON",
+        "interval": "Oracle has intervals of months and of days, but none with both",
         "uuid": "Oracle has no type for UUIDs",
-        "array": "an array is a type of its own, made by a statement of its own",
+        "array": "Oracle needs its own CREATE TYPE for each array type",
     }
 
 

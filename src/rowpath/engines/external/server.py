@@ -110,7 +110,7 @@ def read_url(kind: ServerKind, text: str) -> Url:
         parts = urllib.parse.urlsplit(text)
         port = parts.port or kind.port
     except ValueError as error:
-        raise refuse("is no URL, or has a port that is none") from error
+        raise refuse("is not a URL, or has an invalid port") from error
     if parts.scheme != kind.engine:
         raise refuse(f"begins with {parts.scheme or 'nothing'}://, not with {kind.engine}://")
     database = urllib.parse.unquote(parts.path.removeprefix("/"))
@@ -120,8 +120,8 @@ def read_url(kind: ServerKind, text: str) -> Url:
     query = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
     if query.get(CONSENT) != "yes":
         raise refuse(
-            f"does not say {CONSENT}=yes: Rowpath makes, fills and drops tables, so it takes an empty database that "
-            "it is given for this"
+            f"lacks {CONSENT}=yes, your consent: Rowpath creates, fills and drops tables, so it needs an empty "
+            "database for itself"
         )
     host = str(parts.hostname)
     return Url(
@@ -145,7 +145,7 @@ def _password(kind: ServerKind, inside: str | None, file: str) -> str:
         return os.environ.get(variable, "")
     try:
         if stat.S_IMODE(Path(file).stat().st_mode) & 0o077:
-            raise UsageError(f"the password file {file} is open to others", f"chmod 600 {file}")
+            raise UsageError(f"the password file {file} is readable by other users", f"chmod 600 {file}")
         return Path(file).read_text(encoding="utf-8").rstrip("\n")
     except OSError as error:
         raise UsageError(
@@ -197,9 +197,8 @@ class ExternalServer(Instance):
             self._check_settings(found.settings)
             if tables := count_rows(runner, self._kind.tables):
                 raise UsageError(
-                    f"the database {self._url.database} of {self.given_by} has tables ({tables}), and Rowpath "
-                    "makes, fills and drops tables. It touched none of these; if "
-                    f"{MARKER} is among them, a run goes on there or was killed",
+                    f"the database {self._url.database} of {self.given_by} is not empty (tables: {tables}). "
+                    f"Rowpath changed nothing. If {MARKER} is among them, another run uses it or was killed",
                     "name an empty database",
                 )
             run(runner, [self._kind.make_marker])
@@ -227,7 +226,7 @@ class ExternalServer(Instance):
                 if left := count_rows(runner, self._kind.tables):
                     log.warning("%s tables remain %s", left, where)
         except RowpathError as error:
-            log.warning("%s; tables of Rowpath remain %s", error.message, where)
+            log.warning("%s; Rowpath's tables remain %s", error.message, where)
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
@@ -247,7 +246,7 @@ class ExternalServer(Instance):
     @override
     def settle(self, path: AccessPath) -> Settled:
         """Nothing: when another's server writes is not ours to decide."""
-        return Settled(0, None, "nothing was done: the server is another's")
+        return Settled(0, None, "nothing was done: the server is external")
 
     @override
     def facts(self) -> dict[str, str]:

@@ -25,8 +25,8 @@ class H2(JvmEngine):
     durabilities = ("none",)
     types = {**SQL_TYPES, "text": "VARCHAR", "array": "{integer} ARRAY"}
     lacks = {
-        "json": "H2 keeps JSON in a form of its own, without the blanks of the text that was stored",
-        "interval": "H2 has intervals of months and intervals of seconds, none of both",
+        "json": "H2 keeps JSON in its own form, without the blanks of the stored text",
+        "interval": "H2 has intervals of months and of seconds, but none with both",
     }
     inside = DATABASE
     made_file = f"{DATABASE}.mv.db"
@@ -80,7 +80,7 @@ class H2(JvmEngine):
             with zipfile.ZipFile(kept) as packed:
                 packed.extract(self.made_file, database)
         except (zipfile.BadZipFile, KeyError) as error:
-            raise RowpathError(f"{kept.name} is no whole zip: {error}") from error
+            raise RowpathError(f"{kept.name} is not a complete zip file: {error}") from error
 
     @override
     def server_command(self, home: Path, port: int, durability: str) -> ServerCommand:

@@ -28,7 +28,7 @@ class Hsqldb(JvmEngine):
     order = 13
     title = "HSQLDB"
     types = {**SQL_TYPES, "text": "LONGVARCHAR", "array": "{integer} ARRAY"}
-    lacks = {"interval": "HSQLDB has intervals of months and intervals of seconds, none of both"}
+    lacks = {"interval": "HSQLDB has intervals of months and of seconds, but none with both"}
     create_words = "CREATE CACHED TABLE"
     inside = DATABASE
     made_file = f"{DATABASE}.script"
@@ -60,7 +60,7 @@ class Hsqldb(JvmEngine):
                 packed.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
                 packed.extractall(database)
         except (tarfile.TarError, EOFError, zlib.error) as error:
-            raise RowpathError(f"{kept.name} is no whole archive: {error}") from error
+            raise RowpathError(f"{kept.name} is not a complete archive: {error}") from error
 
     @override
     def server_command(self, home: Path, port: int, durability: str) -> ServerCommand:

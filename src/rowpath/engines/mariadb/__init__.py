@@ -105,9 +105,9 @@ class Mariadb(BackupWays):
     types = TYPES
     integers = {16: "SMALLINT", 32: "INT", 64: "BIGINT"}
     lacks = {
-        "timestamptz": "TIMESTAMP holds 1970 to 2038 only, DATETIME knows no time zone",
-        "interval": "INTERVAL is a word of its expressions, no type of a column",
-        "array": "there are no arrays",
+        "timestamptz": "TIMESTAMP holds only 1970 to 2038, and DATETIME has no time zone",
+        "interval": "INTERVAL exists in expressions, not as a column type",
+        "array": "there is no array type",
     }
     identity_words = "AUTO_INCREMENT"
     identity_is_key = True

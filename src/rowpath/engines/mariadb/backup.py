@@ -42,7 +42,7 @@ def check_dump(kept: Path) -> None:
     with kept.open("rb") as dump:
         dump.seek(max(0, kept.stat().st_size - 200))
         if END_OF_DUMP not in dump.read():
-            raise RowpathError("the dump does not end as a whole one does")
+            raise RowpathError("the dump is incomplete: its last line is missing")
 
 
 def read_dump(client: Path, login: Path, kept: Path) -> None:

@@ -106,8 +106,8 @@ def meaning(storage: str, durability: str) -> str:
     if storage == "innodb":
         return "each commit waits for its log" if durability == "full" else "the log is written once a second"
     if storage == "aria":
-        return "each statement waits for its log" if durability == "full" else "the log is written, nobody waits for it"
-    return "nothing is ever waited for"
+        return "each statement waits for its log" if durability == "full" else "no statement waits for its log"
+    return "no statement waits for the disk"
 
 
 def reason_in(log: str) -> str:

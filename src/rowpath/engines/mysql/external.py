@@ -54,7 +54,7 @@ def server(engine: Mysql, durability: str, place: Place) -> ExternalServer:
         collation = settings["collation_database"]
         if not collation.endswith("_bin") or not collation.startswith("utf8mb4"):
             raise UsageError(
-                f"the database of {KIND.url_variable} compares text by {collation}: keys that differ may be equal",
+                f"the database of {KIND.url_variable} compares text by {collation}: different keys may compare equal",
                 "CREATE DATABASE … CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
             )
 
@@ -63,5 +63,6 @@ def server(engine: Mysql, durability: str, place: Place) -> ExternalServer:
 
 def _other(what: str, wanted: str, instead: str) -> UsageError:
     return UsageError(
-        f"{wanted} is requested, but {what} at the server of {KIND.url_variable}, which is not ours to change", instead
+        f"{wanted} is requested, but {what} at the server of {KIND.url_variable}, and Rowpath does not change it",
+        instead,
     )

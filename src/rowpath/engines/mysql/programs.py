@@ -44,7 +44,7 @@ def availability() -> Availability:
     except OSError:
         return Availability(False, WHAT, "its library libaio.so.1 is missing", "apt-get install libaio1")
     if mariadb_binaries.find("mariadb") is None:  # it loads the tables; the artefact has no client
-        reason = "MariaDB's program mariadb is missing, which talks to the server"
+        reason = "MariaDB's client mariadb, which loads the tables, is missing"
         return Availability(False, WHAT, reason, mariadb_binaries.INSTALL_CLIENT)
     return Availability(True, WHAT)
 

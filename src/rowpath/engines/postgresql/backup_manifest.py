@@ -30,13 +30,13 @@ def verify(folder: Path) -> None:
     text = (folder / MANIFEST).read_bytes()
     body, mark, checksum = text.rpartition(b'"Manifest-Checksum": "')
     if not mark or hashlib.sha256(body).hexdigest() != checksum[:64].decode(errors="replace"):
-        raise RowpathError(f"{MANIFEST} is not whole")
+        raise RowpathError(f"{MANIFEST} is incomplete or damaged")
     listed: dict[Path, dict[str, Any]] = {}
     for entry in json.loads(text)["Files"]:
         name = entry["Path"] if "Path" in entry else bytes.fromhex(entry["Encoded-Path"]).decode()
         file = folder / name
         if not file.is_file() or file.stat().st_size != entry["Size"]:
-            raise RowpathError(f"{name} is missing or not of {entry['Size']} bytes")
+            raise RowpathError(f"{name} is missing or does not have {entry['Size']} bytes")
         listed[file] = entry
     for file, crc in crc32c(listed):
         if crc.to_bytes(4, "little").hex() != listed[file]["Checksum"]:

@@ -143,7 +143,7 @@ class SqliteFile(EmbeddedDatabase[Sqlite]):
             connection.execute(f"PRAGMA journal_mode={'WAL' if self.durability == 'full' else 'DELETE'}")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         if not self.check():
-            raise RowpathError(f"{self._database} is not sound after loading", "check the disk, then run again")
+            raise RowpathError(f"{self._database} is damaged after loading", "check the disk, then run again")
         private_directories.sync(self._database)
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:

@@ -28,7 +28,7 @@ class OtherPrograms:
     def busy(self) -> str:
         """`other programs used 43 % of a core meanwhile`; empty while it was less than BUSY."""
         cores = self.cores()
-        return f"other programs used {cores:.0%} of a core meanwhile" if cores > BUSY else ""
+        return f"other programs used {cores:.0%} of a core at the same time" if cores > BUSY else ""
 
     def _all_ns(self) -> int:
         look = core_users.look(self._cpus)

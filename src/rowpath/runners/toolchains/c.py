@@ -288,7 +288,7 @@ def _core() -> Path:
             ),
             compiling.AT_ONCE,
         )
-        compiling.run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library is not made", REMEDY)
+        compiling.run(["ar", "rcsD", str(made), *map(str, objects)], "the core's library cannot be built", REMEDY)
 
     return compiling.made_once(target, archive)
 
