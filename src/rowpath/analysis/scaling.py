@@ -12,6 +12,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.statistics import usl
 from rowpath.journal.records import PathRecord
 from rowpath.model.base import Regime
+from rowpath.model.workload import PhaseName
 
 REGIMES: tuple[Regime, ...] = ("steady", "cold")
 Family = dict[int, PathRecord]  # by clients
@@ -30,10 +31,9 @@ def scalings(evidence: Evidence) -> tuple[Scaling, ...]:
 
 def _unions(evidence: Evidence) -> list[tuple[str, str]]:
     run = evidence.journal.run
-    names = [name.partition(".") for name in run.experiment.phases]
     return [
         (workload, phase)
-        for workload, _, phase in names
+        for workload, phase in map(PhaseName.of, run.experiment.phases)
         if (defined := run.phase(workload, phase)) is not None and defined.union
     ]
 

@@ -13,7 +13,7 @@ from rowpath.machine.counters.core_users import CoreUser
 from rowpath.model.experiment import Experiment
 from rowpath.model.explanation import Explanation
 from rowpath.model.probe import DigestGroup, ParameterTypes, Snippet, TriedPath
-from rowpath.model.workload import Phase, Workload
+from rowpath.model.workload import Phase, PhaseName, Workload
 from rowpath.text import printable
 
 SCHEMA_VERSION = 2
@@ -275,7 +275,7 @@ class FailureRecord(InSet, tag="failure"):
         cls, set_number: int, path_id: str, phase: str, kind: str, text: str, *, code: str = "", status: str = ""
     ) -> FailureRecord:
         """A failure in `workload.phase` (empty: of the whole path); without `status` unsupported or failed."""
-        workload, _, name = phase.partition(".")
+        workload, name = PhaseName.of(phase)
         return cls(
             set=set_number,
             path_id=path_id,
