@@ -54,7 +54,7 @@ class PhaseCache:
     def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> PreparedWorkload:
         """The workload ready for that path on its loaded instance, union phases included."""
         common = self.prepared_workload(workload, path.engine)
-        if path.get("ranges") == "none":
+        if path.ranges == "none":
             return common
         key = (workload.name, *(path.get(each) for each in ("engine", "clients", "ranges")))
         if key not in self._parted:
