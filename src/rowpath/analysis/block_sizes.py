@@ -34,7 +34,7 @@ def block_sizes(evidence: Evidence) -> tuple[BlockSizes, ...]:
 def _sized(cell: Cell) -> Iterator[tuple[str, int, str]]:
     """(`result=cursor`, n, all other coordinates) of each coordinate of the path that has a size."""
     for key in SIZED:
-        kind, _, number = cell.path.coordinates.get(key, "").partition(":")
+        kind, _, number = cell.path.get(key).partition(":")
         if number.isdigit():
             rest = sorted(item for item in cell.path.coordinates.items() if item[0] != key)
             yield f"{key}={kind}", int(number), repr(rest)

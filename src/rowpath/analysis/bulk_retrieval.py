@@ -12,9 +12,9 @@ from rowpath.analysis.curves_model import Against, Retrieval, RetrievalPath
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import words
 from rowpath.analysis.verdict import shares
+from rowpath.journal.records import PathRecord
 from rowpath.model.base import Regime
 from rowpath.model.grouping import grouped
-from rowpath.model.path import fetch_form
 
 DRAIN = "drain"
 FORMS = {"row": "rows", "block": "blocks", "columnar": "columns", "copy": "COPY", DRAIN: "floor"}
@@ -33,7 +33,7 @@ def retrievals(evidence: Evidence) -> tuple[Retrieval, ...]:
     found = []
     for where in _phases(evidence):
         cells = (cell for cell in evidence.sound() if cell.key[1:] == where and not cell.is_null)
-        alike = grouped(cells, lambda cell: tuple(cell.path.coordinates.get(key, "none") for key in ALIKE))
+        alike = grouped(cells, lambda cell: tuple(map(cell.path.get, ALIKE)))
         found += [_retrieval(evidence, where, together) for together in alike.values()]
     return tuple(each for each in found if each.paths)
 
@@ -52,7 +52,7 @@ def _phases(evidence: Evidence) -> Iterator[Where]:
 
 def is_floor(cell: Cell) -> bool:
     """Whether the path takes bytes and parses nothing."""
-    return fetch_form(cell.path.coordinates) == DRAIN
+    return cell.path.fetch_form == DRAIN
 
 
 def _aggregates(evidence: Evidence, workload: str, phase: str) -> list[str]:
@@ -65,29 +65,26 @@ def _aggregates(evidence: Evidence, workload: str, phase: str) -> list[str]:
 
 
 def _retrieval(evidence: Evidence, where: Where, cells: list[Cell]) -> Retrieval:
-    split = cells[0].path.coordinates.get("placement") == "split"
+    like = cells[0].path
+    split = like.placement == "split"
     floors = sorted(filter(is_floor, cells), key=lambda cell: (_polls(cell) != split, cell.median or 0.0))
     order = list(FORMS.values())
     contenders = sorted(
         (cell for cell in cells if not is_floor(cell)), key=lambda cell: (order.index(form(cell)), cell.median)
     )
-    coordinates = cells[0].path.coordinates
-    aggregate = _aggregate(evidence, where, coordinates)
+    aggregate = _aggregate(evidence, where, like)
     drain = floors[0] if floors else None
-    conditions = [
-        f"{key}={coordinates[key]}" for key in ALIKE[3:] if coordinates.get(key, "none") not in ("none", "off")
-    ]
-    deployment = coordinates.get("deployment", "none")
+    conditions = [f"{key}={like.get(key)}" for key in ALIKE[3:] if like.get(key) not in ("none", "off")]
     rows = max((metrics.rows_each(cell) for cell in contenders), default=0.0)
     return Retrieval(
         *where,
-        engine=coordinates.get("engine", ""),
-        deployment=deployment,
+        engine=like.engine,
+        deployment=like.deployment,
         conditions=", ".join(conditions),
         rows=rows,
         paths=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in contenders),
         floors=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in floors),
-        no_floor="" if floors else NO_FLOOR.get(deployment, ""),
+        no_floor="" if floors else NO_FLOOR.get(like.deployment, ""),
         aggregate=aggregate.path.name if aggregate else "",
         aggregate_ns=aggregate.median if aggregate else None,
     )
@@ -100,10 +97,10 @@ def _polls(cell: Cell) -> bool:
 
 def form(cell: Cell) -> str:
     """What a call hands over."""
-    return FORMS.get(fetch_form(cell.path.coordinates), "rows")
+    return FORMS.get(cell.path.fetch_form, "rows")
 
 
-def _aggregate(evidence: Evidence, where: Where, like: dict[str, str]) -> Cell | None:
+def _aggregate(evidence: Evidence, where: Where, like: PathRecord) -> Cell | None:
     """The fastest aggregate of the table on the same engine, however it was reached."""
     names = _aggregates(evidence, *where[:2])
     found = [
@@ -111,7 +108,7 @@ def _aggregate(evidence: Evidence, where: Where, like: dict[str, str]) -> Cell |
         for cell in evidence.sound()
         if (cell.workload, cell.regime) == (where[0], where[2])
         and cell.phase in names
-        and all(cell.path.coordinates.get(key, "none") == like.get(key, "none") for key in ALIKE[:4])
+        and all(cell.path.get(key) == like.get(key) for key in ALIKE[:4])
     ]
     return min(found, key=lambda cell: cell.median or 0.0, default=None)
 

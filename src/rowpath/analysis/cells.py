@@ -36,15 +36,15 @@ class Cell:
         """(path id, workload, phase, regime)."""
         return self.path.path_id, self.workload, self.phase, self.regime
 
-    @property
+    @cached_property
     def is_null(self) -> bool:
         """Whether the path reaches no engine: its cell is a floor."""
-        return self.path.coordinates.get("engine") == "null"
+        return self.path.is_null
 
-    @property
+    @cached_property
     def served(self) -> bool:
         """Whether a server takes part."""
-        return self.path.coordinates.get("deployment") == "server"
+        return self.path.served
 
     @cached_property
     def used(self) -> dict[int, dict[int, SampleRecord]]:

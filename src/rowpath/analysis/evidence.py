@@ -93,7 +93,7 @@ class Evidence:
     def coordinate(self, path_id: str, key: str) -> str:
         """A coordinate of a path; `none` where it has none."""
         record = self.path(path_id)
-        return record.coordinates.get(key, "none") if record else "none"
+        return record.get(key) if record else "none"
 
     def sync_cost_ns(self, path_id: str) -> float | None:
         """What one sync costs on the disk of the path's engine; None when it was not measured."""

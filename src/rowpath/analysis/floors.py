@@ -8,7 +8,6 @@ from typing import Literal
 
 from rowpath.analysis.cells import Cell, Cells
 from rowpath.analysis.statistics.intervals import Interval
-from rowpath.model.path import pipeline_of
 
 PING_PONG = ("deployment", "placement", "transport", "link")  # what a server's path and its ping-pong have in common
 NOISE = math.log(0.98)  # a path surely below this ratio to its floor beats it; up to the floor it is inside its noise
@@ -27,11 +26,11 @@ class AgainstFloor:
 
 def floor_name(cell: Cell) -> str:
     """What a floor is called: `null operation c`, `ping-pong same unix`."""
-    get = cell.path.coordinates.get
-    if cell.served:
-        where = ("ping-pong", get("placement", ""), get("transport", ""), get("link", ""))
-        return " ".join(part for part in where if part and part != "none")
-    return f"null operation {get('language', '')}".strip()
+    path = cell.path
+    if path.served:
+        where = ("ping-pong", path.placement, path.transport, path.link)
+        return " ".join(part for part in where if part != "none")
+    return f"null operation {path.language}"
 
 
 def floors(cells: Cells) -> list[Cell]:
@@ -49,15 +48,14 @@ def floor_of(cells: Cells, cell: Cell) -> Cell | None:
 
     A pipelined operation may well take less than a ping-pong of its own: the null operation is its floor.
     """
-    get = cell.path.coordinates.get
     if cell.is_null or cell.regime != "steady":
         return None
 
     def alike(floor: Cell, *keys: str) -> bool:
-        return all(floor.path.coordinates.get(key, "none") == get(key, "none") for key in keys)
+        return all(floor.path.get(key) == cell.path.get(key) for key in keys)
 
     every = floors(cells)
-    awaited = cell.served and pipeline_of(cell.path.coordinates) == 1
+    awaited = cell.served and cell.path.pipeline == 1
     served = [floor for floor in every if awaited and alike(floor, *PING_PONG)]
     nulls = [floor for floor in every if not floor.served]
     own = [floor for floor in nulls if alike(floor, "language")]

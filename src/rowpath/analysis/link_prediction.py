@@ -13,17 +13,17 @@ from rowpath.analysis.statistics.intervals import student
 
 def across_links(evidence: Evidence) -> tuple[AcrossLink, ...]:
     """Every sound cell over a link that was measured without it as well, in the order in which they were measured."""
-    without = {_twin(cell): cell for cell in evidence.sound() if _link(cell) == "none"}
+    without = {_twin(cell): cell for cell in evidence.sound() if cell.path.link == "none"}
     found = []
     for cell in evidence.sound():
         twin = without.get(_twin(cell))
-        if _link(cell) != "none" and twin is not None and cell.regime != "warm":
+        if cell.path.link != "none" and twin is not None and cell.regime != "warm":
             found.append(_checked(evidence, cell, twin))
     return tuple(each for each in found if each is not None)
 
 
 def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
-    link = evidence.journal.links.get((_link(cell), cell.path.coordinates.get("placement", "none")))
+    link = evidence.journal.links.get((cell.path.link, cell.path.placement))
     trips = _round_trips(evidence, cell)
     if link is None or trips is None:
         return None
@@ -69,10 +69,6 @@ def _round_trips(evidence: Evidence, cell: Cell) -> float | None:
     if trips is None:
         return None
     return trips + sum(evidence.per_operation(cell, more) or 0 for more in ("connections", "greetings"))
-
-
-def _link(cell: Cell) -> str:
-    return cell.path.coordinates.get("link", "none")
 
 
 def _twin(cell: Cell) -> tuple[object, ...]:

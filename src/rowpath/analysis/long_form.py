@@ -17,6 +17,7 @@ from rowpath.analysis.statistics.intervals import student
 from rowpath.journal.records import MemoryRecord, SettleRecord, WorkerRecord
 from rowpath.model.base import Status
 from rowpath.model.metrics import MORE_IS_BETTER, UNITS
+from rowpath.model.workload import PhaseName
 
 BEST_OF = 5
 CLOCK = "the runner's own monotonic clock"
@@ -207,8 +208,7 @@ def _of_groups(evidence: Evidence) -> Iterator[Result]:
         elif each.metric in ("group_rate", "paced_rate"):
             yield maker.result(each.metric)
     for missed in (each for each in (evidence.mixed_load.figures if evidence.mixed_load else ()) if not each.reached):
-        workload, _, phase = missed.phase.rpartition(".")
-        maker = _Maker(evidence, (missed.path_id, workload, phase), "steady", reason=NOT_REACHED)
+        maker = _Maker(evidence, (missed.path_id, *PhaseName.of(missed.phase)), "steady", reason=NOT_REACHED)
         maker.common |= {"stage": missed.stage, "client_group": missed.client_group}
         yield maker.result("latency_p99")
 

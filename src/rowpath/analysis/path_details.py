@@ -77,12 +77,8 @@ def _command(evidence: Evidence, path: PathRecord) -> str:
     if evidence.journal.probe or "run" not in words:
         return evidence.rerun()
     kept, named = _split(words)
-    coordinates = {key: path.coordinates[key] for key in named if path.coordinates.get(key, "none") != "none"}
-    others = [
-        each
-        for each in evidence.journal.paths.values()
-        if each is not path and each.coordinates.get("engine") != "null"
-    ]
+    coordinates = {key: path.get(key) for key in named if path.get(key) != "none"}
+    others = [each for each in evidence.journal.paths.values() if each is not path and not each.is_null]
     coordinates |= _telling(path.coordinates, [each.coordinates for each in others], coordinates)
     return shlex.join([*kept, *(f"{key}={value}" for key, value in coordinates.items())])
 

@@ -202,7 +202,7 @@ def languages(tried: Sequence[TriedPath], results: Sequence[Result], evidence: E
             continue
         rows = together.setdefault(each.path["language"], [])
         titles[each.path["language"]], ratios[each.name] = each.title, each.ratio
-        form = fetch_form(each.path)
+        form = fetch_form(each.path.get("fetch", "none"))
         if (
             each.step != FULL
             and not each.baseline

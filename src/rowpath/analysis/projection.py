@@ -312,5 +312,5 @@ def _would_be(dropped: Dropped, wanted: Mapping[str, str], apart: Mapping[str, s
     own = dropped.path.as_dict()
     if any(own.get(axis) != value for axis, value in wanted.items()):
         return False
-    forms = own | ({"fetch": fetch_form(own)} if "fetch" in own else {})
+    forms = own | ({"fetch": fetch_form(own["fetch"])} if "fetch" in own else {})
     return all(forms.get(axis, "none") in ("none", value) for axis, value in apart.items())

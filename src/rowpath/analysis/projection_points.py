@@ -108,7 +108,7 @@ def _points_of_groups(analysis: Analysis, metric: str) -> list[Point]:
     ids = {name: path_id for path_id, name in analysis.names.items()}
     sign = -1 if metric in MORE_IS_BETTER else 1
     listed = [each for each in analysis.results if each.metric == metric]
-    forms = [each.path | {"fetch": fetch_form(each.path)} for each in listed]
+    forms = [each.path | {"fetch": fetch_form(each.path.get("fetch", "none"))} for each in listed]
     differing = [axis for axis in APART if len({form.get(axis, "none") for form in forms}) > 1]
     found = []
     for each, form in zip(listed, forms, strict=True):

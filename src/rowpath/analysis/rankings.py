@@ -16,7 +16,6 @@ from rowpath.journal.reader import Records
 from rowpath.journal.records import FailureRecord, PathRecord
 from rowpath.model.base import Status
 from rowpath.model.grouping import grouped
-from rowpath.model.path import fetch_form
 
 FLOOR = "a floor: it reads the bytes and parses nothing"
 
@@ -49,7 +48,7 @@ def _belongs(evidence: Evidence, path: PathRecord, workload: str, phase: str, re
         if failure.path_id == path.path_id and failure.phase and failure.where[1:] == (workload, phase):
             return True
         if failure.path_id == path.path_id and not failure.phase:
-            return (path.coordinates.get("engine") == "null") == _null_phase(evidence, workload, phase)
+            return path.is_null == _null_phase(evidence, workload, phase)
     return False
 
 
@@ -94,7 +93,7 @@ def _exclusion(
     if cell.refused:
         quiet = len(cell.used) - cell.disturbed_sets
         return "disturbed", f"the machine was too busy: {quiet} of {len(cell.used)} sets were quiet enough"
-    if path.coordinates.get("fetch") == "drain":
+    if path.fetch_form == "drain":
         return "ok", FLOOR
     against = evidence.floor(cell)
     if against is None or against.verdict == "above":
@@ -160,7 +159,7 @@ def half_width(row: RankedPath) -> float | None:
 
 def _notes(evidence: Evidence, rows: list[RankedPath], unranked: list[RankedPath]) -> tuple[str, ...]:
     notes = []
-    forms = {fetch_form(evidence.journal.paths[row.path_id].coordinates) for row in rows}
+    forms = {evidence.journal.paths[row.path_id].fetch_form for row in rows}
     if ("fetch" in evidence.together or evidence.journal.probe) and len(forms) > 1:
         requested = "" if evidence.journal.probe else " as requested"
         notes.append(

@@ -12,6 +12,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.statistics import usl
 from rowpath.journal.records import PathRecord
 from rowpath.model.base import Regime
+from rowpath.model.workload import PhaseName
 
 REGIMES: tuple[Regime, ...] = ("steady", "cold")
 Family = dict[int, PathRecord]  # by clients
@@ -30,10 +31,9 @@ def scalings(evidence: Evidence) -> tuple[Scaling, ...]:
 
 def _unions(evidence: Evidence) -> list[tuple[str, str]]:
     run = evidence.journal.run
-    names = [name.partition(".") for name in run.experiment.phases]
     return [
         (workload, phase)
-        for workload, _, phase in names
+        for workload, phase in map(PhaseName.of, run.experiment.phases)
         if (defined := run.phase(workload, phase)) is not None and defined.union
     ]
 
@@ -42,9 +42,9 @@ def _families(evidence: Evidence) -> list[Family]:
     """Paths that retrieve in parts, together with those that differ from them only in their number of clients."""
     families: dict[tuple[tuple[str, str], ...], Family] = {}
     for path in evidence.journal.paths.values():
-        if path.coordinates.get("ranges", "none") != "none":
+        if path.ranges != "none":
             alike = tuple(sorted(item for item in path.coordinates.items() if item[0] != "clients"))
-            families.setdefault(alike, {})[int(path.coordinates["clients"])] = path
+            families.setdefault(alike, {})[path.clients] = path
     return [dict(sorted(family.items())) for family in families.values()]
 
 
@@ -63,16 +63,14 @@ def _scaling(evidence: Evidence, workload: str, phase: str, family: Family) -> S
     bound = _bound(evidence, workload, phase, regime, paths[0])
     bound_ns = bound.median if bound else None
     law, no_law = _law(evidence, sound)
-    coordinates = paths[0].coordinates
-    placement = coordinates.get("placement", "none")
     return Scaling(
         workload=workload,
         phase=phase,
         regime=regime,
         name=without_clients(paths[0].name, min(family)),
-        ranges=coordinates["ranges"],
-        placement=placement,
-        cores=_cores(evidence, placement, coordinates.get("deployment") == "server"),
+        ranges=paths[0].ranges,
+        placement=paths[0].placement,
+        cores=_cores(evidence, paths[0]),
         levels=tuple(_level(evidence, workload, phase, path, sound, bound_ns) for path in paths),
         law=law,
         no_law=no_law,
@@ -86,25 +84,24 @@ def without_clients(name: str, clients: int) -> str:
     return name.replace(f" {clients} client{'s' if clients != 1 else ''}", "")
 
 
-def _cores(evidence: Evidence, placement: str, served: bool) -> int:
+def _cores(evidence: Evidence, path: PathRecord) -> int:
     """How many cores client and server together could use where they were placed; 0: a server elsewhere."""
-    if placement == "none" and served:
+    if path.placement == "none" and path.served:
         return 0
-    if placement == "free":
+    if path.placement == "free":
         return max(1, len(evidence.journal.run.environment.get("cores_used") or ()))
-    return 2 if placement == "split" and served else 1
+    return 2 if path.placement == "split" and path.served else 1
 
 
 def _bound(evidence: Evidence, workload: str, phase: str, regime: Regime, like: PathRecord) -> Cell | None:
     """What finding one bound was measured to cost on the engine, by the path that has most in common with this one."""
     name = f"{phase.removesuffix('-ranges')}-bounds"
-    if like.coordinates["ranges"] != "bounds":
+    if like.ranges != "bounds":
         return None
     found = [
         cell
         for cell in evidence.sound()
-        if cell.key[1:] == (workload, name, regime)
-        and cell.path.coordinates.get("engine") == like.coordinates["engine"]
+        if cell.key[1:] == (workload, name, regime) and cell.path.engine == like.engine
     ]
     return max(found, key=lambda cell: len(cell.path.coordinates.items() & like.coordinates.items()), default=None)
 
@@ -112,7 +109,7 @@ def _bound(evidence: Evidence, workload: str, phase: str, regime: Regime, like: 
 def _level(
     evidence: Evidence, workload: str, phase: str, path: PathRecord, sound: dict[int, Cell], bound_ns: float | None
 ) -> ScalingLevel:
-    clients = int(path.coordinates["clients"])
+    clients = path.clients
     cell, one = sound.get(clients), sound.get(1)
     cost_ns = cell.median if cell else None
     if cell is None or not cost_ns:

@@ -56,7 +56,7 @@ def leading_rankings(evidence: Evidence) -> list[Ranking]:
         first = _paths(evidence, ranking)
         if not first or first[0].is_null:
             continue
-        key = ranking.workload, ranking.phase, first[0].path.coordinates.get("placement", "none")
+        key = ranking.workload, ranking.phase, first[0].path.placement
         rankings.setdefault(key, []).append(ranking)
     return [
         max(some, key=lambda each: (each.regime == "steady", len(_paths(evidence, each)))) for some in rankings.values()
@@ -69,7 +69,7 @@ def _paths(evidence: Evidence, ranking: Ranking) -> list[Cell]:
 
 
 def _conditions(ranking: Ranking, cell: Cell) -> tuple[str, ...]:
-    placement = cell.path.coordinates.get("placement", "none")
+    placement = cell.path.placement
     return (ranking.regime,) if placement == "none" else (ranking.regime, f"placement={placement}")
 
 
@@ -204,14 +204,13 @@ def _pairs(cells: list[Cell]) -> Iterator[tuple[Cell, Cell, bool]]:
     """(embedded, server, whether their engines differ) of every engine with both, then of the fastest of each."""
     by_engine: dict[tuple[str, str], Cell] = {}
     for cell in cells:
-        get = cell.path.coordinates.get
-        by_engine.setdefault((get("engine", ""), get("deployment", "")), cell)
+        by_engine.setdefault((cell.path.engine, cell.path.deployment), cell)
     both = [engine for engine, deployment in by_engine if deployment == "embedded" and (engine, "server") in by_engine]
     for engine in both:
         yield by_engine[engine, "embedded"], by_engine[engine, "server"], False
-    embedded = next((cell for cell in cells if cell.path.coordinates.get("deployment") == "embedded"), None)
+    embedded = next((cell for cell in cells if cell.path.embedded), None)
     server = next((cell for cell in cells if cell.served), None)
-    if embedded and server and embedded.path.coordinates.get("engine") != server.path.coordinates.get("engine"):
+    if embedded and server and embedded.path.engine != server.path.engine:
         yield embedded, server, True
 
 
@@ -219,8 +218,7 @@ def _fastest_by(cells: list[Cell], keys: tuple[str, ...], of: str) -> list[dict[
     """For all values of the coordinates `keys`: the fastest cell by the coordinate `of`, fastest first."""
     found: dict[tuple[str, ...], dict[str, Cell]] = {}
     for cell in cells:
-        get = cell.path.coordinates.get
-        found.setdefault(tuple(get(key, "") for key in keys), {}).setdefault(get(of, ""), cell)
+        found.setdefault(tuple(map(cell.path.get, keys)), {}).setdefault(cell.path.get(of), cell)
     return list(found.values())
 
 

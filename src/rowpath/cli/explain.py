@@ -207,7 +207,7 @@ def _of_run(path: Path, names: list[str], filters: Filters, against: Filters, op
 
 def _fastest(path: Path, plan: Plan, phase: str) -> dict[str, tuple[str, ...]]:
     """The fastest path of each phase that can be explained, by name with its phases."""
-    can = {planned.name for planned in plan.paths if planned.path.engine != "null"}
+    can = {planned.name for planned in plan.paths if not planned.path.is_null}
     found: dict[str, tuple[str, ...]] = {}
     for each in analyse(path).answer.phases:
         name = f"{each.workload}.{each.phase}"
@@ -238,7 +238,7 @@ def chosen(plan: Plan, names: list[str], phase: str = "") -> Plan:
         what = f"every phase of {plan.experiment.name} writes: explain takes only phases that read"
         raise UsageError(what, "rowpath explain tour")
     reads = tuple(wanted) or reads
-    paths = [one for one in plan.paths if one.path.engine != "null" and set(reads) & set(one.phases)]
+    paths = [one for one in plan.paths if not one.path.is_null and set(reads) & set(one.phases)]
     if unknown := named - {one.name for one in paths}:
         what = f"unknown path '{min(unknown)}' of {plan.experiment.name}"
         raise UsageError(what, f"rowpath run {plan.experiment.name} --plan")

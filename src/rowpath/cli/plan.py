@@ -135,7 +135,7 @@ def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
 
 def host_pairs(plan: Plan) -> list[tuple[str, str]]:
     """Client's and server's host of the plan's paths that are on hosts, each once; `none` where there is no server."""
-    pairs = ((planned.path.get("client_host"), planned.path.get("server_host")) for planned in plan.paths)
+    pairs = ((planned.path.client_host, planned.path.server_host) for planned in plan.paths)
     return list(dict.fromkeys(pair for pair in pairs if pair[0] != "none"))
 
 

@@ -62,7 +62,7 @@ class TapeInstance(Instance):
             return place | {"socket_dir": str(self._sockets)}
         if self._tape.header.protocol == "drda":
             return place | {"password": NAME}  # DRDA's drivers insist on one
-        return place | {"socket": str(self._sockets and self._sockets / "socket"), "storage": path.get("storage")}
+        return place | {"socket": str(self._sockets and self._sockets / "socket"), "storage": path.storage}
 
     @override
     def facts(self) -> dict[str, str]:

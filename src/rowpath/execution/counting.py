@@ -48,14 +48,14 @@ def counting_proxy(
 
     `way`: where an emulated link listens; the proxy stands on its client's side, so that it counts the same.
     """
-    transport = path.get("transport")
+    transport = path.transport
     if not path.served or transport not in ("tcp", "unix"):
         yield None
         return
     options = {**instance.options(path), **way}
     # A server that is not ours, or whose place only the user's own driver knows: the proxy stands in front of ours.
     host = options.get("host", "127.0.0.1")
-    is_ours = host == "127.0.0.1" or path.get("server_host") != "none"
+    is_ours = host == "127.0.0.1" or path.server_host != "none"
     if transport == "tcp" and not (is_ours and "port" in options):
         yield None
         return

@@ -71,7 +71,7 @@ class Links:
 
         `server`: what distinguishes the instances of a run. Errors: RunnerFailure for another machine's server.
         """
-        value = path.get("link")
+        value = path.link
         if value == "none":
             return {}
         address = instance.options(path)

@@ -11,7 +11,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.model.path import AccessPath
 from rowpath.model.result_columns import result_columns
-from rowpath.model.workload import Column, Phase, Table, Workload
+from rowpath.model.workload import Column, Phase, PhaseName, Table, Workload
 from rowpath.runners.protocol import ParameterSlice
 from rowpath.workloads import generators, partitions
 from rowpath.workloads.codec import write_rows
@@ -54,7 +54,7 @@ class PhaseCache:
     def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> PreparedWorkload:
         """The workload ready for that path on its loaded instance, union phases included."""
         common = self.prepared_workload(workload, path.engine)
-        if path.get("ranges") == "none":
+        if path.ranges == "none":
             return common
         key = (workload.name, *(path.get(each) for each in ("engine", "clients", "ranges")))
         if key not in self._parted:
@@ -158,5 +158,5 @@ class PreparedPhase:
 def select_whole(name: str, table_name: str, table: Table) -> PreparedPhase:
     """A select of every row and column of a table, for a check outside every measurement."""
     query = whole_sql(table_name, table)
-    phase = Phase(name.rpartition(".")[2], "query", query, table=table_name, scan=True)
+    phase = Phase(PhaseName.of(name).phase, "query", query, table=table_name, scan=True)
     return PreparedPhase(name, phase, query, table.columns, table_columns=table.columns, key_columns=table.primary_key)

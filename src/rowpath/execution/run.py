@@ -66,7 +66,7 @@ class Outcome:
 
 def build_for(plan: Plan, progress: Progress) -> None:
     """Bring runners and drivers of the plan's paths up to date."""
-    here = [planned for planned in plan.paths if planned.path.get("client_host") == "none"]
+    here = [planned for planned in plan.paths if planned.path.client_host == "none"]
     versions = [(planned.adapter, planned.path.version) for planned in here]
     build(versions, progress.note, [planned.path for planned in here])
 

@@ -174,7 +174,7 @@ class Schedule:
                 )
 
     def _measure_links(self) -> None:
-        for value, placement in dict.fromkeys((p.path.get("link"), p.path.placement) for p in self.plan.paths):
+        for value, placement in dict.fromkeys((p.path.link, p.path.placement) for p in self.plan.paths):
             if value != "none":
                 self.progress.note(f"measuring the link {value}, placement {placement}")
                 try:

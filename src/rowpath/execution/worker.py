@@ -274,7 +274,7 @@ class Worker:
         coverage, own_wait = None, 0
         looks = before.look, after.look
         # Over a link the client waits, so that no CPU accounts for its window.
-        local = self.planned.path.get("link") == "none" and not work.phase.writes and work.phase.kind != "connect"
+        local = self.planned.path.link == "none" and not work.phase.writes and work.phase.kind != "connect"
         known = spent.client_ns is not None and spent.server_ns is not None
         one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.placement == "same")
         if self.planned.path.placement == "free":

@@ -122,7 +122,7 @@ def stamped(
     read = [call_stamps.read(file) for file in files]
     if not all(whole for _calls, whole in read):
         raise Unknown(f"{blocks * operations} operations make more calls than there is room for")
-    one_core = server is not None and path.placement == "same" and path.get("link") == "none"
+    one_core = server is not None and path.placement == "same" and path.link == "none"
     longer = statistics.median(one.ns / other.ns for one, other in zip(replies, bare, strict=True)) - 1
     done = [reply.operations // size for reply in replies]
     return hops.hops(

@@ -118,7 +118,7 @@ def chosen(found: Candidates, filters: dict[str, tuple[str, ...]]) -> list[Plann
     settings = filters.keys() - {"language", "driver"}
     if not settings:
         usual = [planned for planned in kept if planned.path.id in found.baselines]
-        likeliest = {(each.path.language, each.path.get("driver")): each for each in (*reversed(kept), *usual)}
+        likeliest = {(each.path.language, each.path.driver): each for each in (*reversed(kept), *usual)}
         kept = list(likeliest.values()) if "driver" in filters or not usual else usual
     if not kept:
         raise UsageError("no setting of a driver matches the filters", "rowpath list drivers")

@@ -133,7 +133,7 @@ class Agent:
     def build(self) -> list[str]:
         """Build runners and drivers for the paths that have clients here; what was built or fetched."""
         run = self._now()
-        mine = [p for p in run.plan.paths if run.loads or p.path.get("client_host") == self.name]
+        mine = [p for p in run.plan.paths if run.loads or p.path.client_host == self.name]
         if any(group.action for group in run.plan.experiment.client_groups):  # backups are restored and read here
             mine += [p for p in run.plan.paths if key_of(p.path)[-1] == self.name and p not in mine]
         noted: list[str] = []

@@ -153,7 +153,7 @@ class FarUsage:
         self._far = far
         self._server: tuple[str, Key] | None = None
         if far.planned.path.served:
-            self._server = far.planned.path.get("server_host"), key_of(far.planned.path)
+            self._server = far.planned.path.server_host, key_of(far.planned.path)
         self._own = ProcessUse(lambda: [os.getpid()], own=True)
 
     def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:

@@ -183,7 +183,7 @@ class FarProcesses:
 
     def listen(self) -> None:
         """As `Processes` has it."""
-        server = self.planned.path.get("server_host")
+        server = self.planned.path.server_host
         asked: dict[str, tuple[Any, ...]] = dict.fromkeys(self.hosts, ("load", "states"))
         if server not in ("none", *self.hosts):
             asked[server] = ("reaches", self.hosts)

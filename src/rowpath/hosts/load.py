@@ -99,7 +99,7 @@ class HostLoad:
         self._seats: dict[str, Seat] = {}  # of backups that are statements, by name
         self._counters: SharedCounters | None = None
         self._use = ProcessUse(self._processes.pids)
-        options = instance.options(planned.path) if planned.path.get("transport") == "tcp" else {}
+        options = instance.options(planned.path) if planned.path.transport == "tcp" else {}
         self._growth = Growth(options["port"], options["host"]) if options else None
 
     @property

@@ -88,9 +88,7 @@ class Session:
     def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
         """Why a path cannot run on its hosts, with the host, and the remedy; empty when it can."""
         loads = self.file.loading if loading else ()
-        hosts = dict.fromkeys(
-            host for host in (path.get("client_host"), path.get("server_host"), *loads) if host != "none"
-        )
+        hosts = dict.fromkeys(host for host in (path.client_host, path.server_host, *loads) if host != "none")
         new = tuple(host for host in hosts if (host, path.id) not in self._unavailable)
         found = self._cluster.ask_all(new, "unavailable", path.as_dict(), "client")
         self._unavailable |= {(host, path.id): each for host, each in found.items()}
@@ -114,13 +112,13 @@ class Session:
 
     def is_far(self, planned: PlannedPath) -> bool:
         """As `Hosts` has it."""
-        return planned.path.get("client_host") != "none"
+        return planned.path.client_host != "none"
 
     def needed_by(self, planned: PlannedPath) -> frozenset[str]:
         """As `Hosts` has it."""
         if not self.is_far(planned):
             return frozenset()
-        own = frozenset({planned.path.get("client_host"), planned.path.get("server_host")} - {"none"})
+        own = frozenset({planned.path.client_host, planned.path.server_host} - {"none"})
         assert self._plan is not None
         loads = [self.loads(planned, names) for names in together(self._plan.experiment).values()]
         return own | (frozenset.intersection(*loads) if loads else frozenset())
@@ -184,7 +182,7 @@ class Session:
 
     def worker(self, planned: PlannedPath, log: Callable[[str], None]) -> Worker:
         """As `Hosts` has it."""
-        host = planned.path.get("client_host")
+        host = planned.path.client_host
         worker = FarWorker(planned, TogetherThere(host, self._cluster.asking(host)))
         return cast(Worker, worker)  # as far as a set uses one
 
@@ -223,7 +221,7 @@ class Session:
     def prove(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
         """As `Hosts` has it."""
         bad: dict[str, str]
-        bad, records = self._cluster.ask(planned.path.get("client_host"), "prove", planned.path.id, count_commits)
+        bad, records = self._cluster.ask(planned.path.client_host, "prove", planned.path.id, count_commits)
         for record in records:
             context.journal.write(record)
         return bad
@@ -335,7 +333,7 @@ class Session:
 
     def _pairs(self) -> list[tuple[str, str]]:
         paths = self._plan.paths if self._plan else ()
-        pairs = dict.fromkeys((p.path.get("client_host"), p.path.get("server_host")) for p in paths)
+        pairs = dict.fromkeys((p.path.client_host, p.path.server_host) for p in paths)
         pairs |= dict.fromkeys((host, server) for host in self._loading() for _client, server in pairs)
         return [pair for pair in pairs if pair[1] not in ("none", pair[0]) and not self._cluster.lost.keys() & pair]
 

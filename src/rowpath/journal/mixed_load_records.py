@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from rowpath.journal.record_base import InStage, OperationFailure
+from rowpath.model.workload import PhaseName
 
 
 class HostShare(msgspec.Struct):
@@ -137,8 +138,7 @@ class ClientGroupRecord(InStage, tag="client-group"):
     @property
     def where(self) -> tuple[str, str, str]:
         """(path id, workload, phase)."""
-        workload, _, phase = self.phase.rpartition(".")
-        return self.path_id, workload, phase
+        return self.path_id, *PhaseName.of(self.phase)
 
     @property
     def rate_per_s(self) -> float | None:

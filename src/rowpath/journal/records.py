@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from typing_extensions import override
 
 from rowpath.journal.host_records import AnyHostRecord
 from rowpath.journal.mixed_load_records import AnyMixedLoadRecord
@@ -12,8 +13,9 @@ from rowpath.journal.record_base import InSet, OperationFailure, Record
 from rowpath.machine.counters.core_users import CoreUser
 from rowpath.model.experiment import Experiment
 from rowpath.model.explanation import Explanation
+from rowpath.model.path import WithCoordinates
 from rowpath.model.probe import DigestGroup, ParameterTypes, Snippet, TriedPath
-from rowpath.model.workload import Phase, Workload
+from rowpath.model.workload import Phase, PhaseName, Workload
 from rowpath.text import printable
 
 SCHEMA_VERSION = 2
@@ -40,7 +42,7 @@ class RunRecord(Record, tag="run"):
         return next((phase for phase in known.phases if phase.name == name), None) if known else None
 
 
-class PathRecord(Record, tag="path"):
+class PathRecord(WithCoordinates, Record, tag="path"):
     path_id: str
     name: str
     coordinates: dict[str, str]
@@ -56,6 +58,11 @@ class PathRecord(Record, tag="path"):
     source: str = ""  # the adapter's own file; empty: an external one
     server_stays: bool = False  # one server process works for all sets, unless the run restarts servers
     most_round_trips: int = 0  # that its manifest entry declares of at most one row; 0: what the statement mode means
+
+    @override
+    def get(self, key: str) -> str:
+        """A coordinate; `none` where it has none."""
+        return self.coordinates.get(key, "none")
 
 
 class SourceRecord(Record, tag="source"):
@@ -275,7 +282,7 @@ class FailureRecord(InSet, tag="failure"):
         cls, set_number: int, path_id: str, phase: str, kind: str, text: str, *, code: str = "", status: str = ""
     ) -> FailureRecord:
         """A failure in `workload.phase` (empty: of the whole path); without `status` unsupported or failed."""
-        workload, _, name = phase.partition(".")
+        workload, name = PhaseName.of(phase)
         return cls(
             set=set_number,
             path_id=path_id,

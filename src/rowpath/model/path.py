@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
 
 import msgspec
+from typing_extensions import override
 
 from rowpath.model.base import Frozen, Status
 
@@ -47,75 +47,51 @@ WITHOUT = {"pipeline": "off"}
 TOGETHER = ("fetch", "pipeline", "threads", "tls", "link", "clients", "placement")
 
 
-def fetch_form(coordinates: Mapping[str, str]) -> str:
+def fetch_form(fetch: str) -> str:
     """What a call hands over: `row`, `block`, `columnar`, `copy`, `drain`; a call per value is by rows too."""
-    named = coordinates.get("fetch", "row").partition(":")[0]
-    return "row" if named in ("get-data", "none") else named
+    form = fetch.partition(":")[0]
+    return "row" if form in ("get-data", "none") else form
 
 
-def pipeline_of(coordinates: Mapping[str, str]) -> int:
-    """How many statements are sent before their answers are read; 1: each answer is awaited."""
-    return _count(coordinates.get("pipeline", "off"))
+class Coordinate:
+    """An attribute of a path: the value of the coordinate of that name."""
+
+    def __set_name__(self, _owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, path: WithCoordinates, _owner: type) -> str:
+        return path.get(self._name)
 
 
-class AccessPath(msgspec.Struct, frozen=True):
-    """One access path: a point in the space of coordinates, every value a string, `none` where it does not apply."""
+class WithCoordinates:
+    """Base of every path, planned or recorded: its coordinates by name; each is `none` where it does not apply."""
 
-    coordinates: tuple[tuple[str, str], ...]
-    label: str = ""  # distinguishes two names of the same path (A/A)
+    __slots__ = ()
 
-    @classmethod
-    def of(cls, coordinates: dict[str, str], label: str = "") -> AccessPath:
-        """The path with these coordinates, in canonical order."""
-        return cls(tuple([(name, coordinates[name]) for name in _in_order(tuple(coordinates))]), label)
-
-    @property
-    def id(self) -> str:
-        """The canonical text of the path: `engine=sqlite,deployment=embedded,…`."""
-        text = ",".join([f"{key}={value}" for key, value in self.coordinates])
-        return f"{text},label={self.label}" if self.label else text
+    engine = Coordinate()
+    engine_version = Coordinate()
+    deployment = Coordinate()  # `server`, `embedded`, `file` or `none`
+    language = Coordinate()  # the runner's
+    driver = Coordinate()  # one of its language
+    version = Coordinate()  # the driver's
+    statement = Coordinate()
+    result = Coordinate()
+    transport = Coordinate()
+    tls = Coordinate()
+    link = Coordinate()
+    placement = Coordinate()  # where client and server are pinned: `same`, `split`, `free` or `none`
+    client_host = Coordinate()
+    server_host = Coordinate()
+    ranges = Coordinate()
+    durability = Coordinate()  # what a commit waits for: `full` or a weaker promise of the engine
+    storage = Coordinate()
+    processes = Coordinate()
+    backup = Coordinate()
+    profile = Coordinate()
 
     def get(self, key: str) -> str:
         """The value of a coordinate, `none` when the path has no such coordinate."""
-        for name, value in self.coordinates:
-            if name == key:
-                return value
-        return "none"
-
-    @property
-    def engine(self) -> str:
-        """The engine's name."""
-        return self.get("engine")
-
-    @property
-    def language(self) -> str:
-        """The runner's language."""
-        return self.get("language")
-
-    @property
-    def driver(self) -> str:
-        """The driver's name, one of its language."""
-        return self.get("driver")
-
-    @property
-    def version(self) -> str:
-        """The driver's version."""
-        return self.get("version")
-
-    @property
-    def deployment(self) -> str:
-        """`server`, `embedded`, `file` or `none`."""
-        return self.get("deployment")
-
-    @property
-    def placement(self) -> str:
-        """Where client and server are pinned: `same`, `split`, `free` or `none`."""
-        return self.get("placement")
-
-    @property
-    def durability(self) -> str:
-        """What a commit waits for: `full` or a weaker promise of the engine."""
-        return self.get("durability")
+        raise NotImplementedError
 
     @property
     def served(self) -> bool:
@@ -145,7 +121,7 @@ class AccessPath(msgspec.Struct, frozen=True):
     @property
     def pipeline(self) -> int:
         """How many statements are sent before their answers are read; 1: each answer is awaited."""
-        return pipeline_of(dict(self.coordinates))
+        return _count(self.get("pipeline"))
 
     @property
     def pipelined(self) -> bool:
@@ -155,12 +131,38 @@ class AccessPath(msgspec.Struct, frozen=True):
     @property
     def link_ns(self) -> int:
         """The round trip of the emulated link, in ns; 0 without one."""
-        return link_ns(self.get("link"))
+        return link_ns(self.link)
 
     @property
     def fetch_form(self) -> str:
         """What a call hands over, without its size."""
-        return fetch_form(dict(self.coordinates))
+        return fetch_form(self.get("fetch"))
+
+
+class AccessPath(WithCoordinates, msgspec.Struct, frozen=True):
+    """One access path: a point in the space of coordinates, every value a string, `none` where it does not apply."""
+
+    coordinates: tuple[tuple[str, str], ...]
+    label: str = ""  # distinguishes two names of the same path (A/A)
+
+    @classmethod
+    def of(cls, coordinates: dict[str, str], label: str = "") -> AccessPath:
+        """The path with these coordinates, in canonical order."""
+        return cls(tuple([(name, coordinates[name]) for name in _in_order(tuple(coordinates))]), label)
+
+    @property
+    def id(self) -> str:
+        """The canonical text of the path: `engine=sqlite,deployment=embedded,…`."""
+        text = ",".join([f"{key}={value}" for key, value in self.coordinates])
+        return f"{text},label={self.label}" if self.label else text
+
+    @override
+    def get(self, key: str) -> str:
+        """The value of a coordinate, `none` when the path has no such coordinate."""
+        for name, value in self.coordinates:
+            if name == key:
+                return value
+        return "none"
 
     def as_dict(self) -> dict[str, str]:
         """The coordinates as a mapping, the label included when there is one."""

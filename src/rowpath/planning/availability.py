@@ -14,7 +14,7 @@ from rowpath.runners.manifest import Adapter, adapter_of, availability, most_cli
 
 def pruned(adapter: Adapter, path: AccessPath) -> str:
     """Why this point of the lattice does not exist; empty when it does."""
-    if path.get("link") != "none" and path.get("transport") != "tcp":
+    if path.link != "none" and path.transport != "tcp":
         return "links are emulated only for TCP"
     coordinates = path.as_dict()
     return next((rule.reason for rule in adapter.unsupported if _speaks_of(coordinates, rule.when)), "")
@@ -45,7 +45,7 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
         return reason, f"clients={most_clients(adapter)}"
     engine = ENGINES[path.engine]
     if isinstance(engine, Versioned):
-        there = engine.availability_of(path.get("engine_version"), path.get("tls"))
+        there = engine.availability_of(path.engine_version, path.tls)
     else:
         there = engine.availability()
     if not there.ok:
@@ -59,7 +59,7 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
     if not here.ok:
         return here.reason, here.remedy
     if "backup" in path.as_dict():
-        way = path.get("backup")
+        way = path.backup
         if not isinstance(engine, BacksUp) or way == "none":
             what = f"{engine.name} ({path.get('deployment')})"
             return f"{what} cannot be backed up while clients are active", "rowpath engine list"
@@ -74,7 +74,7 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
         return " "
     if phase.kind == "null":
         return ""
-    if (path.get("ranges") != "none") != phase.union:
+    if (path.ranges != "none") != phase.union:
         return " "
     if phase.engines and path.engine not in phase.engines:
         return f"{phase_name}: its statement is only for {' and '.join(phase.engines)}"

@@ -72,7 +72,7 @@ def _before_s(plan: Plan) -> float:
 
 def _ways_s(plan: Plan) -> float:
     """Clocks of hosts and the ways between them, measured before and after all sets."""
-    pairs = {(planned.path.get("client_host"), planned.path.get("server_host")) for planned in plan.paths}
+    pairs = {(planned.path.client_host, planned.path.server_host) for planned in plan.paths}
     hosts = {host for pair in pairs for host in pair if host != "none"}
     ways = [pair for pair in pairs if pair[1] not in ("none", pair[0])]
     return 2 * (rough.HOST_S * len(hosts) + rough.WAY_S * len(ways))
@@ -172,7 +172,7 @@ def _operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     if phase.truth == "aggregate":
         return plan.slowness * rough.SUMMED_S * (phase.range_rows or (table.rows if table else 0))
     rows = _rows_read(plan, name)
-    if planned.path.get("fetch") == "columnar":
+    if planned.path.fetch_form == "columnar":
         return plan.slowness * rows * rough.COLUMNS_S
     rows_s = rows * language(planned.adapter.language).row_s
     return plan.slowness * (rows_s + rough.FETCH_S * _fetches(plan, planned, name))
@@ -186,7 +186,7 @@ def _rows_read(plan: Plan, name: str) -> int:
 
 def _fetches(plan: Plan, planned: PlannedPath, name: str) -> float:
     """Round trips of an operation through a cursor of few rows."""
-    form, _, size = planned.path.get("result").partition(":")
+    form, _, size = planned.path.result.partition(":")
     return _rows_read(plan, name) / int(size) if form == "cursor" and size else 0.0
 
 

@@ -62,7 +62,7 @@ def together(experiment: Experiment) -> dict[str, tuple[str, ...]]:
 
 def of_group(group: ClientGroupTable, path: AccessPath, hosts: HostsFile) -> tuple[str, ...]:
     """The hosts that have clients of that group of a path on hosts."""
-    return hosts.loading if group.over else (path.get("client_host"),)
+    return hosts.loading if group.over else (path.client_host,)
 
 
 def check(experiment: Experiment, hosts: HostsFile | None) -> None:
@@ -82,15 +82,15 @@ def cannot_load(experiment: Experiment, path: AccessPath, hosts: HostsFile) -> s
     """Why clients of the path cannot be spread over the hosts as groups need; empty when they can."""
     if not spreads(experiment):
         return ""
-    if path.get("client_host") == "none":
+    if path.client_host == "none":
         return "its clients would be spread over hosts, and it is on the controller's machine"
     if not path.served:
         return "clients of several hosts need a server"
     if not ENGINES[path.engine].listens:
         return f"the server of {path.engine} listens only on its own machine"
-    if path.get("transport") != "tcp":
+    if path.transport != "tcp":
         return f"transport {path.get('transport')} does not reach another host"
-    if path.get("server_host") in hosts.loading:
+    if path.server_host in hosts.loading:
         return f"host {path.get('server_host')} has the server, so it cannot be in the role 'load' too"
     return ""
 
@@ -123,7 +123,7 @@ def _on(adapter: Adapter, path: AccessPath, client: str, server: str, named_unix
         coordinates["server_host"] = server
         if client != server:
             coordinates["placement"] = APART
-            if path.get("transport") == "unix" and not named_unix:
+            if path.transport == "unix" and not named_unix:
                 coordinates["transport"] = "tcp"
     there = AccessPath.of(coordinates, path.label)
     return there, _reason(adapter, there, apart=path.served and client != server)
@@ -132,17 +132,17 @@ def _on(adapter: Adapter, path: AccessPath, client: str, server: str, named_unix
 def _reason(adapter: Adapter, path: AccessPath, *, apart: bool) -> str:
     """Why the path cannot be on these hosts; empty when it can."""
     engine = ENGINES[path.engine]
-    if HERE in (path.get("client_host"), path.get("server_host")):
+    if HERE in (path.client_host, path.server_host):
         return "the controller's machine is not one of the hosts: a path is either on hosts or on this machine"
-    if path.get("link") != "none":
+    if path.link != "none":
         return "links are emulated only on the controller's machine; between hosts there is a real network"
-    if path.get("engine_version") == BY_URL:
+    if path.engine_version == BY_URL:
         return "an external server is not on a host of the hosts file"
     if is_external(adapter) or "/" in path.version:
         return "an adapter or driver of your own is only on the controller's machine"
-    if path.get("ranges") != "none" and not path.served:
+    if path.ranges != "none" and not path.served:
         return "a file is split into segments only on the controller's machine"
-    if apart and path.get("transport") != "tcp":
+    if apart and path.transport != "tcp":
         return f"transport {path.get('transport')} does not reach another host"
     if apart and not engine.listens:
         return f"the server of {engine.name} listens only on its own machine"

@@ -14,8 +14,8 @@ Key = tuple[str, str, str, str, str, str, str]
 def key_of(path: AccessPath) -> Key:
     """What a path's engine instance is shared by."""
     offered = versions(ENGINES[path.engine])
-    version = path.get("engine_version") if path.get("engine_version") in offered else offered[0]
+    version = path.engine_version if path.engine_version in offered else offered[0]
     shown = version if len(offered) > 1 else "none"
     free = "free" if path.served and path.placement == "free" else "none"
     host = path.get("server_host" if path.served else "client_host")
-    return path.engine, path.deployment, path.durability, shown, path.get("storage"), free, host
+    return path.engine, path.deployment, path.durability, shown, path.storage, free, host

@@ -48,7 +48,7 @@ def make_plan(
     runnable: list[PlannedPath] = []
     for candidate in chosen:
         path, adapter = candidate.path, candidate.adapter
-        far = hosts is not None and path.get("client_host") != "none"
+        far = hosts is not None and path.client_host != "none"
         reason, remedy = cannot_load(experiment, path, hosts.file) if hosts is not None else "", ""
         if not reason and hosts is not None and far:
             reason, remedy = hosts.unavailable(path, spreads(experiment))
@@ -144,7 +144,7 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
     anchors = tuple(p for p in (null, real) if p is not None)
     rest = [p for p in paths if p not in anchors]
     # Paths on one kind of table and of one comparison stay together as far as they fit, so that most ratios are direct.
-    rest.sort(key=lambda p: (p.path.get("storage"), p.comparison, p.phases))
+    rest.sort(key=lambda p: (p.path.storage, p.comparison, p.phases))
     room = max(1, limit - len(anchors))
     count = -(-len(rest) // room)
     batches: list[list[PlannedPath]] = [[]]
@@ -162,6 +162,6 @@ def _units(paths: list[PlannedPath]) -> list[list[PlannedPath]]:
 
     def unit(planned: PlannedPath) -> str:
         alike = {key: value for key, value in planned.path.coordinates if key != "clients"}
-        return AccessPath.of(alike).id if planned.path.get("ranges") != "none" else planned.path.id
+        return AccessPath.of(alike).id if planned.path.ranges != "none" else planned.path.id
 
     return list(grouped(paths, unit).values())

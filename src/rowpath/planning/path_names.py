@@ -51,5 +51,5 @@ def short_names(paths: list[tuple[AccessPath, str]]) -> dict[str, str]:
 
 
 def _both_deployments(paths: list[tuple[AccessPath, str]], path: AccessPath) -> bool:
-    same = [o for o, _ in paths if o.get("engine") == path.engine and o.get("driver") == path.driver]
-    return len({other.get("deployment") for other in same}) > 1
+    same = [o for o, _ in paths if o.engine == path.engine and o.driver == path.driver]
+    return len({other.deployment for other in same}) > 1

@@ -63,7 +63,7 @@ class Budget:
 
         Behind a cursor it does more than for a drain: there the whole block counts.
         """
-        has_cursor = path.get("result").startswith(CURSORS)
+        has_cursor = path.result.startswith(CURSORS)
         at_work_s = block_s if has_cursor else min(block_s, executions * self.delivery_s)
         return at_work_s * (1 / self.busy_share - 1)
 

@@ -120,7 +120,7 @@ def candidates(
 
     tried = tuple(planned(adapter, path) for *_order, adapter, path in found)
     if yours and not baselines:
-        why = next((each for each in dropped if each.path.get("driver") == yours.driver), None)
+        why = next((each for each in dropped if each.path.driver == yours.driver), None)
         reason = why.reason if why else f"{yours.driver} does not serve this target"
         raise UsageError(f"--mine {mine}: {reason}", (why.remedy if why else "") or "rowpath list drivers")
     return Candidates(tried, tuple(planned(*floor) for floor in floors), tuple(dropped), baselines)
@@ -224,7 +224,7 @@ def _with_prepared_settings(paths: list[AccessPath]) -> list[AccessPath]:
     found: list[AccessPath] = []
     first = True
     for path in paths:
-        prepared = path.get("statement") == "prepared"
+        prepared = path.statement == "prepared"
         settings = ENGINES[path.engine].probe.prepared_settings if prepared else {}
         usual = AccessPath.of(path.as_dict() | {key: values[0] for key, values in settings.items()})
         others = [{key: value} for key, values in settings.items() for value in values[1:]] if first else []

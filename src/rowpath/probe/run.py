@@ -284,7 +284,7 @@ class ProbeRun(ProbedQuery):
             return
         first: dict[str, PlannedPath] = {}
         for each in search.tried.values():
-            if each.execution_ns and each.failure is None and each.planned.path.get("statement") == "prepared":
+            if each.execution_ns and each.failure is None and each.planned.path.statement == "prepared":
                 first.setdefault(f"{each.planned.adapter.language} {each.planned.adapter.driver}", each.planned)
         file = self.directory.work / "plans.kept"
         for types in parameter_types.found(self.access, search.programs, first.values(), search.work, self.keyed, file):

@@ -38,12 +38,12 @@ def check(plan: Plan) -> None:
     """UsageError for paths that one tape cannot hold."""
     for planned in plan.paths:
         path = planned.path
-        if path.engine not in PROTOCOLS or not path.served or path.get("tls") == "on":
+        if path.engine not in PROTOCOLS or not path.served or path.tls == "on":
             raise UsageError(
                 f"cannot record {planned.name}: a tape holds {IN_WORDS}, without TLS",
                 "engine=postgresql deployment=server",
             )
-        if path.get("ranges") != "none":
+        if path.ranges != "none":
             raise UsageError(f"cannot record {planned.name}: it retrieves in parts", "ranges=none")
     keys = dict.fromkeys(key_of(planned.path) for planned in plan.paths)
     if len(keys) > 1:
@@ -123,7 +123,7 @@ def _path(
     overrides: dict[str, Any],
 ) -> RecordedPath:
     """Have the path do everything that a run has it do. Errors: RunnerFailure, RowpathError."""
-    if planned.path.get("transport") == "unix" and "socket_dir" in overrides:
+    if planned.path.transport == "unix" and "socket_dir" in overrides:
         overrides = {"socket_dir": overrides["socket_dir"]}  # the socket's name has the server's port
     digests = {}
     try:

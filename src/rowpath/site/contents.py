@@ -136,17 +136,17 @@ class Site:
     @cached_property
     def paths(self) -> list[tuple[SiteRun, SitePath]]:
         """Every path of every run that reaches an engine."""
-        return [(run, path) for run in self.runs for path in run.paths.values() if path.get("engine") != "null"]
+        return [(run, path) for run in self.runs for path in run.paths.values() if not path.is_null]
 
     @cached_property
     def engines(self) -> list[str]:
         """Every engine's name."""
-        return sorted({path.get("engine") for _run, path in self.paths})
+        return sorted({path.engine for _run, path in self.paths})
 
     @cached_property
     def drivers(self) -> list[tuple[str, str]]:
         """Every driver, as language and name."""
-        return sorted({path.driver for _run, path in self.paths})
+        return sorted({path.driver_key for _run, path in self.paths})
 
     @cached_property
     def experiments(self) -> list[str]:
@@ -199,13 +199,13 @@ class Site:
         first = next(place for place, each in enumerate(bars) if each.tier == own.tier)
         fastest = own.ratio == 1 and own.ratio_low == own.ratio_high
         whisker = (scale.at(own.low_ns), scale.at(own.high_ns)) if scale and own.low_ns and own.high_ns else None
-        known = path.get("engine") != "null"
+        known = not path.is_null
         return Row(
             rank=f"{first + 1}{'=' if tied_before or tied_after else ''}",
             name=fmt.clean(own.name),
-            driver=self.driver_link(path.driver) if known else Link(path.get("driver"), ""),
-            engine=path.get("engine"),
-            language=language(path.get("language")),
+            driver=self.driver_link(path.driver_key) if known else Link(path.driver, ""),
+            engine=path.engine,
+            language=language(path.language),
             figure=fmt.duration(own.cost_ns),
             ratio=fmt.ratio(own.ratio),
             interval="" if fastest else fmt.interval(own.ratio_low, own.ratio_high),

@@ -69,7 +69,7 @@ def _measured(runs: Sequence[SiteRun]) -> Iterator[tuple[_Place, _One]]:
     for run in runs:
         for timed in run.timed:
             path = run.paths[timed.path_id]
-            if path.get("engine") == "null" or path.own_build:
+            if path.is_null or path.own_build:
                 continue
             data = run.data.get(f"{timed.where[0]}.{timed.where[1]}", "")
             yield _Place(run.experiment, timed.where, data, run.machine), _One(run, path, timed.set_ns)
@@ -86,7 +86,7 @@ def _nothing(runs: Sequence[SiteRun], machine: Machine) -> dict[str, list[_One]]
 
 def _is_nothing(run: SiteRun, timed: Timed) -> bool:
     path = run.paths[timed.path_id]
-    return path.get("engine") == "null" and path.get("deployment") == "none" and timed.where[2] == "steady"
+    return path.is_null and path.deployment == "none" and timed.where[2] == "steady"
 
 
 class _References:
@@ -102,12 +102,13 @@ class _References:
         """The reference of a path, by run: of another driver, in as many of its runs as possible, of its engine."""
         own = mine[0].path
         runs = {one.run.id for one in mine}
-        others = [ones for other, ones in self.stable.items() if other != key and _any(ones).path.driver != own.driver]
+        stable = self.stable.items()
+        others = [ones for other, ones in stable if other != key and _any(ones).path.driver_key != own.driver_key]
 
         def fitness(ones: Mapping[str, _One]) -> tuple[int, bool, bool]:
             path = _any(ones).path
-            same_language = path.get("language") == own.get("language")
-            return len(runs & ones.keys()), path.get("engine") == own.get("engine"), same_language
+            same_language = path.language == own.language
+            return len(runs & ones.keys()), path.engine == own.engine, same_language
 
         loops = list(self.nothing.values())
         for candidates, share in ((others, MOST_RUNS), (loops, 0.0), (others, 0.0)):
@@ -141,10 +142,10 @@ def _history(place: _Place, key: str, mine: Sequence[_One], references: _Referen
         where=place.where,
         name=latest.path.name,
         path_key=key,
-        driver=latest.path.driver,
-        engine=latest.path.get("engine"),
+        driver=latest.path.driver_key,
+        engine=latest.path.engine,
         machine=machine,
-        reference=" ".join(filter(None, (beside.name, "" if beside.get("engine") == "null" else beside.version))),
+        reference=" ".join(filter(None, (beside.name, "" if beside.is_null else beside.version))),
         points=tuple(points),
         left_out=len(mine) - len(points),
     )
@@ -159,8 +160,8 @@ def _point(one: _One, reference: _One | None) -> Point | None:
     if found is None or found.sets < LEAST_SETS:
         return None
     conditions = {"runtime": one.path.runtime, "system": one.run.system, "rowpath": one.run.rowpath}
-    if one.path.get("deployment") != "embedded":  # an embedded engine comes with its driver: one thing, not two
-        conditions = {one.path.get("engine"): one.path.engine_version} | conditions
+    if not one.path.embedded:  # an embedded engine comes with its driver: one thing, not two
+        conditions = {one.path.engine: one.path.engine_version} | conditions
     return Point(one.run.id, one.run.date, one.path.version, found.mean, found.low, found.high, found.error, conditions)
 
 

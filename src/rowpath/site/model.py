@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing_extensions import override
+
 from rowpath.analysis.answer_model import GroupAnswer, PhaseAnswer, Trust
 from rowpath.model.base import Frozen
-from rowpath.model.path import WITHOUT
+from rowpath.model.path import WITHOUT, WithCoordinates
 
 Where = tuple[str, str, str]  # workload, phase, regime
 
@@ -26,7 +28,7 @@ class Machine(Frozen, frozen=True):
         return f"{self.processor}, {self.cpus} CPUs{used}{memory}{', virtual' if self.virtualised else ''}"
 
 
-class SitePath(Frozen, frozen=True):
+class SitePath(WithCoordinates, Frozen, frozen=True):
     """A path of a run, with the versions that its runner reported."""
 
     path_id: str
@@ -37,14 +39,15 @@ class SitePath(Frozen, frozen=True):
     runtime: str
     own_build: bool  # the driver is a file, not a release
 
+    @override
     def get(self, key: str) -> str:
         """A coordinate; `none` where it has none."""
         return self.coordinates.get(key, "none")
 
     @property
-    def driver(self) -> tuple[str, str]:
+    def driver_key(self) -> tuple[str, str]:
         """Language and name: a driver's name is one of its language."""
-        return self.get("language"), self.get("driver")
+        return self.language, self.driver
 
     @property
     def key(self) -> str:

@@ -74,7 +74,7 @@ def _entries(site: Site) -> Iterator[Entry]:
         yield Entry("engine", name, site.page_of("engines", name))
     for driver in site.drivers:
         link = site.driver_link(driver)
-        engines = sorted({path.get("engine") for _run, path in site.paths if path.driver == driver})
+        engines = sorted({path.engine for _run, path in site.paths if path.driver_key == driver})
         yield Entry("driver", link.text, link.href, " ".join(engines))
     for name in site.experiments:
         run = max((run for run in site.runs if run.experiment == name), key=lambda run: run.started)
@@ -83,7 +83,7 @@ def _entries(site: Site) -> Iterator[Entry]:
     named: dict[tuple[str, str], str] = {}
     for _run, path in site.paths:
         settings = " ".join(value for value in path.coordinates.values() if value != "none")
-        named.setdefault((path.name, site.driver_link(path.driver).href), settings)
+        named.setdefault((path.name, site.driver_link(path.driver_key).href), settings)
     for (name, href), settings in named.items():
         yield Entry("path", name, href, settings)
     for run in sorted(site.runs, key=lambda run: run.started, reverse=True):
@@ -92,11 +92,8 @@ def _entries(site: Site) -> Iterator[Entry]:
 
 
 def _engine(site: Site, name: str) -> str:
-    mine = [
-        (each, [bar for bar in fastest_of_each(each) if each.path(bar).get("engine") == name])
-        for each in site.standings
-    ]
-    own = [(run, path) for run, path in site.paths if path.get("engine") == name]
+    mine = [(each, [bar for bar in fastest_of_each(each) if each.path(bar).engine == name]) for each in site.standings]
+    own = [(run, path) for run, path in site.paths if path.engine == name]
     return _render(
         site,
         "subject",
@@ -106,10 +103,10 @@ def _engine(site: Site, name: str) -> str:
         works=site.works(mine),
         facts=(
             f"versions {', '.join(dict.fromkeys(path.engine_version for _run, path in own if path.engine_version))}",
-            ", ".join(dict.fromkeys(path.get("deployment") for _run, path in own)),
+            ", ".join(dict.fromkeys(path.deployment for _run, path in own)),
             _runs(len({run.id for run, _path in own})),
         ),
-        links=[site.driver_link(driver) for driver in sorted({path.driver for _run, path in own})],
+        links=[site.driver_link(driver) for driver in sorted({path.driver_key for _run, path in own})],
         changes=site.changed(each for each in site.histories if each.engine == name),
         charts=[],
         undrawn=0,
@@ -119,11 +116,11 @@ def _engine(site: Site, name: str) -> str:
 def _driver(site: Site, driver: tuple[str, str]) -> str:
     mine = []
     for each in site.standings:
-        bars = [bar for bar in each.phase.bars if each.path(bar).driver == driver]
+        bars = [bar for bar in each.phase.bars if each.path(bar).driver_key == driver]
         mine.append((each, bars[:1]))
-    own = [(run, path) for run, path in site.paths if path.driver == driver]
+    own = [(run, path) for run, path in site.paths if path.driver_key == driver]
     charts, undrawn = site.charts(driver)
-    engines = sorted({path.get("engine") for _run, path in own})
+    engines = sorted({path.engine for _run, path in own})
     return _render(
         site,
         "subject",

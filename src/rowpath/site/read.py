@@ -160,15 +160,14 @@ def machine_of(environment: Mapping[str, Any]) -> Machine:
 
 
 def _path(path: PathRecord, details: PathDetails) -> SitePath:
-    named = path.coordinates.get("version", "")
+    named = path.version
     reported = _without_places(details.versions.get("driver", ""))
     return SitePath(
         path_id=path.path_id,
         name=path.name,
         coordinates=path.coordinates,
         version=reported or "not stated" if named in UNNAMED_VERSIONS else named,
-        engine_version=_without_places(details.versions.get("engine", ""))
-        or path.coordinates.get("engine_version", ""),
+        engine_version=_without_places(details.versions.get("engine", "")) or path.engine_version,
         runtime=_without_places(details.versions.get("runtime", "")),
         own_build=bool(path.driver_digest),
     )

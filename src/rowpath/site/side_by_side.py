@@ -45,7 +45,7 @@ def side_by_side(runs: Sequence[SiteRun], machines: Mapping[Machine, str]) -> li
     measured: dict[tuple[str, Where, str], _Measured] = {}
     for run in sorted(runs, key=lambda run: run.started, reverse=True):
         for where, timed in grouped(run.timed, lambda each: each.where).items():
-            paths = {_key(run, each): each for each in timed if run.paths[each.path_id].get("engine") != "null"}
+            paths = {_key(run, each): each for each in timed if not run.paths[each.path_id].is_null}
             place = run.experiment, where, run.data.get(f"{where[0]}.{where[1]}", "")
             if paths:
                 measured.setdefault(place, {}).setdefault(machines[run.machine], []).append((run, paths))

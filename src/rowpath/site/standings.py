@@ -62,8 +62,8 @@ def fastest_of_each(standing: Standing) -> list[Bar]:
     found: dict[tuple[str, str], Bar] = {}
     for bar in standing.phase.bars:
         path = standing.path(bar)
-        if path.get("engine") != "null":
-            found.setdefault((path.get("engine"), path.get("language")), bar)
+        if not path.is_null:
+            found.setdefault((path.engine, path.language), bar)
     return list(found.values())
 
 

@@ -45,7 +45,7 @@ def parameters(
         assert directory is not None
         return columns, segments((directory / f"{asked.table or phase.table}.tbl").stat().st_size, n)
     column = next(each for each in table.columns if each.name == asked.key)
-    if path.get("ranges") == "count":
+    if path.ranges == "count":
         return (column, column), count(table.rows, n)
     return (column, column), bounds(_keys(table, column), n, column.bits)
 

@@ -85,7 +85,7 @@ def in_words(difference: Difference) -> str:
 
 def _coordinates(base: PathRecord, head: PathRecord) -> Iterator[Difference]:
     for key, name in PAIRED_OVER.items():
-        one, other = base.coordinates.get(key, "none"), head.coordinates.get(key, "none")
+        one, other = base.get(key), head.get(key)
         if one != other:
             yield Difference(name, one, other)
 

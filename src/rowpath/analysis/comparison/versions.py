@@ -48,19 +48,16 @@ def interval(run: Run, row: ComparedRow) -> Interval | None:
 
 def _is_version(path: PathRecord, version: str) -> bool:
     """Whether the path has that version; a file of a run from elsewhere is known by its name."""
-    own = path.coordinates.get("version", "none")
+    own = path.version
     return own == version or ("/" in own and Path(own).name == version)
 
 
 def _driver(path: PathRecord) -> tuple[str, ...]:
-    return tuple(path.coordinates.get(name, "none") for name in DRIVER)
+    return tuple(map(path.get, DRIVER))
 
 
 def _versions_by_driver(run: Run) -> str:
     """`pgjdbc 42.7.8, 42.7.14; sqlite system`."""
-    found = grouped(run.evidence.journal.paths.values(), lambda path: path.coordinates.get("driver", "none"))
-    versions = {
-        driver: dict.fromkeys(path.coordinates.get("version", "none") for path in paths)
-        for driver, paths in found.items()
-    }
+    found = grouped(run.evidence.journal.paths.values(), lambda path: path.driver)
+    versions = {driver: dict.fromkeys(path.version for path in paths) for driver, paths in found.items()}
     return "; ".join(f"{driver} {', '.join(names)}" for driver, names in versions.items())

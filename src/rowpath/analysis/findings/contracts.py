@@ -13,7 +13,6 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import by_name, phase_text, words
 from rowpath.journal.records import CountedRecord, MemoryRecord, PathRecord
 from rowpath.model.grouping import grouped
-from rowpath.model.path import pipeline_of
 from rowpath.model.workload import Phase
 
 ROUND_TRIPS = {"text": (1, 1), "prepared": (1, 1), "bound": (1, 3)}  # of an operation with at most one row
@@ -32,7 +31,7 @@ HELD_SHARE = 0.5  # of the payload
 def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A statement mode that the round trips disprove."""
     for proof, path in _proofs(evidence):
-        statement = path.coordinates.get("statement", "none")
+        statement = path.statement
         turns = pipelines(proof, path)  # 1 of each operation, where it is not one of a pipeline
         if proof.round_trips is None or statement not in ROUND_TRIPS or not turns:
             continue
@@ -40,7 +39,7 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         least, usual = ROUND_TRIPS[statement]
         most = max(usual, path.most_round_trips)
         few = trips < least - ROUND_TRIPS_SLACK  # not even one turn each: true of any operation
-        cursor = path.coordinates.get("result", "none").startswith(FETCHED)
+        cursor = path.result.startswith(FETCHED)
         slack = PIPELINE_SLACK if pipelined else ROUND_TRIPS_SLACK
         many = trips > most + slack and not cursor and _point(evidence, proof)
         if not few and not many:
@@ -48,7 +47,7 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         expected = str(least) if least == most else f"{least} to {most}"
         what, declared = "operation", f"statement={statement}"
         if pipelined:
-            what, declared = "pipeline", f"pipeline={path.coordinates['pipeline']}, {declared}"
+            what, declared = "pipeline", f"pipeline={path.pipeline}, {declared}"
         yield Finding(
             "round-trips-not-as-declared",
             "error" if few else "warning",
@@ -70,16 +69,15 @@ def pipelines(proof: CountedRecord, path: PathRecord) -> int:
 
     Clients share the operations as evenly as possible; each one's last pipeline may be shorter.
     """
-    each, more = divmod(proof.operations, clients := int(path.coordinates.get("clients", "1")))
-    size = pipeline_of(path.coordinates)
-    return more * math.ceil((each + 1) / size) + (clients - more) * math.ceil(each / size)
+    each, more = divmod(proof.operations, path.clients)
+    return more * math.ceil((each + 1) / path.pipeline) + (path.clients - more) * math.ceil(each / path.pipeline)
 
 
 def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A statement mode that the server's counters of prepared statements disprove."""
     for proof, path in _proofs(evidence):
         prepares, executes = proof.each("prepares"), proof.each("executes")
-        statement = path.coordinates.get("statement", "none")
+        statement = path.statement
         defined = evidence.phase(proof)
         # Making a table takes no parameters, and drivers do not prepare it whatever is requested.
         once = defined is not None and (defined.kind == "load" or made_once(defined))
@@ -113,15 +111,15 @@ def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     for proof, path in _proofs(evidence):
         syncs = proof.each("syncs")
         commits = min(1.0, proof.each("commits") or 1.0)  # those beyond one per operation have nothing to sync
-        durability = path.coordinates.get("durability", "none")
+        durability = path.durability
         if syncs is None or not evidence.writes(*proof.where[1:]):
             continue
         each = syncs / commits
         defined = evidence.phase(proof)
         # A load, or making a table, makes files or lets them grow, which may be synced for their own sake.
         single = defined is None or (defined.kind != "load" and defined.access != "create")
-        clients = int(path.coordinates.get("clients", "1"))  # commits that come together may share a sync
-        if durability == "full" and each < SYNCS_FULL / clients:
+        # Commits that come together may share a sync.
+        if durability == "full" and each < SYNCS_FULL / path.clients:
             problem = "not every commit reaches the disk"
         elif durability == "none" and single and each > SYNCS_NONE and len(path.durabilities) > 1:
             problem = "commits reach the disk although durability=none"
@@ -143,14 +141,14 @@ def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     for proof, path in _proofs(evidence):
         commits = proof.each("commits")
         defined = evidence.phase(proof)
-        without = path.coordinates.get("access") == "handler"  # each of HANDLER's reads is a transaction
+        without = path.get("access") == "handler"  # each of HANDLER's reads is a transaction
         if defined is not None:  # servers make a table in transactions of their own
             reads = defined.kind == "execute" and not evidence.writes(proof.workload, proof.phase)
             without |= reads or defined.kind == "connect" or defined.access == "create"
         if commits is None or proof.commits is None or without:
             continue
         expected: set[float] = {proof.operations}
-        if path.coordinates.get("statement") == "bound" and proof.round_trips is not None:
+        if path.statement == "bound" and proof.round_trips is not None:
             expected.add(proof.round_trips)  # parsing in a round trip of its own ends a transaction of its own
         if not evidence.writes(proof.workload, proof.phase):  # reads behind one Sync share a transaction
             expected.add(pipelines(proof, path))
@@ -160,7 +158,7 @@ def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         fewer = proof.commits < proof.operations  # that is less work than promised; more is the driver's own cost
         yield Finding(
             "commits-not-as-declared",
-            "error" if fewer and path.coordinates.get("profile") == "tuned" else "warning",
+            "error" if fewer and path.profile == "tuned" else "warning",
             f"{path.name} commits {text.count(commits)} times per operation in {phase_text(proof)}, not once",
             f"{text.count(proof.commits)} commits in {proof.operations} operations by the server's counter",
             "statements share a transaction, or the driver opens its own transactions",
@@ -217,7 +215,7 @@ def result_buffered_whole(evidence: Evidence) -> Iterator[Finding]:
         grown = _growth(evidence, path)
         if grown is None:
             continue
-        result = path.coordinates.get("result", "none")
+        result = path.result
         declared = result in ("whole", "none")
         stated = f", as result={result} declares" if declared else f" although result={result}"
         stated = "" if result == "none" else stated
@@ -311,7 +309,7 @@ def _names_by(evidence: Evidence, reason: Callable[[PathRecord], str]) -> Iterat
 def _proofs(evidence: Evidence) -> Iterator[tuple[CountedRecord, PathRecord]]:
     for proof in evidence.counted.values():
         path = evidence.path(proof.path_id)
-        if path is not None and path.coordinates.get("engine") != "null":
+        if path is not None and not path.is_null:
             yield proof, path
 
 
@@ -328,5 +326,5 @@ def _point(evidence: Evidence, proof: CountedRecord) -> bool:
 
 
 def _fetch_size(path: PathRecord) -> int:
-    way, _, size = path.coordinates.get("result", "").partition(":")
+    way, _, size = path.result.partition(":")
     return int(size) if way in FETCHED and size.isdigit() else 0

@@ -32,7 +32,7 @@ def wrong_rows(evidence: Evidence) -> Iterator[Finding]:
 
 def _cause(evidence: Evidence, record: VerifyRecord) -> str:
     path = evidence.path(record.path_id)
-    if path is not None and path.coordinates.get("ranges") == "count" and record.rows < (record.expected_rows or 0):
+    if path is not None and path.ranges == "count" and record.rows < (record.expected_rows or 0):
         return (
             "ranges=count assumes the keys 1, 2, …, rows. No client reads the remainder of rows ÷ clients, "
             "or keys above the number of rows; ranges=bounds reads all"

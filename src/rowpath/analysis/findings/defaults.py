@@ -59,7 +59,7 @@ def prepared_each_time(evidence: Evidence) -> Iterator[Finding]:
             continue
         if path is None or sent is None:
             continue
-        statement = path.coordinates.get("statement")
+        statement = path.statement
         counted = (
             f"its SQL text went to the server {text.count(proof.texts_sent)} times in {proof.operations} operations"
         )
@@ -112,7 +112,7 @@ def _twin(evidence: Evidence, cell: Cell, **changed: str) -> Cell | None:
 def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
     """An engine in the client's process that costs more system calls, and time, when the main thread calls it."""
     for cell in evidence.sound():
-        main = cell.path.coordinates.get("thread") == "main" and cell.path.coordinates.get("deployment") == "embedded"
+        main = cell.path.get("thread") == "main" and cell.path.embedded
         twin = _twin(evidence, cell, thread="worker") if main and cell.regime == "steady" else None
         interval = evidence.cells.interval(cell, twin) if twin is not None else None
         if twin is None or interval is None or interval.low <= 0:
@@ -141,7 +141,7 @@ def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
         requested = path.coordinates.get("tls", "off") if path is not None else "on"
         if path is None or requested == "on" or not found.startswith("on"):
             continue
-        by_default = requested == "default" or path.coordinates.get("profile") == "shipped"
+        by_default = requested == "default" or path.profile == "shipped"
         yield Finding(
             "unrequested-tls",
             "warning" if by_default else "error",

@@ -11,6 +11,7 @@ from rowpath.analysis.findings.wording import ratio_text, syncs_explain, syncs_t
 from rowpath.analysis.mixed_load.model import GroupFigures
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, ClientGroupRecord, KillRecord
 from rowpath.model.grouping import grouped
+from rowpath.model.workload import PhaseName
 
 STALL_S = 1.0
 STALL_RATIO, STALL_LEAST_S = 100, 0.1  # times the 99th percentile, and long enough to be seen
@@ -260,7 +261,7 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
     reported: set[tuple[str, str]] = set()
     for each in _figures(evidence):
         each_ns = evidence.sync_cost_ns(each.path_id)
-        workload, _, phase = each.phase.rpartition(".")
+        workload, phase = PhaseName.of(each.phase)
         proof = evidence.counted.get((each.path_id, workload, phase))
         syncs, took = proof.each("syncs") if proof else None, each.service.mean_ns
         durable = evidence.coordinate(each.path_id, "durability") == "full" and evidence.writes(workload, phase)

@@ -169,7 +169,7 @@ def _machine_speed(evidence: Evidence, ranking: Ranking) -> MachineSpeed | None:
     cells = [cell for cell in found if cell]
     sets = sorted(set().union(*(cell.costs for cell in cells)))
     cells = [cell for cell in cells if set(cell.costs) == set(sets)]
-    engines = {cell.path.coordinates["engine"] for cell in cells}
+    engines = {cell.path.engine for cell in cells}
     if len(cells) < SPEED_PATHS or len(engines) < SPEED_ENGINES or len(sets) < SPEED_SETS:
         return None
     logs = [{number: math.log(cost) for number, cost in cell.set_medians.items()} for cell in cells]

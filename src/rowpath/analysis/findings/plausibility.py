@@ -67,7 +67,7 @@ def cpu_exceeds_wall(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _cores(evidence: Evidence, cell: Cell) -> int:
-    if cell.path.coordinates.get("placement") in ("same", "split") and cell.path.coordinates.get("threads", "1") == "1":
+    if cell.path.placement in ("same", "split") and cell.path.threads == 1:
         return 1
     return int(evidence.journal.run.environment.get("cpus") or 1)
 
@@ -112,9 +112,8 @@ def steady_slower_than_cold(evidence: Evidence) -> Iterator[Finding]:
 def time_not_accounted(evidence: Evidence) -> Iterator[Finding]:
     """Steady time on one core that neither CPU of both sides nor waiting of the path's own explains."""
     for cell in evidence.sound():
-        get = cell.path.coordinates.get
         phase = evidence.journal.run.phase(*cell.key[1:3])
-        one_core = get("placement") == "same" and get("threads", "1") == "1" and get("link", "none") == "none"
+        one_core = cell.path.placement == "same" and cell.path.threads == 1 and cell.path.link == "none"
         if cell.regime != "steady" or not one_core or evidence.writes(*cell.key[1:3]):
             continue
         if phase is not None and phase.kind == "connect":  # the CPU of a server process that has ended is not known
@@ -140,7 +139,7 @@ def rate_not_from_time(evidence: Evidence) -> Iterator[Finding]:
     """A runner that leaves out much of the wall time of its own loop: the rate shown was never there."""
     lead_in_ns = evidence.journal.run.experiment.measure.lead_in_ms * 1e6
     for cell in evidence.sound():
-        if cell.regime != "steady" or cell.path.coordinates.get("clients", "1") != "1":
+        if cell.regime != "steady" or cell.path.clients != 1:
             continue
         left_out = [
             1 - (s.ns + max(2 * lead_in_ns, 2 * s.lead_in_operations * s.ns / s.operations)) / s.window_ns

@@ -17,7 +17,6 @@ from rowpath.analysis.rankings import half_width
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.analysis.statistics.periodic import Excess, Load, excess
 from rowpath.journal.records import SampleRecord, WarmRecord, WorkerRecord
-from rowpath.model.path import pipeline_of
 
 UNSETTLED_MOST = 1 / 3  # of a path's warm-ups
 
@@ -166,7 +165,7 @@ def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
         cost = cell.median
         if not smallest or cost is None or cell.is_null:
             continue
-        if cost * pipeline_of(cell.path.coordinates) >= smallest:  # the clock is read once a pipeline
+        if cost * cell.path.pipeline >= smallest:  # the clock is read once a pipeline
             continue
         clock = clocks.get(cell.path.path_id)
         short.setdefault(
@@ -219,7 +218,7 @@ def _twins(evidence: Evidence) -> Iterator[tuple[Cell, Cell, Cell, Cell]]:
     for cell in evidence.sound():
         if not cell.is_null:
             rest = tuple(sorted((k, v) for k, v in cell.path.coordinates.items() if k != "placement"))
-            where.setdefault((cell.key[1:], rest), {})[cell.path.coordinates.get("placement", "")] = cell
+            where.setdefault((cell.key[1:], rest), {})[cell.path.placement] = cell
     both = [
         (key[0], cells["same"], cells["split"]) for key, cells in where.items() if {"same", "split"} <= cells.keys()
     ]

@@ -13,7 +13,6 @@ from rowpath.analysis.findings import mixed_load
 from rowpath.analysis.findings.wording import phase_text, ratio_text, syncs_explain, syncs_text
 from rowpath.analysis.link_prediction import across_links
 from rowpath.journal.records import NoiseRecord, SampleRecord
-from rowpath.model.path import pipeline_of
 
 ACKNOWLEDGEMENT_NS = (38_000_000, 48_000_000)  # Linux delays one by 40 ms, in steps of its clock
 MULTIPLES = (1, 2, 3)  # of it, before one range runs into the next
@@ -38,12 +37,11 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
     """Operations over TCP that take a delayed acknowledgement's 40 ms, or a multiple, while neither side computes."""
     for cell in evidence.sound():
         samples = [sample for sample in cell.every_sample() if sample.operations and sample.window_ns]
-        get = cell.path.coordinates.get
+        path = cell.path
         # Over an emulated link waiting is intended.
-        if get("transport") != "tcp" or get("link", "none") != "none" or cell.regime != "steady" or not samples:
+        if path.transport != "tcp" or path.link != "none" or cell.regime != "steady" or not samples:
             continue
-        pipeline = pipeline_of(cell.path.coordinates)
-        late = [each for each in samples if _acknowledged_late(each, pipeline) and _idle(each) >= IDLE_LEAST]
+        late = [each for each in samples if _acknowledged_late(each, path.pipeline) and _idle(each) >= IDLE_LEAST]
         if len(late) * 2 < len(samples):
             continue
         shortest, longest = min(sample.min_ns for sample in late), max(sample.max_ns for sample in late)
@@ -109,7 +107,7 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
         syncs = evidence.per_operation(cell, "syncs")
         cpu = statistics.median(_cpu_each(sample) for sample in cell.samples) if cell.costs else 0.0
         took = cell.median
-        durable = cell.path.coordinates.get("durability") == "full" and evidence.writes(*cell.key[1:3])
+        durable = cell.path.durability == "full" and evidence.writes(*cell.key[1:3])
         if each_ns is None or took is None or syncs is None or not durable or cell.regime != "steady":
             continue
         if cpu > SYNC_CPU_MOST * took or not syncs_explain(syncs, each_ns, took):

@@ -170,12 +170,9 @@ def _ratios(evidence: Evidence) -> Iterator[GroupRatio]:
 def _deployed_apart(server: values.GroupValues, embedded: values.GroupValues) -> bool:
     if (server.stage, server.client_group) != (embedded.stage, embedded.client_group):
         return False
-    one, other = server.path.coordinates, embedded.path.coordinates
-    if (one.get("deployment"), other.get("deployment")) != ("server", "embedded"):
-        return False
-    return all(
-        one.get(key, "none") == other.get(key, "none") for key in one.keys() | other.keys() if key not in DEPLOYED
-    )
+    one, other = server.path, embedded.path
+    keys = one.coordinates.keys() | other.coordinates.keys()
+    return one.served and other.embedded and all(one.get(key) == other.get(key) for key in keys - set(DEPLOYED))
 
 
 def _move(record: DirectoryCopyRecord) -> DirectoryCopy:

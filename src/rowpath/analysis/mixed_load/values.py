@@ -13,6 +13,7 @@ from rowpath.journal.mixed_load_records import ClientGroupRecord, RateTryRecord
 from rowpath.journal.reader import Records
 from rowpath.journal.records import PathRecord
 from rowpath.model import histogram
+from rowpath.model.workload import PhaseName
 
 if TYPE_CHECKING:
     from rowpath.analysis.evidence import Evidence
@@ -105,7 +106,7 @@ def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, .
         phase = next(
             (at.phase for run in runs for at in run.workers if (run.key[1], at.client_group) == (path_id, group)), ""
         )
-        workload, _, name = phase.rpartition(".")
+        workload, name = PhaseName.of(phase)
         for number, tried in by_set.items():
             highest = max((each.rate_per_s for each in tried if each.held), default=None)
             keep((path_id, "", group, workload or NOWHERE, name or NOWHERE), "highest_rate", number, highest)

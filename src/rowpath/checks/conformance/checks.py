@@ -132,7 +132,7 @@ def _check_clients(planned: PlannedPath, reply: SampleReply, first: int, operati
 
 
 def _check_error(case: Case, planned: PlannedPath, error: RunnerFailure | ErrorBody) -> None:
-    expect_equal("the error's kind", error.kind, case.error.get(planned.path.get("engine"), case.error["kind"]))
+    expect_equal("the error's kind", error.kind, case.error.get(planned.path.engine, case.error["kind"]))
     expect("the error has the driver's own code", error.code, "a code", repr(error.code))
     word = case.error.get("text", "")
     expect("the error's text is the engine's own", word in error.text.lower(), f"a text with {word!r}", error.text)

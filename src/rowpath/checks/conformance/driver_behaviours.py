@@ -53,7 +53,7 @@ def observe(
         return [*_unsupported((CANCEL, TIMEOUT), reason), *_restart(planned, fixture)]
     if not {"query", "execute"} <= set(planned.adapter.phases):
         return []
-    if not ENGINES[planned.path.get("engine")].slow_query:
+    if not ENGINES[planned.path.engine].slow_query:
         stops = _unsupported((CANCEL, TIMEOUT), "the engine has no statement that would run for long")
     else:
         stops = [_stop(planned, fixture, name, documented.get(name, "")) for name in (CANCEL, TIMEOUT)]
@@ -86,7 +86,7 @@ def _stop_after(
             Interrupt,
             max_ms / 1000 + 20,
             kind=kind,
-            sql=ENGINES[planned.path.get("engine")].slow_query,
+            sql=ENGINES[planned.path.engine].slow_query,
             after_ms=after_ms,
             most_ms=max_ms,
             expect=InterruptReply,
@@ -106,7 +106,7 @@ def _stop_after(
 
 def _restart(planned: PlannedPath, fixture: EngineFixture) -> list[Behaviour]:
     same, again = "survives a server restart", "works again after close and open"
-    if planned.path.get("deployment") != "server":
+    if not planned.path.served:
         return _unsupported((same, again), "the engine lives in the client's process: there is no server")
     if isinstance(fixture.instance(planned), External):
         return _unsupported((same, again), "the server is external: Rowpath does not restart it")

@@ -111,7 +111,7 @@ class EngineFixture:
 
     def _process_key(self, planned: PlannedPath, instance: Instance) -> ProcessKey:
         """The adapter, and what a process keeps for its whole life: command, server in a library, some coordinates."""
-        start = manifest.command(planned.adapter, planned.path.get("version"), planned.path)
+        start = manifest.command(planned.adapter, planned.path.version, planned.path)
         server_arguments = str(instance.options(planned.path).get("server_arguments", ""))
         fixed = [planned.path.get(key) for key in planned.adapter.build.get("process_wide", ())]
         environment = [f"{name}={value}" for name, value in start.environment.items()]
@@ -119,7 +119,7 @@ class EngineFixture:
         return adapter, (*start.arguments, *environment, server_arguments, *fixed)
 
     def _build(self, planned: PlannedPath) -> None:
-        version = planned.path.get("version")
+        version = planned.path.version
         key = (planned.adapter.language, planned.adapter.driver, version, planned.path.get("implementation"))
         if key not in self._built:
             manifest.build([(planned.adapter, version)], paths=[planned.path])
@@ -148,7 +148,7 @@ class EngineFixture:
 
     def prepared_workload(self, case: Case, planned: PlannedPath) -> PreparedWorkload:
         """The case's workload for the path's engine."""
-        return self.phase_cache.prepared_workload(workload_of(case.workload), planned.path.get("engine"))
+        return self.phase_cache.prepared_workload(workload_of(case.workload), planned.path.engine)
 
     def work(self, case: Case, planned: PlannedPath) -> PreparedPhase:
         """The case's phase for the path's engine."""

@@ -89,10 +89,10 @@ def _title(path: AccessPath, adapter: Adapter) -> str:
         if path.get(key) not in (axes.get(key, ("",))[0], "none")
     ]
     beside = [word for word in beside if word.partition("=")[0] in axes]
-    if path.get("tls") == "off" and path.get("engine_version") == _encrypting(path.engine):
+    if path.tls == "off" and path.engine_version == _encrypting(path.engine):
         beside.append(f"engine_version={path.get('engine_version')}")
-    engine = [path.get("engine")] if len(adapter.engines) > 1 else []
-    words = [adapter.language, adapter.driver, *engine, path.get("deployment"), *(path.get(key) for key in own)]
+    engine = [path.engine] if len(adapter.engines) > 1 else []
+    words = [adapter.language, adapter.driver, *engine, path.deployment, *(path.get(key) for key in own)]
     return "_".join([*words, *beside])
 
 
@@ -125,7 +125,7 @@ def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted
                 picked += _with_value(adapter, picked[0], existing, key, value, beside, shaping)
     if "tls" in beside and (version := _encrypting(engine)):
         plain = existing(["transport"], {"tls": ("off",), "engine_version": (version,)})
-        picked += [path for path in plain if path.get("transport") == "tcp"][:1]
+        picked += [path for path in plain if path.transport == "tcp"][:1]
     return picked
 
 

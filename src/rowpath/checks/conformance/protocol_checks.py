@@ -156,13 +156,13 @@ def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
     expect("facts name the engine's version", found["engine_version"], "a version", "nothing")
     if "scan" in planned.adapter.phases:  # which knows no transaction
         return ""
-    if not path.get("result").startswith("cursor"):  # which lives in a transaction
+    if not path.result.startswith("cursor"):  # which lives in a transaction
         expect_equal("the setting `autocommit`", settings.get("autocommit"), "on")
     reads_tls = "tls" in settings or "tls" in planned.adapter.coordinates
-    if path.deployment == "server" and path.get("tls") in ("on", "off") and reads_tls:
+    if path.served and path.tls in ("on", "off") and reads_tls:
         word = _first_word(settings.get("tls", ""))
-        expect_equal("the setting `tls`, read back (its first word)", word, path.get("tls"))
-    for name, spellings in engine.settings(path.get("durability")).items():
+        expect_equal("the setting `tls`, read back (its first word)", word, path.tls)
+    for name, spellings in engine.settings(path.durability).items():
         value = _first_word(settings.get(name, ""))
         expect(
             f"the setting `{name}`, read back (its first word)",
@@ -184,7 +184,7 @@ def statements(planned: PlannedPath, fixture: EngineFixture) -> str:
     worker = fixture.connected(planned)
     create, drop = "CREATE TABLE passing (a INTEGER)", "DROP TABLE passing"
     if "records" in planned.adapter.phases:
-        engine = ENGINES[planned.path.get("engine")]
+        engine = ENGINES[planned.path.engine]
         create, drop = engine.create("passing", PASSING), engine.drop("passing")
     expect_equal("times of two statements", len(worker.run([create, drop])), 2)
     failure = refused("dropping a table that is not there", lambda: worker.run([drop]))

@@ -33,7 +33,7 @@ KIND = ServerKind(
 
 def unreachable(path: AccessPath) -> tuple[str, str]:
     """Why the server cannot be reached over the path's transport, and what would help; empty when it can."""
-    if path.get("engine_version") != BY_URL or path.get("transport") != "unix" or KIND.url().socket:
+    if path.engine_version != BY_URL or path.transport != "unix" or KIND.url().socket:
         return "", ""
     return f"{KIND.url_variable} names no unix socket", "transport=tcp, or …&socket=/path/of/the/socket in the URL"
 

@@ -43,7 +43,7 @@ class BackupSite:
         """Makes the folder. Errors: EnvironmentMissing."""
         assert isinstance(instance, BackedUp)
         folder.mkdir(parents=True, exist_ok=True)
-        self.backup = instance.backup(planned.path.get("backup"), planned.path, folder)
+        self.backup = instance.backup(planned.path.backup, planned.path, folder)
         self._planned = planned
         self._instance: Instance = instance
         self._folder = folder

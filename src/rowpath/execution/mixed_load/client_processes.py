@@ -60,7 +60,7 @@ class Processes:
         self.workers: list[Worker] = []
         self._at_work: list[Worker] = []
         self._prepared: set[tuple[int, str]] = set()
-        own = planned.path.get("processes") == "own"
+        own = planned.path.processes == "own"
         try:
             for share in [{name: count} for name, count in connections.items()] if own else [dict(connections)]:
                 total = sum(share.values())

@@ -33,12 +33,12 @@ def crowded(experiment: Experiment, planned: PlannedPath, hosts: HostsFile | Non
     for connections in _opened_at_once(experiment, planned, extended):
         by_host: dict[str, dict[str, int]] = {}
         for name, clients in connections.items():
-            over = hosts.loading if hosts and groups[name].over else (planned.path.get("client_host"),)
+            over = hosts.loading if hosts and groups[name].over else (planned.path.client_host,)
             for host, share in spread.shares(clients, 0.0, 0, over).items():
                 by_host.setdefault(host, {})[name] = share.clients
         for host, counts in by_host.items():
             largest = max(counts.values())
-            clients = largest if planned.path.get("processes") == "own" else sum(counts.values())
+            clients = largest if planned.path.processes == "own" else sum(counts.values())
             if clients > at_most:
                 where = "" if host == "none" else f"on host {host}: "
                 is_spread = any(groups[name].over for name in counts)

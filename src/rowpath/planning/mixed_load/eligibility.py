@@ -42,7 +42,7 @@ def stages_left_out(plan: Plan) -> Iterator[tuple[str, str, str]]:
 def why_left_out(experiment: Experiment, stage: StageTable, planned: PlannedPath) -> str:
     """Why the path cannot run that stage; empty when it can."""
     for group in (group for group in experiment.client_groups if group.name in stage.client_groups):
-        if group.action and planned.path.get("backup") == "none":
+        if group.action and planned.path.backup == "none":
             return (
                 "no backup method is available"
                 if "backup" in planned.path.as_dict()

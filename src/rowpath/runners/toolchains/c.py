@@ -84,11 +84,11 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     wanted: list[tuple[Adapter, str, str]] = []
     for adapter, version in adapters:
         mine = [path for path in paths if path.driver == adapter.driver]
-        differing = {(path.engine, path.get("statement")): path for path in mine}
+        differing = {(path.engine, path.statement): path for path in mine}
         for path in differing.values() or (AccessPath.of({}),):
             every = programs(adapter, path)
             for program in every:
-                one = (program, version, path.get("statement") if program.build.get("ecpg") else "")
+                one = (program, version, path.statement if program.build.get("ecpg") else "")
                 if one not in wanted and (len(every) == 1 or _built_here(program, version).ok):
                     wanted.append(one)
     # What the executables share comes first, or each would make it.
@@ -101,7 +101,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path."""
     thread = ("--thread", path.get("thread")) if path.get("thread") != "none" else ()
     program = programs(adapter, path)[0]
-    return Command((str(executable(program, version, path.get("statement"))), "--adapter", adapter.driver, *thread))
+    return Command((str(executable(program, version, path.statement)), "--adapter", adapter.driver, *thread))
 
 
 def executable(adapter: Adapter, version: str, statement: str = "") -> Path:

@@ -111,7 +111,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path, once it is built."""
     tools = _output("tools", _sources("tools"), fetch(TOOLS))
     classes = [_output(*unit) for unit in _units(adapter, version)]
-    needed = (path.deployment, path.get("transport"))
+    needed = (path.deployment, path.transport)
     drivers = _driver_jars(adapter, version, needed)
     options = [*JVM_OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={_joined([tools, *fetch(TOOLS)])}"]
     if path.embedded:
