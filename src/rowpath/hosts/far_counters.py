@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,12 @@ from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.load import Seen, Used
+from rowpath.hosts.load_hosts import LoadHosts
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.model.histogram import empty
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec
-
-if TYPE_CHECKING:
-    from rowpath.hosts.far_load import FarProcesses
 
 Counts = NDArray[np.uint32]
 Second = TypeVar("Second", ProcessSecond, ConnectionsSecond)
@@ -31,7 +29,7 @@ Second = TypeVar("Second", ProcessSecond, ConnectionsSecond)
 class FarCounters:
     """As `SharedCounters`, of all hosts together: sums are sums, and ages are each host's own."""
 
-    def __init__(self, far: FarProcesses, counted: Sequence[tuple[str, int, int]]) -> None:
+    def __init__(self, far: LoadHosts, counted: Sequence[tuple[str, int, int]]) -> None:
         self._far = far
         self.places = {name: clients for name, clients, _rows in counted}
         self.rows = {name: rows for name, _clients, rows in counted}
@@ -149,8 +147,9 @@ def stall_ns(parts: Sequence[Seen]) -> int:
 class FarUsage:
     """As `Usage`: clients and their connections are read on their hosts, the server on its own."""
 
-    def __init__(self, far: FarProcesses) -> None:
+    def __init__(self, far: LoadHosts, take_used: Callable[[], dict[str, Used]]) -> None:
         self._far = far
+        self._take_used = take_used
         self._server: tuple[str, Key] | None = None
         if far.planned.path.served:
             self._server = far.planned.path.get("server_host"), key_of(far.planned.path)
@@ -158,7 +157,7 @@ class FarUsage:
 
     def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
         """As `Usage` has it; clients on several hosts also one by one."""
-        seen = self._far.taken_used()
+        seen = self._take_used()
         clients = {host: each for host, (each, _carried) in seen.items()}
         carried = [each for _used, each in seen.values() if each]
         used = {f"client {host}": each for host, each in clients.items() if each} if len(clients) > 1 else {}

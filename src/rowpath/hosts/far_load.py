@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from rowpath.execution.worker import Worker
 from rowpath.hosts.far_counters import FarCounters, FarUsage
 from rowpath.hosts.far_worker import FarFiles, FarRunner, FarWorker, TogetherThere
 from rowpath.hosts.load import Opened, States, Used
+from rowpath.hosts.load_hosts import AskEach, Clocks, LoadHosts
 from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import (
     AcknowledgedRecord,
@@ -28,7 +29,6 @@ from rowpath.journal.mixed_load_records import (
     HostStart,
 )
 from rowpath.journal.records import WorkerRecord
-from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load import spread
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
@@ -36,11 +36,9 @@ from rowpath.runners.protocol import CountedFailure, GroupSpec, GroupTotal
 
 LEAD_NS = 400_000_000  # the word to begin must reach every host before the begin: a call takes some milliseconds
 Counts = NDArray[np.uint32]
-Clocks = Callable[[tuple[str, ...]], Mapping[str, ClockRecord | Exception]]
-AskEach = Callable[[Mapping[str, tuple[Any, ...]]], tuple[dict[str, Any], dict[str, str]]]
 
 
-class FarProcesses:
+class FarProcesses(LoadHosts):
     """As `Processes`, on hosts. `listen` raises HostLost for a host that is gone; later calls leave it out."""
 
     lead_ns = LEAD_NS
@@ -56,44 +54,16 @@ class FarProcesses:
         clocks: Clocks,
     ) -> None:
         """`hosts`: of each group; `clocks`: measures those of hosts now; why one could not be measured."""
-        self.planned = planned
+        super().__init__(planned, connections, hosts, ask_each=ask_each, clocks=clocks)
         self.instance = instance
         self.workers: list[Worker] = []
         self.seats: dict[str, Seat] = {}
-        self.lost: dict[str, str] = {}
         self._connections = connections
-        self._groups = dict(hosts)
-        self._ask_each = ask_each
-        self._clocks = clocks
-        self.clocks: dict[str, ClockRecord] = {}
         self._runners: dict[tuple[str, int], FarRunner] = {}  # by host and number of the process
         self._helped: tuple[str, ...] = ()  # hosts whose processes have helper threads
         self._counters: FarCounters | None = None
         self._totals: dict[str, dict[str, GroupTotal]] = {}  # by host, of the last stage
         self._shares: dict[str, dict[str, spread.Share]] = {}  # by group, of the stage
-        names = [name for group in connections for name in self._of(group, connections[group])]
-        self.hosts = tuple(dict.fromkeys(names))
-        self._key = key_of(planned.path)
-        self.engine_host = self._key[-1]
-
-    def _of(self, group: str, clients: int, rate_per_s: float = 0.0, seed: int = 0) -> dict[str, spread.Share]:
-        return spread.shares(clients, rate_per_s, seed, self._groups[group])
-
-    def ask(self, arguments: Mapping[str, tuple[Any, ...]], *, may_miss: bool = False) -> dict[str, Any]:
-        """What hosts returned; `may_miss`: without those that are lost. Errors: HostLost otherwise."""
-        found, lost = self._ask_each({host: words for host, words in arguments.items() if host not in self.lost})
-        self.lost |= lost
-        if not may_miss:
-            self._raise_if_lost()
-        return found
-
-    def _raise_if_lost(self) -> None:
-        for host, text in self.lost.items():
-            raise HostLost(host, text)
-
-    def ask_load(self, hosts: Iterable[str], method: str, *arguments: Any, may_miss: bool = False) -> dict[str, Any]:
-        """The same of one method of the client processes there."""
-        return self.ask(dict.fromkeys(hosts, ("load", method, *arguments)), may_miss=may_miss)
 
     def open(self, _way: Mapping[str, Any]) -> list[WorkerRecord]:
         """As `Processes` has it; clocks are measured first."""
@@ -152,10 +122,6 @@ class FarProcesses:
     def spin_ns(self) -> int:
         """Nothing here: each host knows its own."""
         return 0
-
-    def hosts_of(self, group: str, clients: int) -> dict[str, int]:
-        """As `Processes` has it."""
-        return {host: share.clients for host, share in self._of(group, clients).items()}
 
     def counters(self, counted: Sequence[tuple[str, int, int]]) -> FarCounters:
         """As `Processes` has it."""
@@ -228,17 +194,6 @@ class FarProcesses:
             clients=[client for each in parts.values() for client in each.clients],
         )
 
-    def offset_ns(self, host: str) -> int:
-        """A host's clock less ours, as last measured."""
-        return self.clocks[host].offset_ns
-
-    def read_clocks(self) -> None:
-        """Measure the clock of every host. Errors: HostLost, EnvironmentMissing."""
-        for host, found in self._clocks(tuple(dict.fromkeys((*self.hosts, self.engine_host)))).items():
-            if isinstance(found, Exception):
-                raise found
-            self.clocks[host] = found
-
     def before_stage(self) -> None:
         """As `Processes` has it."""
         self.read_clocks()
@@ -280,7 +235,7 @@ class FarProcesses:
 
     def usage(self, _backup_pids: object, _port: int) -> FarUsage:
         """As `Processes` has it, read on the hosts."""
-        return FarUsage(self)
+        return FarUsage(self, self.taken_used)
 
     def check_ledger(
         self, _prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, _folder: Path

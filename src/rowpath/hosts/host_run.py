@@ -54,7 +54,6 @@ class HostRun:
         self.workers: dict[int, Worker] = {}
         self.loads = loads
         self.used: dict[Key, ProcessUse] = {}
-        self.backups = HostBackups(self)
         self._load: load.HostLoad | None = None
         self._started = 0
         self._peers = peers
@@ -71,11 +70,8 @@ class HostRun:
         kept: Any = _Kept(self.records)
         seen: Any = _Seen(self)
         self.context = RunContext(plan, directory, kept, scrubber, Progress(), timeout_s, seen, phases)
+        self.backups = HostBackups(self.context, self.instances)
         self._timeout_s = timeout_s
-
-    def planned(self, path_id: str) -> PlannedPath:
-        """The path of that id."""
-        return next(each for each in self.plan.paths if each.path.id == path_id)
 
     def instance(self, key: Key) -> Instance:
         """An instance here, or as this host sees one on another."""
@@ -89,7 +85,7 @@ class HostRun:
 
     def worker_start(self, path_id: str) -> tuple[int, int, bool]:
         """A new runner on a path: its number, its pid, and whether helper threads take part."""
-        planned = self.planned(path_id)
+        planned = self.plan.path(path_id)
         instance, log = self.instance(key_of(planned.path)), self.context.log_of(planned)
         worker = Worker(planned, instance, log=log, timeout_s=self._timeout_s, pinned=True)
         self._started += 1
@@ -99,7 +95,7 @@ class HostRun:
     def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[load.Opened, list[tuple[int, int]]]:
         """As `Agent` has it. Errors: RunnerFailure, RowpathError."""
         self.load_close()
-        planned = self.planned(path_id)
+        planned = self.plan.path(path_id)
         instance, log = self.instance(key_of(planned.path)), self.context.log_of(planned)
         works = self.works(planned, instance)
         made = self._load = load.HostLoad(
@@ -152,7 +148,7 @@ class HostRun:
     def prove(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
         """The verification pass of a path, and its records."""
         self.records.clear()
-        planned = self.planned(path_id)
+        planned = self.plan.path(path_id)
         syncs = self.server_syncs(key_of(planned.path))
         bad = VerificationPass(self.context, planned, count_commits, syncs.read).prove()
         return bad, list(self.records)

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
 
@@ -25,9 +25,6 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_file
-
-if TYPE_CHECKING:
-    from rowpath.engines.postgresql import Postgresql
 
 # Way → the program that makes the backup, and the one that restores it where more than a server is needed.
 BACKUP_PROGRAMS = {"basebackup": ("pg_basebackup",), "dump": ("pg_dump", "pg_restore")}
@@ -71,7 +68,7 @@ class PostgresqlServer(PrivateServer):
     port_taken_words = ("could not bind", "could not create any TCP/IP sockets")
     flush_statements: tuple[str, ...] = ("SELECT pg_stat_force_next_flush()",)
 
-    def __init__(self, engine: Postgresql, durability: str, place: Place, prefix: Path) -> None:
+    def __init__(self, engine: backups.BackupWays, durability: str, place: Place, prefix: Path) -> None:
         super().__init__("PostgreSQL", durability, place)
         self.version = place.version or postgresql_programs.version(prefix)
         self._engine = engine
