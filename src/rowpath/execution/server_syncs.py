@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
+from typing_extensions import override
+
 from rowpath.engines.base import External, Instance, Place
 from rowpath.machine.counters import syncs
 from rowpath.machine.counters.syncs import SyncCount
@@ -24,7 +26,7 @@ class ServerSyncs(Protocol):
         """How many there were since that start."""
 
 
-class LocalServerSyncs:
+class LocalServerSyncs(ServerSyncs):
     """Those of a server on this host."""
 
     def __init__(self, instance: Instance, place: Place, folder: Path) -> None:
@@ -35,21 +37,21 @@ class LocalServerSyncs:
         self._file: Path | None = None
         self._added: dict[str, str] = {}
 
+    @override
     def means(self) -> str:
-        """As `ServerSyncs` has it."""
         ours = self._instance.deployment == "server" and not isinstance(self._instance, External)
         return sync_counting.means() if ours else ""
 
+    @override
     def count(self, wanted: bool) -> None:
-        """As `ServerSyncs` has it."""
         for name in self._added:
             self._place.environment.pop(name, None)
         self._file = syncs.make_file(self._folder) if wanted else None
         self._added = sync_counting.environment(self._file) if self._file else {}
         self._place.environment.update(self._added)
 
+    @override
     def read(self) -> SyncCount:
-        """As `ServerSyncs` has it."""
         if self._file is not None:
             return SyncCount(syncs.read(self._file)["total"], syncs.MEANS)
         means = self.means()

@@ -27,7 +27,7 @@ Second = TypeVar("Second", ProcessSecond, ConnectionsSecond)
 
 
 class FarCounters:
-    """As `SharedCounters`, of all hosts together: sums are sums, and ages are each host's own."""
+    """Its methods promise what those of `SharedCounters` do, for all hosts together; ages are each host's own."""
 
     def __init__(self, far: LoadHosts, counted: Sequence[tuple[str, int, int]]) -> None:
         self._far = far
@@ -43,7 +43,7 @@ class FarCounters:
         self._seen_at_ns = 0
 
     def spec(self, name: str, phase: str, first_client: int = 0) -> GroupSpec:
-        """As `SharedCounters` has it, without offsets: each host has its own."""
+        """The request without offsets: each host has its own."""
         return GroupSpec(name, phase, first_client, self.places[name], "closed", 0, 0, 0)
 
     def _hosts_of(self, name: str) -> list[str]:
@@ -51,13 +51,13 @@ class FarCounters:
         return [host for host in self.hosts if host in having]
 
     def begin(self, name: str, at_ns: int) -> int:
-        """As `SharedCounters` has it: at that instant on every host, by its own clock."""
+        """Let the group begin at that instant on every host, by the host's own clock."""
         words = self._begins({name: at_ns})
         left = self._begun({host: ("begin", words[host]) for host in self._hosts_of(name)})
         return at_ns + max([0, *(-each[name] for each in left.values() if name in each)])
 
     def set_instants(self, begin_ns: Mapping[str, int], end_ns: int) -> None:
-        """As `SharedCounters` has it, by each host's clock."""
+        """Each host gets the instants by its own clock."""
         words = self._begins(begin_ns)
         self._begun({host: ("set_instants", words[host], end_ns + self._far.offset_ns(host)) for host in self.hosts})
 
@@ -77,7 +77,7 @@ class FarCounters:
         return found
 
     def states(self, name: str) -> list[int]:
-        """As `SharedCounters` has it, one for each host."""
+        """One state for each host."""
         return [DONE if self.done.get(host, {}).get(name) else WORKS for host in self._hosts_of(name)]
 
     def _look(self, now_ns: int) -> None:
@@ -91,12 +91,11 @@ class FarCounters:
         return [groups[name] for groups in self.last.values() if name in groups]
 
     def snapshot(self, name: str, now_ns: int) -> Snapshot:
-        """As `SharedCounters` has it; of a host that is lost what the last look saw."""
+        """A lost host counts as the last look saw it."""
         self._look(now_ns)
         return joined([each.snapshot for each in self._seen(name)], now_ns)
 
     def stall_ns(self, name: str, now_ns: int) -> int:
-        """As `SharedCounters` has it."""
         self._look(now_ns)
         return stall_ns(self._seen(name))
 
@@ -106,12 +105,11 @@ class FarCounters:
         return {host: over_time(parts) for host, parts in found.items()}
 
     def ended_ns(self, name: str) -> int:
-        """As `SharedCounters` has it, of our clock, by the last look."""
+        """By our clock, from the last look."""
         hosts = (host for host, groups in self.last.items() if name in groups and groups[name].ended_ns)
         return max((self.last[host][name].ended_ns - self._far.offset_ns(host) for host in hosts), default=0)
 
     def acknowledged(self, name: str) -> tuple[Counts, Counts]:
-        """As `SharedCounters` has it."""
         known, doubtful = (np.zeros(self.rows[name], dtype=np.uint32) for _ in range(2))
         found = self._far.ask_load(self._hosts_of(name), "acknowledged", name, may_miss=True)
         for first, knows, doubts in found.values():
@@ -120,7 +118,6 @@ class FarCounters:
         return known, doubtful
 
     def close(self) -> None:
-        """As `SharedCounters` has it; never raises."""
         with contextlib.suppress(HostLost, RowpathError, RunnerFailure):
             self._far.ask_load(self.hosts, "end_stage", may_miss=True)
 
@@ -145,7 +142,7 @@ def stall_ns(parts: Sequence[Seen]) -> int:
 
 
 class FarUsage:
-    """As `Usage`: clients and their connections are read on their hosts, the server on its own."""
+    """It promises what `Usage` does: clients and connections are read on their hosts, the server on its own."""
 
     def __init__(self, far: LoadHosts, take_used: Callable[[], dict[str, Used]]) -> None:
         self._far = far
@@ -156,7 +153,7 @@ class FarUsage:
         self._own = ProcessUse(lambda: [os.getpid()], own=True)
 
     def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
-        """As `Usage` has it; clients on several hosts also one by one."""
+        """Clients on several hosts are also named one by one."""
         seen = self._take_used()
         clients = {host: each for host, (each, _carried) in seen.items()}
         carried = [each for _used, each in seen.values() if each]

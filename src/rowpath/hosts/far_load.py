@@ -39,7 +39,10 @@ Counts = NDArray[np.uint32]
 
 
 class FarProcesses(LoadHosts):
-    """As `Processes`, on hosts. `listen` raises HostLost for a host that is gone; later calls leave it out."""
+    """Its methods promise what those of `Processes` do, on several hosts.
+
+    `listen` raises HostLost for a host that is gone; later calls leave it out.
+    """
 
     lead_ns = LEAD_NS
 
@@ -66,7 +69,7 @@ class FarProcesses(LoadHosts):
         self._shares: dict[str, dict[str, spread.Share]] = {}  # by group, of the stage
 
     def open(self, _way: Mapping[str, Any]) -> list[WorkerRecord]:
-        """As `Processes` has it; clocks are measured first."""
+        """Measure the clocks first."""
         self.read_clocks()
         shares = {group: self._of(group, count) for group, count in self._connections.items()}
         mine = {
@@ -92,44 +95,41 @@ class FarProcesses(LoadHosts):
         return records
 
     def prepare(self, group: str, work: PreparedPhase) -> None:
-        """As `Processes` has it: each host takes a part of its own of the parameter rows."""
+        """Each host takes its own part of the parameter rows."""
         hosts, mine = self._groups[group], self._of(group, self._connections[group])
         numbered = {host: (number, len(hosts)) for number, host in enumerate(hosts) if host in mine}
         self.ask({host: ("load", "prepare", group, work.name, *part) for host, part in numbered.items()})
 
     def prepare_backup(self, group: str, number: int, name: str, backup: Backup) -> None:
-        """As `Processes` has it, on the group's host."""
+        """The group's host prepares it."""
         self._groups[name] = self._groups[group]
         self.ask_load(self._groups[group], "prepare_backup", group, number, name, backup)
 
     def kill_engine(self) -> tuple[list[int], int]:
-        """As `Processes` has it, on the engine's host; the instant is of our clock."""
+        """The engine's host kills it; the instant is of our clock."""
         pids, at_ns = self.ask({self.engine_host: ("engine_kill", self._key)})[self.engine_host]
         return pids, at_ns - self.offset_ns(self.engine_host)
 
     def pids(self) -> list[int]:
-        """None here."""
         return []
 
     def helpers_cpu_ns(self) -> int | None:
-        """As `Processes` has it, side by side on its hosts."""
+        """The hosts are read side by side."""
         return sum(self.ask_load(self._helped, "helpers_cpu_ns").values()) if self._helped else None
 
     def take_cores(self) -> None:
-        """As `Processes` has it, side by side on its hosts."""
+        """The hosts work side by side."""
         self.ask_load(self.hosts, "take_cores")
 
     def spin_ns(self) -> int:
-        """Nothing here: each host knows its own."""
+        """Each host computes its own."""
         return 0
 
     def counters(self, counted: Sequence[tuple[str, int, int]]) -> FarCounters:
-        """As `Processes` has it."""
         self._counters = FarCounters(self, counted)
         return self._counters
 
     def ready(self, counters: FarCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
-        """As `Processes` has it."""
         self._totals, self._shares = {}, {}
         specs: dict[str, list[GroupSpec]] = {host: [] for host in self.hosts}
         for _process, spec in asked:
@@ -148,7 +148,6 @@ class FarProcesses(LoadHosts):
         self.ask({host: ("load", "ready", specs[host], counted) for host in counters.hosts})
 
     def listen(self) -> None:
-        """As `Processes` has it."""
         server = self.planned.path.get("server_host")
         asked: dict[str, tuple[Any, ...]] = dict.fromkeys(self.hosts, ("load", "states"))
         if server not in ("none", *self.hosts):
@@ -164,7 +163,7 @@ class FarProcesses(LoadHosts):
         self._raise_if_lost()
 
     def ended(self, timeout_s: float) -> dict[str, GroupTotal]:
-        """As `Processes` has it; instants are of our clock, but every span is one host's."""
+        """Instants are of our clock, but every span is one host's."""
         if self._counters is None:
             return {}
         self._totals = self.ask_load(self._counters.hosts, "totals", timeout_s, may_miss=True)
@@ -195,11 +194,9 @@ class FarProcesses(LoadHosts):
         )
 
     def before_stage(self) -> None:
-        """As `Processes` has it."""
         self.read_clocks()
 
     def host_shares(self, group: str) -> list[HostShare]:
-        """As `Processes` has it."""
         found = []
         for host, share in self._shares.get(group, {}).items():
             total = self._totals.get(host, {}).get(group)
@@ -213,7 +210,7 @@ class FarProcesses(LoadHosts):
         return found
 
     def start_record(self) -> HostsStartRecord | None:
-        """As `Processes` has it; clocks are measured again."""
+        """Clocks are measured again."""
         if self._counters is None:
             return None
         before, measured = self.clocks, self._clocks(tuple(host for host in self.hosts if host not in self.lost))
@@ -230,17 +227,17 @@ class FarProcesses(LoadHosts):
         return HostsStartRecord(starts=starts)
 
     def taken_used(self) -> dict[str, Used]:
-        """As `FarCounters.take_used`; nothing without a stage."""
+        """What each host's clients used since the last call; empty without a stage."""
         return self._counters.take_used() if self._counters is not None else {}
 
     def usage(self, _backup_pids: object, _port: int) -> FarUsage:
-        """As `Processes` has it, read on the hosts."""
+        """The hosts read it."""
         return FarUsage(self, self.taken_used)
 
     def check_ledger(
         self, _prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, _folder: Path
     ) -> AcknowledgedRecord:
-        """As `Processes` has it, by the first host."""
+        """The first host checks it."""
         first = self.hosts[:1]
         record: AcknowledgedRecord = self.ask_load(first, "check_ledger", work.name, ledger)[first[0]]
         return record
@@ -255,7 +252,6 @@ class FarProcesses(LoadHosts):
         return any(alive)
 
     def close(self) -> None:
-        """As `Processes` has it."""
         with contextlib.suppress(HostLost, RowpathError, RunnerFailure):
             self.ask(dict.fromkeys(reversed(self.hosts), ("load_close",)), may_miss=True)
 

@@ -40,10 +40,10 @@ class RowConsistency:
         return expected is None or reply.failed > 0 or int(reply.touch, 16) in expected
 
     def rows(self, *_where: object) -> None:
-        """Not known."""
+        """None: a probe expects no number of rows."""
 
     def payload_bytes(self, *_where: object) -> None:
-        """Not known."""
+        """None: a probe expects no payload."""
 
 
 @dataclass

@@ -246,7 +246,7 @@ class ExternalServer(Instance):
 
     @override
     def settle(self, path: AccessPath) -> Settled:
-        """Nothing: when another's server writes is not ours to decide."""
+        """Do nothing: its owner decides when it writes."""
         return Settled(0, None, "nothing was done: the server is another's")
 
     @override

@@ -93,7 +93,7 @@ class Derby(JvmEngine):
         return *self.versions(), derby_legacy.OLDEST
 
     def tls_version(self) -> str:
-        """None: its own TLS is left out."""
+        """Its own TLS is left out."""
         return ""
 
     def availability_of(self, version: str, tls: str) -> Availability:
@@ -159,7 +159,7 @@ class Derby(JvmEngine):
 
     @override
     def set_password(self, password: str) -> list[str]:
-        """Nothing: the server knows its user, the database none."""
+        """The server knows its user, the database none."""
         return []
 
     @override

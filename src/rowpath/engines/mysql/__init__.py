@@ -90,7 +90,7 @@ class Mysql(Mariadb):
 
     @override
     def settle_statements(self) -> list[str]:
-        """None: MyISAM holds nothing back, the server waits for InnoDB's pages; FLUSH TABLES waits for any HANDLER."""
+        """MyISAM holds nothing back, the server waits for InnoDB's pages, and FLUSH TABLES waits for any HANDLER."""
         return []
 
 

@@ -136,13 +136,13 @@ class Processes:
         worker.prepare(statement_work(name, backup))
 
     def kill_engine(self) -> tuple[list[int], int]:
-        """As `crash_recovery.kill` has it. Errors: HostLost."""
+        """Kill the engine's processes: their pids, and when. Errors: HostLost."""
         return crash_recovery.kill(self.instance, self.workers)
 
     def check_ledger(
         self, prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, folder: Path
     ) -> AcknowledgedRecord:
-        """As `acknowledged_writes.check` has it. Errors: RunnerFailure."""
+        """Check the ledger through the first process. Errors: RunnerFailure."""
         return acknowledged_writes.check(self.workers[0], prepared_workload, work, ledger, folder)
 
     def ready(self, shared_counters: SharedCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
