@@ -17,7 +17,7 @@ class ServerSyncs(Protocol):
     """The syncs of one server."""
 
     def means(self) -> str:
-        """By which means they can be counted, or why not; empty where no server of ours is."""
+        """The means by which they can be counted, or why not; empty without a private server."""
 
     def count(self, wanted: bool) -> None:
         """Whether the server counts them from its next start on."""
@@ -27,7 +27,7 @@ class ServerSyncs(Protocol):
 
 
 class LocalServerSyncs(ServerSyncs):
-    """Those of a server on this host."""
+    """The syncs of a server on this host."""
 
     def __init__(self, instance: Instance, place: Place, folder: Path) -> None:
         """`place`: where the server is started; `folder`: for the counters."""

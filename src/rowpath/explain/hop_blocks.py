@@ -29,7 +29,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import SampleReply
 
 MOST_OPERATIONS = 2_000
-MOST_TOGETHER = 20_000  # operations in pipelines: there is room for the calls of so many
+MOST_TOGETHER = 20_000  # operations in pipelines: there is room for their calls
 BLOCKS = 9  # stamped ones, in turn with as many bare: the median ratio of two neighbours is what stamps cost
 LEAST_EACH = 20  # operations, or pipelines, of a block: its first may be lost
 MOST_S = 4.0  # of either
@@ -47,7 +47,7 @@ def with_hops(
 ) -> Explanation:
     """The explanation of a path with a server, and its hops, or why they are not known. Errors: RowpathError.
 
-    A server of ours is restarted before, so that its calls are stamped, and after.
+    A private server is restarted before, so that its calls are stamped, and after.
     """
     key = key_of(planned.path)
     ours = not isinstance(instances[key], External)
@@ -69,7 +69,7 @@ def with_hops(
 
 
 def server_file(directory: Path) -> Path:
-    """A file for the stamps of a server of ours."""
+    """A file for the stamps of a private server."""
     return call_stamps.make_file(directory / "server-stamps", clocks=False, user=private_directories.server_user())
 
 

@@ -292,7 +292,7 @@ class Agent:
             self._listener = None
 
     def program_start(self, module: str, given: bytes, files: dict[str, bytes]) -> None:
-        """Start a module of ours in place of the one before, as `Program` has it."""
+        """Start a module of Rowpath as the agent's program; the one before ends."""
         self.program_end()
         self._program = Program(module, given, files)
 

@@ -105,7 +105,7 @@ class FarCounters:
         return {host: over_time(parts) for host, parts in found.items()}
 
     def ended_ns(self, name: str) -> int:
-        """By our clock, from the last look."""
+        """When the group's last operation ended, by our clock, from the last look."""
         hosts = (host for host, groups in self.last.items() if name in groups and groups[name].ended_ns)
         return max((self.last[host][name].ended_ns - self._far.offset_ns(host) for host in hosts), default=0)
 
@@ -136,7 +136,7 @@ def joined(parts: Sequence[Snapshot], now_ns: int) -> Snapshot:
 
 
 def stall_ns(parts: Sequence[Seen]) -> int:
-    """For how long operations have been under way of which none has ended on any host; 0: none is."""
+    """How long operations have been under way without one of them ending on any host; 0: none is."""
     oldest_ns = max((each.snapshot.under_way_ns for each in parts), default=0)
     return min([oldest_ns, *(each.ended_ago_ns for each in parts if each.ended_ago_ns is not None)])
 

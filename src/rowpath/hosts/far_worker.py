@@ -90,7 +90,7 @@ class FarWorker:
         self.alone = not self.planned.path.served
 
     def received(self, reply: Reply, noise: list[str], at_ns: int) -> Any:
-        """What a call there came to, which ended at that instant of ours. Errors: as they arose there."""
+        """The result of a call there, which ended at `at_ns` of our clock. Errors: as they arose there."""
         if noise:
             self.runner.noise = noise
         try:

@@ -58,7 +58,7 @@ class LoadHosts:
             raise HostLost(host, text)
 
     def ask_load(self, hosts: Iterable[str], method: str, *arguments: Any, may_miss: bool = False) -> dict[str, Any]:
-        """The same of one method of the client processes there."""
+        """What one method of the client processes on each host returned; errors as `ask`."""
         return self.ask(dict.fromkeys(hosts, ("load", method, *arguments)), may_miss=may_miss)
 
     def offset_ns(self, host: str) -> int:

@@ -156,7 +156,7 @@ class Access:
     def _read(
         self, runner: Runner, position: int, most: int, columns: Sequence[Column], file: Path
     ) -> tuple[list[Row], int]:
-        """The rows of one execution, at most so many, and how many there were."""
+        """The rows of one execution, up to a limit, and how many there were."""
         timeout_s = self.options.budget_s + CONNECT_TIMEOUT_S
         how = {"first": position, "count": 1, "max_rows": most, "keep": str(file)}
         reply = runner.request(Verify, timeout_s, phase=READ, expect=VerifyReply, **how)

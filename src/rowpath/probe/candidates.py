@@ -127,7 +127,7 @@ def candidates(
 
 
 def _implemented(adapter: Adapter, version: str, served: list[AccessPath]) -> tuple[list[AccessPath], list[Dropped]]:
-    """Those whose implementation of the driver can run here, and the first path of each that cannot, dropped."""
+    """The paths whose implementation of the driver can run here, and the first path of each other one, dropped."""
     firsts = {path.get("implementation"): path for path in reversed(served)}
     here = {name: availability(adapter, version, path) for name, path in firsts.items()}
     absent = [Dropped(firsts[name], one.reason, one.remedy) for name, one in here.items() if not one.ok]
@@ -160,7 +160,7 @@ def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter,
 
 
 def _as_shipped(adapter: Adapter, served: list[AccessPath], keyed: bool) -> AccessPath:
-    """Of these paths the one that is most like the driver's own defaults; the first of several."""
+    """The path that is most like the driver's own defaults; the first of several."""
     defaults = shipped(adapter, keyed)
     return min(served, key=lambda path: sum(path.get(key) != value for key, value in defaults.items()))
 

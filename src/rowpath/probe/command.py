@@ -244,7 +244,7 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
 
 
 def _there(dropped: Dropped, host: str) -> Dropped:
-    """The same; what can be had is had on that host."""
+    """The dropped path, its reason named with the host that lacks something."""
     if not host or not dropped.remedy:
         return dropped
     return msgspec.structs.replace(dropped, reason=f"on host {host}: {dropped.reason}")

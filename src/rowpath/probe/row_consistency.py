@@ -48,7 +48,7 @@ class RowConsistency:
 
 @dataclass
 class KeyedRowConsistency(RowConsistency):
-    """The same of a query with parameters: every operation delivers the rows of its own row of parameters.
+    """The consistency of a query with parameters: each operation delivers the rows of its own parameters.
 
     `delivery`: what the reference driver read of each; it counts once a path's whole pass has had the same sum.
     """

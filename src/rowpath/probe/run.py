@@ -239,7 +239,7 @@ class ProbeRun(ProbedQuery):
         write_paths(self.journal, bare)
 
     def _count(self, search: Search, members: list[str]) -> None:
-        """By processes of the search, which are there and warm: nothing of it is timed."""
+        """Count round trips through the search's processes, which are warm; nothing of it is timed."""
         for planned in (search.tried[path_id].planned for path_id in members):
             with (
                 contextlib.suppress(RunnerFailure, OSError, RowpathError),

@@ -65,6 +65,6 @@ def kind_of(planned: PlannedPath) -> str:
 
 
 def without(listed: Iterable[str], others: Iterable[str]) -> list[str]:
-    """Those that are not among the others, in their order."""
+    """The names that are not among the others, in their order."""
     gone = set(others)
     return [each for each in listed if each not in gone]

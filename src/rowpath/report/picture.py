@@ -19,7 +19,7 @@ PARTS = {"client": "client CPU", "server": "server CPU", "waiting": "waiting"}
 
 
 class Mark(Frozen, frozen=True):
-    """Beside a row: the findings about its path."""
+    """A mark beside a row: the findings about its path."""
 
     href: str
     severity: str

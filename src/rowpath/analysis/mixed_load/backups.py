@@ -15,7 +15,7 @@ from rowpath.model.grouping import grouped
 
 
 def backups(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupFigures]:
-    """By path, stage and way; one that could not be restored is a failed one."""
+    """The figures of backups by path, stage and way; a backup that could not be restored counts as failed."""
     every = (backup for run in runs for backup in run.backups)
     found = grouped(every, lambda record: (record.path_id, record.stage, record.way))
     for (path_id, stage, way), records in found.items():
@@ -44,7 +44,7 @@ def backups(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupFigures]
 
 
 def effects(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupEffect]:
-    """By path, stage and group, where there is a stage with the same work and no backup."""
+    """The effects of backups by path, stage and group, where a stage has the same work and no backup."""
     inside = {
         (each.path.path_id, each.stage, each.client_group): each.values
         for each in evidence.group_values
@@ -77,7 +77,7 @@ def effects(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupEffect]:
 
 
 def checks(evidence: Evidence) -> Iterator[AcknowledgedCheck]:
-    """By path and occasion."""
+    """The checks of acknowledged writes by path and occasion."""
     found = grouped(evidence.journal.all(AcknowledgedRecord), lambda record: (record.path_id, record.when))
     for (path_id, when), records in found.items():
         kills: list[KillRecord] = evidence.journal.all(KillRecord) if when == "kill" else []

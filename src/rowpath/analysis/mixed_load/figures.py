@@ -110,7 +110,7 @@ def latency(kept: Iterable[Mapping[str, int]]) -> Latency:
 
 
 def _failures(records: list[ClientGroupRecord]) -> tuple[CountedFailure, ...]:
-    """By kind and code over all sets, the most frequent first; the first text of each."""
+    """The failures of all sets by kind and code, the most frequent first; each with its first text."""
     every = (failure for record in records for failure in record.failures)
     listed = (
         CountedFailure(kind, code, alike[0].text, sum(failure.count for failure in alike))
@@ -193,7 +193,7 @@ def _move(record: DirectoryCopyRecord) -> DirectoryCopy:
 
 
 def _rate_searches(evidence: Evidence) -> Iterator[RateSearch]:
-    """Of several searches the lowest result: what held each time."""
+    """The rate searches by path and group; the lowest result of several sets, the rate that held each time."""
     highest = {
         (each.path.path_id, each.client_group): each.values
         for each in evidence.group_values

@@ -53,7 +53,7 @@ def withheld(runs: list[StageRun]) -> set[tuple[str, str, str]]:
 
 
 def reference(run: StageRun, runs: list[StageRun]) -> StageRun | None:
-    """Of the same set and path the stage with the same groups at work, but nothing else; None when there is none."""
+    """The stage of the same set and path with the same groups at work and nothing else; None without one."""
     return next(
         (
             other

@@ -11,7 +11,7 @@ HOG = "while True: pass"
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
-    """The same path with and without a hog pinned to its core."""
+    """Measure the same path with and without a hog pinned to its core."""
     name = bench.languages()[0]
     paths = [bench.path(name, "null", NOTHING, burn_ns="20000")]
     shares = {}

@@ -50,7 +50,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
 
 
 def _nearest_to_one(found: AcrossLink) -> float:
-    """Of the ratio's interval: a machine that wakes processes late in some sets makes it wide, not wrong."""
+    """The value of the interval that is nearest to 1: a machine that wakes processes late makes it wide, not wrong."""
     low, high = found.low or found.ratio, found.high or found.ratio
     return min(max(1.0, low), high)
 

@@ -17,7 +17,7 @@ FINDING = "closed-loop-hides-stall"
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
-    """The same path with the stall and without."""
+    """Measure the same path with the stall and without it."""
     name = bench.languages()[0]
     verdicts = []
     for stalls in (True, False):

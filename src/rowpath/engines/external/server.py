@@ -137,7 +137,7 @@ def read_url(kind: ServerKind, text: str) -> Url:
 
 
 def _password(kind: ServerKind, inside: str | None, file: str) -> str:
-    """Of the URL, of the variable for it, or of a file that only its owner may read."""
+    """The password from the URL, its variable, or a file that only its owner may read."""
     if inside is not None:
         return urllib.parse.unquote(inside)
     variable = f"{kind.variable}_PASSWORD"

@@ -81,7 +81,7 @@ class Derby(JvmEngine):
 
     @override
     def version(self) -> str:
-        """Of the pinned jar, or the old one."""
+        """The version of the pinned jar, or of the old one."""
         return self._version or super().version()
 
     def versions(self) -> tuple[str, ...]:

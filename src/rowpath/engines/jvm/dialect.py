@@ -34,12 +34,12 @@ class JvmDialect(BackupWays):
 
     @override
     def availability(self) -> Availability:
-        """That of the adapter that makes and loads its databases."""
+        """The availability of the adapter that makes and loads its databases."""
         return load_through_runner.availability(self.name, f"{self.title} {self.version()}")
 
     @override
     def version(self) -> str:
-        """Of the pinned jar."""
+        """The version of the pinned jar."""
         return load_through_runner.loader(self.name).versions[0]
 
     @override
@@ -61,7 +61,7 @@ class JvmDialect(BackupWays):
         return Backup(way, kept, statement)
 
     def backup_statement(self, folder: Path) -> tuple[Path, str]:
-        """What a backup into that folder leaves, and the statement that makes it; it may be in use meanwhile."""
+        """What a backup into that folder leaves, and the statement that makes it; the database may be in use."""
         kept = folder / self.backup_file
         return kept, self.backup_words.format(file=backup.literal(kept))
 

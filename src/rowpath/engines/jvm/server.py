@@ -63,7 +63,7 @@ class JvmServer(PrivateServer):
             self.start()
 
     def adopt(self, database: Path) -> None:
-        """Serve a copy of that database directory, which is not open elsewhere; the server steps aside meanwhile.
+        """Serve a copy of that database directory, which is not open elsewhere; the server restarts for it.
 
         For engines whose databases know no users. Errors: RowpathError, EnvironmentMissing.
         """
@@ -80,7 +80,7 @@ class JvmServer(PrivateServer):
 
     @override
     def settle(self, path: AccessPath) -> Settled:
-        """A checkpoint through a connection of our own, and sync; bytes that the server wrote meanwhile."""
+        """A checkpoint through a connection of our own, and sync; the bytes that the server wrote for it."""
         statements = self._engine.settle_statements()
 
         def checkpoint() -> int:

@@ -38,7 +38,7 @@ TYPES = {
     "uuid": "UUID",
 }
 LONGEST_CHAR = 255
-LONGEST_BINARY_BYTES = 8_000  # a row of InnoDB, MyISAM and Aria alike must hold it beside others
+LONGEST_BINARY_BYTES = 8_000  # a row of InnoDB, MyISAM and Aria must hold it beside others
 _GRANTEE = "CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')"
 # How a text of TABLE.tbl becomes the column's value, where the server would not convert it.
 READ = {"boolean": "{0} = 't'", "binary": "UNHEX(SUBSTRING({0}, 3))"}
@@ -57,7 +57,7 @@ def _session_statements(version: str, timeout_ms: int) -> tuple[str, ...]:
 
 
 def _server_times(text: str) -> probing.ServerTimes:
-    """Of `ANALYZE FORMAT=JSON`."""
+    """The times in the output of `ANALYZE FORMAT=JSON`."""
     block = json.loads(text)
     planning = block.get("query_optimization", {}).get("r_total_time_ms", 0.0)
     return probing.ServerTimes(planning, block["query_block"]["r_total_time_ms"])
@@ -97,7 +97,7 @@ class MariadbDialect(BackupWays):
     storages: tuple[str, ...] = ("innodb", "myisam", "aria")
     ways: tuple[str, ...] = (backup.DUMP, backup.PHYSICAL)
     availability = staticmethod(mariadb_binaries.availability)
-    private = staticmethod(mariadb_binaries.availability)  # whether a server of ours can run here
+    private = staticmethod(mariadb_binaries.availability)  # whether a private server can run here
     version = staticmethod(mariadb_binaries.version_here)
     programs = staticmethod(mariadb_binaries.programs)
     types = TYPES

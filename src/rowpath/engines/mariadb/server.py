@@ -126,7 +126,7 @@ class MariadbServer(PrivateServer):
 
     @override
     def settle(self, path: AccessPath) -> Settled:
-        """Close all tables, write InnoDB's changed pages, sync the file system; bytes written meanwhile."""
+        """Close all tables, write InnoDB's changed pages, sync the file system; the bytes written for it."""
         return self._settled(self._settle, "closing of tables, InnoDB's changed pages, syncfs")
 
     @override

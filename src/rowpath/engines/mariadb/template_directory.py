@@ -35,7 +35,7 @@ def find(wanted: str) -> Path | None:
 
 
 def keep(wanted: str, template: Path) -> None:
-    """From now on `template` is what others are copied from; no server works on it."""
+    """Copy others from `template` from now on; no server works on it."""
     _templates[wanted] = template
 
 

@@ -17,7 +17,7 @@ from rowpath.model.availability import Availability
 
 
 def _server_times(text: str) -> ServerTimes:
-    """Of `EXPLAIN ANALYZE`: when the outermost step had delivered its last row, times how often it ran."""
+    """The times in the output of `EXPLAIN ANALYZE`: the outermost step's last row, times how often it ran."""
     found = re.search(r"actual time=[\d.e+-]+?\.\.([\d.e+-]+) rows=\S+ loops=(\d+)", text)
     if not found:
         raise ValueError("EXPLAIN ANALYZE shows no actual time")
@@ -55,7 +55,7 @@ class Mysql(Mariadb):
 
     @override
     def version(self) -> str:
-        """That of `versions` which is the default."""
+        """The default of `versions`."""
         return self.versions()[0]
 
     @override

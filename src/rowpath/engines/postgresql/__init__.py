@@ -34,7 +34,7 @@ def _session_statements(_version: str, timeout_ms: int) -> tuple[str, ...]:
 
 
 def _server_times(text: str) -> probing.ServerTimes:
-    """Of `EXPLAIN (ANALYZE, FORMAT JSON)`."""
+    """The times in the output of `EXPLAIN (ANALYZE, FORMAT JSON)`."""
     (plan,) = json.loads(text)
     return probing.ServerTimes(plan["Planning Time"], plan["Execution Time"])
 

@@ -56,7 +56,7 @@ SHOWN = ("max_connections", "data_checksums", "wal_level", "server_encoding", "h
 
 
 class PostgresqlServer(PrivateServer):
-    """A PostgreSQL server of ours.
+    """A private PostgreSQL server.
 
     `flush_statements`: what a runner executes on its own connection so that `commits` holds all that it did (the
     statement itself is counted too); without it a backend keeps its counts for up to ten seconds or until it ends.
@@ -139,7 +139,7 @@ class PostgresqlServer(PrivateServer):
 
     @override
     def settle(self, path: AccessPath) -> Settled:
-        """CHECKPOINT and sync of its file system; bytes written by all its processes meanwhile."""
+        """CHECKPOINT and sync of its file system; the bytes that all its processes wrote for it."""
         return self._settled(self._checkpoint, "CHECKPOINT and syncfs")
 
     @override
@@ -233,7 +233,7 @@ class PostgresqlServer(PrivateServer):
         data, made_with = home / "data", (str(self._prefix), MADE_WITH)
         name = f"postgresql-{self.version}"
         empty_directory.copied(name, made_with, data, self._user, lambda: self._init(home))
-        # The copy has a password that nobody knows; single-user mode reads the new one from its standard input.
+        # The copy's password is unknown; single-user mode reads the new one from its standard input.
         password = f"ALTER ROLE {SUPERUSER} PASSWORD '{self._passwords[SUPERUSER]}'\n"
         single = ("--single", "-F", "-c", "exit_on_error=on", "-D", data, "postgres")
         self._tool(home, "postgres", *single, text=password)

@@ -115,7 +115,7 @@ class Processes:
         return Usage(self.pids, self.instance.pids, backup_pids, port)
 
     def hosts_of(self, _group: str, _clients: int) -> dict[str, int]:
-        """So many clients of the group by host; empty: all are here."""
+        """The number of the group's clients by host; empty: all are here."""
         return {}
 
     def host_shares(self, _group: str) -> list[HostShare]:

@@ -34,7 +34,7 @@ _TRACING = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}  # asm/unistd.h
 _ATTRIBUTES_BYTES = 64  # PERF_ATTR_SIZE_VER0 (linux/perf_event.h)
 _TRACEPOINT = 2
-_INHERIT = 1 << 1  # threads that are started meanwhile count too
+_INHERIT = 1 << 1  # threads that are started later count too
 _CLOSE_ON_EXEC = 8
 
 
