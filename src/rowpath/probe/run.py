@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -328,8 +328,8 @@ class ProbeRun(ProbedQuery):
                 hint = f"cast the column to text in the query:  CAST({column.name} AS …)"
         return UsageError(f"no path delivered the query's rows: {text}", hint)
 
-    def write_snippets(self, probe: Probe) -> None:
-        """A program for the fastest path of each language, journalled and as a file.
+    def write_snippets(self, probe: Probe) -> Iterator[Snippet]:
+        """Write and yield a program for the fastest path of each language, journalled and as a file.
 
         It names its lines that differ from the same program for the baseline.
         """
@@ -342,12 +342,15 @@ class ProbeRun(ProbedQuery):
             if baseline is not None and (before := self._snippet(baseline)) is not None:
                 snippet = msgspec.structs.replace(snippet, changed=snippets.changed(before.text, snippet.text))
             self.journal.write(ProbeRecord(snippet=snippet))
-            (self.directory.path / snippet.file).write_text(self.scrubber.clean(snippet.text), encoding="utf-8")
+            (self.directory.path / snippet.file).write_text(snippet.text, encoding="utf-8")
+            yield snippet
 
     def _snippet(self, tried: TriedPath) -> Snippet | None:
         sql = REDACTED if self.options.redact_query else self.sql  # with its limit: what was found holds for that
         keyed = None if self.options.redact_query else self.keyed
-        return snippets.snippet(tried.name, tried.path, self.access.target, sql, self.columns, keyed)
+        made = snippets.snippet(tried.name, tried.path, self.access.target, sql, self.columns, keyed)
+        clean = self.scrubber.clean  # as the journal holds it
+        return made and msgspec.structs.replace(made, text=clean(made.text), run=clean(made.run))
 
 
 def _delivered(search: Search, tried: Tried) -> bool:
