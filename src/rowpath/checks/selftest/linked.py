@@ -38,9 +38,9 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
             verdicts.append(Verdict(False, f"{driver} over the link", "not both of its paths were measured"))
             continue
         (found,) = analysis.across_links
-        link = next(record for record in records if record["record"] == "link")
-        more = link["round_trip_ns"] / link["stated_ns"] - 1
-        at_most = max(ADDED_AT_MOST, WAKE_UPS * _lateness_ns() / link["stated_ns"])
+        link = next(iter(records.links.values()))
+        more = link.round_trip_ns / link.stated_ns - 1
+        at_most = max(ADDED_AT_MOST, WAKE_UPS * _lateness_ns() / link.stated_ns)
         verdicts += [
             Verdict.within("the link's round trip beyond the stated", more, 0, at_most, ".1%"),
             Verdict.exactly(f"round trips, {driver}", found.round_trips, trips),
