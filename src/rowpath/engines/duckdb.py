@@ -128,7 +128,7 @@ class DuckdbFile(EmbeddedDatabase[DuckDb]):
         private_directories.sync(self._database)
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
-        """Its copy into another database, attached beside it, in one transaction. Errors: EnvironmentMissing."""
+        """Copy it into another database, attached beside it, in one transaction. Errors: EnvironmentMissing."""
         self._engine.backup_availability(way).require()
         database = self._copy(path)
         kept = backups.place_in(folder) / database.name

@@ -75,7 +75,7 @@ class FullSets:
         self._start = start
 
     def run_sets(self, sets: int, budget: Budget) -> int:
-        """Up to this many sets of every batch, while they end before LATEST budgets; how many were complete.
+        """Run up to this many sets of every batch, while they end before LATEST budgets; how many were complete.
 
         Sets that take longer than was planned get fewer rounds: sets are what claims are made of.
         """

@@ -24,7 +24,7 @@ class RowConsistency:
         self.touches_seen.add(touch & MASK64)
 
     def touches(self, _phase: object) -> RowConsistency:
-        """Itself: there is one phase."""
+        """This object: there is one phase."""
         return self
 
     def expected_of(self, spans: Iterable[tuple[int, int]]) -> frozenset[int] | None:

@@ -181,7 +181,7 @@ class ProbeRun(ProbedQuery):
                 search.tried[path_id].step = "full sets"
 
     def _single(self, search: Search) -> None:
-        """Only cold executions, one path after the other, as far as the budget goes."""
+        """Measure only cold executions, one path after the other, as far as the budget goes."""
         first = next(each for each in search.tried.values() if each.execution_ns)
         execution_s = first.execution_ns / 1e9
         self.limits.append(caveats.too_long(execution_s, self.budget.total_s))
@@ -279,7 +279,7 @@ class ProbeRun(ProbedQuery):
                 self.journal.write(verified)
 
     def _journal_parameter_types(self, search: Search) -> None:
-        """As which types parameters arrive, where the engine can say; of each driver its first prepared path."""
+        """Journal as which types parameters arrive, where the engine can tell; by each driver's first prepared path."""
         if self.keyed is None or "plan_cache_mode" not in ENGINES[self.access.target.engine].probe.prepared_settings:
             return
         first: dict[str, PlannedPath] = {}

@@ -60,7 +60,7 @@ def drivers(tried: Iterable[Tried]) -> int:
 
 
 def kind_of(planned: PlannedPath) -> str:
-    """Its language, and whether it delivers rows: paths of one kind are rivals."""
+    """The path's language, and whether it delivers rows: paths of one kind are rivals."""
     return f"{planned.adapter.language} {'rows' if planned.path.fetch_form == 'row' else 'other'}"
 
 

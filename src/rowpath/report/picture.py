@@ -249,7 +249,7 @@ HOW_TO_READ_RATES = (
 
 
 def _provisional(own: Bar, bars: Sequence[Bar]) -> str:
-    """Where all are provisional, the line of trust says it once for all."""
+    """`provisional` unless all are: then the line of trust says it once."""
     return "provisional" if own.provisional and not all(each.provisional for each in bars) else ""
 
 

@@ -96,7 +96,7 @@ class Url:
 
     @property
     def shown(self) -> str:
-        """Without any secret."""
+        """The URL without any secret."""
         return f"{self.scheme}://{self.user}@{self.host}:{self.port}/{self.database}"
 
 

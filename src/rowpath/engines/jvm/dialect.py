@@ -79,7 +79,7 @@ class JvmDialect(BackupWays):
 
     @override
     def filled(self, name: str, table: Table) -> list[str]:
-        """Its indexes, and where its numbering goes on."""
+        """The statements that make its indexes and continue its numbering."""
         found = super().filled(name, table)
         if table.identity:
             found.append(f"ALTER TABLE {name} ALTER COLUMN {table.identity} RESTART WITH {table.rows + 1}")

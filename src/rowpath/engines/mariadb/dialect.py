@@ -189,7 +189,7 @@ class MariadbDialect(BackupWays):
 
     @override
     def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """Its programs, which connect to a server; none can connect to its library."""
+        """MariaDB's programs, which connect to a server; none can connect to its library."""
         return self.ways if deployment == "server" else ()
 
     @override

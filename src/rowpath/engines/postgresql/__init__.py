@@ -126,7 +126,7 @@ class Postgresql(BackupWays):
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> PostgresqlServer:
-        """Its programs are fetched now. Errors: EnvironmentMissing."""
+        """Fetch the programs and make a server, not yet started. Errors: EnvironmentMissing."""
         return PostgresqlServer(self, durability, place, self._prefix(place.version))
 
     @override

@@ -184,7 +184,7 @@ class PostgresqlServer(PrivateServer):
         return list(self._passwords.values())
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
-        """Its own program, over the socket. Errors: EnvironmentMissing."""
+        """PostgreSQL's program makes it, over the socket. Errors: EnvironmentMissing."""
         self._engine.backup_availability(way).require()
         place = backups.place_in(folder)
         where, environment = self._way_in()
@@ -275,7 +275,7 @@ class PostgresqlServer(PrivateServer):
         )
 
     def _admit(self) -> None:
-        """Who may log in where it listens: the runners' role, from the addresses of the run's hosts.
+        """Admit logins where it listens: of the runners' role, from the addresses of the run's hosts.
 
         Over the private socket also a backup; from this machine where a restored one listens.
         """

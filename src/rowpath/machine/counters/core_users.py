@@ -82,7 +82,7 @@ def _may_run_on(tid: int, cpus: Collection[int]) -> bool:
 
 
 def _kind(pid: int, own: Collection[int]) -> Kind | None:
-    """Whose process it is; None of those that are `own`."""
+    """The kind of a process; None for `own` ones."""
     ours = os.getpid()
     while pid > 1:
         if pid in own:

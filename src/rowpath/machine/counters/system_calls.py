@@ -60,7 +60,7 @@ def counting(pid: int) -> Iterator[Counted]:
 
 
 def _wait_for_rest(pid: int) -> None:
-    """Until every counted thread sleeps: the calls that end a request belong to it. One that never rests is left."""
+    """Wait until every counted thread sleeps, or a limit: the calls that end a request belong to it."""
     deadline = time.monotonic() + REST_TIMEOUT_S
     while time.monotonic() < deadline:
         states = [processes.stat_fields(tid)[:1] for tid in processes.threads(pid) if _name(tid) not in _COMPILERS]
