@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
-from typing import Any
 
 from bench.figure import Figure
 from rowpath.analysis.statistics.intervals import student
 from rowpath.analysis.statistics.ratios import log_ratios
 from rowpath.checks.selftest.bench import Bench, samples
 from rowpath.errors import RowpathError
+from rowpath.journal.reader import Records
 from rowpath.planning.plan import PlannedPath
 
 PHASE = "tpch.orders"
@@ -41,14 +41,12 @@ def measure(bench: Bench) -> Iterator[Figure]:
         yield Figure(f"{PHASE}, split cores: {name} over {SLEEPING}", value, bar, met)
 
 
-def by_set(
-    records: list[dict[str, Any]], planned: PlannedPath, paths: list[PlannedPath]
-) -> dict[int, dict[int, float]]:
+def by_set(records: Records, planned: PlannedPath, paths: list[PlannedPath]) -> dict[int, dict[int, float]]:
     """ns per operation by set and round."""
     found: dict[int, dict[int, float]] = {}
     for record in samples(records, planned.name, paths):
-        if record["operations"]:
-            found.setdefault(record["set"], {})[record["round"]] = record["ns"] / record["operations"]
+        if record.operations and record.round is not None:
+            found.setdefault(record.set, {})[record.round] = record.ns / record.operations
     if not found:
         raise RowpathError(f"{planned.name} was not measured")
     return found

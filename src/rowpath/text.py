@@ -72,7 +72,7 @@ def clock(seconds: float) -> str:
 
 
 def offset(value_ns: float) -> str:
-    """By how much a clock is ahead of another (+) or behind it: `+12.3 µs`, `-3 d 04 h`."""
+    """How far a clock is ahead of another (+) or behind it: `+12.3 µs`, `-3 d 04 h`."""
     apart_ns = abs(value_ns)
     sign = "-" if value_ns < 0 else "+"
     return sign + (duration(apart_ns) if apart_ns < MINUTE_NS else clock(apart_ns / 1e9))

@@ -23,7 +23,7 @@ from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.access import Access, open_access
 from rowpath.probe.budget import Budget, Rest
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameter_types import found
 from rowpath.probe.parameters import KeyedQuery, given_by_options, keyed
@@ -111,7 +111,9 @@ def ready(access: Access, sql: str, parameter: str, driver: str, folder: Path) -
     """The query with its parameter, the driver's prepared paths in the order of tries, and processes for them."""
     query = keyed(sql, "postgresql", given_by_options(ProbeOptions("", params=(parameter,))))
     query.write(folder / "rows")
-    found = candidates("postgresql", "server", Phase("query", "query", sql), drivers=(driver,), keyed=True).paths
+    found = candidates(
+        Wanted("postgresql", "server", Phase("query", "query", sql), drivers=(driver,), keyed=True)
+    ).paths
     paths = [each for each in found if each.path.get("statement") == "prepared"]
     manifest.build([(paths[0].adapter, paths[0].path.version)], paths=[paths[0].path])
     columns = access.described(query)

@@ -22,7 +22,7 @@ from rowpath.execution.worker import Worker
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase
 from rowpath.probe.access import open_access
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.instances import ProbedServer
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameters import given_by_options, keyed
@@ -127,7 +127,7 @@ def test_which_statement_modes_work_through_it(server: Instance, tmp_path: Path,
     query.write(tmp_path / "rows")
     parameters = Parameters(query.columns, tmp_path / "rows", 1)
     work = replace(work_of(QUERY, (), parameters=parameters), columns=(Column("b", "text", nullable=True),))
-    found = candidates("postgresql", "server", phase, languages=("c",), drivers=("libpq",), keyed=True).paths
+    found = candidates(Wanted("postgresql", "server", phase, languages=("c",), drivers=("libpq",), keyed=True)).paths
     first = {each.path.get("statement"): each for each in reversed(found) if each.path.get("fetch") == "row"}
     cursor = next(
         each for each in found if (each.path.get("statement"), each.path.get("result")) == ("bound", "cursor:1000")

@@ -22,7 +22,7 @@ from rowpath.execution.worker import Worker
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.probe.access import open_access
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.eligibility import unsuited
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.target import read_target
@@ -171,7 +171,7 @@ def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> Non
 
 def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Path) -> None:
     phase = Phase("query", "query", QUERY)
-    found = candidates("postgresql", "server", phase, languages=("c", "python")).paths
+    found = candidates(Wanted("postgresql", "server", phase, languages=("c", "python"))).paths
     # One path for each driver and way of fetching.
     kinds = {
         (each.adapter.driver, *(each.path.get(key).partition(":")[0] for key in ("fetch", "result"))): each
@@ -248,7 +248,7 @@ def test_an_adapter_that_cannot_keep_a_promise_is_left_out_with_the_reason() -> 
     assert "socket" in unsuited(adapter("csharp", "ado-psqlodbc"), "default", False, "unix")[0]
     assert unsuited(adapter("csharp", "ado-psqlodbc"), "default", False, "tcp") == ("", "")
     phase = Phase("query", "query", "SELECT 1")
-    found = candidates("sqlite", "embedded", phase, languages=("c", "python"), read_only=True)
+    found = candidates(Wanted("sqlite", "embedded", phase, languages=("c", "python"), read_only=True))
     assert {planned.adapter.driver for planned in found.paths} <= {"sqlite", "sqlite3"}
     assert "adbc-sqlite" in {dropped.path.get("driver") for dropped in found.dropped}
 

@@ -13,7 +13,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.budget import Budget
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.search import Search
 from rowpath.probe.throttled_worker import work_of
@@ -93,7 +93,7 @@ class WorkerPool:
 
 
 def a_search(machine: Machine, budget_s: float = 60.0, connections: int = 3) -> Search:
-    found = candidates("sqlite", "embedded", Phase("query", "query", "SELECT 1"), languages=("c", "python"))
+    found = candidates(Wanted("sqlite", "embedded", Phase("query", "query", "SELECT 1"), languages=("c", "python")))
     programs: Any = WorkerPool(machine)
     work = work_of("SELECT 1", ())
     return Search(

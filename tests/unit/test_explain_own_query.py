@@ -11,7 +11,7 @@ from rowpath.errors import UsageError
 from rowpath.explain.own_query import MOST_PATHS, chosen, divided_wait
 from rowpath.model.explanation import Explanation, Part
 from rowpath.model.workload import Phase
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.report.explanation import server_sentence
 
 CLOCK = ENGINES["postgresql"].probe.server_clock
@@ -70,7 +70,7 @@ def test_what_servers_say(engine: str, text: str, times: ServerTimes) -> None:
 
 
 def test_which_settings_are_explained() -> None:
-    found = candidates("sqlite", "embedded", Phase("query", "query", "SELECT 1"), transport="none")
+    found = candidates(Wanted("sqlite", "embedded", Phase("query", "query", "SELECT 1"), transport="none"))
     usual = chosen(found, {})
     assert {planned.path.id for planned in usual} == set(found.baselines)
     (one,) = chosen(found, {"driver": ("sqlite3",)})

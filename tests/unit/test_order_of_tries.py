@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.order_of_tries import in_order
 from rowpath.probe.tried import kind_of
 
@@ -38,7 +38,7 @@ def tried(listed: tuple[PlannedPath, ...], time: Callable[[PlannedPath], float |
 
 
 def test_the_best_combination_is_tried_before_the_settings_of_a_slow_driver() -> None:
-    listed = candidates("postgresql", "server", QUERY, languages=("c",), transport="tcp").paths
+    listed = candidates(Wanted("postgresql", "server", QUERY, languages=("c",), transport="tcp")).paths
     order = tried(listed, time_of)
     assert {each.path.id for each in order} == {each.path.id for each in listed}
     assert len(order) == len(listed)
@@ -50,7 +50,7 @@ def test_the_best_combination_is_tried_before_the_settings_of_a_slow_driver() ->
 
 
 def test_a_driver_that_always_fails_comes_last() -> None:
-    listed = candidates("postgresql", "server", QUERY, languages=("c",), transport="tcp").paths
+    listed = candidates(Wanted("postgresql", "server", QUERY, languages=("c",), transport="tcp")).paths
     order = tried(listed, lambda planned: time_of(planned) if planned.adapter.driver == "libpq" else None)
     drivers = [each.adapter.driver for each in order]
     assert drivers[:2].count("psqlodbc") == 1
@@ -58,7 +58,7 @@ def test_a_driver_that_always_fails_comes_last() -> None:
 
 
 def test_a_slow_language_takes_no_time_from_others() -> None:
-    listed = candidates("postgresql", "server", QUERY, drivers=("libpq", "psycopg"), transport="tcp").paths
+    listed = candidates(Wanted("postgresql", "server", QUERY, drivers=("libpq", "psycopg"), transport="tcp")).paths
     order = tried(listed, lambda planned: FIRST_NS * (10 if planned.adapter.language == "python" else 1))
     languages = [each.adapter.language for each in order[2:24]]
     assert 1 <= languages.count("python") <= 3

@@ -23,7 +23,7 @@ from rowpath.planning.experiment_file import load_experiment, load_workloads
 from rowpath.planning.make_plan import make_plan
 from rowpath.planning.mixed_load.eligibility import only_alone
 from rowpath.planning.plan import Plan
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.report.view import view
 from rowpath.runners.manifest import every_adapter
 from rowpath.site.model import SitePath
@@ -108,11 +108,11 @@ def test_groups_of_clients_send_no_pipelines() -> None:
 def test_a_probe_tries_no_pipelines(statement: str) -> None:
     keyed = "?" in statement
     phase = Phase("query", "query", statement, parameters=READ.parameters if keyed else None)
-    tried = candidates("postgresql", "server", phase, transport="tcp", tls="off", keyed=keyed).paths
+    tried = candidates(Wanted("postgresql", "server", phase, transport="tcp", tls="off", keyed=keyed)).paths
     sizes = {each.path.get("pipeline") for each in tried if "pipeline" in each.adapter.coordinates}
     assert sizes == {"off"}
     with pytest.raises(UsageError, match="unknown setting 'pipeline'"):
-        candidates("postgresql", "server", phase, mine="libpq,pipeline=10")
+        candidates(Wanted("postgresql", "server", phase, mine="libpq,pipeline=10"))
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
-from rowpath.probe.candidates import Candidates, candidates
+from rowpath.probe.candidates import Candidates, Wanted, candidates
 from rowpath.runners.manifest import Adapter, every_adapter
 
 QUERY = Phase("query", "query", "SELECT 1")
@@ -20,9 +20,9 @@ def drivers_of(found: Candidates) -> set[str]:
 def test_a_driver_with_forms_of_its_own_takes_part_only_where_it_is_named() -> None:
     only_named = {each.driver for each in every_adapter() if each.only_named}
     assert only_named == {"arrow-odbc", "pandas", "polars-database", "psqlpy", "pyodbc"}
-    assert not only_named & drivers_of(candidates("postgresql", "server", QUERY, languages=("python",)))
-    assert drivers_of(candidates("postgresql", "server", QUERY, drivers=("pandas",))) == {"pandas"}
-    mine = candidates("postgresql", "server", QUERY, drivers=("libpq",), mine="pandas,through=psycopg2")
+    assert not only_named & drivers_of(candidates(Wanted("postgresql", "server", QUERY, languages=("python",))))
+    assert drivers_of(candidates(Wanted("postgresql", "server", QUERY, drivers=("pandas",)))) == {"pandas"}
+    mine = candidates(Wanted("postgresql", "server", QUERY, drivers=("libpq",), mine="pandas,through=psycopg2"))
     assert drivers_of(mine) == {"libpq", "pandas"}
 
 
@@ -34,7 +34,7 @@ def test_an_implementation_that_is_not_here_is_dropped_and_the_others_are_tried(
         return Availability(there, adapter.driver, "" if there else "no libpq", "" if there else "fetch it")
 
     monkeypatch.setattr("rowpath.probe.candidates.availability", here)
-    found = candidates("postgresql", "server", QUERY, drivers=("psycopg",))
+    found = candidates(Wanted("postgresql", "server", QUERY, drivers=("psycopg",)))
     assert {planned.path.get("implementation") for planned in found.paths} == {"binary"}  # `c` has another version
     (dropped,) = [each for each in found.dropped if each.path.get("implementation") == "python"]
     assert (dropped.reason, dropped.remedy) == ("no libpq", "fetch it")

@@ -15,8 +15,8 @@ from rowpath.execution.several_hosts import HostLost
 from rowpath.journal.writer import RunDirectory
 from rowpath.model.progress import Progress
 from rowpath.probe import from_host
+from rowpath.probe.access import where_resolved
 from rowpath.probe.from_host import readied
-from rowpath.probe.host_of_url import where_resolved
 from rowpath.probe.options import ProbeOptions
 
 Look = tuple[dict[str, bytes], int | None]

@@ -11,7 +11,7 @@ import pytest
 from rowpath.errors import UsageError
 from rowpath.model.workload import Column, Phase
 from rowpath.probe import sessions
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.command import keyed_by_options
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameters import given_by_options, keyed
@@ -163,7 +163,7 @@ def test_a_file_and_a_writing_query_take_no_parameters() -> None:
 
 def test_only_the_likeliest_prepared_path_meets_every_plan_cache_mode() -> None:
     phase = Phase("query", "query", "SELECT ?")
-    found = candidates("postgresql", "server", phase, languages=("c",), drivers=("libpq",), keyed=True)
+    found = candidates(Wanted("postgresql", "server", phase, languages=("c",), drivers=("libpq",), keyed=True))
     modes = [each.path.get("plan_cache_mode") for each in found.paths if each.path.get("statement") == "prepared"]
     assert sorted(set(modes)) == ["auto", "force_custom_plan", "force_generic_plan"]
     forced = [each.path for each in found.paths if each.path.get("plan_cache_mode").startswith("force")]
@@ -172,7 +172,7 @@ def test_only_the_likeliest_prepared_path_meets_every_plan_cache_mode() -> None:
     assert {each.path.get("statement") for each in found.paths} == {"prepared", "bound", "text"}
     assert sessions.of_path(found.paths[0].path) == ()
     assert not found.floors
-    plain = candidates("postgresql", "server", phase, languages=("c",), drivers=("libpq",))
+    plain = candidates(Wanted("postgresql", "server", phase, languages=("c",), drivers=("libpq",)))
     assert {each.path.get("plan_cache_mode") for each in plain.paths} == {"none"}
 
 

@@ -9,7 +9,7 @@ import pytest
 from rowpath.errors import UsageError
 from rowpath.model.progress import Silent
 from rowpath.model.workload import Phase
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.command import asker, probe, query_of
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.row_consistency import RowConsistency
@@ -25,7 +25,7 @@ QUERY = Phase("query", "query", "SELECT 1")
 
 
 def test_candidates_are_ordered_from_the_drivers_defaults_outwards() -> None:
-    found = candidates("sqlite", "embedded", QUERY, languages=("c", "python"))
+    found = candidates(Wanted("sqlite", "embedded", QUERY, languages=("c", "python")))
     drivers = [planned.adapter.driver for planned in found.paths]
     assert set(drivers[:2]) <= {"sqlite", "libsqliteodbc", "sqlite3", "adbc-sqlite"}
     assert drivers[0] == "sqlite"
@@ -46,7 +46,7 @@ def test_candidates_are_ordered_from_the_drivers_defaults_outwards() -> None:
 
 
 def test_a_server_that_is_not_ours_has_neither_version_nor_placement() -> None:
-    found = candidates("postgresql", "server", QUERY, drivers=("libpq",), transport="tcp", tls="default")
+    found = candidates(Wanted("postgresql", "server", QUERY, drivers=("libpq",), transport="tcp", tls="default"))
     assert found.paths
     for planned in found.paths:
         said = [planned.path.get(key) for key in ("engine_version", "placement", "transport", "tls", "clients")]
@@ -56,12 +56,12 @@ def test_a_server_that_is_not_ours_has_neither_version_nor_placement() -> None:
 
 
 def test_rows_blocks_and_columns_are_ranked_together() -> None:
-    found = candidates("sqlite", "embedded", QUERY)
+    found = candidates(Wanted("sqlite", "embedded", QUERY))
     assert {planned.comparison for planned in found.paths} == {""}
 
 
 def test_every_language_has_its_usual_driver_as_it_ships_to_compare_with() -> None:
-    found = candidates("postgresql", "server", QUERY, languages=("c", "python"))
+    found = candidates(Wanted("postgresql", "server", QUERY, languages=("c", "python")))
     named = {planned.path.id: planned for planned in found.paths}
     usual = [named[path_id] for path_id, kind in found.baselines.items() if kind == "usual"]
     assert {in_words(planned) for planned in usual} == {"libpq as it ships", "psycopg2 as it ships"}
@@ -72,7 +72,7 @@ def test_every_language_has_its_usual_driver_as_it_ships_to_compare_with() -> No
 
 def test_the_users_present_way_takes_part_whatever_else_is_chosen() -> None:
     mine = "psycopg2,result=cursor:500"
-    found = candidates("postgresql", "server", QUERY, drivers=("libpq",), mine=mine)
+    found = candidates(Wanted("postgresql", "server", QUERY, drivers=("libpq",), mine=mine))
     ((path_id, kind),) = found.baselines.items()
     (planned,) = [each for each in found.paths if each.path.id == path_id]
     assert kind == "yours"
@@ -94,13 +94,13 @@ def test_the_users_present_way_takes_part_whatever_else_is_chosen() -> None:
 )
 def test_a_way_of_the_users_that_is_none_is_refused_with_a_hint(mine: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as error:
-        candidates("postgresql", "server", QUERY, mine=mine)
+        candidates(Wanted("postgresql", "server", QUERY, mine=mine))
     assert message in error.value.message
     assert hint in error.value.hint
 
 
 def test_paths_are_named_by_what_differs_from_how_their_driver_ships() -> None:
-    found = candidates("postgresql", "server", QUERY, drivers=("psycopg",))
+    found = candidates(Wanted("postgresql", "server", QUERY, drivers=("psycopg",)))
     words = {in_words(planned) for planned in found.paths}
     assert {"psycopg as it ships", "psycopg with binary values"} <= words
     assert "psycopg with a plain statement and blocks of 1,000 rows" in words
@@ -109,7 +109,7 @@ def test_paths_are_named_by_what_differs_from_how_their_driver_ships() -> None:
 @pytest.mark.parametrize(("what", "value"), [("languages", "cobolt"), ("drivers", "libqp")])
 def test_an_unknown_language_or_driver_is_refused_by_name(what: str, value: str) -> None:
     with pytest.raises(UsageError, match=value):
-        candidates("sqlite", "embedded", QUERY, **{what: (value,)})  # type: ignore[arg-type]
+        candidates(Wanted("sqlite", "embedded", QUERY, **{what: (value,)}))  # type: ignore[arg-type]
 
 
 def test_the_lines_of_a_program_that_differ_are_named_without_its_comment() -> None:

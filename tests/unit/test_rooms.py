@@ -69,3 +69,44 @@ def test_no_room_imports_what_the_table_does_not_name() -> None:
 
 def test_execution_and_analysis_do_not_know_each_other() -> None:
     assert not {("execution", "analysis"), ("analysis", "execution")} & {(room, other) for room, other, _ in arrows()}
+
+
+def module_imports(tree: ast.AST, modules: set[str]) -> Iterator[str]:
+    """Every module of ours that the code imports, wherever the import stands."""
+    for _line, name in imported(tree):
+        module = name if name in modules else name.rpartition(".")[0]
+        if module in modules:
+            yield module
+
+
+def type_checking_imports(tree: ast.AST, modules: set[str]) -> Iterator[str]:
+    """Every module of ours that is imported only for annotations."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            yield from module_imports(node, modules)
+
+
+def reached(start: str, graph: dict[str, set[str]]) -> set[str]:
+    """The modules that a module imports, directly or through others."""
+    found: set[str] = set()
+    waiting = [start]
+    while waiting:
+        new = graph[waiting.pop()] - found
+        found |= new
+        waiting += new
+    return found
+
+
+def test_no_import_for_annotations_hides_a_cycle() -> None:
+    trees: dict[str, ast.Module] = {}
+    for file in SOURCE.rglob("*.py"):
+        name = ".".join(("rowpath", *file.relative_to(SOURCE).with_suffix("").parts)).removesuffix(".__init__")
+        trees[name] = ast.parse(file.read_text(encoding="utf-8"))
+    modules = set(trees)
+    graph = {name: set(module_imports(tree, modules)) for name, tree in trees.items()}
+    assert not [
+        f"{name} imports {other}, which imports it"
+        for name, tree in trees.items()
+        for other in type_checking_imports(tree, modules)
+        if name in reached(other, graph)
+    ]

@@ -13,7 +13,7 @@ from rowpath.cli import list as listing
 from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.model.workload import Phase
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.command import limited
 from rowpath.probe.query_check import check_query
 from rowpath.probe.target import read_target
@@ -57,7 +57,7 @@ def test_a_url_can_name_it_and_a_probe_has_paths_to_it(toy: Path, tmp_path: Path
     file.touch()
     target = read_target(f"toy://{file}", {})
     assert (target.engine, target.deployment, target.path) == ("toy", "embedded", file)
-    found = candidates(target.engine, target.deployment, Phase("query", "query", "SELECT 1"))
+    found = candidates(Wanted(target.engine, target.deployment, Phase("query", "query", "SELECT 1")))
     assert [planned.adapter.driver for planned in found.paths] == ["fake-honest"]
     check_query("SELECT 1", "toy")
     assert limited("SELECT 1", "toy", 5).endswith("LIMIT 5")

@@ -18,7 +18,7 @@ from rowpath.model.workload import Phase
 from rowpath.planning.experiment_file import load_workloads
 from rowpath.planning.make_plan import make_plan
 from rowpath.planning.mixed_load.eligibility import only_alone
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.snippets import snippet
 from rowpath.probe.target import Target
 from rowpath.runners import driver_facts, manifest
@@ -91,7 +91,7 @@ def test_its_header_keeps_it_out_of_client_groups(toy: manifest.Adapter) -> None
 @pytest.mark.usefixtures("toy")
 def test_a_probe_tries_it_and_shows_its_program() -> None:
     phase = Phase("query", "query", "SELECT 1")
-    found = candidates("sqlite", "embedded", phase, languages=("toy",), read_only=True)
+    found = candidates(Wanted("sqlite", "embedded", phase, languages=("toy",), read_only=True))
     assert [planned.adapter.driver for planned in found.paths] == ["toy-sqlite"]
     target = Target("sqlite", "embedded", path=Path("/data/it.db"))
     made = snippet("sqlite toy", found.paths[0].path.as_dict(), target, "SELECT 1", [])

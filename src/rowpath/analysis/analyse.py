@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import msgspec
@@ -33,17 +33,23 @@ from rowpath.journal import reader
 from rowpath.journal.records import DroppedRecord
 from rowpath.model.base import Status
 from rowpath.model.path import AccessPath, Dropped
+from rowpath.model.probe import Probe, Snippet
+
+WriteSnippets = Callable[[Probe], Iterable[Snippet]]
 
 
-def analyse(run_directory: Path, together: tuple[str, ...] = ()) -> Analysis:
+def analyse(
+    run_directory: Path, together: tuple[str, ...] = (), write_snippets: WriteSnippets | None = None
+) -> Analysis:
     """Results, rankings, findings, verdict, claims of a run; UsageError when the directory holds none.
 
     `together`: coordinates whose values are ranked in one list although they do not do the same work (`fetch`).
+    `write_snippets`: writes the programs for a probe's fastest paths, which the journal does not have yet.
     """
-    return analysis_of(gather(run_directory, together))
+    return analysis_of(gather(run_directory, together), write_snippets)
 
 
-def analysis_of(evidence: Evidence) -> Analysis:
+def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None) -> Analysis:
     """The analysis of evidence that is gathered already."""
     journal = evidence.journal
     experiment = journal.run.experiment
@@ -52,6 +58,8 @@ def analysis_of(evidence: Evidence) -> Analysis:
     published = tuple(check.published(evidence, experiment.published))
     figures = results(evidence)
     probe = probe_of(evidence, figures)
+    if probe is not None and write_snippets is not None:
+        probe = msgspec.structs.replace(probe, snippets=tuple(write_snippets(probe)))
     leading = leading_rankings(evidence)
     said = (
         *probe_sentences(probe),

@@ -263,7 +263,7 @@ def _rate_bars(listed: Sequence[GroupFigures]) -> Iterator[RateBar]:
 
 
 def chosen(said: Sequence[Said]) -> tuple[str, ...]:
-    """At most five sentences, in the order of `CHOSEN`; shown kind by kind."""
+    """Choose at most five sentences, in the order of `CHOSEN`, grouped by kind."""
     by_kind = grouped(said, lambda one: one.kind)
     waiting = {
         kind: list(each) if kind in AS_THEY_COME else sorted(each, key=lambda one: -one.weight)

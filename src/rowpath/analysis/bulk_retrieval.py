@@ -134,7 +134,7 @@ def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | 
 
 
 def _bytes(evidence: Evidence, cell: Cell, drain: Cell | None, rows: float) -> float | None:
-    """On the wire, as the proxy counted; of a file its own, as its raw read took them."""
+    """The bytes per row on the wire, as the proxy counted them; of a file, the bytes that its raw read took."""
     received = evidence.per_operation(cell, "bytes_received")
     if received is None and drain is not None and not cell.served:
         received = metrics.middle(metrics.of_cell(drain).get("bytes_drained"))

@@ -88,7 +88,7 @@ class Cell:
 
     @cached_property
     def unfiltered(self) -> Costs:
-        """The same of the first attempt of every block, disturbed or not."""
+        """The costs of the first attempt of every block, disturbed or not."""
         first = {n: {turn: tries[0] for turn, tries in rounds.items()} for n, rounds in self.attempts.items()}
         return self._costs(first)
 

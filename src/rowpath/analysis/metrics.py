@@ -158,7 +158,7 @@ def of_phases(evidence: Evidence) -> dict[Where, dict[str, Values]]:
 
 
 def of_phase(evidence: Evidence, cell: Cell) -> dict[str, Values]:
-    """The same of the phase that a cell is of."""
+    """The metrics of the phase that a cell is of, by name."""
     return of_phases(evidence).get(cell.key[:3], {})
 
 

@@ -13,7 +13,7 @@ from rowpath.journal.records import PathRecord, WorkerRecord
 VERSIONS = ("driver_version", "engine_version", "runtime", "build")
 OF_THE_RUN = ("-o", "--out", "--resume", "-M", "--mode")  # options with a value that belong to one run only
 EXPORT = "--export-"
-# A difference in one of these weighs as much as in so many others.
+# A difference in one of these weighs as much as in this many others.
 WIDE = {"engine": 8, "language": 4, "driver": 4, "deployment": 2}
 
 
@@ -40,7 +40,7 @@ def _versions(facts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def neighbours(evidence: Evidence) -> tuple[Neighbour, ...]:
-    """For each ranked path the path of its ranking that is most like it, with the ratio of their costs."""
+    """The path of its ranking that is most like each ranked path, with the ratio of their costs."""
     return tuple(each for ranking in evidence.rankings for each in _neighbours(evidence, ranking))
 
 

@@ -94,7 +94,7 @@ def probe_sentences(probe: Probe | None) -> Iterator[Said]:
 
 
 def _times(results: Sequence[Result]) -> dict[str, Result]:
-    """By name of a path: its time, steady where there is one, else cold."""
+    """The time of each path by its name: steady where there is one, else cold."""
     found: dict[str, Result] = {}
     for result in results:
         steady = result.regime == "steady" or result.name not in found
@@ -251,7 +251,7 @@ def _saving(row: LanguageRow, baseline: Baseline, evidence: Evidence) -> Saving:
 
 
 def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:
-    """For each coordinate the widest ratio between two paths that differ only in it; the weightiest first."""
+    """The widest ratio between two paths that differ only in one coordinate, for each; the weightiest first."""
     found: dict[str, Setting] = {}
     known = [each for each in tried if each.ratio is not None and each.status == "ok"]
     by_rest: dict[tuple[str, tuple[tuple[str, str], ...]], list[TriedPath]] = {}

@@ -32,7 +32,7 @@ from rowpath.model.metrics import PROVEN, UNITS
 from rowpath.model.path import Dropped, fetch_form
 from rowpath.toml_file import suggest
 
-MOST_COLUMNS = 14  # of an axis that nobody named
+MOST_COLUMNS = 14  # of an axis that the user has not named
 COUNTED = (*PROVEN, "lines_of_code", "lines_of_code_closure")
 
 NO_PATH = "no such path in this run"
@@ -194,7 +194,7 @@ class _Maker:
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     tables: tuple[str, ...]
-    free: tuple[str, ...]  # axes that split tables although nobody named them
+    free: tuple[str, ...]  # axes that split tables although the user has not named them
     choice: Choice
     compare: Compare
 
@@ -277,7 +277,7 @@ class _Maker:
         )
 
     def _against(self, best: Point, base: Entry | None) -> CellRatio | None:
-        """By time over the sets that both share; what is counted by division; nothing else has an honest interval."""
+        """The ratio to `base`: times over the shared sets, counts by division; nothing else has an honest interval."""
         if self.metric == "time":
             return self.compare(best.key, base.key if base is not None and base.median is not None else None)
         figure = best.figure.median if best.figure else None

@@ -18,7 +18,7 @@ WORK = (STAGE, GROUP, PHASE, REGIME)  # what was done: figures of different work
 NO_REGIME = (REGIME, "none")
 OWN_AXES = (PATH, *WORK)
 APART = ("durability", *TOGETHER)  # paths that differ in one of these are ranked apart
-FIRST_CHOICE = ("engine", "language", "driver", "deployment")  # of the axes that nobody named
+FIRST_CHOICE = ("engine", "language", "driver", "deployment")  # of the axes that the user has not named
 ALL_PATHS = "all paths"  # a comparison that nothing is ranked apart from
 _NUMBERED = re.compile(r"((?:[a-z-]+:)?)(\d+(?:\.\d+)?)(?:ms)?")
 
@@ -104,7 +104,7 @@ def _point(
 
 
 def _points_of_groups(analysis: Analysis, metric: str) -> list[Point]:
-    """Of groups at work at once, best first; those without a figure have their reason."""
+    """The points of groups at work at once, best first; those without a figure have their reason."""
     ids = {name: path_id for path_id, name in analysis.names.items()}
     sign = -1 if metric in MORE_IS_BETTER else 1
     listed = [each for each in analysis.results if each.metric == metric]
@@ -127,7 +127,7 @@ def _points_of_groups(analysis: Analysis, metric: str) -> list[Point]:
 
 
 def _fastest_first(found: Iterable[Point]) -> list[Point]:
-    """The same, by what was done and what is ranked apart as they come; in each of these fastest first."""
+    """Sort the points of each source by cost, the fastest first; sources keep their order."""
     together = grouped(found, Point.source)
     return [point for same in together.values() for point in sorted(same, key=lambda point: point.cost)]
 

@@ -130,7 +130,7 @@ class _Speaker:
         return ratio_text(row.ratio, row.ratio_low, row.ratio_high)
 
     def deployment(self) -> Iterator[tuple[str, float]]:
-        """The same engine behind its server against in-process; else the fastest of each deployment."""
+        """Compare the same engine behind its server and in-process; else the fastest of each deployment."""
         for ranking, cells in self.found:
             for embedded, server, other_engine in _pairs(cells):
                 if interval := self._new(server, embedded):
@@ -175,7 +175,7 @@ class _Speaker:
             yield f"{self._title(ranking, cells)}: {listed} the time of {base.path.name}.", weight
 
     def time(self) -> Iterator[tuple[str, float]]:
-        """Of the fastest server path (else the fastest): client CPU, server CPU, waiting, and how far its floor is."""
+        """Split the time of the fastest server path (else the fastest), with the distance to its floor."""
         for ranking, cells in self.found:
             cell = min(cells, key=lambda cell: not cell.served)
             parts, against = shares(cell), self.evidence.floor(cell)
@@ -215,7 +215,7 @@ def _pairs(cells: list[Cell]) -> Iterator[tuple[Cell, Cell, bool]]:
 
 
 def _fastest_by(cells: list[Cell], keys: tuple[str, ...], of: str) -> list[dict[str, Cell]]:
-    """For all values of the coordinates `keys`: the fastest cell by the coordinate `of`, fastest first."""
+    """The fastest cell by the coordinate `of` for all values of the coordinates `keys`, fastest first."""
     found: dict[tuple[str, ...], dict[str, Cell]] = {}
     for cell in cells:
         found.setdefault(tuple(map(cell.path.get, keys)), {}).setdefault(cell.path.get(of), cell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,17 @@ def add_run(commands: Any) -> None:
     parser.add_argument(
         "--plan", action="store_true", help="show what would run, what would not and why, and the estimated time"
     )
+    _add_sizes(parser)
+    add_hosts(parser, "clients and servers on the hosts of this file (docs/hosts.md)")
+    waiting = f"wait at most this long in total for other programs to leave the measured cores ({WAIT_FOR_QUIET_S:g}s)"
+    add_time(parser, "--wait-for-quiet", 0.0, waiting, WAIT_FOR_QUIET_S)
+    add_shared(parser, "--seed", "--timeout", "--together")
+    parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
+    add_shared(parser, "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
+
+
+def _add_sizes(parser: argparse.ArgumentParser) -> None:
+    """What sets the number of rows, operations and sets, and their rates."""
     parser.add_argument(
         "--scale",
         metavar="S",
@@ -82,12 +94,6 @@ def add_run(commands: Any) -> None:
         "end within this time (3m, 90s), with fewer sets, rounds and rows where needed; shows the cost in certainty",
     )
     parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
-    add_hosts(parser, "clients and servers on the hosts of this file (docs/hosts.md)")
-    waiting = f"wait at most this long in total for other programs to leave the measured cores ({WAIT_FOR_QUIET_S:g}s)"
-    add_time(parser, "--wait-for-quiet", 0.0, waiting, WAIT_FOR_QUIET_S)
-    add_shared(parser, "--seed", "--timeout", "--together")
-    parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
-    add_shared(parser, "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
 
 
 def add_probe(commands: Any) -> None:

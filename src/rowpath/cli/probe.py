@@ -35,7 +35,7 @@ def _here(_options: argparse.Namespace, wanted: ProbeOptions, progress: Progress
 
 
 def _from_host(options: argparse.Namespace, wanted: ProbeOptions, progress: Progress) -> tuple[Outcome, Analysis]:
-    """The same from another host: its name and the options are checked before the hosts are joined."""
+    """Probe from another host; its name and the options are checked before the hosts are joined."""
     from rowpath.cli import hosts as joining  # a probe without hosts loads nothing of them
     from rowpath.hosts import hosts_file
     from rowpath.probe import from_host

@@ -19,6 +19,7 @@ from rowpath.execution import run as execution
 from rowpath.execution.run_options import RunOptions
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.overrides import Overrides
+from rowpath.planning.plan import Plan
 from rowpath.recording.replayed import replayed
 from rowpath.report import live
 from rowpath.report.console import make_console
@@ -62,58 +63,71 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, b
             paths_to_repeat=paths_to_repeat,
             hosts=hosts,
         )
-    else:
-        name = words.experiment(options)
-        if name is None and not options.tape:
-            raise UsageError("no experiment given", "rowpath list experiments, then: rowpath run NAME")
-        experiment: Any = name
-        if options.tape:
-            experiment, filters = replayed(options.tape, name, filters)
-        overrides = Overrides(
-            3 if options.fast else 10 if options.rigorous else options.runs,
-            options.warmup,
-            options.scale,
-            options.rate,
-            options.p99,
-            options.seconds,
-            options.rigorous,
-        )
-        more: dict[str, Any] = {"extended": options.all, "seed": options.seed, "hosts": hosts}
-        if options.within_s:
-            spent_s = time.monotonic() - begun_s if hosts is not None else 0.0
-            plan, cost = planning.plan_within(experiment, filters, overrides, options.within_s, spent_s=spent_s, **more)
-        else:
-            plan, cost = planning.plan_for(experiment, filters, overrides, **more), ""
-        if options.version:
-            planning.check_versions(plan, filters["version"])
-        if options.plan:
-            planning.print_plan(plan, make_console(options.color), cost)
-            if hosts is not None:
-                from rowpath.cli import hosts as joining
+        return finish(outcome, options, exports)
 
-                for line in joining.print_plan(hosts, plan):
-                    make_console(options.color).print(line, highlight=False, soft_wrap=True)
-            return 0
-        if cost and not options.quiet:
-            print(cost, file=sys.stderr)
-        if options.all and not options.quiet:
-            print(f"{len(plan.paths)} paths, estimated time {estimate_s(plan) / 60:.0f} min", file=sys.stderr)
-        exports = open_exports(options)
-        outcome = execution.run_plan(
-            plan,
-            RunOptions(
-                timeout_s=options.timeout,
-                wait_for_quiet_s=options.wait_for_quiet_s,
-                within_s=options.within_s,
-                spent_s=time.monotonic() - begun_s if hosts is not None else 0.0,
-                restart_servers=options.rigorous,
-            ),
-            directory=options.directory,
-            progress=live.make(options.quiet, options.color),
-            together=tuple(options.together),
-            paths_to_repeat=paths_to_repeat,
-            tape=options.tape,
-            hosts=hosts,
-            hosts_source=options.hosts or options.cluster,
-        )
+    def spent_s() -> float:
+        return time.monotonic() - begun_s if hosts is not None else 0.0
+
+    plan, cost = _planned(options, filters, hosts, spent_s())
+    if options.plan:
+        _print_plan(plan, cost, hosts, options.color)
+        return 0
+    if cost and not options.quiet:
+        print(cost, file=sys.stderr)
+    if options.all and not options.quiet:
+        print(f"{len(plan.paths)} paths, estimated time {estimate_s(plan) / 60:.0f} min", file=sys.stderr)
+    exports = open_exports(options)
+    outcome = execution.run_plan(
+        plan,
+        RunOptions(
+            timeout_s=options.timeout,
+            wait_for_quiet_s=options.wait_for_quiet_s,
+            within_s=options.within_s,
+            spent_s=spent_s(),
+            restart_servers=options.rigorous,
+        ),
+        directory=options.directory,
+        progress=live.make(options.quiet, options.color),
+        together=tuple(options.together),
+        paths_to_repeat=paths_to_repeat,
+        tape=options.tape,
+        hosts=hosts,
+        hosts_source=options.hosts or options.cluster,
+    )
     return finish(outcome, options, exports)
+
+
+def _planned(options: argparse.Namespace, filters: Filters, hosts: Session | None, spent_s: float) -> tuple[Plan, str]:
+    """The plan of the experiment or the tape, and what `--within` costs. Errors: UsageError."""
+    name = words.experiment(options)
+    if name is None and not options.tape:
+        raise UsageError("no experiment given", "rowpath list experiments, then: rowpath run NAME")
+    experiment: Any = name
+    if options.tape:
+        experiment, filters = replayed(options.tape, name, filters)
+    overrides = Overrides(
+        3 if options.fast else 10 if options.rigorous else options.runs,
+        options.warmup,
+        options.scale,
+        options.rate,
+        options.p99,
+        options.seconds,
+        options.rigorous,
+    )
+    more: dict[str, Any] = {"extended": options.all, "seed": options.seed, "hosts": hosts}
+    if options.within_s:
+        plan, cost = planning.plan_within(experiment, filters, overrides, options.within_s, spent_s=spent_s, **more)
+    else:
+        plan, cost = planning.plan_for(experiment, filters, overrides, **more), ""
+    if options.version:
+        planning.check_versions(plan, filters["version"])
+    return plan, cost
+
+
+def _print_plan(plan: Plan, cost: str, hosts: Session | None, color: str) -> None:
+    planning.print_plan(plan, make_console(color), cost)
+    if hosts is not None:
+        from rowpath.cli import hosts as joining
+
+        for line in joining.print_plan(hosts, plan):
+            make_console(color).print(line, highlight=False, soft_wrap=True)

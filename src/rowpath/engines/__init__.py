@@ -27,7 +27,7 @@ def join(engine: Engine) -> None:
 
 
 def stand_in(engine: Engine) -> None:
-    """Take an engine instead of ours of the same name, for as long as this process lives."""
+    """Take an engine instead of Rowpath's of the same name, for as long as this process lives."""
     _joined[engine.name] = engine
 
 
@@ -52,7 +52,7 @@ def leave(name: str) -> None:
 
 @functools.cache
 def _ours() -> dict[str, Engine]:
-    """Of every module here that has an `ENGINE`, and of those in packages that have none."""
+    """The `ENGINE` of every module here, and of modules in packages that have none, by name."""
     found: list[Engine] = []
     packages = [__name__]
     for package in packages:
@@ -66,7 +66,7 @@ def _ours() -> dict[str, Engine]:
 
 
 class _Engines(Mapping[str, Engine]):
-    """In the order of `Engine.order`; KeyError for an unknown name."""
+    """The engines in the order of `Engine.order`; KeyError for an unknown name."""
 
     @override
     def __getitem__(self, name: str) -> Engine:

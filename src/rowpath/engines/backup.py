@@ -35,7 +35,7 @@ class BackupWays(SqlDialect):
     ways: tuple[str, ...]  # values of the coordinate `backup`, the default first
 
     def backup_ways(self, deployment: str) -> tuple[str, ...]:
-        """Those that it has there."""
+        """The ways that the engine has in that deployment."""
         return self.ways
 
     def backup_availability(self, way: str) -> Availability:

@@ -48,7 +48,7 @@ class Place:
     storage: str = ""  # of `Stored.storages`; empty: the first
     listen: str = "127.0.0.1"  # the one address of this machine that a server listens on
     clients: tuple[str, ...] = ()  # addresses of other hosts that may log in, beside this machine
-    connections: int = CONNECTIONS  # that a server of ours must take at once
+    connections: int = CONNECTIONS  # that a private server must take at once
 
 
 class Instance(Protocol):
@@ -141,7 +141,7 @@ class Engine(Dialect, Protocol):
     downloads: Mapping[str, Fetchable] = {}  # by name: what comes on request only, beside the engine itself
     probe: ProbeFacts = ProbeFacts()
     stands_in: str = ""  # what is measured of a program that stands in for an engine; empty: a real engine
-    slow_query: str = ""  # a SELECT without any table of ours that would run for minutes; empty: there is no SQL
+    slow_query: str = ""  # a SELECT without any of the run's tables that would run for minutes; empty: there is no SQL
 
     def availability(self) -> Availability:
         """Whether it can run here; quick, without starting it."""
@@ -248,7 +248,7 @@ class Fetchable(Protocol):
 
     @property
     def size_text(self) -> str:
-        """Of what travels, such as "134 MB"."""
+        """The size of the download, such as "134 MB"."""
 
     def fetch(self) -> str:
         """Fetch its programs, pinned by checksum, whole or not at all; what was fetched and where it is.

@@ -69,12 +69,12 @@ class DuckDb(backups.BackupWays):
 
     @override
     def availability(self) -> Availability:
-        """That of the adapter that makes and loads the databases."""
+        """The availability of the adapter that makes and loads the databases."""
         return load_through_runner.availability(self.name, f"DuckDB {self.version()}")
 
     @override
     def version(self) -> str:
-        """Of that adapter's pinned driver, which carries the engine."""
+        """The version of that adapter's pinned driver, which carries the engine."""
         return load_through_runner.loader(self.name).versions[0]
 
     @override
@@ -128,7 +128,7 @@ class DuckdbFile(EmbeddedDatabase[DuckDb]):
         private_directories.sync(self._database)
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
-        """Its copy into another database, attached beside it, in one transaction. Errors: EnvironmentMissing."""
+        """Copy it into another database, attached beside it, in one transaction. Errors: EnvironmentMissing."""
         self._engine.backup_availability(way).require()
         database = self._copy(path)
         kept = backups.place_in(folder) / database.name

@@ -93,7 +93,7 @@ class EmbeddedDatabase(Instance, Generic[E]):
         raise NotImplementedError
 
     def restored_copy(self) -> Path:
-        """Where what a backup kept is to be put: from now on the only database, which every path works on."""
+        """The place for what a backup kept: from now on the only database, which every path works on."""
         self.start()
         self._database = self._only = private_directories.home(self._folder / "restored", None) / self.copy_name
         return self._only

@@ -1,4 +1,4 @@
-"""A stand-in for IBM i: a program of ours that answers IBM's Toolbox driver, so that the driver's side is measured."""
+"""A stand-in for IBM i: our program that answers IBM's Toolbox driver, so that the driver's side is measured."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Login:
     notes: tuple[str, ...] = ()
 
     def moved_to_socket(self) -> Login:
-        """The same with its host, which is a path, as the socket."""
+        """The login with its host, which is a path, as the socket."""
         return replace(self, host="", socket=self.host)
 
 

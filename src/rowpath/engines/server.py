@@ -20,7 +20,7 @@ LOOK_EACH_S = 0.02
 
 
 class PrivateServer(Instance):
-    """A server of ours; `title` names it in errors. Its kind makes its files and starts its process on a port."""
+    """A private server; `title` names it in errors. Its kind makes its files and starts its process on a port."""
 
     deployment = "server"
     stop_steps: processes.Steps
@@ -87,7 +87,7 @@ class PrivateServer(Instance):
         raise NotImplementedError
 
     def _started(self) -> bool:
-        """Start it on `_port`; False when that was taken meanwhile. Errors: EnvironmentMissing."""
+        """Start it on `_port`; False when another process has taken it. Errors: EnvironmentMissing."""
         raise NotImplementedError
 
     def _ready(self) -> bool:
@@ -101,7 +101,7 @@ class PrivateServer(Instance):
     def _launched(
         self, command: Sequence[str | Path], environment: Mapping[str, str], directory: Path | None = None
     ) -> bool:
-        """Start the server's process and wait until it is ready; False when its port was taken meanwhile.
+        """Start the server's process and wait until it is ready; False when another process has taken its port.
 
         Errors: EnvironmentMissing when it ends for another reason, or is not ready in time.
         """
@@ -143,7 +143,7 @@ class PrivateServer(Instance):
         return self._home
 
     def _settled(self, work: Callable[[], int | None], method: str) -> Settled:
-        """How long `work` took (or the ns that it returns), and the bytes that the server wrote meanwhile."""
+        """How long `work` took (or the ns that it returns), and the bytes that the server wrote during it."""
         pids = self.pids()
         before = disk.written_bytes(pids)
         started_ns = time.monotonic_ns()

@@ -49,7 +49,7 @@ class CoreShare:
     _stolen_ns: int = field(default=0, init=False)
 
     def of_one_core(self, spent: Spent, before: Look, after: Look) -> tuple[list[CoreUser], int]:
-        """Who had the core, where client and server share one, and for how long nobody had it: the path waited."""
+        """Who had the core, where client and server share one, and for how long it was idle: the path waited."""
         missing = spent.window_ns - (spent.client_ns or 0) - (spent.server_ns or 0)
         if missing <= (1 - ACCOUNTED_LEAST) * spent.window_ns:
             return [], 0
@@ -107,7 +107,7 @@ class CoreShare:
         return found if sum(user.ns for user in found) > WAIT_MOST * spent.window_ns else []
 
     def _named(self, most: int, unseen: int, before: Look, after: Look, known: list[CoreUser]) -> list[CoreUser]:
-        """Those that are `known`, together at most `most`; then somebody, if more than they had is `unseen`."""
+        """The users that are `known`, together at most `most`; then an unknown one for the rest of `unseen`."""
         found = capped(known, most)
         rest = unseen - sum(user.ns for user in found)
         stolen = after.stolen_ns - before.stolen_ns

@@ -1,4 +1,4 @@
-"""The emulated link: a proxy of ours between client and server that makes each round trip longer by a stated time.
+"""The emulated link: our proxy between client and server, which makes each round trip longer by a stated time.
 
 It runs where the controller sleeps, away from the servers where there is a choice. What it really adds is measured in
 every run, by a ping-pong with the ping server through it and without it.

@@ -104,7 +104,7 @@ class EngineInstances:
         return key in self._instances
 
     def pids(self) -> list[int]:
-        """Every process of every server of ours."""
+        """Every process of every private server."""
         return [pid for instance in self._instances.values() for pid in instance.pids()]
 
     def server_syncs(self, key: Key) -> ServerSyncs:

@@ -100,7 +100,7 @@ class LostHosts:
         hosts.wait_until_idle(lost.host)
 
     def look(self, where: str) -> None:
-        """Before `where`: paths of hosts that are back take part from there on.
+        """Let paths of hosts that are back take part from `where` on.
 
         Waits for one while nothing can be measured. Errors: HostLost when none came back in time.
         """

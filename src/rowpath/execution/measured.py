@@ -22,10 +22,10 @@ class Measured:
     server_cpu_ns: int | None
     wait_ns: int | None
     cpu_coverage: float | None  # share of the window that client and server CPU account for
-    core_users: list[CoreUser]  # who else had the measured cores, so that the sample is disturbed; empty: nobody
+    core_users: list[CoreUser]  # who else had the measured cores, so that the sample is disturbed; empty: none
     client_helpers_cpu_ns: int = 0  # of those above, on spare cores beside the window
     server_helpers_cpu_ns: int = 0
-    own_wait_ns: int = 0  # in which the path waited and nobody had its core
+    own_wait_ns: int = 0  # in which the path waited and its core was idle
     ended_ns: int = field(default_factory=time.monotonic_ns)  # by the clock of the machine that has it
 
     @property

@@ -141,7 +141,7 @@ class PreparedPhase:
         return ParameterSlice(file=str(self.parameter_file), first=self.parameter_first, count=self.parameter_count)
 
     def part(self, number: int, parts: int) -> PreparedPhase:
-        """The same with its share of the parameter rows: parts have none in common, where there are rows enough."""
+        """The phase with its share of the parameter rows: parts have none in common, where there are rows enough."""
         at_once = max(1, self.phase.rows_per_operation)
         positions = self.parameter_count // at_once
         if parts == 1 or positions < parts:

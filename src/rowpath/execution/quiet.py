@@ -16,7 +16,7 @@ COMPILERS_WINDOWS = 2  # in a row: one may be a lull
 COMPILERS_SHARE = 0.05  # of one core, by all runtimes together
 COMPILERS_CAP_S = 6.0
 OTHERS_WINDOW_S = 0.5
-OTHERS_SHARE = 0.05  # of the cores, by whomever: nothing of ours runs meanwhile
+OTHERS_SHARE = 0.05  # of the cores, by any process: none of our own runs then
 
 
 def helpers_cpu_ns(workers: Iterable[Worker]) -> int | None:
@@ -49,7 +49,7 @@ class Patience:
     left_s: float = WAIT_FOR_QUIET_S
 
     def wait_for_quiet(self, cpus: frozenset[int], note: Callable[[str], None]) -> bool:
-        """Wait until nobody uses these cores; whether they are quiet now. What it waits for is noted."""
+        """Wait until no process uses these cores; whether they are quiet now. What it waits for is noted."""
         noted = not cpus  # of paths on other hosts: nothing here is measured
         while cpus and self.left_s > 0:
             before = look(cpus)

@@ -34,7 +34,7 @@ class Instances(Protocol):
     def __contains__(self, key: Key) -> bool: ...
 
     def pids(self) -> list[int]:
-        """Every process of every server of ours."""
+        """Every process of every private server."""
 
     def way_to(self, path: AccessPath) -> dict[str, Any]:
         """What `open` gets so that a path goes through its emulated link; empty for a path without one."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Protocol
 
+from typing_extensions import override
+
 from rowpath.engines.base import External, Instance, Place
 from rowpath.machine.counters import syncs
 from rowpath.machine.counters.syncs import SyncCount
@@ -15,7 +17,7 @@ class ServerSyncs(Protocol):
     """The syncs of one server."""
 
     def means(self) -> str:
-        """By which means they can be counted, or why not; empty where no server of ours is."""
+        """The means by which they can be counted, or why not; empty without a private server."""
 
     def count(self, wanted: bool) -> None:
         """Whether the server counts them from its next start on."""
@@ -24,8 +26,8 @@ class ServerSyncs(Protocol):
         """How many there were since that start."""
 
 
-class LocalServerSyncs:
-    """Those of a server on this host."""
+class LocalServerSyncs(ServerSyncs):
+    """The syncs of a server on this host."""
 
     def __init__(self, instance: Instance, place: Place, folder: Path) -> None:
         """`place`: where the server is started; `folder`: for the counters."""
@@ -35,21 +37,21 @@ class LocalServerSyncs:
         self._file: Path | None = None
         self._added: dict[str, str] = {}
 
+    @override
     def means(self) -> str:
-        """As `ServerSyncs` has it."""
         ours = self._instance.deployment == "server" and not isinstance(self._instance, External)
         return sync_counting.means() if ours else ""
 
+    @override
     def count(self, wanted: bool) -> None:
-        """As `ServerSyncs` has it."""
         for name in self._added:
             self._place.environment.pop(name, None)
         self._file = syncs.make_file(self._folder) if wanted else None
         self._added = sync_counting.environment(self._file) if self._file else {}
         self._place.environment.update(self._added)
 
+    @override
     def read(self) -> SyncCount:
-        """As `ServerSyncs` has it."""
         if self._file is not None:
             return SyncCount(syncs.read(self._file)["total"], syncs.MEANS)
         means = self.means()

@@ -67,7 +67,7 @@ class SetPhase:
             self._steady()
 
     def _alive(self) -> list[Worker]:
-        """Those that have not failed in this phase; one whose process was lost in another phase fails in this one."""
+        """The workers that have not failed in this phase; a process lost in another phase fails in this one."""
         for worker in self.workers:
             with self._guarded(worker):
                 if not worker.runner.alive():

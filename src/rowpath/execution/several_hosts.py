@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol
 
 from typing_extensions import override
 
 from rowpath.engines.base import Instance
+from rowpath.execution.mixed_load.backup_site import BackupSite
+from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.server_syncs import ServerSyncs
 from rowpath.execution.worker import Worker
@@ -17,10 +19,6 @@ from rowpath.machine.counters.sync_cost import SyncCost
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
-
-if TYPE_CHECKING:
-    from rowpath.execution.mixed_load.backup_site import BackupSite
-    from rowpath.execution.mixed_load.client_processes import Processes
 
 
 class HostLost(Exception):

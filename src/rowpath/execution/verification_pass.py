@@ -103,7 +103,7 @@ class VerificationPass:
         return sync_counting.environment(self._sync_file)
 
     def _syncs(self) -> SyncCount:
-        """Of the process that writes."""
+        """The syncs of the process that writes."""
         if not self._planned.path.embedded:
             return self._server_syncs()
         if self._sync_file is None:

@@ -146,7 +146,7 @@ class Worker:
         try:
             yield
         finally:
-            if not self.grouped:  # groups stay at work between requests; nothing else is measured meanwhile
+            if not self.grouped:  # groups stay at work between requests; nothing else is measured then
                 self.leave_cores()
 
     @property

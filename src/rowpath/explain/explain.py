@@ -48,7 +48,7 @@ After = Callable[[Worker, PreparedPhase, Explanation, Mapping[str, Any]], None] 
 
 @dataclass
 class Block:
-    """A block and what the core did meanwhile."""
+    """A block and what the core did during it."""
 
     measured: Measured
     idle_ns: int
@@ -62,7 +62,7 @@ class Block:
 
     @property
     def waited_ns(self) -> int:
-        """In which the client's core was idle, or as far as it was busy with that server."""
+        """The time in which the client's core was idle, or busy with that server."""
         reply = self.measured.reply
         client_ns = (self.measured.client_cpu_ns or 0) - self.measured.client_helpers_cpu_ns
         missing_ns = reply.window_ns - client_ns - self.others_ns - self.idle_ns

@@ -38,7 +38,7 @@ Side = Literal["client", "server"]
 
 @dataclass
 class Sampled:
-    """What one sampler saw: stacks by process, and the blocks meanwhile."""
+    """What one sampler saw: stacks by process, and the blocks measured during it."""
 
     how: str
     stacks: dict[int, Counter[Stack]] = field(default_factory=dict)

@@ -24,12 +24,12 @@ from rowpath.model.explanation import Explanation
 from rowpath.model.hops import Hops
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.runners import call_stamping
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import SampleReply
+from rowpath.runners.toolchains import c
 
 MOST_OPERATIONS = 2_000
-MOST_TOGETHER = 20_000  # operations in pipelines: there is room for the calls of so many
+MOST_TOGETHER = 20_000  # operations in pipelines: there is room for their calls
 BLOCKS = 9  # stamped ones, in turn with as many bare: the median ratio of two neighbours is what stamps cost
 LEAST_EACH = 20  # operations, or pipelines, of a block: its first may be lost
 MOST_S = 4.0  # of either
@@ -47,7 +47,7 @@ def with_hops(
 ) -> Explanation:
     """The explanation of a path with a server, and its hops, or why they are not known. Errors: RowpathError.
 
-    A server of ours is restarted before, so that its calls are stamped, and after.
+    A private server is restarted before, so that its calls are stamped, and after.
     """
     key = key_of(planned.path)
     ours = not isinstance(instances[key], External)
@@ -59,7 +59,7 @@ def with_hops(
     def taken() -> Hops:
         file = server_file(directory) if ours else None
         if file is not None:
-            instances.restart(key, call_stamping.environment(file))
+            instances.restart(key, stamping_environment(file))
         return stamped(start, work, found.operation_ns, directory, file, instances.way_to(planned.path))
 
     complete = known(found, taken)
@@ -69,8 +69,16 @@ def with_hops(
 
 
 def server_file(directory: Path) -> Path:
-    """A file for the stamps of a server of ours."""
+    """A file for the stamps of a private server."""
     return call_stamps.make_file(directory / "server-stamps", clocks=False, user=private_directories.server_user())
+
+
+def stamping_environment(file: Path) -> dict[str, str]:
+    """What a process's environment needs so that its calls are stamped into `file`.
+
+    The C toolchain builds the library that is preloaded. Errors: EnvironmentMissing without a C compiler.
+    """
+    return {"LD_PRELOAD": str(c.call_stamps_library()), call_stamps.VARIABLE: str(file)}
 
 
 def known(found: Explanation, taken: Callable[[], Hops]) -> Explanation:
@@ -99,7 +107,7 @@ def stamped(
     """
     work = replace(work, phase=structs.replace(work.phase, stamps=False))  # the loop reads its clock once an operation
     client = call_stamps.make_file(directory / "client-stamps", clocks=True)
-    worker = start(call_stamping.environment(client))
+    worker = start(stamping_environment(client))
     path = worker.planned.path
     size = path.pipeline if work.parameter_count else 1  # a statement without parameters is never in a pipeline
     bare: list[SampleReply] = []

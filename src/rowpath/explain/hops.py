@@ -132,7 +132,7 @@ def hops(
     stamping_share: float,
     pipeline: int = 1,
 ) -> Hops:
-    """The hops of blocks of so many operations, or pipelines of `pipeline` operations. Errors: Unknown.
+    """The hops of blocks of `operations`, or pipelines of `pipeline` operations. Errors: Unknown.
 
     Without a server's calls those of the client only.
     """

@@ -33,7 +33,7 @@ class NodeNames:
 
     @classmethod
     def read(cls, log: Path) -> NodeNames:
-        """Of a log; of one that was not written nothing has a name."""
+        """Read the names from a log; a log that was not written has none."""
         if not log.is_file():
             return cls(())
         with log.open(encoding="utf-8", errors="replace") as lines:

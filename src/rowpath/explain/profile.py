@@ -31,7 +31,7 @@ class Profile:
     samples: dict[int, Counter[str]] = field(default_factory=dict)
 
     def add(self, other: Profile) -> None:
-        """Those of another profile too."""
+        """Add the samples of another profile."""
         for pid, counted in other.samples.items():
             self.samples.setdefault(pid, Counter()).update(counted)
 

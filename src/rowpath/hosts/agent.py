@@ -159,7 +159,7 @@ class Agent:
         return Facts.of(key, self.name, instance), time.monotonic_ns() - begun_ns
 
     def engine_kill(self, key: Key) -> tuple[list[int], int]:
-        """As `crash_recovery.kill` has it, of an instance here; when, by our clock."""
+        """Kill an instance here: its pids, and when, by our clock."""
         run = self._now()
         return crash_recovery.kill(run.instances[key], run.load_workers())
 
@@ -292,18 +292,18 @@ class Agent:
             self._listener = None
 
     def program_start(self, module: str, given: bytes, files: dict[str, bytes]) -> None:
-        """Start a module of ours in place of the one before, as `Program` has it."""
+        """Start a module of Rowpath as the agent's program; the one before ends."""
         self.program_end()
         self._program = Program(module, given, files)
 
     def program_look(self, globs: tuple[str, ...], seen: dict[str, int]) -> tuple[dict[str, bytes], int | None]:
-        """As `Program.look` has it."""
+        """What `Program.look` returns of the program that runs here."""
         if self._program is None:
             raise InternalError(f"the agent of host {self.name} has no program", "run it again")
         return self._program.look(globs, seen)
 
     def program_interrupt(self) -> None:
-        """As `Program.interrupt` has it."""
+        """Interrupt the program; harmless when there is none."""
         if self._program is not None:
             self._program.interrupt()
 

@@ -18,7 +18,7 @@ LEAD_NS = 100_000_000  # the word to begin must reach the client's host before t
 
 
 class FarBackup:
-    """As `BackupSite`; instants are of our clock, but every span is one host's."""
+    """Its methods promise what those of `BackupSite` do; instants are of our clock, but every span is one host's."""
 
     lead_ns = LEAD_NS
 
@@ -33,36 +33,31 @@ class FarBackup:
         return self._asked("backup", *self._words, method, *arguments)
 
     def start(self) -> int:
-        """As `BackupSite` has it."""
         return int(self._ask("start")) - self._offset_ns()
 
     def ended(self) -> Ended | None:
-        """As `BackupSite` has it."""
         ended: Ended | None = self._ask("ended")
         return Ended(ended.at_ns - self._offset_ns(), ended.reason) if ended is not None else None
 
     def stop(self) -> None:
-        """As `BackupSite` has it; a host that is lost ends it by itself."""
+        """A lost host ends the backup by itself."""
         with contextlib.suppress(HostLost, RowpathError):
             self._ask("stop")
 
     def pids(self) -> list[int]:
-        """None here."""
         return []
 
     def kept_bytes(self) -> int | None:
-        """As `BackupSite` has it; None of a host that is lost."""
+        """None when the host is lost."""
         with contextlib.suppress(HostLost):
             kept: int | None = self._ask("kept_bytes")
             return kept
         return None
 
     def restored(self, _works: object, before: Ledger, after: Ledger, _log: object, _timeout_s: float) -> Restored:
-        """As `BackupSite` has it."""
         found: Restored = self._ask("restored", before, after)
         return found
 
     def remove(self) -> None:
-        """As `BackupSite` has it."""
         with contextlib.suppress(HostLost, RowpathError):
             self._ask("remove")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,23 +15,21 @@ from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.load import Seen, Used
+from rowpath.hosts.load_hosts import LoadHosts
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.model.histogram import empty
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec
 
-if TYPE_CHECKING:
-    from rowpath.hosts.far_load import FarProcesses
-
 Counts = NDArray[np.uint32]
 Second = TypeVar("Second", ProcessSecond, ConnectionsSecond)
 
 
 class FarCounters:
-    """As `SharedCounters`, of all hosts together: sums are sums, and ages are each host's own."""
+    """Its methods promise what those of `SharedCounters` do, for all hosts together; ages are each host's own."""
 
-    def __init__(self, far: FarProcesses, counted: Sequence[tuple[str, int, int]]) -> None:
+    def __init__(self, far: LoadHosts, counted: Sequence[tuple[str, int, int]]) -> None:
         self._far = far
         self.places = {name: clients for name, clients, _rows in counted}
         self.rows = {name: rows for name, _clients, rows in counted}
@@ -45,7 +43,7 @@ class FarCounters:
         self._seen_at_ns = 0
 
     def spec(self, name: str, phase: str, first_client: int = 0) -> GroupSpec:
-        """As `SharedCounters` has it, without offsets: each host has its own."""
+        """The request without offsets: each host has its own."""
         return GroupSpec(name, phase, first_client, self.places[name], "closed", 0, 0, 0)
 
     def _hosts_of(self, name: str) -> list[str]:
@@ -53,13 +51,13 @@ class FarCounters:
         return [host for host in self.hosts if host in having]
 
     def begin(self, name: str, at_ns: int) -> int:
-        """As `SharedCounters` has it: at that instant on every host, by its own clock."""
+        """Let the group begin at that instant on every host, by the host's own clock."""
         words = self._begins({name: at_ns})
         left = self._begun({host: ("begin", words[host]) for host in self._hosts_of(name)})
         return at_ns + max([0, *(-each[name] for each in left.values() if name in each)])
 
     def set_instants(self, begin_ns: Mapping[str, int], end_ns: int) -> None:
-        """As `SharedCounters` has it, by each host's clock."""
+        """Each host gets the instants by its own clock."""
         words = self._begins(begin_ns)
         self._begun({host: ("set_instants", words[host], end_ns + self._far.offset_ns(host)) for host in self.hosts})
 
@@ -79,7 +77,7 @@ class FarCounters:
         return found
 
     def states(self, name: str) -> list[int]:
-        """As `SharedCounters` has it, one for each host."""
+        """One state for each host."""
         return [DONE if self.done.get(host, {}).get(name) else WORKS for host in self._hosts_of(name)]
 
     def _look(self, now_ns: int) -> None:
@@ -93,12 +91,11 @@ class FarCounters:
         return [groups[name] for groups in self.last.values() if name in groups]
 
     def snapshot(self, name: str, now_ns: int) -> Snapshot:
-        """As `SharedCounters` has it; of a host that is lost what the last look saw."""
+        """A lost host counts as the last look saw it."""
         self._look(now_ns)
         return joined([each.snapshot for each in self._seen(name)], now_ns)
 
     def stall_ns(self, name: str, now_ns: int) -> int:
-        """As `SharedCounters` has it."""
         self._look(now_ns)
         return stall_ns(self._seen(name))
 
@@ -108,12 +105,11 @@ class FarCounters:
         return {host: over_time(parts) for host, parts in found.items()}
 
     def ended_ns(self, name: str) -> int:
-        """As `SharedCounters` has it, of our clock, by the last look."""
+        """When the group's last operation ended, by our clock, from the last look."""
         hosts = (host for host, groups in self.last.items() if name in groups and groups[name].ended_ns)
         return max((self.last[host][name].ended_ns - self._far.offset_ns(host) for host in hosts), default=0)
 
     def acknowledged(self, name: str) -> tuple[Counts, Counts]:
-        """As `SharedCounters` has it."""
         known, doubtful = (np.zeros(self.rows[name], dtype=np.uint32) for _ in range(2))
         found = self._far.ask_load(self._hosts_of(name), "acknowledged", name, may_miss=True)
         for first, knows, doubts in found.values():
@@ -122,7 +118,6 @@ class FarCounters:
         return known, doubtful
 
     def close(self) -> None:
-        """As `SharedCounters` has it; never raises."""
         with contextlib.suppress(HostLost, RowpathError, RunnerFailure):
             self._far.ask_load(self.hosts, "end_stage", may_miss=True)
 
@@ -141,24 +136,25 @@ def joined(parts: Sequence[Snapshot], now_ns: int) -> Snapshot:
 
 
 def stall_ns(parts: Sequence[Seen]) -> int:
-    """For how long operations have been under way of which none has ended on any host; 0: none is."""
+    """How long operations have been under way without one of them ending on any host; 0: none is."""
     oldest_ns = max((each.snapshot.under_way_ns for each in parts), default=0)
     return min([oldest_ns, *(each.ended_ago_ns for each in parts if each.ended_ago_ns is not None)])
 
 
 class FarUsage:
-    """As `Usage`: clients and their connections are read on their hosts, the server on its own."""
+    """It promises what `Usage` does: clients and connections are read on their hosts, the server on its own."""
 
-    def __init__(self, far: FarProcesses) -> None:
+    def __init__(self, far: LoadHosts, take_used: Callable[[], dict[str, Used]]) -> None:
         self._far = far
+        self._take_used = take_used
         self._server: tuple[str, Key] | None = None
         if far.planned.path.served:
             self._server = far.planned.path.server_host, key_of(far.planned.path)
         self._own = ProcessUse(lambda: [os.getpid()], own=True)
 
     def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
-        """As `Usage` has it; clients on several hosts also one by one."""
-        seen = self._far.taken_used()
+        """Clients on several hosts are also named one by one."""
+        seen = self._take_used()
         clients = {host: each for host, (each, _carried) in seen.items()}
         carried = [each for _used, each in seen.values() if each]
         used = {f"client {host}": each for host, each in clients.items() if each} if len(clients) > 1 else {}

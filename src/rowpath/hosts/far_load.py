@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +20,7 @@ from rowpath.execution.worker import Worker
 from rowpath.hosts.far_counters import FarCounters, FarUsage
 from rowpath.hosts.far_worker import FarFiles, FarRunner, FarWorker, TogetherThere
 from rowpath.hosts.load import Opened, States, Used
+from rowpath.hosts.load_hosts import AskEach, Clocks, LoadHosts
 from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import (
     AcknowledgedRecord,
@@ -28,7 +29,6 @@ from rowpath.journal.mixed_load_records import (
     HostStart,
 )
 from rowpath.journal.records import WorkerRecord
-from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load import spread
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
@@ -36,12 +36,13 @@ from rowpath.runners.protocol import CountedFailure, GroupSpec, GroupTotal
 
 LEAD_NS = 400_000_000  # the word to begin must reach every host before the begin: a call takes some milliseconds
 Counts = NDArray[np.uint32]
-Clocks = Callable[[tuple[str, ...]], Mapping[str, ClockRecord | Exception]]
-AskEach = Callable[[Mapping[str, tuple[Any, ...]]], tuple[dict[str, Any], dict[str, str]]]
 
 
-class FarProcesses:
-    """As `Processes`, on hosts. `listen` raises HostLost for a host that is gone; later calls leave it out."""
+class FarProcesses(LoadHosts):
+    """Its methods promise what those of `Processes` do, on several hosts.
+
+    `listen` raises HostLost for a host that is gone; later calls leave it out.
+    """
 
     lead_ns = LEAD_NS
 
@@ -56,47 +57,19 @@ class FarProcesses:
         clocks: Clocks,
     ) -> None:
         """`hosts`: of each group; `clocks`: measures those of hosts now; why one could not be measured."""
-        self.planned = planned
+        super().__init__(planned, connections, hosts, ask_each=ask_each, clocks=clocks)
         self.instance = instance
         self.workers: list[Worker] = []
         self.seats: dict[str, Seat] = {}
-        self.lost: dict[str, str] = {}
         self._connections = connections
-        self._groups = dict(hosts)
-        self._ask_each = ask_each
-        self._clocks = clocks
-        self.clocks: dict[str, ClockRecord] = {}
         self._runners: dict[tuple[str, int], FarRunner] = {}  # by host and number of the process
         self._helped: tuple[str, ...] = ()  # hosts whose processes have helper threads
         self._counters: FarCounters | None = None
         self._totals: dict[str, dict[str, GroupTotal]] = {}  # by host, of the last stage
         self._shares: dict[str, dict[str, spread.Share]] = {}  # by group, of the stage
-        names = [name for group in connections for name in self._of(group, connections[group])]
-        self.hosts = tuple(dict.fromkeys(names))
-        self._key = key_of(planned.path)
-        self.engine_host = self._key[-1]
-
-    def _of(self, group: str, clients: int, rate_per_s: float = 0.0, seed: int = 0) -> dict[str, spread.Share]:
-        return spread.shares(clients, rate_per_s, seed, self._groups[group])
-
-    def ask(self, arguments: Mapping[str, tuple[Any, ...]], *, may_miss: bool = False) -> dict[str, Any]:
-        """What hosts returned; `may_miss`: without those that are lost. Errors: HostLost otherwise."""
-        found, lost = self._ask_each({host: words for host, words in arguments.items() if host not in self.lost})
-        self.lost |= lost
-        if not may_miss:
-            self._raise_if_lost()
-        return found
-
-    def _raise_if_lost(self) -> None:
-        for host, text in self.lost.items():
-            raise HostLost(host, text)
-
-    def ask_load(self, hosts: Iterable[str], method: str, *arguments: Any, may_miss: bool = False) -> dict[str, Any]:
-        """The same of one method of the client processes there."""
-        return self.ask(dict.fromkeys(hosts, ("load", method, *arguments)), may_miss=may_miss)
 
     def open(self, _way: Mapping[str, Any]) -> list[WorkerRecord]:
-        """As `Processes` has it; clocks are measured first."""
+        """Measure the clocks first."""
         self.read_clocks()
         shares = {group: self._of(group, count) for group, count in self._connections.items()}
         mine = {
@@ -122,48 +95,41 @@ class FarProcesses:
         return records
 
     def prepare(self, group: str, work: PreparedPhase) -> None:
-        """As `Processes` has it: each host takes a part of its own of the parameter rows."""
+        """Each host takes its own part of the parameter rows."""
         hosts, mine = self._groups[group], self._of(group, self._connections[group])
         numbered = {host: (number, len(hosts)) for number, host in enumerate(hosts) if host in mine}
         self.ask({host: ("load", "prepare", group, work.name, *part) for host, part in numbered.items()})
 
     def prepare_backup(self, group: str, number: int, name: str, backup: Backup) -> None:
-        """As `Processes` has it, on the group's host."""
+        """The group's host prepares it."""
         self._groups[name] = self._groups[group]
         self.ask_load(self._groups[group], "prepare_backup", group, number, name, backup)
 
     def kill_engine(self) -> tuple[list[int], int]:
-        """As `Processes` has it, on the engine's host; the instant is of our clock."""
+        """The engine's host kills it; the instant is of our clock."""
         pids, at_ns = self.ask({self.engine_host: ("engine_kill", self._key)})[self.engine_host]
         return pids, at_ns - self.offset_ns(self.engine_host)
 
     def pids(self) -> list[int]:
-        """None here."""
         return []
 
     def helpers_cpu_ns(self) -> int | None:
-        """As `Processes` has it, side by side on its hosts."""
+        """The hosts are read side by side."""
         return sum(self.ask_load(self._helped, "helpers_cpu_ns").values()) if self._helped else None
 
     def take_cores(self) -> None:
-        """As `Processes` has it, side by side on its hosts."""
+        """The hosts work side by side."""
         self.ask_load(self.hosts, "take_cores")
 
     def spin_ns(self) -> int:
-        """Nothing here: each host knows its own."""
+        """Each host computes its own."""
         return 0
 
-    def hosts_of(self, group: str, clients: int) -> dict[str, int]:
-        """As `Processes` has it."""
-        return {host: share.clients for host, share in self._of(group, clients).items()}
-
     def counters(self, counted: Sequence[tuple[str, int, int]]) -> FarCounters:
-        """As `Processes` has it."""
         self._counters = FarCounters(self, counted)
         return self._counters
 
     def ready(self, counters: FarCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
-        """As `Processes` has it."""
         self._totals, self._shares = {}, {}
         specs: dict[str, list[GroupSpec]] = {host: [] for host in self.hosts}
         for _process, spec in asked:
@@ -182,7 +148,6 @@ class FarProcesses:
         self.ask({host: ("load", "ready", specs[host], counted) for host in counters.hosts})
 
     def listen(self) -> None:
-        """As `Processes` has it."""
         server = self.planned.path.server_host
         asked: dict[str, tuple[Any, ...]] = dict.fromkeys(self.hosts, ("load", "states"))
         if server not in ("none", *self.hosts):
@@ -198,7 +163,7 @@ class FarProcesses:
         self._raise_if_lost()
 
     def ended(self, timeout_s: float) -> dict[str, GroupTotal]:
-        """As `Processes` has it; instants are of our clock, but every span is one host's."""
+        """Instants are of our clock, but every span is one host's."""
         if self._counters is None:
             return {}
         self._totals = self.ask_load(self._counters.hosts, "totals", timeout_s, may_miss=True)
@@ -228,23 +193,10 @@ class FarProcesses:
             clients=[client for each in parts.values() for client in each.clients],
         )
 
-    def offset_ns(self, host: str) -> int:
-        """A host's clock less ours, as last measured."""
-        return self.clocks[host].offset_ns
-
-    def read_clocks(self) -> None:
-        """Measure the clock of every host. Errors: HostLost, EnvironmentMissing."""
-        for host, found in self._clocks(tuple(dict.fromkeys((*self.hosts, self.engine_host)))).items():
-            if isinstance(found, Exception):
-                raise found
-            self.clocks[host] = found
-
     def before_stage(self) -> None:
-        """As `Processes` has it."""
         self.read_clocks()
 
     def host_shares(self, group: str) -> list[HostShare]:
-        """As `Processes` has it."""
         found = []
         for host, share in self._shares.get(group, {}).items():
             total = self._totals.get(host, {}).get(group)
@@ -258,7 +210,7 @@ class FarProcesses:
         return found
 
     def start_record(self) -> HostsStartRecord | None:
-        """As `Processes` has it; clocks are measured again."""
+        """Clocks are measured again."""
         if self._counters is None:
             return None
         before, measured = self.clocks, self._clocks(tuple(host for host in self.hosts if host not in self.lost))
@@ -275,17 +227,17 @@ class FarProcesses:
         return HostsStartRecord(starts=starts)
 
     def taken_used(self) -> dict[str, Used]:
-        """As `FarCounters.take_used`; nothing without a stage."""
+        """What each host's clients used since the last call; empty without a stage."""
         return self._counters.take_used() if self._counters is not None else {}
 
     def usage(self, _backup_pids: object, _port: int) -> FarUsage:
-        """As `Processes` has it, read on the hosts."""
-        return FarUsage(self)
+        """The hosts read it."""
+        return FarUsage(self, self.taken_used)
 
     def check_ledger(
         self, _prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, _folder: Path
     ) -> AcknowledgedRecord:
-        """As `Processes` has it, by the first host."""
+        """The first host checks it."""
         first = self.hosts[:1]
         record: AcknowledgedRecord = self.ask_load(first, "check_ledger", work.name, ledger)[first[0]]
         return record
@@ -300,7 +252,6 @@ class FarProcesses:
         return any(alive)
 
     def close(self) -> None:
-        """As `Processes` has it."""
         with contextlib.suppress(HostLost, RowpathError, RunnerFailure):
             self.ask(dict.fromkeys(reversed(self.hosts), ("load_close",)), may_miss=True)
 

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, cast
 
+from typing_extensions import override
+
 from rowpath.engines.base import Instance, Settled
 from rowpath.errors import RowpathError
-from rowpath.execution.in_turn import Outcome, WorkerCall
+from rowpath.execution.in_turn import Outcome, Together, WorkerCall
 from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.several_hosts import HostLost
@@ -47,14 +49,15 @@ class FarRunner:
 
 
 @dataclass(frozen=True)
-class TogetherThere:
-    """As `Together`, for the workers on one host."""
+class TogetherThere(Together):
+    """The workers on one host, called in one request."""
 
     host: str
     ask: Ask = field(compare=False)
 
+    @override
     def __call__(self, calls: Sequence[WorkerCall]) -> list[Outcome]:
-        """All calls in one. Errors: HostLost."""
+        """Send all calls in one request. Errors: HostLost."""
         words = [
             (cast(FarWorker, call.worker).number, call.method, _by_name(call.arguments), call.named) for call in calls
         ]
@@ -68,7 +71,10 @@ class TogetherThere:
 
 @dataclass
 class FarWorker:
-    """A worker on its path's client host, as far as a set uses one; failures arise as a worker's own do."""
+    """A worker on its path's client host; the methods that a set uses promise what those of `Worker` do.
+
+    Failures arise as a worker's own do.
+    """
 
     planned: PlannedPath
     together: TogetherThere
@@ -84,7 +90,7 @@ class FarWorker:
         self.alone = not self.planned.path.served
 
     def received(self, reply: Reply, noise: list[str], at_ns: int) -> Any:
-        """What a call there came to, which ended at that instant of ours. Errors: as they arose there."""
+        """The result of a call there, which ended at `at_ns` of our clock. Errors: as they arose there."""
         if noise:
             self.runner.noise = noise
         try:
@@ -102,75 +108,60 @@ class FarWorker:
         return outcome()
 
     def open(self, **overrides: Any) -> WorkerRecord:
-        """As `Worker` has it."""
         record: WorkerRecord = self._there("open", **overrides)
         return record
 
     def notice_server(self) -> None:
-        """As `Worker` has it."""
         self._there("notice_server")
 
     def prepare(self, work: PreparedPhase) -> int:
-        """As `Worker` has it."""
         return int(self._there("prepare", work))
 
     def sample(self, work: PreparedPhase, regime: str, **how: int) -> Measured:
-        """As `Worker` has it."""
         measured: Measured = self._there("sample", work, regime, **how)
         return measured
 
     def warm_up(self, work: PreparedPhase, block_ns: int, least_ns: float, cap_ns: float) -> WarmRecord:
-        """As `Worker` has it: one call for all blocks."""
+        """One call runs all blocks."""
         record: WarmRecord = self._there("warm_up", work, block_ns, least_ns, cap_ns)
         return record
 
     def verify(self, work: PreparedPhase, first: int, count: int, **more: Any) -> protocol.VerifyReply:
-        """As `Worker` has it."""
         reply: protocol.VerifyReply = self._there("verify", work, first, count, **more)
         return reply
 
     def first_answer_ns(self, work: PreparedPhase | None) -> int:
-        """As `Worker` has it."""
         return int(self._there("first_answer_ns", work))
 
     def run(self, statements: list[str]) -> None:
-        """As `Worker` has it."""
         self._there("run", statements)
 
     def reset(self, work: PreparedPhase) -> None:
-        """As `Worker` has it."""
         self._there("reset", work)
 
     def settle(self) -> Settled:
-        """As `Worker` has it."""
         settled: Settled = self._there("settle")
         return settled
 
     def written_bytes(self) -> int | None:
-        """As `Worker` has it."""
         found: int | None = self._there("written_bytes")
         return found
 
     def helpers_cpu_ns(self) -> int:
-        """As `Worker` has it."""
         return int(self._there("helpers_cpu_ns"))
 
     def reset_peaks(self) -> None:
-        """As `Worker` has it."""
         self._there("reset_peaks")
 
     def peaks(self) -> tuple[int | None, int | None]:
-        """As `Worker` has it."""
         found: tuple[int | None, int | None] = self._there("peaks")
         return found
 
     def facts(self) -> dict[str, Any]:
-        """As `Worker` has it."""
         found: dict[str, Any] = self._there("facts")
         return found
 
     def close(self) -> None:
-        """As `Worker` has it."""
         with contextlib.suppress(RunnerFailure, RowpathError, HostLost):
             self._there("close")
 

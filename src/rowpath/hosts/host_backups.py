@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowpath.engines.base import Backup
 from rowpath.errors import InternalError
+from rowpath.execution.instances import EngineInstances
 from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.backup_site import BackupSite
 from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.mixed_load.restore_check import Restored
+from rowpath.execution.run_context import RunContext
 from rowpath.planning.instance_key import key_of
-
-if TYPE_CHECKING:
-    from rowpath.hosts.host_run import HostRun
 
 METHODS = frozenset({"start", "ended", "stop", "kept_bytes"})
 
@@ -22,8 +21,9 @@ METHODS = frozenset({"start", "ended", "stop", "kept_bytes"})
 class HostBackups:
     """Backups by their path's id and a name."""
 
-    def __init__(self, run: HostRun) -> None:
-        self._run = run
+    def __init__(self, context: RunContext, instances: EngineInstances) -> None:
+        self._context = context
+        self._instances = instances
         self._sites: dict[tuple[str, str], BackupSite] = {}
         self.use = ProcessUse(self._pids)
 
@@ -32,10 +32,10 @@ class HostBackups:
 
     def make(self, path_id: str, name: str) -> Backup:
         """Get ready for one; how it is made, without secrets. Errors: EnvironmentMissing."""
-        run = self._run
-        planned = run.planned(path_id)
-        folder = run.context.directory.work / f"backups-{run.plan.paths.index(planned)}" / name
-        site = BackupSite(planned, run.instances[key_of(planned.path)], folder)
+        plan = self._context.plan
+        planned = plan.path(path_id)
+        folder = self._context.directory.work / f"backups-{plan.paths.index(planned)}" / name
+        site = BackupSite(planned, self._instances[key_of(planned.path)], folder)
         self._sites[path_id, name] = site
         return replace(site.backup, environment={})
 
@@ -51,8 +51,7 @@ class HostBackups:
         return getattr(self._sites[path_id, name], method)(*arguments)
 
     def _restored(self, path_id: str, name: str, before: Ledger, after: Ledger) -> Restored:
-        run = self._run
-        planned = run.planned(path_id)
-        works = run.works(planned, run.instances[key_of(planned.path)])
-        log = run.context.log_of(planned)
-        return self._sites[path_id, name].restored(works, before, after, log, run.context.timeout_s)
+        context = self._context
+        planned = context.plan.path(path_id)
+        works, log = context.prepared_workloads(planned), context.log_of(planned)
+        return self._sites[path_id, name].restored(works, before, after, log, context.timeout_s)

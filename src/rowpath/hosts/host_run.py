@@ -10,13 +10,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines.base import Instance
 from rowpath.errors import InternalError, RowpathError
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.mixed_load import directory_copies
 from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
-from rowpath.execution.run_context import RunContext
+from rowpath.execution.run_context import Instances, RunContext
 from rowpath.execution.server_syncs import ServerSyncs
 from rowpath.execution.verification_pass import VerificationPass
 from rowpath.execution.worker import Worker
@@ -54,7 +56,6 @@ class HostRun:
         self.workers: dict[int, Worker] = {}
         self.loads = loads
         self.used: dict[Key, ProcessUse] = {}
-        self.backups = HostBackups(self)
         self._load: load.HostLoad | None = None
         self._started = 0
         self._peers = peers
@@ -69,13 +70,10 @@ class HostRun:
         self.records: list[Record] = []
         self._scrubber = scrubber
         kept: Any = _Kept(self.records)
-        seen: Any = _Seen(self)
+        seen = _Seen(self)
         self.context = RunContext(plan, directory, kept, scrubber, Progress(), timeout_s, seen, phases)
+        self.backups = HostBackups(self.context, self.instances)
         self._timeout_s = timeout_s
-
-    def planned(self, path_id: str) -> PlannedPath:
-        """The path of that id."""
-        return next(each for each in self.plan.paths if each.path.id == path_id)
 
     def instance(self, key: Key) -> Instance:
         """An instance here, or as this host sees one on another."""
@@ -89,7 +87,7 @@ class HostRun:
 
     def worker_start(self, path_id: str) -> tuple[int, int, bool]:
         """A new runner on a path: its number, its pid, and whether helper threads take part."""
-        planned = self.planned(path_id)
+        planned = self.plan.path(path_id)
         instance, log = self.instance(key_of(planned.path)), self.context.log_of(planned)
         worker = Worker(planned, instance, log=log, timeout_s=self._timeout_s, pinned=True)
         self._started += 1
@@ -97,9 +95,12 @@ class HostRun:
         return self._started, worker.runner.pid, worker.has_helpers
 
     def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[load.Opened, list[tuple[int, int]]]:
-        """As `Agent` has it. Errors: RunnerFailure, RowpathError."""
+        """Start and connect client processes: what was opened, and each worker's number and pid.
+
+        Errors: RunnerFailure, RowpathError.
+        """
         self.load_close()
-        planned = self.planned(path_id)
+        planned = self.plan.path(path_id)
         instance, log = self.instance(key_of(planned.path)), self.context.log_of(planned)
         works = self.works(planned, instance)
         made = self._load = load.HostLoad(
@@ -152,13 +153,13 @@ class HostRun:
     def prove(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
         """The verification pass of a path, and its records."""
         self.records.clear()
-        planned = self.planned(path_id)
+        planned = self.plan.path(path_id)
         syncs = self.server_syncs(key_of(planned.path))
         bad = VerificationPass(self.context, planned, count_commits, syncs.read).prove()
         return bad, list(self.records)
 
     def copy_directories(self, engine: str) -> tuple[list[Record], list[str]]:
-        """As `Agent` has it."""
+        """Carry out the moves of that engine's databases: records, and sentences."""
         mine = tuple(each for each in self.plan.paths if each.path.engine == engine)
         plan, folder = replace(self.plan, paths=mine), self.context.directory.work / "moves"
         found: list[Record] = []
@@ -182,24 +183,27 @@ class HostRun:
         return texts
 
 
-class _Seen:
+class _Seen(Instances):
     """The instances of a run as a host sees them."""
 
     def __init__(self, run: HostRun) -> None:
         self._run = run
 
+    @override
     def __getitem__(self, key: Key) -> Instance:
         return self._run.instance(key)
 
+    @override
     def __contains__(self, key: Key) -> bool:
         return True
 
+    @override
     def pids(self) -> list[int]:
-        """Of every server here."""
         return self._run.instances.pids()
 
+    @override
     def way_to(self, path: AccessPath) -> dict[str, Any]:
-        """Nothing: no link is emulated between hosts."""
+        """No link is emulated between hosts."""
         return {}
 
 

@@ -118,7 +118,7 @@ def _mistakes_of_hosts(hosts: HostsFile) -> Iterator[tuple[Location, str, str]]:
 
 
 def _mistakes_of_joining(hosts: HostsFile) -> Iterator[tuple[Location, str, str]]:
-    """The same of a cluster of others."""
+    """The mistakes of a file that joins a cluster of others."""
     table = hosts.cluster
     if not table.address:
         if not hosts.host:

@@ -119,7 +119,7 @@ class HostLoad:
         self._processes.prepare(group, work)
 
     def prepare_backup(self, group: str, number: int, name: str, backup: Backup) -> None:
-        """As `Processes.prepare_backup`: it is a group of one client by itself."""
+        """Make a backup's statement ready: a group of one client by itself."""
         self._processes.prepare_backup(group, number, name, backup)
         seat = self._processes.seats[group]
         self._seats[name] = Seat(seat.worker, seat.first_client + number - 1, seat.process)
@@ -157,7 +157,7 @@ class HostLoad:
         return left
 
     def set_instants(self, begin_ns: Mapping[str, int], end_ns: int) -> dict[str, int]:
-        """As `SharedCounters` has it, by our clock; how long before its begin each group was let."""
+        """Set when groups begin and when the stage ends, by our clock; how early each group got its begin."""
         self._stage.set_instants({}, end_ns)
         return self.begin(begin_ns)
 
@@ -185,7 +185,7 @@ class HostLoad:
         return found, self._used()
 
     def acknowledged(self, name: str) -> tuple[int, Counts, Counts]:
-        """As `SharedCounters.acknowledged`, after the first of our parameter rows."""
+        """The first of our parameter rows, then what `SharedCounters.acknowledged` returns."""
         return self._prepared[name].parameter_first, *self._stage.acknowledged(name)
 
     def totals(self, timeout_s: float) -> dict[str, GroupTotal]:
@@ -202,11 +202,11 @@ class HostLoad:
         return self._use.since(), ConnectionsSecond(*bytes_) if bytes_ else None
 
     def helpers_cpu_ns(self) -> int | None:
-        """As `Processes` has it."""
+        """CPU time so far of the processes' helper threads; None where they have none."""
         return self._processes.helpers_cpu_ns()
 
     def take_cores(self) -> None:
-        """As `Processes` has it."""
+        """Bring every process to the cores on which the path is measured."""
         self._processes.take_cores()
 
     def kill(self, group: str) -> None:
@@ -214,7 +214,7 @@ class HostLoad:
         self._seat(group).worker.runner.kill()
 
     def check_ledger(self, name: str, ledger: Ledger) -> AcknowledgedRecord:
-        """As `acknowledged_writes.check`, through our first process."""
+        """Check a ledger through our first process."""
         workload = self._works[PhaseName.of(name).workload]
         return acknowledged_writes.check(self.workers[0], workload, self._work(name), ledger, self._folder)
 

@@ -22,7 +22,7 @@ _SIOCGIFADDR, _SIOCGIFMTU = 0x8915, 0x8921
 
 
 def serve(address: str, peer: str) -> tuple[processes.Process, int]:
-    """Answer one peer on that address of ours, on the server's core; the process and its port."""
+    """Answer one peer on our address, on the server's core; the process and its port."""
     from rowpath.runners.toolchains import c
 
     words = [c.network_program(), "serve", "--listen", address, "--peer", peer]
@@ -30,7 +30,7 @@ def serve(address: str, peer: str) -> tuple[processes.Process, int]:
 
 
 def measure(address: str, to: str, port: int, *, only_clocks: bool = False) -> dict[str, Any]:
-    """Clocks and way from that address of ours. Errors: EnvironmentMissing when nothing answers."""
+    """Clocks and way from our address. Errors: EnvironmentMissing when nothing answers."""
     from rowpath.runners.toolchains import c
 
     what = "clocks" if only_clocks else "measure"
@@ -44,14 +44,14 @@ def measure(address: str, to: str, port: int, *, only_clocks: bool = False) -> d
 
 
 def ways_take(count: int) -> str:
-    """How long so many ways take, for a person who waits; empty of few."""
+    """How long measuring this many ways takes, for a person who waits; empty for few."""
     if count <= FEW_WAYS:
         return ""
     return f"{count:,} ways are measured one after the other: about {text.clock(count * WAY_S)}"
 
 
 def mtu(address: str) -> int:
-    """Of the interface that has the address, in bytes; 0: not known."""
+    """The MTU in bytes of the interface that has the address; 0: unknown."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         for _number, name in socket.if_nameindex():
             asked = struct.pack("256s", name.encode()[:15])

@@ -28,11 +28,11 @@ from rowpath.machine.counters import cpu
 from rowpath.machine.directories import cache_dir
 from rowpath.model.hosts import cpu_list
 
-MARK = "ROWPATH_NODE"  # in the environment of everything that belongs to a host of ours: CLUSTER/HOST
+MARK = "ROWPATH_NODE"  # in the environment of everything that belongs to our host: CLUSTER/HOST
 CPUS, HELPERS, NICE = "ROWPATH_NODE_CPUS", "ROWPATH_NODE_HELPERS", "ROWPATH_NODE_NICE"
 FOREIGN = "ROWPATH_NODE_FOREIGN"
 START_TIMEOUT_S, TRIES, STOP_TIMEOUT_S = 90.0, 4, 12.0
-AGAIN_TIMEOUT_S, HEAD_TIMEOUT_S = 40.0, 3.0  # a run goes on meanwhile
+AGAIN_TIMEOUT_S, HEAD_TIMEOUT_S = 40.0, 3.0  # a run goes on while it waits
 OBJECT_STORE_BYTES = 80_000_000  # the least that it takes is 75 MB
 # Workers and what they start must run as programs that a user starts; helpers must do as little as possible; a loss
 # must be noticed within seconds.
@@ -130,7 +130,7 @@ def resource(host: str) -> str:
 
 
 def session_folder() -> Path | None:
-    """In an agent: where files of a run are; None: where temporary files are, on a host that others joined."""
+    """The folder of an agent's files of a run; None (temporary files) on a host that others joined."""
     if FOREIGN in os.environ:
         return None
     cluster, _, host = os.environ[MARK].partition("/")
@@ -244,7 +244,7 @@ def _stop(request: Request) -> None:
 
 
 def _end_all(request: Request) -> None:
-    """The same without the secrets: it can be started again."""
+    """End all that the host has, but keep its secrets, so that it can be started again."""
     deadline = time.monotonic() + STOP_TIMEOUT_S
     first = True
     while found := pids(request.cluster, request.host):
@@ -277,7 +277,7 @@ def pids(cluster: str, host: str) -> list[int]:
 
 
 def join_foreign(given: Mapping[str, str]) -> None:
-    """In an agent of a cluster that others brought up: be what `start` makes of ours. `given`: environment."""
+    """Let an agent of a cluster that others brought up be what `start` makes of ours. `given`: environment."""
     raylet = os.getppid()
     os.environ[CPUS] = ",".join(map(str, sorted(os.sched_getaffinity(raylet))))
     os.environ[NICE] = str(os.getpriority(os.PRIO_PROCESS, raylet))
@@ -290,12 +290,12 @@ def join_foreign(given: Mapping[str, str]) -> None:
 
 
 def foreign_helpers() -> tuple[int, ...]:
-    """In an agent: what joins this host where others brought it up, as far as it is known; else none."""
+    """The pids of what joins an agent's host where others brought it up, as far as known; else none."""
     return (os.getpid(), os.getppid()) if FOREIGN in os.environ else ()
 
 
 def running(cluster: str, host: str, more: Iterable[int] = ()) -> Iterator[Running]:
-    """The same, with what each has used."""
+    """What belongs to the host now, with what each process has used."""
     for pid in (*more, *pids(cluster, host)):
         resident = next((int(words[1]) * 1024 for words in _status(pid) if words[:1] == ["VmRSS:"]), 0)
         yield Running(pid, processes.name(pid), cpu.process_ns(pid) or 0, resident)

@@ -1,4 +1,4 @@
-"""A module of ours as a process of its own beside an agent; whoever asks gets what it writes into its folder."""
+"""A module of Rowpath as a process of its own beside an agent; whoever asks gets what it writes into its folder."""
 
 from __future__ import annotations
 

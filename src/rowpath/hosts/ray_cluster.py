@@ -143,7 +143,7 @@ class RayCluster:
             self.hello[call.host] = self._first_answer(call)
 
     def _first_answer(self, call: Call) -> Any:
-        """Of a host of ours that has left the cluster since it was brought up: once it has been started again."""
+        """The first answer of a host; one of ours that has left the cluster since is started again first."""
         try:
             return self._value(call, START_TIMEOUT_S)
         except HostLost as lost:
@@ -222,11 +222,11 @@ class RayCluster:
         return Call(host, number, words, self._actors[host].call_once.remote(number, *words))
 
     def asking(self, host: str) -> Callable[..., Any]:
-        """The same for one host."""
+        """The function that asks one host: (method, arguments)."""
         return lambda method, *arguments: self.ask(host, method, *arguments)
 
     def ask_all(self, hosts: tuple[str, ...], method: str, *arguments: Any) -> dict[str, Any]:
-        """The same of several hosts, side by side."""
+        """What each of several hosts returned to the same call, side by side. Errors: as `ask`."""
         return self.ask_those(dict.fromkeys(hosts, (method, *arguments)))
 
     def ask_those(self, calls: Mapping[str, tuple[Any, ...]]) -> dict[str, Any]:
@@ -352,11 +352,11 @@ class RayCluster:
         atexit.unregister(self._ray._private.worker.shutdown)
 
     def end_agents(self) -> int:
-        """End every agent of ours in a cluster of others, whoever started it; how many."""
+        """End every agent of Rowpath in a cluster of others, whoever started it; how many."""
         every = self._ray.util.list_named_actors(all_namespaces=True)
         names = [each["name"] for each in every if each["namespace"] == NAMESPACE]
         for name in names:
-            with contextlib.suppress(ValueError):  # it has ended meanwhile
+            with contextlib.suppress(ValueError):  # it has ended
                 self._ray.kill(self._ray.get_actor(name, namespace=NAMESPACE))
         return len(names)
 
@@ -374,7 +374,7 @@ class RayCluster:
 
 
 def end_agents(state: cluster.State) -> int:
-    """End every agent of ours in a cluster of others; how many. Errors: EnvironmentMissing."""
+    """End every agent of Rowpath in a cluster of others; how many. Errors: EnvironmentMissing."""
     joined = RayCluster(state, agents=False)
     try:
         return joined.end_agents()

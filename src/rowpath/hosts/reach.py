@@ -1,4 +1,4 @@
-"""How a program of ours is run on a host: over ssh, or here, behind words that lead into the host's namespaces."""
+"""How one of our programs is run on a host: over ssh, or here, behind words that lead into the host's namespaces."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def words(host: Host | None) -> list[str]:
 
 
 def _quoted(path: str) -> str:
-    """For the shell there, which knows whose home `~` is."""
+    """Quote a path for the shell there, which expands `~`."""
     return f"~/{shlex.quote(path[2:])}" if path.startswith("~/") else shlex.quote(path)
 
 

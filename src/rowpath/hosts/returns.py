@@ -37,7 +37,7 @@ class Returns:
             time.sleep(cluster.LOOK_S)
 
     def joined(self) -> Iterator[str]:
-        """Those that have joined the hosts again. Others are tried again, or it is said how they join."""
+        """Yield the hosts that have joined again; try the others again, or name how they join."""
         for host in list(self._errands):
             if self._look(host):
                 del self._errands[host]

@@ -7,9 +7,10 @@ from typing import Any
 import msgspec
 from typing_extensions import override
 
-from rowpath.engines.base import CountsStatements, FarSpent, Instance, Settled
+from rowpath.engines.base import CountsStatements, Far, FarSpent, Instance, Settled
 from rowpath.execution.core_share import FOREIGN_MOST, capped
 from rowpath.execution.helper_threads import HelperThreads
+from rowpath.execution.server_syncs import ServerSyncs
 from rowpath.hosts.replies import Ask
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import core_users, cpu, disk, memory
@@ -98,7 +99,7 @@ class HeldServer:
         return [CoreUser(each.kind, f"{each.name} on {self._host}", each.ns) for each in capped(found, foreign_ns)]
 
 
-class FarServer(Instance):
+class FarServer(Instance, Far):
     """An instance on another host: everything is asked of that host's agent."""
 
     def __init__(self, facts: Facts, ask: Ask) -> None:
@@ -122,7 +123,7 @@ class FarServer(Instance):
 
     @override
     def pids(self) -> list[int]:
-        """None here; its own host takes a look at which there are."""
+        """Its own host notices them."""
         self._ask("server", self._facts.key, "notice")
         return []
 
@@ -158,22 +159,22 @@ class FarServer(Instance):
     def secrets(self) -> list[str]:
         return list(self._facts.secrets)
 
+    @override
     def take_cores(self) -> None:
-        """As `Far` has it."""
         self._ask("server", self._facts.key, "take_cores")
 
+    @override
     def leave_cores(self) -> FarSpent | None:
-        """As `Far` has it."""
         found: FarSpent | None = self._ask("server", self._facts.key, "leave_cores")
         return found
 
+    @override
     def memory_bytes(self) -> int | None:
-        """As `Far` has it."""
         found: int | None = self._ask("server", self._facts.key, "memory_bytes")
         return found
 
+    @override
     def written_bytes(self) -> int | None:
-        """As `Far` has it."""
         found: int | None = self._ask("server", self._facts.key, "written_bytes")
         return found
 
@@ -181,32 +182,32 @@ class FarServer(Instance):
         return self._ask("engine", self._facts.key, method, *arguments)
 
 
-class FarCountingServer(FarServer):
+class FarCountingServer(FarServer, CountsStatements):
     """One whose server counts its statements."""
 
+    @override
     def statement_counts(self) -> dict[str, int]:
-        """As `CountsStatements` has it."""
         found: dict[str, int] = self._of("statement_counts")
         return found
 
 
-class FarServerSyncs:
+class FarServerSyncs(ServerSyncs):
     """The syncs of a server on another host, which counts them there."""
 
     def __init__(self, key: Key, ask: Ask) -> None:
         self._key = key
         self._ask = ask
 
+    @override
     def means(self) -> str:
-        """As `ServerSyncs` has it."""
         return str(self._ask("server_syncs", self._key, "means"))
 
+    @override
     def count(self, wanted: bool) -> None:
-        """As `ServerSyncs` has it."""
         self._ask("server_syncs", self._key, "count", wanted)
 
+    @override
     def read(self) -> SyncCount:
-        """As `ServerSyncs` has it."""
         found: SyncCount = self._ask("server_syncs", self._key, "read")
         return found
 

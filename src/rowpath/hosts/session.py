@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
 
+from typing_extensions import override
+
 from rowpath import __version__
 from rowpath import text as fmt
 from rowpath.engines.base import Instance
@@ -16,7 +18,7 @@ from rowpath.execution.mixed_load.backup_site import BackupSite
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.server_syncs import ServerSyncs
-from rowpath.execution.several_hosts import HostLost
+from rowpath.execution.several_hosts import HostLost, Hosts
 from rowpath.execution.worker import Worker
 from rowpath.hosts import cluster, foreign, hosts_file, network, node
 from rowpath.hosts.far_backup import FarBackup
@@ -41,7 +43,7 @@ from rowpath.planning.plan import Plan, PlannedPath
 CLOCKS_AT_ONCE = 8  # most of an exchange is waiting
 
 
-class Session:
+class Session(Hosts):
     """The hosts of a file, joined; `close` leaves them, and ends all that was started there."""
 
     def __init__(self, source: Source) -> None:
@@ -68,13 +70,13 @@ class Session:
         return self.state.hosts
 
     @property
+    @override
     def lost(self) -> Mapping[str, HostLost]:
-        """As `Hosts` has it."""
         return self._cluster.lost
 
     @property
+    @override
     def wait_s(self) -> float:
-        """As `Hosts` has it."""
         return self.file.cluster.wait_s
 
     def _check(self, name: str, found: dict[str, Any]) -> None:
@@ -98,8 +100,8 @@ class Session:
                 return f"on host {host}: {reason}", remedy
         return "", ""
 
+    @override
     def begin(self, plan: Plan, timeout_s: float, note: Callable[[str], None]) -> None:
-        """As `Hosts` has it."""
         self._plan, self._timeout_s, self._returns.note = plan, timeout_s, note
         loading = self._loading()
         self._cluster.watched = self._used()
@@ -110,12 +112,12 @@ class Session:
             for text in texts:
                 note(f"{name}: {text}")
 
+    @override
     def is_far(self, planned: PlannedPath) -> bool:
-        """As `Hosts` has it."""
         return planned.path.client_host != "none"
 
+    @override
     def needed_by(self, planned: PlannedPath) -> frozenset[str]:
-        """As `Hosts` has it."""
         if not self.is_far(planned):
             return frozenset()
         own = frozenset({planned.path.client_host, planned.path.server_host} - {"none"})
@@ -123,23 +125,23 @@ class Session:
         loads = [self.loads(planned, names) for names in together(self._plan.experiment).values()]
         return own | (frozenset.intersection(*loads) if loads else frozenset())
 
+    @override
     def loads(self, planned: PlannedPath, client_groups: Iterable[str]) -> frozenset[str]:
-        """As `Hosts` has it."""
         assert self._plan is not None
         over = any(group.over for group in self._plan.experiment.client_groups if group.name in client_groups)
         return frozenset(self.file.loading if over and self.is_far(planned) else ())
 
+    @override
     def call_back(self, lost: HostLost) -> None:
-        """As `Hosts` has it."""
         self._cluster.leave_out(lost)
         self._returns.call(lost.host)
 
+    @override
     def wait_until_idle(self, host: str) -> None:
-        """As `Hosts` has it."""
         self._returns.wait_until_idle(host)
 
+    @override
     def back(self) -> dict[str, list[Record]]:
-        """As `Hosts` has it."""
         found: dict[str, list[Record]] = {}
         self._cluster.look_at_head()
         for host in self._returns.joined():
@@ -166,34 +168,34 @@ class Session:
     def _loading(self) -> tuple[str, ...]:
         return self.file.loading if self._plan and spreads(self._plan.experiment) else ()
 
+    @override
     def instance(self, key: Key) -> Instance:
-        """As `Hosts` has it."""
         facts: Facts = self._cluster.ask(key[-1], "bring_up", key)
         return far_server(facts, self._cluster.asking(key[-1]))
 
+    @override
     def server_syncs(self, key: Key) -> ServerSyncs:
-        """As `Hosts` has it."""
         return FarServerSyncs(key, self._cluster.asking(key[-1]))
 
+    @override
     def sync_cost(self, host: str) -> SyncCost:
-        """As `Hosts` has it."""
         found: SyncCost = self._cluster.ask(host, "sync_cost")
         return found
 
+    @override
     def worker(self, planned: PlannedPath, log: Callable[[str], None]) -> Worker:
-        """As `Hosts` has it."""
         host = planned.path.client_host
         worker = FarWorker(planned, TogetherThere(host, self._cluster.asking(host)))
         return cast(Worker, worker)  # as far as a set uses one
 
+    @override
     def of_group(self, planned: PlannedPath, group: ClientGroupTable) -> tuple[str, ...]:
-        """As `Hosts` has it."""
         return of_group(group, planned.path, self.file)
 
+    @override
     def client_processes(
         self, planned: PlannedPath, instance: Instance, connections: Mapping[str, int], groups: list[ClientGroupTable]
     ) -> Processes:
-        """As `Hosts` has it."""
         ports: dict[str, int] = {}
 
         def clocks(names: tuple[str, ...]) -> dict[str, ClockRecord | Exception]:
@@ -206,28 +208,29 @@ class Session:
         far = FarProcesses(planned, instance, connections, hosts, ask_each=self._cluster.ask_each, clocks=clocks)
         return cast(Processes, far)
 
+    @override
     def backup_site(self, planned: PlannedPath, name: str) -> BackupSite:
-        """As `Hosts` has it."""
         host = key_of(planned.path)[-1]
         far = FarBackup(planned.path.id, name, self._cluster.asking(host), lambda: self._offsets_ns[host])
         return cast(BackupSite, far)
 
+    @override
     def copy_directories(self, planned: PlannedPath) -> tuple[list[Record], list[str]]:
-        """As `Hosts` has it."""
         host = key_of(planned.path)[-1]
         found: tuple[list[Record], list[str]] = self._cluster.ask(host, "copy_directories", planned.path.engine)
         return found
 
+    @override
     def prove(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
-        """As `Hosts` has it."""
         bad: dict[str, str]
         bad, records = self._cluster.ask(planned.path.client_host, "prove", planned.path.id, count_commits)
         for record in records:
             context.journal.write(record)
         return bad
 
+    @override
     def records(self, when: Literal["before", "after"]) -> list[Record]:
-        """As `Hosts` has it; what hosts are only before."""
+        """What hosts are is recorded only before."""
         found: list[Record] = [self._host_record(name) for name in self._used()] if when == "before" else []
         found += self.clocks(self._used(), when)
         pairs = self._pairs()
@@ -342,8 +345,8 @@ class Session:
         named = (p.path.get(key) for p in paths for key in ("client_host", "server_host"))
         return tuple(sorted({*named, *self._loading()} - {"none"} - self._cluster.lost.keys()))
 
+    @override
     def end(self, logs: Path) -> None:
-        """As `Hosts` has it."""
         for host, texts in self._cluster.end_all().items():
             for name, text in texts.items():
                 with contextlib.suppress(OSError), (logs / f"{host}-{name}").open("a", encoding="utf-8") as stream:

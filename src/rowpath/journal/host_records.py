@@ -34,7 +34,7 @@ class ClockRecord(Record, tag="clock"):
 
 
 class RoundTrip(msgspec.Struct):
-    """Round trips with an answer of so many bytes: 10th percentile, median, 90th percentile."""
+    """Round trips with an answer of this many bytes: 10th percentile, median, 90th percentile."""
 
     bytes: int
     trips: int

@@ -153,7 +153,7 @@ class Records:
         self._workers = {each.path_id: each for each in self.in_sets if isinstance(each, WorkerRecord)}
 
     def numbered(self) -> Records:
-        """The same with a number of its own for each set of each batch: an anchor stands in sets of several batches."""
+        """The records with one number for each set of each batch: an anchor stands in sets of several batches."""
         batches = 1 + max((batch for _number, batch in self.sets), default=0)
         if batches == 1:
             return self
@@ -172,7 +172,7 @@ def read(run_directory: Path) -> Records:
 
 
 def read_as_written(run_directory: Path) -> Records:
-    """The same with the file's own numbers of sets: what a run that is resumed adds its records to."""
+    """The journal with the file's own numbers of sets: what a resumed run adds its records to."""
     file = run_directory / FILE
     records = Records()
     begun = False

@@ -33,7 +33,7 @@ class OperationFailure(msgspec.Struct):
 
 
 class InStage(Record):
-    """The same of client groups at work at once; `set` is the file's own number, the same for all paths."""
+    """A record of client groups at work at once; `set` is the file's own number, the same for all paths."""
 
     set: int = -1  # −1: before the first
     batch: int | None = None

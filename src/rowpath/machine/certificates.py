@@ -10,7 +10,7 @@ from rowpath.errors import EnvironmentMissing
 from rowpath.machine import private_directories, processes
 
 INSTALL = "apt-get install openssl"
-DAYS = 30  # a server of ours lives as long as its run
+DAYS = 30  # our own server lives as long as its run
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ GIVEN_UP_S = 10.0  # a job that waits for another program's lock is left behind
 
 
 class GivenUp(BaseException):
-    """In a job: another one has failed or the user has interrupted them all, so it ends too."""
+    """Ends a job, because another one has failed or the user has interrupted them all."""
 
 
 class _Group:

@@ -39,6 +39,6 @@ def is_here(host: str) -> bool:
 
 
 def named(programs: Collection[str]) -> list[int]:
-    """Every living process with one of these names; of all servers alike, where several run."""
+    """Every living process with one of these names; of every server, where several run."""
     pids = (int(name) for name in os.listdir("/proc") if name.isdigit())  # noqa: PTH208
     return [pid for pid in pids if processes.name(pid) in programs]

@@ -38,7 +38,7 @@ def jar(coordinates: str) -> Path:
 
 
 def missing(coordinates: Iterable[str]) -> list[str]:
-    """Those not fetched yet."""
+    """The coordinates whose jars are not fetched yet."""
     return [one for one in dict.fromkeys(coordinates) if not jar(one).is_file()]
 
 

@@ -100,14 +100,14 @@ def write_private(file: Path, text: str, user: str | None = None) -> None:
 
 
 def free_port(address: str = "127.0.0.1") -> int:
-    """A TCP port of that address of ours that was free a moment ago."""
+    """A TCP port of our address that was free a moment ago."""
     with socket.socket() as probe:
         probe.bind((address, 0))
         return int(probe.getsockname()[1])
 
 
 def port_taken(port: int, address: str = "127.0.0.1") -> bool:
-    """Whether something else holds that port of that address of ours."""
+    """Whether something else holds that port of our address."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -118,7 +118,7 @@ def port_taken(port: int, address: str = "127.0.0.1") -> bool:
 
 
 def size_bytes(path: Path) -> int:
-    """Bytes of a file, or of all files in a folder; files that vanish meanwhile do not count."""
+    """Bytes of a file, or of all files in a folder; files that vanish during the count are left out."""
     if path.is_file():
         return path.stat().st_size
     total = 0

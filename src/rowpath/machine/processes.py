@@ -60,7 +60,7 @@ def environment_for(added: Mapping[str, str] = {}) -> dict[str, str]:
 
 
 def die_with(parent: int, death_signal: signal.Signals = signal.SIGKILL) -> None:
-    """In a child: get `death_signal` when the process `parent` dies, and exit when it already has."""
+    """Let this child get `death_signal` when the process `parent` dies; exit when it already has."""
     _prctl(PR_SET_PDEATHSIG, int(death_signal), 0, 0, 0)
     if os.getppid() != parent:
         os._exit(127)
@@ -207,7 +207,7 @@ def start_listener(
     cpus: Iterable[int] = (),
     stderr: Stream = subprocess.DEVNULL,
 ) -> tuple[Process, int]:
-    """A program of ours that prints `ready tcp=PORT` and ends with its stdin: its process and that port.
+    """One of our programs that prints `ready tcp=PORT` and ends with its stdin: its process and that port.
 
     Errors: InternalError when it does not get ready.
     """
@@ -259,7 +259,7 @@ def living() -> list[int]:
 
 
 def pin(pid: int, cpus: Iterable[int]) -> None:
-    """Pin every thread of a process, those started meanwhile too; harmless when it has ended."""
+    """Pin every thread of a process, also those that it starts during the call; harmless when it has ended."""
     wanted = frozenset(cpus)
     pinned: set[int] = set()
     while new := set(threads(pid)) - pinned:

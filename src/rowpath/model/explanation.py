@@ -31,7 +31,7 @@ class ServerSays(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """One path in one phase; of servers of ours on one core, so that nothing overlaps and the parts can add up.
+    """One path in one phase; of private servers on one core, so that nothing overlaps and the parts can add up.
 
     `operation_ns`: by the runner's clock, of blocks that nothing profiled. `profiling_share`: how much longer an
     operation took while profiled; the profile gives shares, never times.

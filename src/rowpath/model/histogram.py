@@ -53,7 +53,7 @@ def count_above(counts: Counts, value_ns: int) -> int:
 
 
 def encode(counts: Counts) -> dict[str, int]:
-    """For the journal: index → count, of those that have any."""
+    """Encode for the journal: index → count, without empty ones."""
     return {str(int(index)): int(counts[index]) for index in np.flatnonzero(counts)}
 
 
@@ -66,7 +66,7 @@ def decode(kept: dict[str, int]) -> Counts:
 
 
 def pack(counts: Counts) -> bytes:
-    """For the way between hosts: index and count of those that have any, ten bytes each."""
+    """Pack for the way between hosts: index and count without empty ones, ten bytes each."""
     used = np.flatnonzero(counts)
     packed = np.empty(len(used), dtype=PACKED)
     packed["index"], packed["count"] = used, counts[used]

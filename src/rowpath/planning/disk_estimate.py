@@ -54,7 +54,7 @@ def text_bytes(table: Table) -> float:
 
 
 def estimate(plan: Plan) -> DataEstimate:
-    """What the plan's tables take; engines that others run take nothing of ours."""
+    """What the plan's tables take; engines that others run take none of our disk space."""
     texts = {table: text_bytes(table) for table in _tables(plan, plan.workloads)}
     unmade = [table for table in texts if table.generator in tpch.SOURCES and not tpch.path_of(table).is_file()]
     made_bytes = sum(map(tpch.text_bytes, unmade))

@@ -90,7 +90,7 @@ def _straced_s(plan: Plan, planned: PlannedPath, name: str) -> float:
 
 
 def _rows_written(phase: Phase) -> int:
-    """By one operation that stores more than a row."""
+    """The rows that one operation writes if it stores more than one, else 0."""
     return phase.rows_per_operation if phase.rows_per_operation > 1 else 0
 
 

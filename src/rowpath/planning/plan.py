@@ -45,6 +45,10 @@ class Plan:
     nothing_left: UsageError | None = None  # why there are no paths
     slowness: float = 1.0  # of this machine against that of the estimates' constants
 
+    def path(self, path_id: str) -> PlannedPath:
+        """The path of that id."""
+        return next(each for each in self.paths if each.path.id == path_id)
+
     def phase(self, name: str) -> Phase:
         """The phase called `workload.phase`."""
         return phase_of(self.workloads, name)

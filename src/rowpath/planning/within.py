@@ -68,7 +68,7 @@ def fit(
 
 
 def _choices(most: int) -> Iterator[tuple[int, Sizes]]:
-    """From the most certain on: enough sets for claims come before large sizes, more sets than that after them."""
+    """The choices, the most certain first: enough sets for claims, then large sizes, then more sets."""
     yield from ((sets, USUAL_SIZES[0]) for sets in range(most, CLAIM_SETS, -1))
     yield from ((sets, sizes) for sets in range(CLAIM_SETS, 0, -1) for sizes in USUAL_SIZES)
     yield from ((sets, sizes) for sets in (2, 1) for sizes in LEAST_SIZES)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import ipaddress
+import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -16,7 +18,6 @@ from rowpath.journal.writer import Scrubber
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.probe import eligibility, file_copies, sessions
-from rowpath.probe.host_of_url import where_resolved
 from rowpath.probe.instances import TABLE, ProbedDatabase, ProbedFile, ProbedServer
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameters import MOST_ROWS, Given, KeyedQuery, Row, sized
@@ -156,7 +157,7 @@ class Access:
     def _read(
         self, runner: Runner, position: int, most: int, columns: Sequence[Column], file: Path
     ) -> tuple[list[Row], int]:
-        """The rows of one execution, at most so many, and how many there were."""
+        """The rows of one execution, up to a limit, and how many there were."""
         timeout_s = self.options.budget_s + CONNECT_TIMEOUT_S
         how = {"first": position, "count": 1, "max_rows": most, "keep": str(file)}
         reply = runner.request(Verify, timeout_s, phase=READ, expect=VerifyReply, **how)
@@ -322,3 +323,20 @@ def _database(
     copied = file_copies.copy(files, folder / "copy")
     note = f"{files.main} was copied ({text.size(files.size_bytes)}); the measurement uses the copy"
     return ProbedDatabase(target, copied, folder, in_place=False), note
+
+
+def where_resolved(name: str, from_host: str) -> tuple[str, ...]:
+    """A note on which machine the URL's host is on the host that asks: the same name may be another machine there.
+
+    None where the name is an address, or this machine asks.
+    """
+    if not name or not from_host:
+        return ()
+    try:
+        addresses = list(dict.fromkeys(str(each[4][0]) for each in socket.getaddrinfo(name, 0)))
+        loopback = all(ipaddress.ip_address(each).is_loopback for each in addresses)
+    except (OSError, ValueError):  # connecting will fail, and say why
+        return ()
+    if loopback:
+        return (f"{name} of the URL is host {from_host} itself",)
+    return () if addresses == [name] else (f"host {from_host} resolved {name} to {', '.join(addresses)}",)

@@ -127,7 +127,7 @@ def blocks_of_round(costs_s: Sequence[float], seconds: float, least: int, most: 
 
 
 def least_blocks(block_s: Sequence[float]) -> int:
-    """Of each of these paths in one full set; `block_s`: of each one's block with the rest after it."""
+    """The fewest blocks of each path in one full set; `block_s`: each path's block with the rest after it."""
     return 1 if sum(block_s) > LONG_BLOCK_S * len(block_s) else LEAST_BLOCKS
 
 

@@ -38,96 +38,144 @@ class Candidates:
     baselines: dict[str, str] = field(default_factory=dict)  # path id → YOURS, or USUAL: one for each language
 
 
-def candidates(
-    engine: str,
-    deployment: str,
-    phase: Phase,
-    *,
-    transport: str = "tcp",
-    tls: str = "default",
-    languages: tuple[str, ...] = (),
-    drivers: tuple[str, ...] = (),
-    version: str = "",
-    read_only: bool = False,
-    keyed: bool = False,
-    mine: str = "",
-) -> Candidates:
-    """Every path to that engine for that phase; UsageError for a language or driver that is not known or has none.
+@dataclass(frozen=True)
+class Wanted:
+    """What a probe looks for: paths to that engine, in that deployment, for that phase.
 
     `read_only`: only adapters that can open a file so. `keyed`: the query has parameters.
     `version`: of the drivers, where it is not their own default: the file of a driver that the user names.
     `mine`: DRIVER[,setting=value…], what the user has now; it takes part whatever `languages` and `drivers` say.
+    """
+
+    engine: str
+    deployment: str
+    phase: Phase
+    transport: str = "tcp"
+    tls: str = "default"
+    languages: tuple[str, ...] = ()
+    drivers: tuple[str, ...] = ()
+    version: str = ""
+    read_only: bool = False
+    keyed: bool = False
+    mine: str = ""
+
+    def fits(self, adapter: Adapter) -> bool:
+        """Whether the adapter is for that engine, deployment and query."""
+        here = self.engine in adapter.engines and self.deployment in adapter.deployments
+        return here and not (self.keyed and adapter.floor)
+
+    def names(self, adapter: Adapter) -> bool:
+        """Whether `languages` and `drivers` leave the adapter in."""
+        if adapter.only_named and adapter.driver not in self.drivers:
+            return False
+        in_languages = not self.languages or adapter.language in self.languages
+        return in_languages and (not self.drivers or adapter.driver in self.drivers)
+
+
+def candidates(wanted: Wanted) -> Candidates:
+    """Every path that is wanted; UsageError for a language or driver that is unknown or has none.
 
     Breadth first: the likeliest setting of every driver, then a second one of each, … A driver's settings begin with
     its default, then what differs from that in one, then in two, …
     """
-    _check("language", languages, {adapter.language for adapter in every_adapter()})
-    _check("driver", drivers, {adapter.driver for adapter in every_adapter()})
-    yours, given = _yours(mine, engine, languages) if mine else (None, {})
-    found: list[tuple[int, float, Adapter, AccessPath]] = []
-    baselines: dict[str, str] = {}
-    floors: list[tuple[Adapter, AccessPath]] = []
-    dropped: list[Dropped] = []
+    _check("language", wanted.languages, {adapter.language for adapter in every_adapter()})
+    _check("driver", wanted.drivers, {adapter.driver for adapter in every_adapter()})
+    found = _Found(wanted)
     for adapter in every_adapter():
-        if engine not in adapter.engines or deployment not in adapter.deployments or (keyed and adapter.floor):
-            continue
-        chosen = not ((languages and adapter.language not in languages) or (drivers and adapter.driver not in drivers))
-        chosen = chosen and (not adapter.only_named or adapter.driver in drivers)
-        if not chosen and adapter != yours:
-            continue
-        settings = _settings(adapter, engine, deployment, transport, tls, version, keyed)
+        if wanted.fits(adapter):
+            found.add(adapter)
+    return found.candidates()
+
+
+class _Found:
+    """The paths of the adapters that were added."""
+
+    def __init__(self, wanted: Wanted) -> None:
+        self._wanted = wanted
+        self._yours: Adapter | None = None
+        self._given: dict[str, str] = {}  # by `mine`
+        if wanted.mine:
+            self._yours, self._given = _yours(wanted.mine, wanted.engine, wanted.languages)
+        self._tries: list[tuple[int, float, Adapter, AccessPath]] = []  # (turn, order in the turn, …)
+        self._floors: list[tuple[Adapter, AccessPath]] = []
+        self._dropped: list[Dropped] = []
+        self._baselines: dict[str, str] = {}
+
+    def add(self, adapter: Adapter) -> None:
+        """Add the adapter's paths, or why it has none; neither when it was not named."""
+        wanted, named = self._wanted, self._wanted.names(adapter)
+        if not named and adapter != self._yours:
+            return
+        paths = self._eligible(adapter)
+        if not paths:
+            return
+        default, version = paths[0], wanted.version or adapter.versions[0]
+        here = availability(adapter, version, default)
+        nearest = sorted(paths, key=lambda path: _distance(path, default))
+        implemented, absent = _implemented(adapter, version, nearest)
+        self._dropped += absent if here.ok else []
+        if (unfit := unsuited(adapter, wanted.tls, wanted.read_only))[0]:
+            self._dropped.append(Dropped(default, *unfit))
+        elif not here.ok:
+            self._dropped.append(Dropped(default, here.reason, here.remedy))
+        elif adapter.floor:
+            self._floors.append((adapter, default))
+        else:
+            self._add_tries(adapter, implemented, named)
+
+    def _eligible(self, adapter: Adapter) -> list[AccessPath]:
+        """The adapter's paths that can do the phase, its default first; where none can, one is dropped."""
+        wanted = self._wanted
+        settings = _settings(adapter, wanted)
         existing = [path for path in settings if not pruned(adapter, path)]
         # A drain reads every query as a scan.
-        drained = msgspec.structs.replace(phase, scan=True) if adapter.floor and deployment == "server" else phase
-        reasons = [ineligible_reason(adapter, path, NAME, drained) for path in existing]
-        served = [path for path, reason in zip(existing, reasons, strict=True) if not reason]
-        served = _with_prepared_settings(served) if keyed else served
-        if not served:
-            if reason := next((each for each in reasons if each.strip()), ""):
-                dropped.append(Dropped(settings[0], reason.removeprefix(f"{NAME}: ")))
-            continue
-        default = served[0]
-        served = sorted(served, key=lambda path: _distance(path, default))
-        here = availability(adapter, version or adapter.versions[0], default)
-        served, absent = _implemented(adapter, version or adapter.versions[0], served)
-        dropped += absent if here.ok else []
-        if (unfit := unsuited(adapter, tls, read_only))[0]:
-            dropped.append(Dropped(default, *unfit))
-        elif not here.ok:
-            dropped.append(Dropped(default, here.reason, here.remedy))
-        elif adapter.floor:
-            floors.append((adapter, default))
-        else:
-            runner = language(adapter.language)
-            # What is ready quickly is tried first where the budget is short.
-            order = runner.start_s + runner.probe_warm_s[0]
-            baseline = None
-            if adapter == yours:
-                baseline = _with_given(adapter, _as_shipped(adapter, served, keyed), given)
-            elif not yours and engine in adapter.usual:
-                baseline = _as_shipped(adapter, served, keyed)
-            if not chosen:
-                served = []
-            if baseline is not None:
-                baselines[baseline.id] = YOURS if yours else USUAL
-                served = [*served[:1], baseline, *(path for path in served[1:])]
-            found += [(turn, order, adapter, path) for turn, path in enumerate(dict.fromkeys(served))]
-    found.sort(key=lambda item: item[:2])
-    names = _names([path for *_order, path in found] + [path for _adapter, path in floors], engine)
+        drains = adapter.floor and wanted.deployment == "server"
+        phase = msgspec.structs.replace(wanted.phase, scan=True) if drains else wanted.phase
+        reasons = [ineligible_reason(adapter, path, NAME, phase) for path in existing]
+        eligible = [path for path, reason in zip(existing, reasons, strict=True) if not reason]
+        if not eligible and (reason := next((each for each in reasons if each.strip()), "")):
+            self._dropped.append(Dropped(settings[0], reason.removeprefix(f"{NAME}: ")))
+        return _with_prepared_settings(eligible) if wanted.keyed else eligible
 
-    def planned(adapter: Adapter, path: AccessPath) -> PlannedPath:
-        return PlannedPath(path, adapter, (NAME,), names[path.id])  # one ranking, whatever the fetch form
+    def _add_tries(self, adapter: Adapter, paths: list[AccessPath], named: bool) -> None:
+        runner, keyed = language(adapter.language), self._wanted.keyed
+        # What is ready quickly is tried first where the budget is short.
+        order = runner.start_s + runner.probe_warm_s[0]
+        baseline = None
+        if adapter == self._yours:
+            baseline = _with_given(adapter, _as_shipped(adapter, paths, keyed), self._given)
+        elif not self._yours and self._wanted.engine in adapter.usual:
+            baseline = _as_shipped(adapter, paths, keyed)
+        tried = paths if named else []
+        if baseline is not None:
+            self._baselines[baseline.id] = YOURS if self._yours else USUAL
+            tried = [*tried[:1], baseline, *tried[1:]]
+        self._tries += [(turn, order, adapter, path) for turn, path in enumerate(dict.fromkeys(tried))]
 
-    tried = tuple(planned(adapter, path) for *_order, adapter, path in found)
-    if yours and not baselines:
-        why = next((each for each in dropped if each.path.driver == yours.driver), None)
+    def candidates(self) -> Candidates:
+        """What was found, the likely paths first. Errors: UsageError when `mine` is not among it."""
+        tries = sorted(self._tries, key=lambda item: item[:2])
+        found = [(adapter, path) for *_order, adapter, path in tries]
+        names = _names([path for _adapter, path in found + self._floors], self._wanted.engine)
+
+        def planned(adapter: Adapter, path: AccessPath) -> PlannedPath:
+            return PlannedPath(path, adapter, (NAME,), names[path.id])  # one ranking, whatever the fetch form
+
+        if self._yours and not self._baselines:
+            raise self._without_yours(self._yours)
+        tried, floors = (tuple(planned(*each) for each in listed) for listed in (found, self._floors))
+        return Candidates(tried, floors, tuple(self._dropped), self._baselines)
+
+    def _without_yours(self, yours: Adapter) -> UsageError:
+        why = next((each for each in self._dropped if each.path.driver == yours.driver), None)
         reason = why.reason if why else f"{yours.driver} does not serve this target"
-        raise UsageError(f"--mine {mine}: {reason}", (why.remedy if why else "") or "rowpath list drivers")
-    return Candidates(tried, tuple(planned(*floor) for floor in floors), tuple(dropped), baselines)
+        return UsageError(
+            f"--mine {self._wanted.mine}: {reason}", (why.remedy if why else "") or "rowpath list drivers"
+        )
 
 
 def _implemented(adapter: Adapter, version: str, served: list[AccessPath]) -> tuple[list[AccessPath], list[Dropped]]:
-    """Those whose implementation of the driver can run here, and the first path of each that cannot, dropped."""
+    """The paths whose implementation of the driver can run here, and the first path of each other one, dropped."""
     firsts = {path.get("implementation"): path for path in reversed(served)}
     here = {name: availability(adapter, version, path) for name, path in firsts.items()}
     absent = [Dropped(firsts[name], one.reason, one.remedy) for name, one in here.items() if not one.ok]
@@ -160,7 +208,7 @@ def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter,
 
 
 def _as_shipped(adapter: Adapter, served: list[AccessPath], keyed: bool) -> AccessPath:
-    """Of these paths the one that is most like the driver's own defaults; the first of several."""
+    """The path that is most like the driver's own defaults; the first of several."""
     defaults = shipped(adapter, keyed)
     return min(served, key=lambda path: sum(path.get(key) != value for key, value in defaults.items()))
 
@@ -188,34 +236,32 @@ def _check(what: str, names: Iterable[str], known: set[str]) -> None:
             raise UsageError(f"unknown {what} '{one}' in --{what}", suggest(one, tuple(sorted(known))))
 
 
-def _settings(
-    adapter: Adapter, engine: str, deployment: str, transport: str, tls: str, version: str, keyed: bool
-) -> list[AccessPath]:
-    wanted: dict[str, tuple[str, ...]] = {"engine": (engine,), "deployment": (deployment,)}
-    if version:
-        wanted["version"] = (version,)
-    if deployment == "server":
-        if transport not in adapter.coordinates.get("transport", ("tcp",)):
+def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
+    settings: dict[str, tuple[str, ...]] = {"engine": (wanted.engine,), "deployment": (wanted.deployment,)}
+    if wanted.version:
+        settings["version"] = (wanted.version,)
+    if wanted.deployment == "server":
+        if wanted.transport not in adapter.coordinates.get("transport", ("tcp",)):
             return []
-        wanted["transport"] = (transport,)
+        settings["transport"] = (wanted.transport,)
         offered = adapter.coordinates.get("tls", ())
         if offered:
-            wanted["tls"] = (tls if tls in offered else offered[0],)
+            settings["tls"] = (wanted.tls if wanted.tls in offered else offered[0],)
     for key in WHOLE_AXES:
         if key in adapter.coordinates:
-            wanted[key] = adapter.coordinates[key]
+            settings[key] = adapter.coordinates[key]
     for key in ("fetch", "result"):
         if key in adapter.coordinates:
-            wanted[key] = _sizes(adapter.coordinates[key])
+            settings[key] = _sizes(adapter.coordinates[key])
     statements = adapter.coordinates.get("statement", ())
-    if {"prepared", "text"} <= set(statements) and not keyed:
-        wanted["statement"] = tuple(mode for mode in statements if mode != "bound")  # there is nothing to bind
-    kind = ENGINES[engine]
+    if {"prepared", "text"} <= set(statements) and not wanted.keyed:
+        settings["statement"] = tuple(mode for mode in statements if mode != "bound")  # there is nothing to bind
+    kind = ENGINES[wanted.engine]
     if "none" in adapter.coordinates.get("durability", kind.durabilities):
-        wanted["durability"] = ("none",)  # an adapter may have to bring about any other
+        settings["durability"] = ("none",)  # an adapter may have to bring about any other
     if isinstance(kind, Stored):
-        wanted["storage"] = adapter.coordinates.get("storage", kind.storages)[:1]  # the tables are stored already
-    paths = lattice(adapter, wanted | {"placement": ("same",)}, complete=True)
+        settings["storage"] = adapter.coordinates.get("storage", kind.storages)[:1]  # the tables are stored already
+    paths = lattice(adapter, settings | {"placement": ("same",)}, complete=True)
     return [_as_given(path) for path in paths if path.get("access") in ("none", "sql")]
 
 

@@ -30,7 +30,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.probe import eligibility, parameters, process_list
 from rowpath.probe.access import open_access
 from rowpath.probe.budget import Budget
-from rowpath.probe.candidates import Candidates, candidates
+from rowpath.probe.candidates import Candidates, Wanted, candidates
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameters import KeyedQuery
 from rowpath.probe.placeholders import placeholders, refuse_unbound
@@ -205,10 +205,7 @@ def probe(
         probing = kind(found=found, journal=journal, progress=progress, seed=seed, **made)
         interrupted = probing.run(_command(options, asked.target))
         journal.write(EndRecord("interrupted" if interrupted else "complete"))
-        analysis = analyse(directory.path)
-        if analysis.probe is not None:
-            probing.write_snippets(analysis.probe)
-            analysis = analyse(directory.path)
+        analysis = analyse(directory.path, write_snippets=probing.write_snippets)
     return Outcome(directory, interrupted), analysis
 
 
@@ -221,17 +218,19 @@ def forget_unbegun(directory: RunDirectory) -> None:
 def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candidates:
     """What can be tried. Errors: UsageError when nothing can."""
     found = candidates(
-        target.engine,
-        target.deployment,
-        phase,
-        transport=target.transport,
-        tls=target.tls,
-        languages=options.languages,
-        drivers=options.drivers,
-        version=str(target.driver_file) if target.driver_file else "",
-        read_only=eligibility.read_only(target, options.in_place),
-        keyed=parameters.wanted(options),
-        mine=options.mine,
+        Wanted(
+            target.engine,
+            target.deployment,
+            phase,
+            transport=target.transport,
+            tls=target.tls,
+            languages=options.languages,
+            drivers=options.drivers,
+            version=str(target.driver_file) if target.driver_file else "",
+            read_only=eligibility.read_only(target, options.in_place),
+            keyed=parameters.wanted(options),
+            mine=options.mine,
+        )
     )
     if found.paths:
         return replace(found, dropped=tuple(_there(each, options.from_host) for each in found.dropped))
@@ -244,7 +243,7 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
 
 
 def _there(dropped: Dropped, host: str) -> Dropped:
-    """The same; what can be had is had on that host."""
+    """The dropped path, its reason named with the host that lacks something."""
     if not host or not dropped.remedy:
         return dropped
     return msgspec.structs.replace(dropped, reason=f"on host {host}: {dropped.reason}")

@@ -23,7 +23,7 @@ def block_s(budget: Budget, tried: Tried, lead_in_ms: float = 0.0) -> float:
 
 
 def of_full_set(budget: Budget, programs: WorkerPool, tried: Sequence[Tried]) -> tuple[list[float], list[float]]:
-    """Of each, in a full set: a block with its lead-in and rest, and a start with what warming up takes beyond one."""
+    """The seconds of each path in a full set: its block with lead-in and rest, and its start with warming up."""
     blocks_s = [block_s(budget, each, 0.0 if each.execution_ns > LONG_OPERATION_NS else LEAD_IN_MS) for each in tried]
     return blocks_s, [_start_s(budget, programs, each) for each in tried]
 

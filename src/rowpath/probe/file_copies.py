@@ -30,11 +30,11 @@ class Files:
 
     @property
     def size_bytes(self) -> int:
-        """Of all files together."""
+        """The size of all files together."""
         return sum(file.stat().st_size for file in self.all)
 
     def state(self) -> tuple[tuple[str, int, int], ...]:
-        """Names, sizes and times of change: the same before and after when no process wrote meanwhile."""
+        """Names, sizes and times of change: the same before and after when no process wrote in between."""
         return tuple((str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in self.all if not f.name.endswith("-shm"))
 
 
@@ -97,7 +97,7 @@ def allow_size(files: Files, allow_large: bool, ask: Callable[[str], bool]) -> N
 def copy(files: Files, to: Path) -> Path:
     """A copy of all its files under the new folder `to`; what to open there.
 
-    Errors: UsageError when someone wrote to it meanwhile, EnvironmentMissing when there is no room.
+    Errors: UsageError when a process wrote to it during the copy, EnvironmentMissing when there is no room.
     """
     refuse_locked(files)
     to.mkdir(mode=0o700, parents=True)

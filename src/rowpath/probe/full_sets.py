@@ -8,10 +8,11 @@ from dataclasses import replace
 from typing import Any, Literal, cast
 
 import msgspec
+from typing_extensions import override
 
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
-from rowpath.execution.run_context import RunContext
+from rowpath.execution.run_context import Instances, RunContext
 from rowpath.execution.set_runner import SetRunner
 from rowpath.execution.worker import Worker
 from rowpath.model.experiment import Experiment, Measure
@@ -42,24 +43,26 @@ class OnePhase:
         return self._of_floors if path.fetch_form == "drain" else self._of_paths
 
 
-class OneInstance:
+class OneInstance(Instances):
     """The user's own database, under every key. Nothing here can start, load, restart or stop it."""
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
 
+    @override
     def __getitem__(self, key: Key) -> Instance:
         return self._instance
 
+    @override
     def __contains__(self, key: Key) -> bool:
         return True
 
+    @override
     def pids(self) -> list[int]:
-        """None: no process of it is ours."""
         return []
 
+    @override
     def way_to(self, path: AccessPath) -> dict[str, Any]:
-        """Nothing in between."""
         return {}
 
 
@@ -72,7 +75,7 @@ class FullSets:
         self._start = start
 
     def run_sets(self, sets: int, budget: Budget) -> int:
-        """Up to this many sets of every batch, while they end before LATEST budgets; how many were complete.
+        """Run up to this many sets of every batch, while they end before LATEST budgets; how many were complete.
 
         Sets that take longer than was planned get fewer rounds: sets are what claims are made of.
         """

@@ -47,7 +47,7 @@ class ProbedInstance(Instance):
 
     @override
     def facts(self) -> dict[str, str]:
-        """Where it is, without any secret."""
+        """The server's URL without any secret."""
         return {"url": self.target.shown}
 
     @override
@@ -66,7 +66,7 @@ class ProbedServer(ProbedInstance):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """Where it listens and who logs in; with a driver of the user's own, what that driver understands."""
+        """The server's address and the login; with a driver of the user's own, what that driver understands."""
         target = self.target
         if target.driver_file is not None:
             login = {"user": target.user, "password": target.password}
@@ -111,7 +111,7 @@ class ProbedDatabase(ProbedInstance):
 
     @override
     def facts(self) -> dict[str, str]:
-        """Where it is, and what is opened."""
+        """The file, and whether it or a copy is opened."""
         return super().facts() | {"opened": "in place, read only" if self._in_place else "a copy"}
 
     def _free_copy(self) -> Path:

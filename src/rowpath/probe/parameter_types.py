@@ -102,7 +102,7 @@ def found(
 
 
 def without_names(types: ParameterTypes) -> ParameterTypes:
-    """The same with numbers in place of the names of indexes, which tell of the query."""
+    """The types with numbers in place of the names of indexes, which would show the query."""
     every = sorted({*types.plan_sent.indexes, *types.plan_column.indexes})
 
     def numbered(plan: PlanFacts) -> PlanFacts:

@@ -100,7 +100,7 @@ class KeyedQuery:
         write_rows(file, self.rows, self.columns)
 
     def first(self, rows: int) -> KeyedQuery:
-        """The same with only the first rows."""
+        """The query with only the first rows of its parameters."""
         return replace(self, rows=self.rows[:rows])
 
     def spelt(self, placeholder: str, percent: str = "%%") -> str:

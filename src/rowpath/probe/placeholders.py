@@ -97,7 +97,7 @@ def refuse_unbound(sql: str, engine: str) -> None:
 
 
 def _by_form(sql: str, engine: str) -> dict[str, list[tuple[int, int, str]]]:
-    """By form its placeholders: begin, end, and which parameter each takes."""
+    """The placeholders by form: begin, end, and the parameter that each takes."""
     found: dict[str, list[tuple[int, int, str]]] = {}
     for token, place in placed_tokens(sql, ENGINES[engine].probe.syntax or Syntax()):
         for form, pattern in _FORMS.items():

@@ -15,7 +15,7 @@ OPERATIONS = SETTLING + COUNTED
 
 
 def counted(worker: ThrottledWorker, work: PreparedPhase, directory: Path) -> CountedRecord | None:
-    """By a process that is not connected, as the journal has it, without where; None where nothing can be in between.
+    """Count through a process that is not connected; the record lacks its place. None where no proxy can be in between.
 
     Errors: RunnerFailure.
     """

@@ -24,7 +24,7 @@ class RowConsistency:
         self.touches_seen.add(touch & MASK64)
 
     def touches(self, _phase: object) -> RowConsistency:
-        """Itself: there is one phase."""
+        """This object: there is one phase."""
         return self
 
     def expected_of(self, spans: Iterable[tuple[int, int]]) -> frozenset[int] | None:
@@ -40,15 +40,15 @@ class RowConsistency:
         return expected is None or reply.failed > 0 or int(reply.touch, 16) in expected
 
     def rows(self, *_where: object) -> None:
-        """Not known."""
+        """None: a probe expects no number of rows."""
 
     def payload_bytes(self, *_where: object) -> None:
-        """Not known."""
+        """None: a probe expects no payload."""
 
 
 @dataclass
 class KeyedRowConsistency(RowConsistency):
-    """The same of a query with parameters: every operation delivers the rows of its own row of parameters.
+    """The consistency of a query with parameters: each operation delivers the rows of its own parameters.
 
     `delivery`: what the reference driver read of each; it counts once a path's whole pass has had the same sum.
     """

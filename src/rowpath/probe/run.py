@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -181,7 +181,7 @@ class ProbeRun(ProbedQuery):
                 search.tried[path_id].step = "full sets"
 
     def _single(self, search: Search) -> None:
-        """Only cold executions, one path after the other, as far as the budget goes."""
+        """Measure only cold executions, one path after the other, as far as the budget goes."""
         first = next(each for each in search.tried.values() if each.execution_ns)
         execution_s = first.execution_ns / 1e9
         self.limits.append(caveats.too_long(execution_s, self.budget.total_s))
@@ -239,7 +239,7 @@ class ProbeRun(ProbedQuery):
         write_paths(self.journal, bare)
 
     def _count(self, search: Search, members: list[str]) -> None:
-        """By processes of the search, which are there and warm: nothing of it is timed."""
+        """Count round trips through the search's processes, which are warm; nothing of it is timed."""
         for planned in (search.tried[path_id].planned for path_id in members):
             with (
                 contextlib.suppress(RunnerFailure, OSError, RowpathError),
@@ -279,7 +279,7 @@ class ProbeRun(ProbedQuery):
                 self.journal.write(verified)
 
     def _journal_parameter_types(self, search: Search) -> None:
-        """As which types parameters arrive, where the engine can say; of each driver its first prepared path."""
+        """Journal as which types parameters arrive, where the engine can tell; by each driver's first prepared path."""
         if self.keyed is None or "plan_cache_mode" not in ENGINES[self.access.target.engine].probe.prepared_settings:
             return
         first: dict[str, PlannedPath] = {}
@@ -328,8 +328,8 @@ class ProbeRun(ProbedQuery):
                 hint = f"cast the column to text in the query:  CAST({column.name} AS …)"
         return UsageError(f"no path delivered the query's rows: {text}", hint)
 
-    def write_snippets(self, probe: Probe) -> None:
-        """A program for the fastest path of each language, journalled and as a file.
+    def write_snippets(self, probe: Probe) -> Iterator[Snippet]:
+        """Write and yield a program for the fastest path of each language, journalled and as a file.
 
         It names its lines that differ from the same program for the baseline.
         """
@@ -342,12 +342,15 @@ class ProbeRun(ProbedQuery):
             if baseline is not None and (before := self._snippet(baseline)) is not None:
                 snippet = msgspec.structs.replace(snippet, changed=snippets.changed(before.text, snippet.text))
             self.journal.write(ProbeRecord(snippet=snippet))
-            (self.directory.path / snippet.file).write_text(self.scrubber.clean(snippet.text), encoding="utf-8")
+            (self.directory.path / snippet.file).write_text(snippet.text, encoding="utf-8")
+            yield snippet
 
     def _snippet(self, tried: TriedPath) -> Snippet | None:
         sql = REDACTED if self.options.redact_query else self.sql  # with its limit: what was found holds for that
         keyed = None if self.options.redact_query else self.keyed
-        return snippets.snippet(tried.name, tried.path, self.access.target, sql, self.columns, keyed)
+        made = snippets.snippet(tried.name, tried.path, self.access.target, sql, self.columns, keyed)
+        clean = self.scrubber.clean  # as the journal holds it
+        return made and msgspec.structs.replace(made, text=clean(made.text), run=clean(made.run))
 
 
 def _delivered(search: Search, tried: Tried) -> bool:

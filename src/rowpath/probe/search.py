@@ -77,11 +77,11 @@ class Search:
         return self.tried[path_id].planned.adapter.language
 
     def needed(self) -> list[str]:
-        """Who must end in full sets: the best of each language and the baselines; the most promising first."""
+        """The paths that must end in full sets: the best of each language and the baselines; the best first."""
         return needed(self._estimates(), self.language, self.baselines)
 
     def contested(self) -> list[str]:
-        """Whose blocks may still change who is needed, the most promising first; empty when it is decided."""
+        """The paths whose blocks may still change `needed`, the most promising first; empty when it is decided."""
         return contested(self._estimates(), self._kind_of, self.baselines)
 
     def _estimates(self) -> dict[str, Estimate]:
@@ -237,7 +237,7 @@ class Search:
                     tried.left = f"delivered different rows than {len(most)} other paths (digest {digest})"
 
     def _prove_minorities(self) -> None:
-        """Who is like a setting that delivered other rows than most is digested itself: it may differ from that."""
+        """Digest each path that is like a setting with other rows than most: it may differ from that setting."""
         for members in list(self.digests().values())[1:]:
             for tried in members:
                 if tried.by_touch:

@@ -28,13 +28,13 @@ class Estimate:
 
     @classmethod
     def of_try(cls, relative: float) -> Estimate:
-        """From one short try: cost ÷ the least cost of all tries."""
+        """Estimate from one short try: cost ÷ the least cost of all tries."""
         middle, doubt = math.log(relative), math.log(TRY_DOUBT)
         return cls(middle, middle - doubt, middle + doubt)
 
     @classmethod
     def of_rounds(cls, costs: Mapping[int, float], anchor: Mapping[int, float]) -> Estimate | None:
-        """From interleaved blocks by round: the median of the within-round ratios to the anchor, its interval around.
+        """Estimate from interleaved blocks: the median of the within-round ratios to the anchor, with its interval.
 
         None when the two share no round.
         """
@@ -85,9 +85,9 @@ def survivors(estimates: Mapping[str, Estimate], keep: int, protected: Iterable[
 
 
 def contested(estimates: Mapping[str, Estimate], kind: Kind, baselines: Container[str]) -> list[str]:
-    """Of each kind that is undecided its best and its challengers, which may be faster; best first.
+    """The best of each undecided kind and its challengers, which may be faster; best first.
 
-    A baseline challenges nobody: it is in the full sets, which decide between it and the best.
+    A baseline challenges no path: it is in the full sets, which decide between it and the best.
     """
     ordered = sorted(estimates, key=lambda name: estimates[name].middle)
     found: set[str] = set()
@@ -108,7 +108,7 @@ def needed(estimates: Mapping[str, Estimate], language: Kind, baselines: Contain
 
 
 def going_on(estimates: Mapping[str, Estimate], language: Kind, protected: Iterable[str]) -> list[str]:
-    """Of each language the better half, without who is surely behind its best; best first."""
+    """The better half of each language, without paths that are surely behind its best; best first."""
     guarded = set(protected)
     kept: list[str] = []
     for names in grouped(sorted(estimates, key=lambda name: estimates[name].middle), language).values():

@@ -60,11 +60,11 @@ def drivers(tried: Iterable[Tried]) -> int:
 
 
 def kind_of(planned: PlannedPath) -> str:
-    """Its language, and whether it delivers rows: paths of one kind are rivals."""
+    """The path's language, and whether it delivers rows: paths of one kind are rivals."""
     return f"{planned.adapter.language} {'rows' if planned.path.fetch_form == 'row' else 'other'}"
 
 
 def without(listed: Iterable[str], others: Iterable[str]) -> list[str]:
-    """Those that are not among the others, in their order."""
+    """The names that are not among the others, in their order."""
     gone = set(others)
     return [each for each in listed if each not in gone]

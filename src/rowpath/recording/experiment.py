@@ -1,4 +1,4 @@
-"""Paths of an experiment onto a tape: each phase's operations with every row of its parameters, on a server of ours."""
+"""Paths of an experiment onto a tape: each phase's operations with every row of its parameters, on a private server."""
 
 from __future__ import annotations
 

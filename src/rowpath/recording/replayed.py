@@ -64,7 +64,7 @@ def _named(header: Header, name: str, recorded: Experiment) -> tuple[Selection, 
 
 
 def _with_drivers(paths: tuple[Selection, ...], engine: str, filters: Filters) -> tuple[Selection, ...]:
-    """With a path of each driver that is asked for, recorded or not: the tape says what it lacks."""
+    """Add a path for each requested driver, recorded or not: the tape says what it lacks."""
     known = {driver for selection in paths for driver in selection.wanted.get("driver", ())}
     language: tuple[str, ...] = filters.get("language", ("*",))
     more = tuple(

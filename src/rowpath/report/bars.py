@@ -53,7 +53,7 @@ def block(share: float, width: int) -> str:
 
 
 def log_scale(values: Sequence[float]) -> Callable[[float], float]:
-    """From a value to its share of a logarithmic axis that ends at the greatest of these."""
+    """The function from a value to its share of a logarithmic axis that ends at the greatest of these."""
     least = min(values, default=1.0) / BEFORE_FASTEST
     span = math.log(max(values, default=1.0) / least)
     return lambda value: math.log(value / least) / span

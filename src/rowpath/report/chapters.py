@@ -61,7 +61,7 @@ def section_key(*parts: str) -> str:
 
 
 def across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
-    """Those over several phases; of a probe first its own."""
+    """The chapters over several phases; of a probe, its own first."""
     workloads = dict.fromkeys(ranking.workload for ranking in analysis.rankings)
     sections = [
         Section(
@@ -99,7 +99,7 @@ def across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
 
 
 def mixed_load_chapters(analysis: Analysis) -> tuple[Section, ...]:
-    """Those about client groups at work at once."""
+    """The chapters about client groups at work at once."""
     if analysis.mixed_load is None:
         return ()
     openings = mixed_load_drawing.openings(analysis.mixed_load)

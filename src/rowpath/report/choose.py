@@ -117,7 +117,7 @@ def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
 
 
 def _leading_first(analysis: Analysis) -> Analysis:
-    """The same with what answers the question before other rankings."""
+    """The analysis with the rankings that answer the question first."""
     leading = {(each.workload, each.phase, each.regime, each.comparison): None for each in analysis.answer.phases}
     phases = [*dict.fromkeys(each[:2] for each in leading)]
 
@@ -209,7 +209,7 @@ class _Data:
         }
 
     def _names_without_row(self, kept: Sequence[Point]) -> dict[int, str]:
-        """By number; the others stand in their rows on the page."""
+        """The names by number of paths that have no row of their own on the page."""
         with_row = {path_id for path_id, _workload, _phase in self.hrefs}
         return {
             self.numbers.get(point.key[0], -1): fmt.clean(point.name) for point in kept if point.key[0] not in with_row

@@ -164,7 +164,7 @@ def changed_rows(comparison: Comparison) -> list[ComparedRow]:
 
 
 def _worst(rows: Iterable[ComparedRow], outcome: str) -> list[ComparedRow]:
-    """Of each path with that outcome the row that changed most."""
+    """The row that changed most, of each path with that outcome."""
     found: dict[str, ComparedRow] = {}
     for row in rows:
         if row.outcome == outcome and row.ratio:

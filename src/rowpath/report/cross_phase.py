@@ -177,7 +177,7 @@ def cost_model_chart(models: tuple[CostModel, ...]) -> Chart | None:
 
 
 def cost_model_sentence(models: tuple[CostModel, ...]) -> str:
-    """Between which paths the cost of a row lies, and that of an operation."""
+    """The paths with the least and the greatest cost of a row, and of an operation."""
     parts = []
     for what, known in (
         ("an operation", [(each.operation, each.name) for each in models if each.operation.known]),

@@ -21,7 +21,7 @@ ONE_CORE = "Client and server share one core: a sender keeps it until it waits, 
 
 
 def lines(one: Explanation) -> Iterator[Text]:
-    """At most twelve lines; of an explanation without hops why there are none, where they were wanted."""
+    """At most twelve lines about the hops; why there are none, where they were wanted."""
     if one.no_hops:
         yield Text(fmt.clean(f"{'':<8}hops: unknown: {one.no_hops}"), style="dim")
     if one.hops is None:

@@ -20,7 +20,7 @@ def write_export(export: object, file: TextIO) -> None:
 
 
 def schema_of(form: type[msgspec.Struct], title: str, version: int) -> dict[str, Any]:
-    """Its JSON Schema: every field is always there, none but those described."""
+    """The JSON Schema of a form: every field is always there, and no other."""
     made = msgspec.json.schema(form)
     for definition in made["$defs"].values():
         if definition.get("type") == "object":

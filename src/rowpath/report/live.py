@@ -202,6 +202,6 @@ class LiveProgress(Progress):
         return Group(Text(f"{self._where} · {self._left()}", style="bold"), table)
 
     def _cold(self, operation: Operation) -> Operation:
-        """The same operation in the regime in which it was measured, while it is warming up."""
+        """The operation in the regime in which it was last measured, for while it is warming up."""
         known = [each for each in self._figures if each[:2] == operation[:2]]
         return known[-1] if known else operation

@@ -79,7 +79,7 @@ def _percentiles(found: Latency) -> tuple[Point, ...]:
 
 
 def latency_sentence(figures: Sequence[GroupFigures]) -> str:
-    """Whose 99th percentile is the longest, and how far from its median."""
+    """The group with the longest 99th percentile, and how far that is from its median."""
     known = [
         (found.p99_ns, found.p50_ns, each)
         for each in figures
@@ -118,7 +118,7 @@ def rate_search_chart(search: RateSearch) -> Chart | None:
 
 
 def rate_search_sentence(search: RateSearch) -> str:
-    """Up to which rate the bound was kept."""
+    """The highest rate at which the bound was kept."""
     who = f"{fmt.clean(search.client_group)} on {fmt.clean(search.name)}"
     if search.highest_per_s is None:
         return f"No rate that was tried kept the bound: {who}."
@@ -155,7 +155,7 @@ def _ratio_bar(name: str, each: GroupRatio | BackupEffect, note: str = "") -> Pl
 
 
 def ratios_sentence(found: Sequence[GroupRatio]) -> str:
-    """Between what the server's rates lie, relative to embedded."""
+    """The range of the server's rates, relative to embedded."""
     if not found:
         return ""
     low, high = (chosen(found, key=lambda each: each.ratio) for chosen in (min, max))

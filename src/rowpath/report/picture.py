@@ -19,7 +19,7 @@ PARTS = {"client": "client CPU", "server": "server CPU", "waiting": "waiting"}
 
 
 class Mark(Frozen, frozen=True):
-    """Beside a row: the findings about its path."""
+    """A mark beside a row: the findings about its path."""
 
     href: str
     severity: str
@@ -249,7 +249,7 @@ HOW_TO_READ_RATES = (
 
 
 def _provisional(own: Bar, bars: Sequence[Bar]) -> str:
-    """Where all are provisional, the line of trust says it once for all."""
+    """`provisional` unless all are: then the line of trust says it once."""
     return "provisional" if own.provisional and not all(each.provisional for each in bars) else ""
 
 

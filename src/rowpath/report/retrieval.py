@@ -136,7 +136,7 @@ def block_sizes_chart(found: tuple[BlockSizes, ...]) -> Chart | None:
 
 
 def block_sizes_sentence(found: tuple[BlockSizes, ...]) -> str:
-    """From which size on larger blocks gain nothing on any path."""
+    """The size from which larger blocks gain nothing on any path."""
     known = [(each.enough, fmt.clean(each.name)) for each in found if each.enough is not None]
     if not known:
         return ""

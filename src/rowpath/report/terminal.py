@@ -125,7 +125,7 @@ def _leading(every: Sequence[PhaseAnswer | GroupAnswer], rows: int) -> list[Phas
 
 
 def _without_common(answers: Sequence[PhaseAnswer | GroupAnswer]) -> list[PhaseAnswer | GroupAnswer]:
-    """The same, without what all comparisons have in common."""
+    """The answers without what all comparisons have in common."""
     parts = [each.comparison.split(", ") for each in answers if isinstance(each, PhaseAnswer)]
     common = [part for part in parts[0] if all(part in each for each in parts)] if len(parts) > 1 else []
     return [
@@ -139,7 +139,7 @@ def _without_common(answers: Sequence[PhaseAnswer | GroupAnswer]) -> list[PhaseA
 
 
 def shared(counts: Sequence[int], rows: int) -> list[int]:
-    """`rows` split among pictures of these many bars: alike, and what one does not need goes to the others."""
+    """`rows` split among pictures of these many bars: equal parts, and what one does not need goes to the others."""
     given = [0] * len(counts)
     while sum(given) < rows and any(have < count for have, count in zip(given, counts, strict=True)):
         wanting = [at for at, count in enumerate(counts) if given[at] < count]

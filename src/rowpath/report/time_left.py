@@ -79,7 +79,7 @@ class TimeLeft:
 
 
 class TimeLeftOfBudget:
-    """The same of a search with a time as its only plan, and of the sets that end it."""
+    """The time left of a search that is planned only by its time, and of the sets that end it."""
 
     def __init__(self, most_s: float, now_s: float) -> None:
         self._ends_s = now_s + most_s

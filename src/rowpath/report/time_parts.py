@@ -39,7 +39,7 @@ def chapters(analysis: Analysis) -> tuple[Section, ...]:
 
 
 def sentences(found: list[Explanation]) -> str:
-    """Those of the fastest paths, each with its path's name where there are several."""
+    """The sentences about the fastest paths, each with its path's name where there are several."""
     fastest = sorted(found, key=lambda one: one.operation_ns)[:SENTENCES]
     return " ".join(fmt.clean(f"{one.name}: {sentence(one)}" if len(found) > 1 else sentence(one)) for one in fastest)
 

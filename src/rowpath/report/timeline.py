@@ -156,5 +156,5 @@ def _cell(series: Series, at: int) -> str:
 
 
 def least(quantity: str) -> float:
-    """From where on something is worth showing: failures and stalls are rare."""
+    """The least value that is worth showing: failures and stalls are rare."""
     return {"failed": 1.0, "stall": STALL_SHOWN_NS}.get(quantity, 0.0)

@@ -130,7 +130,7 @@ def most_clients(adapter: Adapter) -> int:
 
 
 def too_many(adapter: Adapter, clients: int) -> str:
-    """Why one process of the adapter's runner cannot have so many clients; empty when it can."""
+    """Why one process of the adapter's runner cannot have this many clients; empty when it can."""
     at_most = most_clients(adapter)
     if not at_most or clients <= at_most:
         return ""

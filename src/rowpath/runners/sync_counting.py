@@ -10,7 +10,7 @@ from rowpath.runners.toolchains import c
 
 
 def means() -> str:
-    """By which means syncs are counted here, the library being built; `unavailable: …` where they are not."""
+    """The means by which syncs are counted here, after building the library; else `unavailable: …`."""
     found = syncs.probe()
     if found == syncs.MEANS:
         try:

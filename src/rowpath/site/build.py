@@ -59,7 +59,7 @@ def build(
 
 
 def _agreeing(examined: Sequence[Examined]) -> list[Examined]:
-    """The same, with a problem for each run whose rows are not those of most runs of the same data."""
+    """The runs, with a problem for each whose rows are not those of most runs of the same data."""
     delivered: dict[tuple[str, str], list[str]] = {}
     for each in examined:
         if each.run and not each.problems:

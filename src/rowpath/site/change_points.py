@@ -51,7 +51,7 @@ def shifts(values: Sequence[float], errors: Sequence[float]) -> list[Shift]:
 
 
 def significant(families: Sequence[Sequence[Shift]], tested: int) -> list[list[Shift]]:
-    """Of each series the shifts that hold after Holm's correction over all `tested` series, and exceed 2 %."""
+    """The shifts of each series that hold after Holm's correction over all `tested` series, and exceed 2 %."""
     found = [shift for family in families for shift in family]
     most = [shift.p_value for shift in found]
     verdicts = holm([*most, *[1.0] * max(0, tested - len(found))])[: len(found)]

@@ -155,7 +155,7 @@ class Site:
 
     @property
     def left_out(self) -> list[tuple[str, str]]:
-        """Name and reasons of every run that was refused; where it lies is nobody's business."""
+        """Name and reasons of every run that was refused; its directory stays private."""
         return [
             (Path(each.directory).name, "; ".join(each.problems).replace(each.directory, Path(each.directory).name))
             for each in self.refused
@@ -216,7 +216,7 @@ class Site:
         )
 
     def works(self, standing_of: Iterable[tuple[Standing, list[Bar]]]) -> list[tuple[Link, str, Row]]:
-        """For each of these bars its experiment, its phase and its row among all bars of that phase."""
+        """The experiment, the phase, and the row among all bars of the phase, for each of these bars."""
         found = []
         for standing, bars in standing_of:
             every = list(standing.phase.bars)
@@ -248,7 +248,7 @@ class Site:
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], list[History]]:
-        """By driver the histories that are drawn: those with a change, and of each phase the fastest path's."""
+        """The histories that are drawn, by driver: those with a change, and the fastest path's of each phase."""
         long = [each for each in self.histories if len(each.points) >= LEAST_RUNS]
         of_phases = grouped(long, lambda each: (each.driver, each.experiment, each.where, each.machine))
         leading = {id(min(each, key=_level)) for each in of_phases.values()}

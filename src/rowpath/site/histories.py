@@ -54,7 +54,7 @@ def histories(runs: Sequence[SiteRun], machines: Mapping[Machine, str]) -> list[
 
 
 def _by_path(ones: Iterable[_One]) -> dict[str, list[_One]]:
-    """By path without its versions; where one run measured several versions of an engine, by those too."""
+    """Group by path without its versions; where one run measured several versions of an engine, by those too."""
     found: dict[str, list[_One]] = {}
     for key, mine in grouped(ones, lambda one: one.path.key).items():
         if len({(one.run.id, one.path.version) for one in mine}) == len(mine):
@@ -76,7 +76,7 @@ def _measured(runs: Sequence[SiteRun]) -> Iterator[tuple[_Place, _One]]:
 
 
 def _nothing(runs: Sequence[SiteRun], machine: Machine) -> dict[str, list[_One]]:
-    """By key, the loops that reach no engine: what is left as a reference where no path stayed the same."""
+    """The loops that reach no engine, by key: the reference where no path stayed the same."""
     every: list[_One] = []
     for run in runs:
         if run.machine == machine:

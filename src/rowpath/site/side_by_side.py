@@ -89,7 +89,7 @@ def _level(timed: Timed) -> float:
 
 
 def _cell(runs: list[tuple[SiteRun, dict[str, Timed]]], key: str, reference: str) -> OnMachine | None:
-    """From the newest run that has both."""
+    """The comparison from the newest run that has both."""
     for run, paths in runs:
         if key in paths and reference in paths:
             one, other = paths[key].set_ns, paths[reference].set_ns

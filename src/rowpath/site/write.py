@@ -12,7 +12,7 @@ LISTED = ".rowpath-site"  # which files a build wrote, one a line
 
 
 def prepare(site: Path) -> None:
-    """The directory, made where it is missing; UsageError where files lie in it that no build of ours wrote."""
+    """The directory, made where it is missing; UsageError where it holds files that no build of Rowpath wrote."""
     if site.exists() and not site.is_dir():
         raise UsageError(f"{site} is a file", "name a directory with -o SITE")
     if (site / "index.html").exists() and not (site / LISTED).exists():

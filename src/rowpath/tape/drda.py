@@ -98,7 +98,7 @@ def terms(body: bytes) -> Iterator[tuple[int, int, int]]:
     while at < len(body):
         size, code = int.from_bytes(body[at : at + 2], "big"), int.from_bytes(body[at + 2 : at + 4], "big")
         begin, end = at + 4, at + size
-        if size > LONGEST:  # so many more bytes have the length; none: up to the end
+        if size > LONGEST:  # this many more bytes have the length; none: up to the end
             begin = at + (size & LONGEST)
             end = begin + int.from_bytes(body[at + 4 : begin], "big") if begin > at + 4 else len(body)
         if end < begin or end > len(body):

@@ -218,7 +218,7 @@ class Conversation:
         return one.failed
 
     def _status(self, payload: bytes) -> int:
-        """Of a packet OK, or of one that ends rows."""
+        """The status in a packet OK, or in one that ends rows."""
         at = 1
         if payload[0] == OK or self._flags & DEPRECATE_EOF:
             _affected, at = number(payload, at)

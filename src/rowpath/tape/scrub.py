@@ -73,7 +73,7 @@ class Scrub:
         return head + point + self.number(fraction)
 
     def hexadecimal(self, value: bytes) -> bytes:
-        """Of a UUID, or of bytes written so."""
+        """Scrub a UUID, or bytes written so."""
         dice = self.dice(value)
         prefix = b"\\x" if value.startswith(b"\\x") else b""
         digits = b"0123456789abcdef"

@@ -59,7 +59,7 @@ def _string(value: str) -> bytes:
 
 
 def _or_infinite(encode: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
-    """The same for a date or time that may be infinite: a float."""
+    """The encoder of a date or time that may be infinite: a float."""
 
     def encoded(value: Any) -> bytes:
         return _tagged(b"X", b"inf" if value > 0 else b"-inf") if isinstance(value, float) else encode(value)

@@ -55,13 +55,13 @@ class Touches:
         return self.expected_of([(first, operations)])
 
     def expected_of(self, spans: list[tuple[int, int]]) -> frozenset[int] | None:
-        """The same for spans (first, operations) together: one for each client."""
+        """The sums that spans (first, operations) may have together: one span for each client."""
         if not self._sums:
             return None
         return frozenset(sum(_between(sums, *span) for span in spans) & MASK64 for sums in self._sums)
 
     def expected_in_regions(self, regions: list[tuple[int, int, int]]) -> frozenset[int] | None:
-        """The same for clients that each go through rows of their own again and again: (first, rows, operations)."""
+        """The sums for clients that each repeat rows of their own: (first, rows, operations)."""
         if not self._sums:
             return None
         found = []

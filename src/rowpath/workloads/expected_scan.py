@@ -32,7 +32,7 @@ VARIANTS: tuple[tuple[bool, codec.LengthUnit], ...] = (
 
 
 def variants(columns: Iterable[Column], ascii_only: bool) -> tuple[tuple[bool, codec.LengthUnit], ...]:
-    """Those that can make a difference for rows of these columns."""
+    """The variants that can make a difference for rows of these columns."""
     some = VARIANTS[:2] if ascii_only else VARIANTS
     return some if any(column.type == "char" for column in columns) else some[::2]
 
@@ -123,7 +123,7 @@ class WholeTable:
 
 @lru_cache(maxsize=64)
 def whole_table(table: Table, columns: tuple[Column, ...]) -> WholeTable:
-    """The same object for the same table and columns: no engine's truth adds up what another's has."""
+    """The same object for the same table and columns: engines share it."""
     return WholeTable(table, columns)
 
 

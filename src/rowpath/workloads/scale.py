@@ -29,7 +29,7 @@ def at_scale(workload: Workload, scale: float) -> Workload:
 
 
 def all_at_scale(workloads: Mapping[str, Workload], scale: float) -> dict[str, Workload]:
-    """Those of the workloads that have a scale at this one (0: each at its own default). UsageError as `at_scale`."""
+    """The workloads, those with a scale at this one (0: each at its own default). UsageError as `at_scale`."""
     return {name: at_scale(workload, scale) for name, workload in workloads.items()}
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from rowpath.explain.hop_blocks import stamping_environment
 from rowpath.machine.counters import call_stamps
 from rowpath.machine.counters.call_stamps import Call, Kind
-from rowpath.runners import call_stamping
 from rowpath.runners.toolchains import c
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
@@ -59,7 +59,7 @@ sys.stdin.readline()
 
 @contextmanager
 def talking(file: Path) -> Iterator[subprocess.Popen[str]]:
-    environment = os.environ | call_stamping.environment(file)
+    environment = os.environ | stamping_environment(file)
     words = [sys.executable, "-c", TALK]
     with subprocess.Popen(words, stdin=-1, stdout=-1, text=True, env=environment) as process:
         try:

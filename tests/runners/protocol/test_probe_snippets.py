@@ -16,7 +16,7 @@ from rowpath.machine.directories import build_dir
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import ColumnSpec, Phase
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.candidates import candidates
+from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameters import KeyedQuery, given_by_options, keyed
 from rowpath.probe.snippets import c_text, java_text, python_text, snippet
@@ -52,7 +52,7 @@ def settings(engine: str, deployment: str, with_parameters: bool = False) -> lis
     paths = [
         path
         for drivers in ((), only_named)
-        for path in candidates(engine, deployment, phase, keyed=with_parameters, drivers=drivers).paths
+        for path in candidates(Wanted(engine, deployment, phase, keyed=with_parameters, drivers=drivers)).paths
     ]
     defaults: dict[str, PlannedPath] = {}
     seen: set[tuple[str, str, str]] = set()
@@ -296,7 +296,7 @@ from pyarrow import feather, parquet
 def test_every_server_and_embedded_engine_has_templates_for_all_of_its_drivers() -> None:
     for engine, deployment in (("h2", "server"), ("h2", "embedded"), ("derby", "embedded"), ("mysql", "server")):
         target = Target(engine, deployment, host="h", port=1, path=Path("/x"), shown="…")
-        for planned in candidates(engine, deployment, Phase("query", "query", "SELECT 1")).paths:
+        for planned in candidates(Wanted(engine, deployment, Phase("query", "query", "SELECT 1"))).paths:
             made = snippet(planned.name, planned.path.as_dict(), target, "SELECT 1", COLUMNS)
             assert made and made.text and made.run, planned.name
 
@@ -314,7 +314,7 @@ def test_a_binary_copy_reads_columns_of_any_type(folder: Path) -> None:
     )
     with started("postgresql") as instance:
         target = server("postgresql", instance.options(AccessPath.of({"engine": "postgresql", "transport": "tcp"})))
-        found = candidates("postgresql", "server", Phase("query", "query", sql)).paths
+        found = candidates(Wanted("postgresql", "server", Phase("query", "query", sql))).paths
         wanted = {"driver": "psycopg", "fetch": "copy", "format": "binary"}
         planned = next(one for one in found if wanted.items() <= one.path.as_dict().items())
         made = snippet(planned.name, planned.path.as_dict(), target, sql, COLUMNS)

@@ -141,7 +141,7 @@ def _crossover(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
 
 
 def _line(evidence: Evidence, selector: Selector) -> size_sweep.Line | None:
-    """Of the lines that match, the one that is lowest in the middle of the sweep."""
+    """The matching line that is lowest in the middle of the sweep."""
     sizes = sorted(size_sweep.sizes_of(evidence).values())
     lines = [
         line

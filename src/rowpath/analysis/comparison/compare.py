@@ -174,7 +174,7 @@ def _candidates(
 
 
 def _drifts(candidates: list[_Candidate]) -> dict[tuple[str, str], Drift]:
-    """By regime and metric: how far paths moved in which nothing differs."""
+    """How far paths moved in which nothing differs, by regime and metric."""
     groups = dict.fromkeys(each.group for each in candidates if not each.row.counted)
     return {
         group: drift_of(

@@ -42,7 +42,7 @@ class Measured:
 
     @property
     def logarithms(self) -> tuple[tuple[float, ...], ...]:
-        """By run, the logarithm of each set's value; none where one is 0."""
+        """The logarithm of each set's value, by run; empty where a value is 0."""
         if any(value <= 0 for run in self.by_run for value in run):
             return ()
         return tuple(tuple(map(math.log, run)) for run in self.by_run)

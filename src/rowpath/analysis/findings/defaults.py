@@ -156,7 +156,7 @@ def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _settings(evidence: Evidence) -> dict[str, dict[str, object]]:
-    """By path id: the effective settings of its last connection."""
+    """The effective settings of each path's last connection, by path id."""
     found: dict[str, dict[str, object]] = {}
     for worker in evidence.journal.all(WorkerRecord):
         settings = worker.facts.get("settings")

@@ -30,7 +30,7 @@ STOLEN = "of one core's time stolen by the host"
 
 
 def disturbed_blocks(evidence: Evidence) -> Iterator[Finding]:
-    """Blocks in which somebody else had the measured cores: who, for how long, and what leaving them out changed."""
+    """Blocks in which another process had the measured cores: which, how long, and what leaving them out changed."""
     samples = evidence.journal.all(SampleRecord)
     hit = [sample for sample in samples if sample.disturbed]
     if not hit:

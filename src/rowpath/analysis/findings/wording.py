@@ -42,7 +42,7 @@ def ratio_text(ratio: float | None, low: float | None, high: float | None, sets:
 
 
 def interval_text(interval: Interval) -> str:
-    """The same of an estimate, however many sets it is from."""
+    """An estimate's ratio with its interval, however many sets it is from."""
     return ratio_text(*interval.ratios)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.mixed_load import values
 from rowpath.analysis.mixed_load.model import AcknowledgedCheck, BackupEffect, BackupFigures
 from rowpath.analysis.mixed_load.stages import StageRun
@@ -13,12 +13,9 @@ from rowpath.analysis.mixed_load.values import interval
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, KillRecord
 from rowpath.model.grouping import grouped
 
-if TYPE_CHECKING:
-    from rowpath.analysis.evidence import Evidence
-
 
 def backups(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupFigures]:
-    """By path, stage and way; one that could not be restored is a failed one."""
+    """The figures of backups by path, stage and way; a backup that could not be restored counts as failed."""
     every = (backup for run in runs for backup in run.backups)
     found = grouped(every, lambda record: (record.path_id, record.stage, record.way))
     for (path_id, stage, way), records in found.items():
@@ -26,7 +23,7 @@ def backups(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupFigures]
         for record in records:
             if record.ok:
                 by_set.setdefault(record.set, []).append((record.ended_ns - record.begun_ns) / 1e9)
-        seconds = interval(evidence, [statistics.fmean(lasted) for lasted in by_set.values()])
+        seconds = interval([statistics.fmean(lasted) for lasted in by_set.values()], evidence.cells.confidence)
         bad = [record for record in records if not (record.ok or record.stopped) or record.restored is False]
         sizes = [record.kept_bytes for record in records if record.kept_bytes]
         yield BackupFigures(
@@ -47,7 +44,7 @@ def backups(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupFigures]
 
 
 def effects(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupEffect]:
-    """By path, stage and group, where there is a stage with the same work and no backup."""
+    """The effects of backups by path, stage and group, where a stage has the same work and no backup."""
     inside = {
         (each.path.path_id, each.stage, each.client_group): each.values
         for each in evidence.group_values
@@ -55,7 +52,7 @@ def effects(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupEffect]:
     }
     by_key = {run.key: run for run in runs}
     for each in (each for each in evidence.group_values if each.metric == "backup_effect"):
-        ratio = interval(evidence, each.values.values())
+        ratio = interval(each.values.values(), evidence.cells.confidence)
         against = {
             number: values.reference(by_key[number, each.path.path_id, each.stage], runs) for number in each.values
         }
@@ -80,7 +77,7 @@ def effects(evidence: Evidence, runs: list[StageRun]) -> Iterator[BackupEffect]:
 
 
 def checks(evidence: Evidence) -> Iterator[AcknowledgedCheck]:
-    """By path and occasion."""
+    """The checks of acknowledged writes by path and occasion."""
     found = grouped(evidence.journal.all(AcknowledgedRecord), lambda record: (record.path_id, record.when))
     for (path_id, when), records in found.items():
         kills: list[KillRecord] = evidence.journal.all(KillRecord) if when == "kill" else []

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.mixed_load import backups, on_hosts, values
 from rowpath.analysis.mixed_load.model import (
     DirectoryCopy,
@@ -25,9 +25,6 @@ from rowpath.analysis.mixed_load.values import interval
 from rowpath.journal.mixed_load_records import ClientGroupRecord, CountedFailure, DirectoryCopyRecord
 from rowpath.model import histogram
 from rowpath.model.grouping import grouped
-
-if TYPE_CHECKING:
-    from rowpath.analysis.evidence import Evidence
 
 # Coordinates in which an embedded path and one behind a server may differ and still be the same otherwise.
 DEPLOYED = ("deployment", "driver", "version", "transport", "tls", "processes", "placement")
@@ -63,7 +60,7 @@ def _figures(evidence: Evidence, runs: list[StageRun]) -> Iterator[GroupFigures]
     missed = values.withheld(runs)
     for (path_id, stage, group), every in found.items():
         records = [record for record in every if not record.cut] or every
-        rate = interval(evidence, [record.rate_per_s for record in records if record.rate_per_s])
+        rate = interval([record.rate_per_s for record in records if record.rate_per_s], evidence.cells.confidence)
         first = records[0]
         open_loop = first.pacing != "closed"
         reached = (path_id, stage, group) not in missed
@@ -113,7 +110,7 @@ def latency(kept: Iterable[Mapping[str, int]]) -> Latency:
 
 
 def _failures(records: list[ClientGroupRecord]) -> tuple[CountedFailure, ...]:
-    """By kind and code over all sets, the most frequent first; the first text of each."""
+    """The failures of all sets by kind and code, the most frequent first; each with its first text."""
     every = (failure for record in records for failure in record.failures)
     listed = (
         CountedFailure(kind, code, alike[0].text, sum(failure.count for failure in alike))
@@ -131,9 +128,11 @@ def _all(found: Iterable[bool | None]) -> bool | None:
 def _stages(evidence: Evidence, runs: list[StageRun]) -> Iterator[StageFigures]:
     found = grouped((run for run in runs if run.seconds), lambda run: (run.record.path_id, run.record.stage))
     metrics = ("client_cpu", "server_cpu", "traffic", "traffic_each", "traffic_in_backup")
-    by_stage = {metric: values.of_stages(evidence, metric) for metric in metrics}
+    by_stage = {metric: values.of_stages(evidence.group_values, metric) for metric in metrics}
     for key, together in found.items():
-        means = {metric: interval(evidence, by_stage[metric].get(key, {}).values()) for metric in metrics}
+        means = {
+            metric: interval(by_stage[metric].get(key, {}).values(), evidence.cells.confidence) for metric in metrics
+        }
         figure = {metric: each.ratio if each else None for metric, each in means.items()}
         traffic = means["traffic"]
         yield StageFigures(
@@ -160,7 +159,9 @@ def _ratios(evidence: Evidence) -> Iterator[GroupRatio]:
             if not _deployed_apart(server, embedded):
                 continue
             shared = sorted(server.values.keys() & embedded.values.keys())
-            ratio = interval(evidence, [server.values[number] / embedded.values[number] for number in shared])
+            ratio = interval(
+                [server.values[number] / embedded.values[number] for number in shared], evidence.cells.confidence
+            )
             if ratio is not None:
                 yield GroupRatio(
                     server.stage, server.client_group, server.path.name, embedded.path.name, *ratio.ratios, ratio.sets
@@ -189,7 +190,7 @@ def _move(record: DirectoryCopyRecord) -> DirectoryCopy:
 
 
 def _rate_searches(evidence: Evidence) -> Iterator[RateSearch]:
-    """Of several searches the lowest result: what held each time."""
+    """The rate searches by path and group; the lowest result of several sets, the rate that held each time."""
     highest = {
         (each.path.path_id, each.client_group): each.values
         for each in evidence.group_values

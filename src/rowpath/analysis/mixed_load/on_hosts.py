@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.mixed_load.model import HostsStart, HostWork
 from rowpath.analysis.mixed_load.stages import StageRun
 from rowpath.journal.mixed_load_records import HostsStartRecord, HostStart
 from rowpath.model.grouping import grouped
-
-if TYPE_CHECKING:
-    from rowpath.analysis.evidence import Evidence
 
 
 def works(evidence: Evidence, runs: list[StageRun]) -> Iterator[HostWork]:

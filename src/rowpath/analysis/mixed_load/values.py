@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from rowpath.analysis.mixed_load.stages import CLIENT, SERVER, StageRun
 from rowpath.analysis.statistics.intervals import Interval, student
@@ -14,9 +13,6 @@ from rowpath.journal.reader import Records
 from rowpath.journal.records import PathRecord
 from rowpath.model import histogram
 from rowpath.model.workload import PhaseName
-
-if TYPE_CHECKING:
-    from rowpath.analysis.evidence import Evidence
 
 Place = tuple[str, str, str, str, str]  # path id, stage, group (empty: all of them), workload, phase
 PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "most": 100.0}
@@ -58,7 +54,7 @@ def withheld(runs: list[StageRun]) -> set[tuple[str, str, str]]:
 
 
 def reference(run: StageRun, runs: list[StageRun]) -> StageRun | None:
-    """Of the same set and path the stage with the same groups at work, but nothing else; None when there is none."""
+    """The stage of the same set and path with the same groups at work and nothing else; None without one."""
     return next(
         (
             other
@@ -121,16 +117,16 @@ def tries(journal: Records) -> dict[tuple[str, str], dict[int, list[RateTryRecor
     return found
 
 
-def interval(evidence: Evidence, positive: Iterable[float]) -> Interval | None:
-    """Of values by set, on logarithms, at the run's confidence."""
-    return student([math.log(value) for value in positive if value > 0], evidence.cells.confidence)
+def interval(positive: Iterable[float], confidence: float) -> Interval | None:
+    """The interval of values by set, computed on logarithms."""
+    return student([math.log(value) for value in positive if value > 0], confidence)
 
 
-def of_stages(evidence: Evidence, metric: str) -> dict[tuple[str, str], Mapping[int, float]]:
+def of_stages(every: Iterable[GroupValues], metric: str) -> dict[tuple[str, str], Mapping[int, float]]:
     """A metric's values by set of all groups together, by (path id, stage)."""
     return {
         (each.path.path_id, each.stage): each.values
-        for each in evidence.group_values
+        for each in every
         if each.metric == metric and not each.client_group
     }
 

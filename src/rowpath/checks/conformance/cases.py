@@ -45,7 +45,7 @@ def case_named(name: str) -> Case:
 
 @cache
 def workload_of(case_workload: str) -> Workload:
-    """The workload that a case names: one of ours, or a file beside the case."""
+    """The workload that a case names: one of Rowpath's, or a file beside the case."""
     return load_workload(FOLDER / case_workload if "/" in case_workload else case_workload)
 
 

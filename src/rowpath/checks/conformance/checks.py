@@ -117,7 +117,7 @@ def _check_sampled(case: Case, planned: PlannedPath, work: PreparedPhase, truth:
 
 
 def _check_clients(planned: PlannedPath, reply: SampleReply, first: int, operations: int) -> None:
-    """With several clients: each operation was done by exactly one of them."""
+    """Check that exactly one of several clients did each operation."""
     if planned.path.clients == 1:
         return
     expect_equal("entries of `clients`", len(reply.clients), planned.path.clients)

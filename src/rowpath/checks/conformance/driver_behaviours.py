@@ -78,7 +78,7 @@ def _stop(planned: PlannedPath, fixture: EngineFixture, name: str, documented: s
 def _stop_after(
     planned: PlannedPath, fixture: EngineFixture, name: str, kind: str, after_ms: int, max_ms: int
 ) -> Behaviour:
-    """On a connection of its own; a process is killed while its statement goes on."""
+    """Stop a statement on a connection of its own; a process is killed while its statement runs."""
     fixture.disconnect()
     worker = fixture.connected(planned)
     try:

@@ -75,7 +75,7 @@ class EngineFixture:
         return Worker(planned, where, log=self._log, timeout_s=TIMEOUT_S, environment=environment)
 
     def exclusive(self, planned: PlannedPath) -> Worker:
-        """The same, and no other process on the path: an embedded engine may lock its files against a second."""
+        """A worker that is not connected, and no other process on the path: an embedded engine may lock its files."""
         self.end_processes()
         return self.unconnected(planned)
 

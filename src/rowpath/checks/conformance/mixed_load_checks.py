@@ -57,7 +57,7 @@ def writes_any_statement(planned: PlannedPath) -> bool:
 
 @contextlib.contextmanager
 def _ledger(worker: Worker, fixture: EngineFixture) -> Iterator[PreparedPhase]:
-    """The phase that counts its writes, in a table that is there meanwhile."""
+    """The phase that counts its writes, in a table that exists during the body."""
     worker.run([DROP], ignore_errors=True)
     worker.run([CREATE, *(f"INSERT INTO {TABLE} VALUES ({id_}, 0)" for id_ in range(1, ROWS + 1))])
     file = fixture.directory / f"{TABLE}.rows"

@@ -124,7 +124,7 @@ def phases(planned: PlannedPath, fixture: EngineFixture) -> str:
 
 
 def opens_again(planned: PlannedPath, fixture: EngineFixture) -> str:
-    """After `close` everything is refused until the next `open`."""
+    """Check that a closed connection refuses everything until the next `open`."""
     worker, work = fixture.connected(planned), fixture.some_work(planned)
     worker.prepare(work)
     worker.runner.request(Close, 30, expect=CloseReply)

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator
-from typing import Any
 
 from scipy import stats
 
 from rowpath.analysis.statistics.intervals import ALPHA, Interval, student
 from rowpath.analysis.statistics.ratios import log_ratios
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
+from rowpath.journal.reader import Records
+from rowpath.journal.records import SampleRecord
 from rowpath.planning.plan import PlannedPath
 
 PAIRS_PER_RUN = 6
@@ -58,14 +59,14 @@ def _difference(bench: Bench, name: str, full: bool) -> Iterator[Interval]:
         yield compare_pair(records, paths[0].path.id, paths[1].path.id)
 
 
-def compare_pair(records: list[dict[str, Any]], first: str, second: str) -> Interval:
+def compare_pair(records: Records, first: str, second: str) -> Interval:
     """ln(cost of the first / cost of the second) from the journal's steady blocks, by the product's own statistics."""
     costs: dict[str, dict[int, dict[int, float]]] = {first: {}, second: {}}
-    for record in records:
-        if record["record"] == "sample" and record["regime"] == "steady" and record["path_id"] in costs:
-            rounds = costs[record["path_id"]].setdefault(record["set"], {})
-            if record["round"] not in rounds or not record["disturbed"]:
-                rounds[record["round"]] = record["ns"] / record["operations"]
+    for record in records.all(SampleRecord):
+        if record.regime == "steady" and record.path_id in costs and record.round is not None:
+            rounds = costs[record.path_id].setdefault(record.set, {})
+            if record.round not in rounds or not record.disturbed:
+                rounds[record.round] = record.ns / record.operations
     interval = student(list(log_ratios(costs[first], costs[second]).values()))
     assert interval is not None
     return interval

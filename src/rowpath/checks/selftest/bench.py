@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from rowpath.analysis.analyse import analyse
+from rowpath.analysis.analyse import analysis_of, gather
 from rowpath.analysis.model import Analysis
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
@@ -22,7 +21,8 @@ from rowpath.execution.run import write_head
 from rowpath.execution.run_options import RunOptions
 from rowpath.execution.schedule import Schedule
 from rowpath.execution.worker import Worker
-from rowpath.journal.records import EndRecord
+from rowpath.journal.reader import Records
+from rowpath.journal.records import EndRecord, SampleRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, processes
 from rowpath.model.experiment import Experiment, Measure
@@ -196,7 +196,7 @@ class Bench:
         groups: tuple[ClientGroupTable, ...] = (),
         stages: tuple[StageTable, ...] = (),
         **measure: Any,
-    ) -> tuple[Analysis, list[dict[str, Any]]]:
+    ) -> tuple[Analysis, Records]:
         """A whole run of these paths in one phase through the real schedule: its analysis and its journal."""
         self._runs += 1
         how = msgspec.structs.replace(Measure(max_sets=0, regimes=("steady",), warm_cap_s=1.0), **measure)
@@ -215,15 +215,11 @@ class Bench:
         Schedule(plan, options, directory, journal, scrubber, Silent()).run()
         journal.write(EndRecord("complete"))
         journal.close()
-        records = [json.loads(line) for line in directory.samples.read_text().splitlines()]
-        return analyse(directory.path), records
+        evidence = gather(directory.path)
+        return analysis_of(evidence), evidence.journal
 
 
-def samples(records: list[dict[str, Any]], name: str, plan_paths: list[PlannedPath]) -> list[dict[str, Any]]:
+def samples(records: Records, name: str, plan_paths: list[PlannedPath]) -> list[SampleRecord]:
     """The steady samples of the path with that name."""
     path_id = next(planned.path.id for planned in plan_paths if planned.name == name)
-    return [
-        record
-        for record in records
-        if record["record"] == "sample" and record["path_id"] == path_id and record["regime"] == "steady"
-    ]
+    return [each for each in records.all(SampleRecord) if each.path_id == path_id and each.regime == "steady"]

@@ -50,7 +50,7 @@ def _compared(
     while open_ := [name for name in workers if not _known(log_ratios[name], rounds)]:
         # A round's time over its operations: a collector that comes every few blocks belongs to both figures.
         short, long = ({name: list[SampleReply]() for name in workers} for _ in range(2))
-        # The long block stands in the middle of the short ones, so that a machine that drifts slows both alike.
+        # The long block stands in the middle of the short ones, so that a drifting machine slows both equally.
         # A runner whose figure is known goes on with short blocks: those of others come after other runners.
         for replies, blocks, duration_ns, names in (
             (short, 10, 10_000_000, list(workers)),

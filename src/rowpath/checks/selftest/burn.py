@@ -23,7 +23,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
 
 
 def _slopes(bench: Bench, full: bool, side: str, expected: dict[str, int]) -> list[Verdict]:
-    """By least squares over the burns, of the blocks' medians."""
+    """Check the slopes of the blocks' medians over the burns, by least squares."""
     seen = _measure(bench, side, full)
     slopes = {what: statistics.linear_regression(BURNS_US, seen[what]).slope for what in expected}
     return [

@@ -11,7 +11,7 @@ HOG = "while True: pass"
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
-    """The same path with and without a hog pinned to its core."""
+    """Measure the same path with and without a hog pinned to its core."""
     name = bench.languages()[0]
     paths = [bench.path(name, "null", NOTHING, burn_ns="20000")]
     shares = {}
@@ -24,7 +24,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
             if hog is not None:
                 processes.stop(hog, processes.AT_ONCE)
         blocks = samples(records, paths[0].name, paths)
-        shares[hogged] = sum(bool(block["disturbed"]) for block in blocks) / len(blocks)
+        shares[hogged] = sum(bool(block.disturbed) for block in blocks) / len(blocks)
         found[hogged] = any(finding.id == "disturbed-blocks" for finding in analysis.findings)
     return [
         Verdict(shares[True] >= 0.5, "blocks flagged beside a hog", f"{shares[True]:.0%}", "at least 50 %"),

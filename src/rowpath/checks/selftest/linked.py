@@ -38,9 +38,9 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
             verdicts.append(Verdict(False, f"{driver} over the link", "not both of its paths were measured"))
             continue
         (found,) = analysis.across_links
-        link = next(record for record in records if record["record"] == "link")
-        more = link["round_trip_ns"] / link["stated_ns"] - 1
-        at_most = max(ADDED_AT_MOST, WAKE_UPS * _lateness_ns() / link["stated_ns"])
+        link = next(iter(records.links.values()))
+        more = link.round_trip_ns / link.stated_ns - 1
+        at_most = max(ADDED_AT_MOST, WAKE_UPS * _lateness_ns() / link.stated_ns)
         verdicts += [
             Verdict.within("the link's round trip beyond the stated", more, 0, at_most, ".1%"),
             Verdict.exactly(f"round trips, {driver}", found.round_trips, trips),
@@ -50,7 +50,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
 
 
 def _nearest_to_one(found: AcrossLink) -> float:
-    """Of the ratio's interval: a machine that wakes processes late in some sets makes it wide, not wrong."""
+    """The value of the interval that is nearest to 1: a machine that wakes processes late makes it wide, not wrong."""
     low, high = found.low or found.ratio, found.high or found.ratio
     return min(max(1.0, low), high)
 

@@ -21,7 +21,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
 
 
 def verdict(bench: Bench, language_name: str, driver: str, budget_ns: float, *, full: bool) -> Verdict:
-    """That of one language's adapter which does nothing."""
+    """The verdict on one language's adapter that does nothing."""
     worker, work = bench.null_worker(language_name, driver=driver)
     least = math.inf
     for _ in range(MOST_BLOCKS[full]):

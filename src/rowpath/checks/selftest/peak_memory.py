@@ -14,7 +14,7 @@ BYTES = (8 << 20, 200_000_000)
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
-    """Against the same process when it did nothing."""
+    """Compare with the same process when it did nothing."""
     if skipped := bench.without_compiler("peak memory"):
         return skipped
     if memory.probe() != memory.MEANS:

@@ -1,6 +1,6 @@
 """19: while one path is measured, no other process of ours has its core; a busy machine changes no answer.
 
-An operation that burns a known time on the clock takes longer only where somebody else had its core.
+An operation that burns a known time on the clock takes longer only where another process had its core.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ JVMS = 3
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
-    """Beside a helper thread that burns, beside JVMs that compile, beside a spinning program on each core in turn."""
+    """Measure beside a helper thread that burns, JVMs that compile, and a spinning program on each core in turn."""
     skipped = bench.without_compiler("quiet cores")
     if skipped:
         return skipped
@@ -60,7 +60,7 @@ def _beside_compilers(bench: Bench, sets: int) -> Iterator[Verdict]:
 
 
 def _undisturbed(analysis: Analysis, where: str) -> Iterator[Verdict]:
-    """The known time, and nothing of ours on its core."""
+    """The known time, and no other process of Rowpath on its core."""
     yield Verdict.within(
         f"{where}: the known time", _time_ns(analysis, "burns 1") / BURN_NS, 1 - SLACK, 1 + SLACK, ".3f"
     )

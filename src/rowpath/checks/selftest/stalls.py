@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict, samples
+from rowpath.journal.records import SampleRecord
 
 BURN_NS = 20_000
 STALL_NS = 20_000_000
@@ -17,7 +18,7 @@ FINDING = "closed-loop-hides-stall"
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
-    """The same path with the stall and without."""
+    """Measure the same path with the stall and without it."""
     name = bench.languages()[0]
     verdicts = []
     for stalls in (True, False):
@@ -34,10 +35,10 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     return verdicts
 
 
-def _figures(blocks: list[dict[str, Any]]) -> list[Verdict]:
-    longest = min(block["max_ns"] for block in blocks)  # of each block: a busy machine makes some longer
+def _figures(blocks: list[SampleRecord]) -> list[Verdict]:
+    longest = min(block.max_ns for block in blocks)  # of each block: a busy machine makes some longer
     # Waiting for the core after a sleep is the machine's doing.
-    mean = sum(block["ns"] - (block["wait_ns"] or 0) for block in blocks) / sum(block["operations"] for block in blocks)
+    mean = sum(block.ns - (block.wait_ns or 0) for block in blocks) / sum(block.operations for block in blocks)
     share = (mean - BURN_NS) / (STALL_NS / EVERY)
     least_ms, most_ms = STALL_NS / 1e6, 1.5 * STALL_NS / 1e6
     return [

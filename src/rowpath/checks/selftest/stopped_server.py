@@ -38,7 +38,7 @@ class Seen:
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
-    """The same stop in open and in closed loop; then a rate that cannot be reached."""
+    """Measure the same stop in open and in closed loop, then a rate that cannot be reached."""
     if skipped := bench.without_compiler("a stopped server"):
         return skipped
     verdicts = []

@@ -11,7 +11,7 @@ REPETITIONS = 7
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
-    """By the means that works here; strace may miss a call at either end."""
+    """Check the count of system calls by the means that works here; strace may miss a call at either end."""
     if skipped := bench.without_compiler("system calls"):
         return skipped
     if system_calls.probe() not in (system_calls.MEANS, system_calls.MEANS_STRACE):

@@ -96,7 +96,7 @@ class Url:
 
     @property
     def shown(self) -> str:
-        """Without any secret."""
+        """The URL without any secret."""
         return f"{self.scheme}://{self.user}@{self.host}:{self.port}/{self.database}"
 
 
@@ -137,7 +137,7 @@ def read_url(kind: ServerKind, text: str) -> Url:
 
 
 def _password(kind: ServerKind, inside: str | None, file: str) -> str:
-    """Of the URL, of the variable for it, or of a file that only its owner may read."""
+    """The password from the URL, its variable, or a file that only its owner may read."""
     if inside is not None:
         return urllib.parse.unquote(inside)
     variable = f"{kind.variable}_PASSWORD"
@@ -245,7 +245,7 @@ class ExternalServer(Instance):
 
     @override
     def settle(self, path: AccessPath) -> Settled:
-        """Nothing: when another's server writes is not ours to decide."""
+        """Do nothing: its owner decides when it writes."""
         return Settled(0, None, "nothing was done: the server is external")
 
     @override

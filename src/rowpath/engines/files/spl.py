@@ -46,7 +46,6 @@ class Spl(FileEngine):
     downloads = {ESPROC.name: ESPROC}
 
     def durabilities_of(self, storage: str) -> tuple[str, ...]:
-        """None: it only reads."""
         return self.durabilities
 
     @override

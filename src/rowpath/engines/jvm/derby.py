@@ -81,7 +81,7 @@ class Derby(JvmEngine):
 
     @override
     def version(self) -> str:
-        """Of the pinned jar, or the old one."""
+        """The version of the pinned jar, or of the old one."""
         return self._version or super().version()
 
     def versions(self) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ class Derby(JvmEngine):
         return *self.versions(), derby_legacy.OLDEST
 
     def tls_version(self) -> str:
-        """None: its own TLS is left out."""
+        """Empty: Derby's own TLS is left out."""
         return ""
 
     def availability_of(self, version: str, tls: str) -> Availability:
@@ -117,7 +117,7 @@ class Derby(JvmEngine):
         return super().supports(logical_type)
 
     def imported(self, name: str, table: Table, file: Path, folder: Path) -> list[str]:
-        """Its own import, of a copy with every value in quotes: blanks at the ends of others would be lost."""
+        """Derby's import of a copy with every value in quotes: blanks at the ends of others would be lost."""
         copy = folder / f"{name}.quoted"
         with file.open("rb") as lines, copy.open("wb") as target:
             target.writelines(b'"' + line[:-1].replace(b"|", b'"|"') + b'"\n' for line in lines)
@@ -143,12 +143,12 @@ class Derby(JvmEngine):
 
     @override
     def backup_statement(self, folder: Path) -> tuple[Path, str]:
-        """Its procedure, which copies the directory under its own name into the folder."""
+        """Derby's procedure copies the directory under its own name into the folder."""
         return folder / DATABASE, f"CALL SYSCS_UTIL.SYSCS_BACKUP_DATABASE({backup.literal(folder)})"
 
     @override
     def restore(self, kept: Path, database: Path) -> None:
-        """Its own program ij restores it, applies its log and checks every table against its indexes."""
+        """Derby's program ij restores it, applies its log and checks every table against its indexes."""
         connect = f"connect 'jdbc:derby:{database};"
         script = f"{connect}restoreFrom={kept}';{CHECK}{connect}shutdown=true';"
         command = jvm_command(self._jars(), "-XX:TieredStopAtLevel=1", *RESTORING)
@@ -159,7 +159,7 @@ class Derby(JvmEngine):
 
     @override
     def set_password(self, password: str) -> list[str]:
-        """Nothing: the server knows its user, the database none."""
+        """The server knows its user, the database none."""
         return []
 
     @override
@@ -192,7 +192,7 @@ class Derby(JvmEngine):
 
     @override
     def ping(self, port: int) -> list[str]:
-        """Its own control program."""
+        """Derby's control program."""
         return [CONTROL, "ping", "-h", "127.0.0.1", "-p", str(port)]
 
     def _jars(self) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
 
@@ -14,18 +14,16 @@ from rowpath.engines import load_through_runner
 from rowpath.engines.base import Backup
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.jvm.base import DATABASE
+from rowpath.engines.jvm.dialect import JvmDialect
 from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.runners.process import Runner
 
-if TYPE_CHECKING:
-    from rowpath.engines.jvm.engine import JvmEngine
-
 _loaded: dict[str, Path] = {}  # what a database holds → where it is, untouched
 
 
-class JvmDirectory(EmbeddedDatabase["JvmEngine"]):
+class JvmDirectory(EmbeddedDatabase[JvmDialect]):
     """One loaded database directory and the copies of it that embedded paths work on."""
 
     copy_name = DATABASE
@@ -66,7 +64,7 @@ class JvmDirectory(EmbeddedDatabase["JvmEngine"]):
 
 
 def load_database(
-    engine: JvmEngine,
+    engine: JvmDialect,
     database: Path,
     tables: dict[str, Table],
     durability: str,
@@ -99,13 +97,13 @@ def load_database(
 
 
 def embedded(
-    engine: JvmEngine, database: Path, login: dict[str, Any] | None = None
+    engine: JvmDialect, database: Path, login: dict[str, Any] | None = None
 ) -> contextlib.AbstractContextManager[Runner]:
     """A runner of our own with that database directory open in its process."""
     return connected(engine, {"deployment": "embedded", "path": engine.path(database), **(login or {})})
 
 
-def connected(engine: JvmEngine, options: dict[str, Any]) -> contextlib.AbstractContextManager[Runner]:
+def connected(engine: JvmDialect, options: dict[str, Any]) -> contextlib.AbstractContextManager[Runner]:
     """A runner of our own, connected to a database of the engine, for work outside every measurement.
 
     Errors: RowpathError, in the body too.

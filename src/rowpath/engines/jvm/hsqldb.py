@@ -64,7 +64,7 @@ class Hsqldb(JvmEngine):
 
     @override
     def server_command(self, home: Path, port: int, durability: str) -> ServerCommand:
-        """Its server, which opens the database when it starts."""
+        """The command of HSQLDB's server, which opens the database when it starts."""
         database = ("--database.0", f"file:{self.path(home / DATABASE)}", "--dbname.0", DATABASE)
         return ServerCommand(
             jars=("hsqldb",),

@@ -7,13 +7,14 @@ import signal
 import socket
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup, Instance, Place, Settled
 from rowpath.engines.jvm.base import DATABASE, ServerCommand, jvm_command
+from rowpath.engines.jvm.dialect import JvmDialect
 from rowpath.engines.jvm.embedded import connected, embedded, load_database
 from rowpath.engines.load_through_runner import run
 from rowpath.engines.server import PrivateServer
@@ -22,9 +23,6 @@ from rowpath.machine import private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.runners.manifest import language
-
-if TYPE_CHECKING:
-    from rowpath.engines.jvm.engine import JvmEngine
 
 PING_TIMEOUT_S = 20.0
 HANG_UP_S = 0.2
@@ -38,7 +36,7 @@ class JvmServer(PrivateServer):
     has_socket = False
     port_taken_words = ("Address already in use",)
 
-    def __init__(self, engine: JvmEngine, durability: str, place: Place) -> None:
+    def __init__(self, engine: JvmDialect, durability: str, place: Place) -> None:
         super().__init__(f"{engine.title}'s server", durability, place)
         self.version = engine.version()
         self.helper_threads = language("java").helper_threads
@@ -65,7 +63,7 @@ class JvmServer(PrivateServer):
             self.start()
 
     def adopt(self, database: Path) -> None:
-        """Serve a copy of that database directory, which is not open elsewhere; the server steps aside meanwhile.
+        """Serve a copy of that database directory, which is not open elsewhere; the server restarts for it.
 
         For engines whose databases know no users. Errors: RowpathError, EnvironmentMissing.
         """
@@ -82,7 +80,7 @@ class JvmServer(PrivateServer):
 
     @override
     def settle(self, path: AccessPath) -> Settled:
-        """A checkpoint through a connection of our own, and sync; bytes that the server wrote meanwhile."""
+        """A checkpoint through a connection of our own, and sync; the bytes that the server wrote for it."""
         statements = self._engine.settle_statements()
 
         def checkpoint() -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
 
@@ -10,6 +10,7 @@ from rowpath.engines.base import Place
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.mariadb import programs, settings, template_directory
 from rowpath.engines.mariadb.console import script
+from rowpath.engines.mariadb.dialect import MariadbDialect
 from rowpath.engines.mariadb.logins import DATABASE
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.errors import RowpathError
@@ -17,16 +18,13 @@ from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 
-if TYPE_CHECKING:
-    from rowpath.engines.mariadb import Mariadb
 
-
-class MariadbDirectory(EmbeddedDatabase["Mariadb"]):
+class MariadbDirectory(EmbeddedDatabase[MariadbDialect]):
     """One loaded data directory, the template of the run's servers too, and the copies of it that paths work on."""
 
     copy_name = "data"
 
-    def __init__(self, engine: Mariadb, durability: str, place: Place) -> None:
+    def __init__(self, engine: MariadbDialect, durability: str, place: Place) -> None:
         super().__init__(engine, durability, place)
         self.storage = place.storage or engine.storages[0]
         self._place = place

@@ -9,7 +9,7 @@ import socket
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
 
@@ -19,6 +19,7 @@ from rowpath.engines.mariadb import backup as mariadb_backup
 from rowpath.engines.mariadb import logins as mariadb_logins
 from rowpath.engines.mariadb import settings, template_directory
 from rowpath.engines.mariadb.console import Console, script
+from rowpath.engines.mariadb.dialect import MariadbDialect
 from rowpath.engines.mariadb.logins import DATABASE, ROLE, SUPERUSER
 from rowpath.engines.server import PrivateServer
 from rowpath.errors import RowpathError, TimedOut
@@ -27,9 +28,6 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_file
-
-if TYPE_CHECKING:
-    from rowpath.engines.mariadb import Mariadb
 
 LOAD_TIMEOUT_S = 3600.0
 SETTLE_TIMEOUT_S = 600.0
@@ -52,7 +50,7 @@ class MariadbServer(PrivateServer):
     start_timeout_s = 90.0
     port_taken_words = ("Bind on TCP/IP port", "Do you already have another mysqld server running on port")
 
-    def __init__(self, engine: Mariadb, durability: str, place: Place) -> None:
+    def __init__(self, engine: MariadbDialect, durability: str, place: Place) -> None:
         super().__init__(f"{engine.title}'s server", durability, place)
         self.version = place.version or engine.version()
         self.storage = place.storage or engine.storages[0]
@@ -128,7 +126,7 @@ class MariadbServer(PrivateServer):
 
     @override
     def settle(self, path: AccessPath) -> Settled:
-        """Close all tables, write InnoDB's changed pages, sync the file system; bytes written meanwhile."""
+        """Close all tables, write InnoDB's changed pages, sync the file system; the bytes written for it."""
         return self._settled(self._settle, "closing of tables, InnoDB's changed pages, syncfs")
 
     @override

@@ -66,7 +66,7 @@ def settings(flavour: Flavour, storage: str, durability: str) -> dict[str, str]:
 
 
 def arguments(flavour: Flavour, storage: str, durability: str) -> list[str]:
-    """The same as arguments of a server; `--skip-log-bin` is one without a value."""
+    """The settings as arguments of a server; `--skip-log-bin` is one without a value."""
     return ["--skip-log-bin", *(f"--{name}={value}" for name, value in settings(flavour, storage, durability).items())]
 
 

@@ -8,16 +8,13 @@ import os
 import shutil
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rowpath.engines import empty_directory
 from rowpath.engines.mariadb import settings
+from rowpath.engines.mariadb.dialect import MariadbDialect
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import private_directories, processes
 from rowpath.model.workload import Table
-
-if TYPE_CHECKING:
-    from rowpath.engines.mariadb import Mariadb
 
 # What a process holds a lock on as long as it has the directory open: Aria's (not in MySQL), then InnoDB's.
 LOCKED = ("aria_log_control", "ibdata1")
@@ -26,7 +23,7 @@ FLOCK = "hhqqi4x"  # struct flock of a 64-bit Linux: l_type, l_whence, l_start, 
 _templates: dict[str, Path] = {}  # what a directory holds → where it is, untouched
 
 
-def content(engine: Mariadb, storage: str, durability: str, tables: dict[str, Table], run: Path) -> str:
+def content(engine: MariadbDialect, storage: str, durability: str, tables: dict[str, Table], run: Path) -> str:
     """What two data directories of a run have in common that may be copies of the same template."""
     return repr((engine.name, engine.version(), storage, durability, sorted(tables.items()), str(run)))
 
@@ -38,11 +35,11 @@ def find(wanted: str) -> Path | None:
 
 
 def keep(wanted: str, template: Path) -> None:
-    """From now on `template` is what others are copied from; no server works on it."""
+    """Copy others from `template` from now on; no server works on it."""
     _templates[wanted] = template
 
 
-def make_empty(engine: Mariadb, version: str, data: Path, user: str | None) -> None:
+def make_empty(engine: MariadbDialect, version: str, data: Path, user: str | None) -> None:
     """Make an empty data directory `data`; made once a version and user, then copied. Errors: EnvironmentMissing."""
     arguments = settings.arguments(engine.flavour, "innodb", "none")  # its system tables are the same for all
 

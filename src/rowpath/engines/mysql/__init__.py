@@ -6,8 +6,9 @@ import re
 
 from typing_extensions import override
 
-from rowpath.engines import mariadb
 from rowpath.engines.base import BY_URL, Instance, LoadingCost, Place
+from rowpath.engines.mariadb import dialect
+from rowpath.engines.mariadb.engine import Mariadb
 from rowpath.engines.mariadb.settings import TLS_SUFFIX, Flavour
 from rowpath.engines.mysql import external
 from rowpath.engines.mysql import programs as mysql_binaries
@@ -16,7 +17,7 @@ from rowpath.model.availability import Availability
 
 
 def _server_times(text: str) -> ServerTimes:
-    """Of `EXPLAIN ANALYZE`: when the outermost step had delivered its last row, times how often it ran."""
+    """The times in the output of `EXPLAIN ANALYZE`: the outermost step's last row, times how often it ran."""
     found = re.search(r"actual time=[\d.e+-]+?\.\.([\d.e+-]+) rows=\S+ loops=(\d+)", text)
     if not found:
         raise ValueError("EXPLAIN ANALYZE shows no actual time")
@@ -26,7 +27,7 @@ def _server_times(text: str) -> ServerTimes:
 EXPLAIN_ANALYZE = ServerClock("EXPLAIN ANALYZE", "EXPLAIN ANALYZE {sql}", _server_times)
 
 
-class Mysql(mariadb.Mariadb):
+class Mysql(Mariadb):
     """The kind of engine: MySQL 8, always a server."""
 
     name = "mysql"
@@ -36,9 +37,9 @@ class Mysql(mariadb.Mariadb):
     deployments: tuple[str, ...] = ("server",)
     storages: tuple[str, ...] = ("innodb", "myisam")
     ways = ()  # the artefact has only the server
-    types = mariadb.TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
+    types = dialect.TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
     loading = LoadingCost(350e6, 4.5, 15e6)
-    probe = mariadb.probe_facts("mysql", "client", clock=EXPLAIN_ANALYZE)
+    probe = dialect.probe_facts("mysql", "client", clock=EXPLAIN_ANALYZE)
     fetch = staticmethod(mysql_binaries.fetch)
     fetched = staticmethod(mysql_binaries.fetched)
     unreachable = staticmethod(external.unreachable)
@@ -54,7 +55,7 @@ class Mysql(mariadb.Mariadb):
 
     @override
     def version(self) -> str:
-        """That of `versions` which is the default."""
+        """The default of `versions`."""
         return self.versions()[0]
 
     @override
@@ -89,7 +90,7 @@ class Mysql(mariadb.Mariadb):
 
     @override
     def settle_statements(self) -> list[str]:
-        """None: MyISAM holds nothing back, the server waits for InnoDB's pages; FLUSH TABLES waits for any HANDLER."""
+        """MyISAM holds nothing back, the server waits for InnoDB's pages, and FLUSH TABLES waits for any HANDLER."""
         return []
 
 

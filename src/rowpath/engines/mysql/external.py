@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from rowpath.engines.base import BY_URL, Place
 from rowpath.engines.external.server import ExternalServer, ServerKind
+from rowpath.engines.mariadb.dialect import MariadbDialect
 from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath
-
-if TYPE_CHECKING:
-    from rowpath.engines.mysql import Mysql
 
 _OURS = "information_schema.tables WHERE table_schema = DATABASE()"
 KIND = ServerKind(
@@ -38,7 +34,7 @@ def unreachable(path: AccessPath) -> tuple[str, str]:
     return f"{KIND.url_variable} names no unix socket", "transport=tcp, or …&socket=/path/of/the/socket in the URL"
 
 
-def server(engine: Mysql, durability: str, place: Place) -> ExternalServer:
+def server(engine: MariadbDialect, durability: str, place: Place) -> ExternalServer:
     """The server that the URL names. Errors: EnvironmentMissing, UsageError."""
     storage = place.storage or engine.storages[0]
 

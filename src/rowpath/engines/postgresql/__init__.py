@@ -34,7 +34,7 @@ def _session_statements(_version: str, timeout_ms: int) -> tuple[str, ...]:
 
 
 def _server_times(text: str) -> probing.ServerTimes:
-    """Of `EXPLAIN (ANALYZE, FORMAT JSON)`."""
+    """The times in the output of `EXPLAIN (ANALYZE, FORMAT JSON)`."""
     (plan,) = json.loads(text)
     return probing.ServerTimes(plan["Planning Time"], plan["Execution Time"])
 
@@ -126,7 +126,7 @@ class Postgresql(BackupWays):
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> PostgresqlServer:
-        """Its programs are fetched now. Errors: EnvironmentMissing."""
+        """Fetch the programs and make a server, not yet started. Errors: EnvironmentMissing."""
         return PostgresqlServer(self, durability, place, self._prefix(place.version))
 
     @override

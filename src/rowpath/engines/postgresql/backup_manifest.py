@@ -55,7 +55,7 @@ def crc32c(files: Iterable[Path]) -> Iterator[tuple[Path, int]]:
 
 
 def _blocks(data: bytes) -> NDArray[np.uint8]:
-    """In rows of BLOCK bytes, zeros in front, which change nothing, and the register's first value in the data."""
+    """Split data into rows of BLOCK bytes, with zeros in front, and put the register's first value into it."""
     padded = np.zeros((-(-max(len(data), 4) // BLOCK), BLOCK), np.uint8)
     flat = padded.reshape(-1)
     begin = len(flat) - len(data)
@@ -99,7 +99,7 @@ def _advanced(blocks: NDArray[np.uint8], begin: Crcs | None = None) -> Crcs:
 
 @functools.cache
 def _table() -> Crcs:
-    """By two bytes at once."""
+    """The table of the CRC that takes two bytes at once."""
     table = np.arange(1 << 16, dtype=np.uint32)
     for _ in range(16):
         table = np.where(table & 1, table >> 1 ^ np.uint32(CASTAGNOLI), table >> 1)

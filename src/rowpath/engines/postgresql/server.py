@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from typing_extensions import override
 
@@ -25,9 +25,6 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads import load_progress
 from rowpath.workloads.generators import delimited_file
-
-if TYPE_CHECKING:
-    from rowpath.engines.postgresql import Postgresql
 
 # Way → the program that makes the backup, and the one that restores it where more than a server is needed.
 BACKUP_PROGRAMS = {"basebackup": ("pg_basebackup",), "dump": ("pg_dump", "pg_restore")}
@@ -59,7 +56,7 @@ SHOWN = ("max_connections", "data_checksums", "wal_level", "server_encoding", "h
 
 
 class PostgresqlServer(PrivateServer):
-    """A PostgreSQL server of ours.
+    """A private PostgreSQL server.
 
     `flush_statements`: what a runner executes on its own connection so that `commits` holds all that it did (the
     statement itself is counted too); without it a backend keeps its counts for up to ten seconds or until it ends.
@@ -71,7 +68,7 @@ class PostgresqlServer(PrivateServer):
     port_taken_words = ("could not bind", "could not create any TCP/IP sockets")
     flush_statements: tuple[str, ...] = ("SELECT pg_stat_force_next_flush()",)
 
-    def __init__(self, engine: Postgresql, durability: str, place: Place, prefix: Path) -> None:
+    def __init__(self, engine: backups.BackupWays, durability: str, place: Place, prefix: Path) -> None:
         super().__init__("PostgreSQL", durability, place)
         self.version = place.version or postgresql_programs.version(prefix)
         self._engine = engine
@@ -142,7 +139,7 @@ class PostgresqlServer(PrivateServer):
 
     @override
     def settle(self, path: AccessPath) -> Settled:
-        """CHECKPOINT and sync of its file system; bytes written by all its processes meanwhile."""
+        """CHECKPOINT and sync of its file system; the bytes that all its processes wrote for it."""
         return self._settled(self._checkpoint, "CHECKPOINT and syncfs")
 
     @override
@@ -187,7 +184,7 @@ class PostgresqlServer(PrivateServer):
         return list(self._passwords.values())
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
-        """Its own program, over the socket. Errors: EnvironmentMissing."""
+        """PostgreSQL's program makes it, over the socket. Errors: EnvironmentMissing."""
         self._engine.backup_availability(way).require()
         place = backups.place_in(folder)
         where, environment = self._way_in()
@@ -236,7 +233,7 @@ class PostgresqlServer(PrivateServer):
         data, made_with = home / "data", (str(self._prefix), MADE_WITH)
         name = f"postgresql-{self.version}"
         empty_directory.copied(name, made_with, data, self._user, lambda: self._init(home))
-        # The copy has a password that nobody knows; single-user mode reads the new one from its standard input.
+        # The copy's password is unknown; single-user mode reads the new one from its standard input.
         password = f"ALTER ROLE {SUPERUSER} PASSWORD '{self._passwords[SUPERUSER]}'\n"
         single = ("--single", "-F", "-c", "exit_on_error=on", "-D", data, "postgres")
         self._tool(home, "postgres", *single, text=password)
@@ -278,7 +275,7 @@ class PostgresqlServer(PrivateServer):
         )
 
     def _admit(self) -> None:
-        """Who may log in where it listens: the runners' role, from the addresses of the run's hosts.
+        """Admit logins where it listens: of the runners' role, from the addresses of the run's hosts.
 
         Over the private socket also a backup; from this machine where a restored one listens.
         """

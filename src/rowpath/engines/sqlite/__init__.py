@@ -33,7 +33,7 @@ WAL_LOCKS = 120  # in the -shm file: writer, checkpointer, recovery, readers
 
 
 def _locks(main: Path, _every: tuple[Path, ...]) -> list[FileLock]:
-    """Where it shows that it writes."""
+    """The locks that show that it writes."""
     shared = main.with_name(f"{main.name}-shm")
     writing = [FileLock(main, fcntl.F_RDLCK, PENDING_BYTE + at, 1) for at in (0, 1)]
     return writing + [FileLock(shared, fcntl.F_RDLCK, WAL_LOCKS, 3)] * shared.is_file()

@@ -60,7 +60,7 @@ def check_between(
     after: Ledger,
     folder: Path,
 ) -> AcknowledgedRecord:
-    """The same at some instant between two: at least what was known `before`, at most known or in doubt `after`.
+    """Check an instant between two: at least what was known `before`, at most known or in doubt `after`.
 
     Errors: RunnerFailure (the runner is gone).
     """

@@ -115,7 +115,7 @@ class Processes:
         return Usage(self.pids, self.instance.pids, backup_pids, port)
 
     def hosts_of(self, _group: str, _clients: int) -> dict[str, int]:
-        """So many clients of the group by host; empty: all are here."""
+        """The number of the group's clients by host; empty: all are here."""
         return {}
 
     def host_shares(self, _group: str) -> list[HostShare]:
@@ -136,13 +136,13 @@ class Processes:
         worker.prepare(statement_work(name, backup))
 
     def kill_engine(self) -> tuple[list[int], int]:
-        """As `crash_recovery.kill` has it. Errors: HostLost."""
+        """Kill the engine's processes: their pids, and when. Errors: HostLost."""
         return crash_recovery.kill(self.instance, self.workers)
 
     def check_ledger(
         self, prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, folder: Path
     ) -> AcknowledgedRecord:
-        """As `acknowledged_writes.check` has it. Errors: RunnerFailure."""
+        """Check the ledger through the first process. Errors: RunnerFailure."""
         return acknowledged_writes.check(self.workers[0], prepared_workload, work, ledger, folder)
 
     def ready(self, shared_counters: SharedCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:

@@ -66,7 +66,7 @@ def announced(plan: Plan) -> Iterator[str]:
 
 
 def _moves(plan: Plan) -> list[tuple[DirectoryCopyTable, Availability]]:
-    """Those of the experiment whose engine the plan has."""
+    """The moves of the experiment whose engine the plan has."""
     engines = {planned.path.engine for planned in plan.paths}
     return [(move, availability(move)) for move in plan.experiment.directory_copies if move.engine in engines]
 

@@ -28,7 +28,7 @@ class DurabilityChecks:
         self.ledger = Ledger.of(self._counting[1]) if self._counting else None
 
     def check(self, processes: Processes | None, stage: str) -> None:
-        """At the end, by one of these processes or a new one. Errors: RunnerFailure."""
+        """Check the ledger at the end, through one of these processes or a new one. Errors: RunnerFailure."""
         if self.ledger is None or not (self.ledger.known.any() or self.ledger.doubtful.any()):
             return
         used = processes or self._context.open_one()

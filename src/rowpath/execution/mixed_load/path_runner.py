@@ -176,7 +176,7 @@ class PathRunner:
         if outcome.lost:
             raise RunnerFailure("crashed", outcome.lost)
         wait_for_compilers(processes.helpers_cpu_ns)
-        processes.take_cores()  # threads that were born meanwhile
+        processes.take_cores()  # threads that have started since
 
     def _new(
         self, table: StageTable, members: list[Member], actions: list[Repetitions], processes: Processes, **more: Any

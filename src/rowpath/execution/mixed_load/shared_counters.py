@@ -59,7 +59,7 @@ class Snapshot:
     lateness: Counts
 
     def since(self, before: Snapshot | None) -> Snapshot:
-        """The same with what was added since an earlier one (None: since the begin) in every sum."""
+        """The snapshot with what was added since an earlier one (None: since the begin) in every sum."""
         if before is None:
             return self
         sums = ("operations", "failed", "rows", "arrivals", "service_ns", "latency_ns")
@@ -126,7 +126,7 @@ class SharedCounters:
         return max(ended for _begin, ended in self.spans(name))
 
     def stall_ns(self, name: str, now_ns: int) -> int:
-        """For how long by now operations of the group have been under way of which none has ended; 0: none is."""
+        """How long operations of the group have been under way without one of them ending; 0: none is."""
         spans = self.spans(name)
         begun = [begin for begin, _ended in spans if begin]
         return max(0, now_ns - max(min(begun), *(ended for _begin, ended in spans))) if begun else 0
@@ -163,7 +163,7 @@ class SharedCounters:
     def acknowledged(self, name: str) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
         """Operations acknowledged, and operations without a known outcome (failed, under way), by parameter row.
 
-        Of clients at work an operation that ends meanwhile may be in both, none that began before is in neither.
+        An operation that ends during the call may be in both; one that began before is in at least one.
         """
         place = self.places[name]
         known, doubtful = (np.zeros(place.rows, dtype=np.uint32) for _ in range(2))

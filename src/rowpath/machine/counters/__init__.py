@@ -7,7 +7,7 @@ import functools
 
 @functools.cache
 def probe() -> dict[str, str]:
-    """By resource: the means that works here, or a text beginning with `unavailable`. Written down once per run."""
+    """The means that works here, by resource, or a text beginning with `unavailable`. Journalled once per run."""
     from rowpath.machine.counters import (
         connections,
         core_users,

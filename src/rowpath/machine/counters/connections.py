@@ -49,7 +49,7 @@ class Growth:
         self._last: Each = of_each(port, address) or {}
 
     def since(self) -> tuple[int, int] | None:
-        """To and from the server; None: unavailable, or no connection goes to that port."""
+        """The bytes to and from the server since the last call; None: unavailable, or no connection."""
         now = of_each(self._port, self._address) or {}
         last, self._last = self._last, now
         if not now:

@@ -1,4 +1,4 @@
-"""Who had given cores between two looks: processes and their threads by name, the hypervisor, nobody."""
+"""Who had given cores between two looks: processes and their threads by name, the hypervisor, or none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Kind = Literal["ours", "program", "kernel", "hypervisor", "unknown"]
 
 MEANS = "CPU clocks of every process, the CPU that each thread ran on last, steal and idle time in /proc/stat"
 KERNEL_THREADS = 2  # the parent of all of them
-LEAST_NS = 50_000  # less is nobody's fault
+LEAST_NS = 50_000  # less is counted as noise
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def look(cpus: Iterable[int]) -> Look:
 
 
 def users(before: Look, after: Look, cpus: Collection[int], own: Collection[int]) -> list[CoreUser]:
-    """Processes that ran meanwhile and last on these cores, the greatest first; not `own` and what they started.
+    """Processes that ran in between and last on these cores, the greatest first; not `own` and what they started.
 
     A process with several threads counts whole when one of them was there: an upper limit. One that has ended shows no
     more.
@@ -82,7 +82,7 @@ def _may_run_on(tid: int, cpus: Collection[int]) -> bool:
 
 
 def _kind(pid: int, own: Collection[int]) -> Kind | None:
-    """Whose process it is; None of those that are `own`."""
+    """The kind of a process; None for `own` ones."""
     ours = os.getpid()
     while pid > 1:
         if pid in own:

@@ -255,7 +255,7 @@ class Switchboard:
                     self._watch_for(json.loads(command[5:]) if command.startswith(b"watch") else self._watched)
 
     def _hold(self, patience_s: float) -> None:
-        """From now on, on every connection."""
+        """Set the patience of every connection from now on."""
         self._patience_s = patience_s
         for link in self._links:
             link.patience_s = patience_s

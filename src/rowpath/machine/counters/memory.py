@@ -25,7 +25,7 @@ class Resident:
 
 
 def resolution_bytes() -> int:
-    """By how much a figure may be off: each CPU keeps so many pages to itself before the kernel's sum has them.
+    """How far a figure may be off: each CPU keeps some pages to itself before the kernel's sum has them.
 
     percpu_counter_batch of lib/percpu_counter.c, by which Linux counts resident pages since 6.2.
     """
@@ -74,7 +74,7 @@ def probe() -> str:
 
 
 def _status_bytes(pid: int, *names: bytes) -> dict[bytes, int]:
-    """Those fields of /proc/PID/status that are there, in bytes; none when the process has ended."""
+    """The named fields of /proc/PID/status that exist, in bytes; none when the process has ended."""
     try:
         with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123
             fields = (line.split() for line in file if line.startswith(names))

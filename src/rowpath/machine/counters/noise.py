@@ -70,7 +70,7 @@ def spin(cpu: int | None = None, duration_ns: int = SPIN_NS) -> tuple[int, float
 def speed_spread(cpu: int, duration_s: float) -> float:
     """How many times as long the same work takes at the slowest tenth of moments as at the fastest, on `cpu`.
 
-    Moments at which somebody else had the CPU do not count: of each, the quickest of some pieces is taken.
+    Moments at which another process had the CPU do not count: the quickest of several pieces is taken.
     """
     moments: list[int] = []
     with _on(cpu):

@@ -8,7 +8,7 @@ import time
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import core_users, cpu
 
-BUSY = 0.1  # of one core: more, and what was measured meanwhile proves nothing
+BUSY = 0.1  # of one core: above it a measurement proves nothing
 
 
 class OtherPrograms:

@@ -40,7 +40,7 @@ def _connections(pid: int) -> Iterator[socket.socket]:
 def _is_socket(entry: Path) -> bool:
     try:
         return str(entry.readlink()).startswith("socket:")
-    except FileNotFoundError:  # closed meanwhile
+    except FileNotFoundError:  # it has been closed
         return False
 
 

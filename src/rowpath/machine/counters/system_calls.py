@@ -34,7 +34,7 @@ _TRACING = (Path("/sys/kernel/tracing"), Path("/sys/kernel/debug/tracing"))
 _PERF_EVENT_OPEN = {"x86_64": 298, "aarch64": 241}  # asm/unistd.h
 _ATTRIBUTES_BYTES = 64  # PERF_ATTR_SIZE_VER0 (linux/perf_event.h)
 _TRACEPOINT = 2
-_INHERIT = 1 << 1  # threads that are started meanwhile count too
+_INHERIT = 1 << 1  # threads that are started later count too
 _CLOSE_ON_EXEC = 8
 
 
@@ -60,7 +60,7 @@ def counting(pid: int) -> Iterator[Counted]:
 
 
 def _wait_for_rest(pid: int) -> None:
-    """Until every counted thread sleeps: the calls that end a request belong to it. One that never rests is left."""
+    """Wait until every counted thread sleeps, or a limit: the calls that end a request belong to it."""
     deadline = time.monotonic() + REST_TIMEOUT_S
     while time.monotonic() < deadline:
         states = [processes.stat_fields(tid)[:1] for tid in processes.threads(pid) if _name(tid) not in _COMPILERS]

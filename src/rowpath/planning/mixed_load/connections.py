@@ -1,4 +1,4 @@
-"""How many connections at once a plan needs: of a server of ours, and of one client process of a path."""
+"""How many connections at once a plan needs: of our own server, and of one client process of a path."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SPARE = 50  # ours: loading, counters, checks of written rows, backups
 
 
 def needed(plan: Plan) -> int:
-    """For the stage with most clients and the path with most; no less than ever."""
+    """The connections that the stage and the path with most clients need; never less than the usual number."""
     experiment = plan.experiment
     groups = {group.name: group.clients for group in experiment.client_groups}
     most = dict(groups)

@@ -16,19 +16,19 @@ RATE_SEARCH = "rate search"  # as its stage is called
 
 
 def least_s(planned: PlannedPath, cap_s: float) -> float:
-    """So long at least a path's groups are warmed up."""
+    """The shortest time in which a path's groups are warmed up."""
     least = min(cap_s, language(planned.adapter.language).warm_least_s[0])
     return max(least, ENGINES[planned.path.engine].server_warm_s) if planned.path.served else least
 
 
 def lead_in_s(planned: PlannedPath, cap_s: float) -> tuple[float, float]:
-    """So long at least, and at most, the groups of a stage are at work before it: compilers look at them again."""
+    """The shortest and the longest lead-in of a stage: compilers optimize its groups again."""
     cap_s = min(cap_s, LEAD_IN_CAP_S)
     return min(cap_s, language(planned.adapter.language).warm_least_s[1]), cap_s
 
 
 def stages_of(plan: Plan, planned: PlannedPath) -> tuple[StageTable, ...]:
-    """Those that the path would run, as far as is known before it is proven."""
+    """The stages that the path would run, as far as is known before it is proven."""
     return tuple(
         stage
         for stage in plan.experiment.stages

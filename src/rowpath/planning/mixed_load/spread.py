@@ -36,5 +36,5 @@ def shares(clients: int, rate_per_s: float, seed: int, hosts: Iterable[Name]) ->
 
 
 def later_ns(pacing: str, rate_per_s: float, number: int) -> int:
-    """By how much the host of that number begins later, so that a group's `fixed` arrivals do not coincide."""
+    """How much later the host of that number begins, so that a group's `fixed` arrivals do not coincide."""
     return round(number * 1e9 / rate_per_s) if pacing == "fixed" else 0

@@ -23,7 +23,7 @@ from rowpath.runners.toolchains.c_compiler import has_header, library_file
 
 # A newer compiler's new warnings must not stop a user: `make check` is where they are errors.
 FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra")
-# A driver's library must not take a function of ours for its own of the same name (libmariadbd has a my_open, too).
+# A driver's library must not take our function for its own of the same name (libmariadbd has a my_open, too).
 HIDDEN = "-fvisibility=hidden"
 LIBPQ = "libpq.so.5"
 REMEDY = "apt-get install gcc libc6-dev"

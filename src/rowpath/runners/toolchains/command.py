@@ -43,7 +43,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 
 
 def driver_facts(adapter: Adapter, version: str) -> Facts:
-    """Nothing: the header names no package."""
+    """Only the version: the header names no package."""
     return Facts(version)
 
 

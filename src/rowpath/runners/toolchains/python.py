@@ -188,7 +188,7 @@ def _bring_up_to_date(environment: Path, mine: list[tuple[Adapter, str]]) -> Non
     build_dir("python").mkdir(parents=True, exist_ok=True)
     with environment.with_name(f"{environment.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        absent = [_absent(*each) for each in mine]  # another process may have made it meanwhile
+        absent = [_absent(*each) for each in mine]  # another process may have made it since
         if None in absent:
             _make(environment, *mine[0])
             absent = [_absent(*each) for each in mine]
