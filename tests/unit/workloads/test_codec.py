@@ -13,7 +13,7 @@ from rowpath.model.workload import Column
 from rowpath.workloads import codec
 from rowpath.workloads.generators import rows
 from rowpath.workloads.workload_file import load_workload
-from tests.unit.codec_vectors import VECTORS, natural
+from tests.runners.protocol.codec_vectors import VECTORS, natural
 
 # The specification's own figures, so that regenerating the vector file cannot hide a change.
 FIXED = {

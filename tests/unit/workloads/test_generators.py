@@ -10,7 +10,7 @@ from rowpath.errors import UsageError
 from rowpath.model.workload import Parameters
 from rowpath.workloads import generators
 from rowpath.workloads.workload_file import load_workload, names
-from tests.unit.codec_vectors import VECTORS
+from tests.runners.protocol.codec_vectors import VECTORS
 
 
 def test_splitmix64() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-VECTORS = json.loads((Path(__file__).parents[1] / "conformance" / "codec_vectors.json").read_text())
+VECTORS = json.loads((Path(__file__).parents[2] / "conformance" / "codec_vectors.json").read_text())
 
 NO_DATE_OR_TIME = (  # what a reader of ISO 8601 must not take
     "date 2000-13-01",
