@@ -317,20 +317,21 @@ def test_checks_moves_and_recoveries(tmp_path: Path) -> None:
     assert any("Of 70 acknowledged writes checked after the engine was killed" in each for each in analysis.verdict)
 
 
-def test_a_rate_search_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
-    def bend(made: list[factory.Record]) -> None:
-        at = {
-            "record": "rate-try",
-            "set": 6,
-            "path_id": SERVER,
-            "client_group": "readers",
-            "seconds": 3,
-            "bound_ns": 1_000,
-        }
-        for rate, p99, reached in ((100, 500, True), (200, 1_500, True), (150, 900, True), (160, 900, False)):
-            made.insert(-1, at | {"rate_per_s": rate, "p50_ns": 1, "p99_ns": p99, "p999_ns": None, "reached": reached})
+def with_rate_tries(tmp_path: Path, *tries: tuple[int, int, bool]) -> Analysis:
+    """A run whose rate search tried these: rate, 99th percentile in ns, whether the rate was reached."""
+    fixed = {"record": "rate-try", "set": 6, "path_id": SERVER, "client_group": "readers", "seconds": 3}
+    fixed |= {"bound_ns": 1_000, "p50_ns": 1, "p999_ns": None}
 
-    analysis = analysed(tmp_path, bend)
+    def bend(made: list[factory.Record]) -> None:
+        for rate, p99, reached in tries:
+            made.insert(-1, fixed | {"rate_per_s": rate, "p99_ns": p99, "reached": reached})
+
+    return analysed(tmp_path, bend)
+
+
+def test_a_rate_search_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
+    tries = (100, 500, True), (200, 1_500, True), (150, 900, True), (160, 900, False)
+    analysis = with_rate_tries(tmp_path, *tries)
     assert analysis.mixed_load is not None
     (sweep,) = analysis.mixed_load.rate_searches
     assert (sweep.highest_per_s, sweep.bound_ns, len(sweep.tries)) == (150, 1_000, 4)
@@ -340,19 +341,7 @@ def test_a_rate_search_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
 
 
 def test_a_rate_search_whose_tries_end_first_says_that_the_path_may_do_more(tmp_path: Path) -> None:
-    def bend(made: list[factory.Record]) -> None:
-        at = {
-            "record": "rate-try",
-            "set": 6,
-            "path_id": SERVER,
-            "client_group": "readers",
-            "seconds": 3,
-            "bound_ns": 1_000,
-        }
-        for rate in (100, 200):
-            made.insert(-1, at | {"rate_per_s": rate, "p50_ns": 1, "p99_ns": 900, "p999_ns": None, "reached": True})
-
-    analysis = analysed(tmp_path, bend)
+    analysis = with_rate_tries(tmp_path, (100, 900, True), (200, 900, True))
     assert analysis.mixed_load is not None
     (sweep,) = analysis.mixed_load.rate_searches
     assert any("up to 200/s, the highest rate tried" in each for each in analysis.verdict)
