@@ -15,5 +15,10 @@ def test_every_folder_of_pure_tests_is_one_of_the_source() -> None:
     assert {str(folder) for folder in folders if not (SOURCE / folder).is_dir()} == BESIDE
 
 
+def test_a_file_beside_the_folders_is_about_a_module_beside_the_rooms() -> None:
+    beside = {file.name.removeprefix("test_") for file in UNIT.glob("test_*.py")}
+    assert beside <= {file.name for file in SOURCE.glob("*.py")}
+
+
 def test_no_file_of_pure_tests_lies_outside_a_package() -> None:
     assert not [str(file) for file in UNIT.rglob("test_*.py") if not (file.parent / "__init__.py").is_file()]
