@@ -18,7 +18,7 @@ from tests.golden.whole import whole
 from tests.unit import journal_factory
 from tests.unit.analysis import test_bulk_retrieval as bulk_retrieval
 from tests.unit.analysis import test_link_prediction as link_prediction
-from tests.unit.analysis import test_scaling as scaling
+from tests.unit.analysis import test_scaling
 from tests.unit.analysis import test_size_sweep as size_sweep
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
@@ -57,7 +57,7 @@ def test_no_violation_on_the_page_of_a_journal(browser: Chromium, tmp_path: Path
     [
         lambda directory: size_sweep.swept(directory, {"start": (10_000, 500), "rows": (60_000, 250)}),
         bulk_retrieval.bulk,
-        lambda directory: scaling.analysed(directory, scaling.CONTENDED),
+        lambda directory: test_scaling.analysed(directory, test_scaling.CONTENDED),
         lambda directory: link_prediction.analysed(directory, link_prediction.WITHOUT_NS + link_prediction.ADDED_NS),
     ],
     ids=["sizes", "retrieval", "parts", "link"],

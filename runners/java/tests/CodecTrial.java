@@ -13,7 +13,7 @@ import java.util.List;
 
 /**
  * Answers, line by line, for tests/runners/protocol/test_codec.py: {@code hash HEX} with the XXH64
- * the bytes; {@code value TYPE BITS NULLABLE HEX} with the bytes, digest and touch of the value
+ * of the bytes; {@code value TYPE BITS NULLABLE HEX} with the bytes, digest and touch of the value
  * decoded from the codec's bytes; {@code date TEXT}, {@code time TEXT}, {@code timestamp TEXT},
  * {@code instant TEXT} with what {@link Iso} makes of the text.
  */

@@ -16,7 +16,7 @@ from tests.golden import analysis_fixture, groups_fixture
 from tests.unit import journal_factory
 from tests.unit.analysis import test_bulk_retrieval as bulk_retrieval
 from tests.unit.analysis import test_link_prediction as link_prediction
-from tests.unit.analysis import test_scaling as scaling
+from tests.unit.analysis import test_scaling
 from tests.unit.analysis import test_size_sweep as size_sweep
 from tests.unit.report import test_cross_phase as cross_phase
 
@@ -79,7 +79,7 @@ def test_clients_at_once(tmp_path: Path) -> None:
 
 
 def test_retrieval_in_parts(tmp_path: Path) -> None:
-    found = opening(scaling.analysed(tmp_path, scaling.CONTENDED), "scan-read-parts-0")
+    found = opening(test_scaling.analysed(tmp_path, test_scaling.CONTENDED), "scan-read-parts-0")
     assert re.match(r"Most is gained by libpq: [\d.]+× \([\d.–]+\) with \d+ clients\.", found.sentence)
     assert "grey, dashed: ideal" in found.curves
 
