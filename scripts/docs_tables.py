@@ -1,7 +1,7 @@
 """Renews the generated blocks of the documents from code, manifests and TOML.
 
 A block stands between `<!-- begin generated: NAME -->` and `<!-- end generated -->`. `make docs` runs this script;
-tests/unit/test_docs_tables.py fails when a block is not current.
+tests/unit/house/test_docs_tables.py fails when a block is not current.
 """
 
 from __future__ import annotations

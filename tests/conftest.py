@@ -27,7 +27,8 @@ TOO_BUSY = "too busy: "
 UNIT = "what has a key"  # an adapter on an engine, or a file of tests
 COLLECTED: pytest.StashKey[Counter[str]] = pytest.StashKey()
 WHOLE = {"tests", "tests/conformance", "tests/hosts"}  # what is asked for when nothing that has a key is left out
-LONG_FIRST = ("conformance", "end_to_end", "engines", "runners")  # a worker that begins one last would work alone
+# A worker that begins one last would work alone.
+LONG_FIRST = [Path(__file__).parent / name for name in ("conformance", "end_to_end", "engines", "runners")]
 ENABLE = "sudo scripts/install-packages.sh"
 
 
@@ -88,7 +89,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
         gone = set(left_out)
         items[:] = [item for item in items if item not in gone]
-    items.sort(key=lambda item: next((at for at, name in enumerate(LONG_FIRST) if name in item.path.parts), 9))
+    items.sort(key=lambda item: next((at for at, folder in enumerate(LONG_FIRST) if folder in item.path.parents), 9))
 
 
 @functools.cache

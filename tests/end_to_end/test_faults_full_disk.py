@@ -13,15 +13,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.machine import disk_space
-from tests.end_to_end.command import (
-    SQLITE_C,
-    Command,
-    error_form,
-    records,
-    rowpath,
-    steady,
-    write_experiment,
-)
+from tests.end_to_end.command import SQLITE_C, Command, error_form, records, rowpath, steady, write_experiment
 from tests.waiting import PATIENCE_S
 
 Disk = Callable[[int], Path]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.test_left_out import suite
+from tests.unit.house.test_left_out import suite
 
 TESTS = """
 import pytest

@@ -15,7 +15,11 @@ from rowpath.report import html
 from tests.end_to_end.chromium import Chromium, program
 from tests.golden import analysis_fixture, groups_fixture, probe_fixture
 from tests.golden.whole import whole
-from tests.unit import journal_factory, test_link_model, test_retrieval, test_scaling, test_sweep
+from tests.unit import journal_factory
+from tests.unit.analysis import test_bulk_retrieval as bulk_retrieval
+from tests.unit.analysis import test_link_prediction as link_prediction
+from tests.unit.analysis import test_scaling
+from tests.unit.analysis import test_size_sweep as size_sweep
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 OPEN = "document.querySelectorAll('details').forEach(each => { each.open = true; })"
@@ -51,10 +55,10 @@ def test_no_violation_on_the_page_of_a_journal(browser: Chromium, tmp_path: Path
 @pytest.mark.parametrize(
     "made",
     [
-        lambda directory: test_sweep.swept(directory, {"start": (10_000, 500), "rows": (60_000, 250)}),
-        test_retrieval.bulk,
+        lambda directory: size_sweep.swept(directory, {"start": (10_000, 500), "rows": (60_000, 250)}),
+        bulk_retrieval.bulk,
         lambda directory: test_scaling.analysed(directory, test_scaling.CONTENDED),
-        lambda directory: test_link_model.analysed(directory, test_link_model.WITHOUT_NS + test_link_model.ADDED_NS),
+        lambda directory: link_prediction.analysed(directory, link_prediction.WITHOUT_NS + link_prediction.ADDED_NS),
     ],
     ids=["sizes", "retrieval", "parts", "link"],
 )

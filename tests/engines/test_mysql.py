@@ -1,4 +1,4 @@
-"""Fetching MySQL's server: pinned, whole or not at all. What its servers do is in test_engines_mariadb.py."""
+"""Fetching MySQL's server: pinned, whole or not at all. What its servers do is in test_mariadb.py."""
 
 from __future__ import annotations
 

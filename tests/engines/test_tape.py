@@ -15,8 +15,8 @@ from rowpath.errors import UsageError
 from rowpath.tape.format import Header, Records, Tape, read, write
 from rowpath.tape.replay_server import ReplayServer
 from tests.end_to_end.command import error_form, records, rowpath
-from tests.unit.test_tape_mysql import column, eof, greeting, packets
-from tests.unit.test_tape_postgresql import STARTUP, message, prepared, ready, replies, startup_of
+from tests.unit.tape.test_mysql import column, eof, greeting, packets
+from tests.unit.tape.test_postgresql import STARTUP, message, prepared, ready, replies, startup_of
 
 TAPES = Path(__file__).parents[1] / "tapes"
 FLAGS = 0x00FFF7DF & ~0x828 | 1  # neither TLS nor a database named

@@ -20,7 +20,7 @@ from rowpath.tape.format import Records, read
 from rowpath.tape.replay_server import ReplayServer
 from tests.end_to_end.command import records, rowpath
 from tests.engines.test_tape import TAPES, Client, served
-from tests.unit.test_tape_drda import (
+from tests.unit.tape.test_drda import (
     ACCRDB,
     ACCRDBRM,
     ACCSEC,

@@ -42,11 +42,12 @@ driver = {drivers}
 transport = "tcp"
 """
 
-GROUPS = """schema_version = 1
-name = "load"
-title = "Clients of several hosts on one server"
+# The head of an experiment with client groups on a small library.
+LIBRARY = """schema_version = 1
+name = "{name}"
+title = "{title}"
 phases = ["library.read", "library.write"]
-scale = 0.01
+scale = {scale}
 
 [measure]
 sets = 1
@@ -55,14 +56,15 @@ warm_cap_s = 0.3
 
 [[paths]]
 [paths.select]
-engine = "postgresql"
+engine = "{engine}"
 deployment = "server"
 language = {language}
 driver = {driver}
 statement = "prepared"
 transport = "tcp"
 processes = "shared"
-
+"""
+GROUPS = """
 [[client_groups]]
 name = "readers"
 phase = "library.read"
@@ -104,7 +106,8 @@ seconds = 1.0
 def load_experiment(folder: Path, seconds: float, *, language: str = '"c"', driver: str = '"libpq"') -> str:
     """The file of an experiment with groups over all hosts in the role `load`, and one on the client's host."""
     file = folder / "load.toml"
-    file.write_text(GROUPS.format(seconds=seconds, language=language, driver=driver))
+    values = {"name": "load", "title": "Clients of several hosts on one server", "scale": 0.01, "engine": "postgresql"}
+    file.write_text((LIBRARY + GROUPS).format(**values, seconds=seconds, language=language, driver=driver))
     return str(file)
 
 

@@ -19,32 +19,13 @@ from rowpath.journal.mixed_load_records import (
     StageRecord,
 )
 from rowpath.journal.records import FailureRecord
+from tests.hosts.conftest import LIBRARY
 from tests.hosts.lab import Lab
 
 S = 1_000_000_000
 KILL_S = 0.7
 PAUSED_S = 0.3
-EXPERIMENT = """schema_version = 1
-name = "faults"
-title = "A backup, and an engine killed"
-phases = ["library.read", "library.write"]
-scale = 0.05
-
-[measure]
-sets = 1
-max_sets = 1
-warm_cap_s = 0.3
-
-[[paths]]
-[paths.select]
-engine = "{engine}"
-deployment = "server"
-language = "c"
-driver = "{driver}"
-statement = "prepared"
-transport = "tcp"
-processes = "shared"
-backup = "*"
+EXPERIMENT = """backup = "*"
 {embedded}
 [[client_groups]]
 name = "readers"
@@ -103,7 +84,9 @@ def directory(request: pytest.FixtureRequest, namespaces: Lab, tmp_path_factory:
     spread = request.param in ("clients of two hosts", "a slow controller")
     over, embedded = ('over = "load"', "") if spread else ("", EMBEDDED)
     file = folder / "faults.toml"
-    file.write_text(EXPERIMENT.format(engine=engine, driver=driver, over=over, embedded=embedded, kill_s=KILL_S))
+    head = {"name": "faults", "title": "A backup, and an engine killed", "scale": 0.05, "language": '"c"'}
+    values = {"engine": engine, "driver": f'"{driver}"', "over": over, "embedded": embedded, "kill_s": KILL_S}
+    file.write_text((LIBRARY + EXPERIMENT).format(**head, **values))
     words = ("run", str(file), "--hosts", str(namespaces.file), "-o", str(folder / "run"))
     if request.param == "a slow controller":
         _run_slowly(namespaces, folder / "run", *words)

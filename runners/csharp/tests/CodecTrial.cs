@@ -5,7 +5,7 @@ using System.Reflection;
 
 namespace Rowpath
 {
-    /// <summary>Answers, line by line, for tests/runners/csharp/test_codec.py: <c>hash HEX</c> with the XXH64 of the
+    /// <summary>Answers, line by line, for tests/runners/protocol/test_codec.py: <c>hash HEX</c> with the XXH64 of the
     /// bytes; <c>value TYPE PRECISION BITS NULLABLE HEX</c> with the bytes, digest, the encoder's touch and the loop's
     /// touch of the value decoded from the codec's bytes; <c>date TEXT</c>, <c>time TEXT</c>, <c>timestamp TEXT</c>
     /// with what Iso makes of the text; <c>json TEXT</c> with the text read and written again.</summary>

@@ -1,6 +1,6 @@
-// Answers, line by line, for tests/runners/go/test_codec.py: `hash HEX` with the XXH64 of the bytes; `value TYPE BITS
-// NULLABLE HEX` with the bytes, digest and touch of the value decoded from the codec's bytes; `date TEXT`, `time TEXT`,
-// `timestamp TEXT`, `instant TEXT` with what is made of the text.
+// Answers, line by line, for tests/runners/protocol/test_codec.py: `hash HEX` with the XXH64 of the bytes; `value TYPE
+// BITS NULLABLE HEX` with the bytes, digest and touch of the value decoded from the codec's bytes; `date TEXT`, `time
+// TEXT`, `timestamp TEXT`, `instant TEXT` with what is made of the text.
 package main
 
 import (

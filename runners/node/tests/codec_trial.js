@@ -1,6 +1,7 @@
-// Answers, line by line, for tests/runners/node/test_codec.py: `hash HEX` with the XXH64 of the bytes; `value HEX COLUMN`
-// (a column as JSON) with the bytes, digest and touch of the value decoded from the codec's bytes; `text TYPE TEXT` with
-// the bytes of what the converter of the type makes of the text; `decimal TEXT` with its plain notation; `bucket N`.
+// Answers, line by line, for tests/runners/protocol/test_codec.py: `hash HEX` with the XXH64 of the bytes; `value HEX
+// COLUMN` (a column as JSON) with the bytes, digest and touch of the value decoded from the codec's bytes; `text TYPE
+// TEXT` with the bytes of what the converter of the type makes of the text; `decimal TEXT` with its plain notation;
+// `bucket N`.
 
 import { createInterface } from "node:readline";
 import { Decoder, plainDecimal } from "../core/codec.js";

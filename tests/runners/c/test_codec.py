@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shutil
 import struct
-import subprocess
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,30 +16,18 @@ import pytest
 from rowpath.model.workload import Column, LogicalType
 from rowpath.runners.toolchains import c
 from rowpath.workloads import codec
-from tests.waiting import PATIENCE_S
+from tests.runners.protocol.codec_vectors import VECTORS
+from tests.runners.protocol.talk import answers
 
-VECTORS = json.loads((Path(__file__).parents[2] / "conformance" / "codec_vectors.json").read_text())
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 
-Ask = Callable[[dict[str, Any]], str]
+Asked = Callable[[dict[str, Any]], str]
 
 
 @pytest.fixture(scope="module")
-def ask() -> Iterator[Ask]:
-    with subprocess.Popen([c.codec_trial()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as trial:
-        assert trial.stdin is not None
-        assert trial.stdout is not None
-
-        def answer(request: dict[str, Any]) -> str:
-            assert trial.stdin is not None
-            assert trial.stdout is not None
-            trial.stdin.write(json.dumps(request) + "\n")
-            trial.stdin.flush()
-            return trial.stdout.readline().strip()
-
-        yield answer
-        trial.stdin.close()
-        assert trial.wait(timeout=PATIENCE_S) == 0
+def ask() -> Iterator[Asked]:
+    with contextlib.contextmanager(answers)([str(c.codec_trial())]) as answer:
+        yield lambda request: answer(json.dumps(request))
 
 
 def column(vector: dict[str, Any]) -> dict[str, Any]:
@@ -69,7 +57,7 @@ def name(vector: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("vector", VECTORS["values"], ids=name)
-def test_value(ask: Ask, vector: dict[str, Any]) -> None:
+def test_value(ask: Asked, vector: dict[str, Any]) -> None:
     text = spelled(vector, vector["value"])
     answered = ask({"kind": "query", "columns": [column(vector)], "rows": [[text]]})
     touch = vector.get("touch_bytes", vector["touch"])
@@ -79,7 +67,7 @@ def test_value(ask: Ask, vector: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("vector", VECTORS["values"], ids=name)
-def test_parameter(ask: Ask, vector: dict[str, Any], tmp_path: Path) -> None:
+def test_parameter(ask: Asked, vector: dict[str, Any], tmp_path: Path) -> None:
     encoded = bytes.fromhex(vector["bytes"])
     if vector["type"] == "char":
         vector = vector | {"value": (vector["value"] or "").rstrip(" ")}
@@ -98,14 +86,14 @@ def write_parameters(file: Path, rows: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize("vector", VECTORS["digests"], ids=lambda vector: str(vector["rows"]))
-def test_digest(ask: Ask, vector: dict[str, Any]) -> None:
+def test_digest(ask: Asked, vector: dict[str, Any]) -> None:
     rows = [VECTORS["rows"][index]["value"] for index in vector["rows"]]
     answered = ask({"kind": "query", "columns": VECTORS["row_columns"], "rows": rows})
     assert answered.split()[-2:] == [vector["digest"], vector["touch"]]
 
 
 @pytest.mark.parametrize("vector", VECTORS["xxh64"], ids=lambda v: str(len(v["bytes"]) // 2))
-def test_hash(ask: Ask, vector: dict[str, Any]) -> None:
+def test_hash(ask: Asked, vector: dict[str, Any]) -> None:
     assert ask({"hash": vector["bytes"]}) == vector["hash"]
 
 
@@ -138,14 +126,14 @@ def test_hash(ask: Ask, vector: dict[str, Any]) -> None:
         ("float64", "1,5"),
     ],
 )
-def test_text_that_does_not_fit(ask: Ask, kind: str, text: str) -> None:
+def test_text_that_does_not_fit(ask: Asked, kind: str, text: str) -> None:
     answered = ask({"kind": "query", "columns": [{"name": "value", "type": kind}], "rows": [[text]]})
     assert "error column value: " in answered
 
 
 @pytest.mark.parametrize("kind", ["timestamp", "timestamptz"])
 @pytest.mark.parametrize("fraction", ["", ".5", ".12345", ".123456", ".654321", ".000000", ".999999", ".1234560"])
-def test_a_timestamps_fraction(ask: Ask, kind: LogicalType, fraction: str) -> None:
+def test_a_timestamps_fraction(ask: Asked, kind: LogicalType, fraction: str) -> None:
     microseconds = int(fraction[1:7].ljust(6, "0"))
     zone = UTC if kind == "timestamptz" else None
     declared = Column(name="value", type=kind)
@@ -157,12 +145,12 @@ def test_a_timestamps_fraction(ask: Ask, kind: LogicalType, fraction: str) -> No
         assert answered.split()[-1] == f"{codec.touch_value(value, declared):016x}"
 
 
-def test_null_where_none_may_be(ask: Ask) -> None:
+def test_null_where_none_may_be(ask: Asked) -> None:
     answered = ask({"kind": "query", "columns": [{"name": "value", "type": "text"}], "rows": [[None]]})
     assert "error column value: NULL" in answered
 
 
-def test_damaged_parameter_file(ask: Ask, tmp_path: Path) -> None:
+def test_damaged_parameter_file(ask: Asked, tmp_path: Path) -> None:
     file = tmp_path / "phase.rows"
     write_parameters(file, [b"\x4e\xff\x00\x00\x00"])
     request = {"kind": "execute", "parameter_columns": [{"name": "value", "type": "integer"}]}

@@ -21,7 +21,7 @@ from rowpath.errors import InternalError
 from rowpath.machine import processes
 from rowpath.runners import manifest
 from rowpath.runners.toolchains import c, python
-from tests.runners.protocol.talk import NOTHING, Start, Talk, adapter, talks
+from tests.runners.protocol.talk import NOTHING, LineTalk, Start, adapter, talks
 from tests.waiting import PATIENCE_S, at_work, gone, until
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
@@ -33,7 +33,7 @@ def start_fixture() -> Iterator[Start]:
 
 
 @pytest.fixture
-def null(start: Start) -> Talk:
+def null(start: Start) -> LineTalk:
     talk = start("null")
     talk.hello()
     talk.ask("open", options={})
@@ -59,7 +59,7 @@ def test_hello_refused(start: Start, changed: dict[str, Any]) -> None:
     assert "error" not in talk.hello()
 
 
-def test_sample_runs_exactly_as_told(null: Talk) -> None:
+def test_sample_runs_exactly_as_told(null: LineTalk) -> None:
     counted = null.sample("null.nothing", operations=10, first=5)
     assert (counted["operations"], counted["first"], counted["lead_in_operations"]) == (10, 5, 0)
     timed = null.sample("null.nothing", lead_in_ns=100_000, duration_ns=1_000_000)
@@ -75,7 +75,7 @@ def test_sample_runs_exactly_as_told(null: Talk) -> None:
     "line",
     [b"{", b"[]", b"{} x", b'"text"', b'{"type": "nonsense"}', b'{"type": "sample"}', b'{"type": "open"}', b"\xff\xfe"],
 )
-def test_senseless_requests_are_answered(null: Talk, line: bytes) -> None:
+def test_senseless_requests_are_answered(null: LineTalk, line: bytes) -> None:
     assert null.process.stdin is not None
     assert null.process.stdout is not None
     null.process.stdin.write(line + b"\n")
@@ -84,7 +84,7 @@ def test_senseless_requests_are_answered(null: Talk, line: bytes) -> None:
     assert "error" not in null.sample("null.nothing")
 
 
-def test_end_of_stdin_stops_a_sample(null: Talk) -> None:
+def test_end_of_stdin_stops_a_sample(null: LineTalk) -> None:
     assert null.process.stdin is not None
     null.send("sample", phase="null.nothing", regime="steady", lead_in_ns=0, duration_ns=60_000_000_000)
     at_work(null.process.pid)
@@ -92,7 +92,7 @@ def test_end_of_stdin_stops_a_sample(null: Talk) -> None:
     assert null.process.wait(timeout=PATIENCE_S / 2) == 0
 
 
-def test_bye(null: Talk) -> None:
+def test_bye(null: LineTalk) -> None:
     assert null.ask("bye") == {"id": null.id}
     assert null.process.wait(timeout=PATIENCE_S) == 0
 

@@ -12,7 +12,7 @@ import pytest
 from rowpath.errors import UsageError
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.toolchains import csharp
-from tests.runners.protocol.talk import K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
+from tests.runners.protocol.talk import K, LineTalk, Start, V, adapter, on_sqlite, sqlite_file, talks
 
 pytestmark = pytest.mark.skipif(csharp._tools_problem() is not None, reason="no Mono")
 
@@ -22,7 +22,7 @@ def start() -> Iterator[Start]:
     yield from talks("csharp")
 
 
-def opened(start: Start, driver: str, folder: Path) -> Talk:
+def opened(start: Start, driver: str, folder: Path) -> LineTalk:
     found = csharp.availability(adapter("csharp", driver), "system")
     if not found.ok:
         pytest.skip(found.reason)

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from rowpath.runners.manifest import toolchain
-from tests.runners.protocol.talk import K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
+from tests.runners.protocol.talk import K, LineTalk, Start, V, adapter, on_sqlite, sqlite_file, talks
 
 go: Any = toolchain("go")
 pytestmark = pytest.mark.skipif(go._tools_problem() is not None, reason="no Go")
@@ -22,7 +22,7 @@ def start() -> Iterator[Start]:
     yield from talks("go")
 
 
-def opened(start: Start, folder: Path, driver: str = "mattn-sqlite3") -> Talk:
+def opened(start: Start, folder: Path, driver: str = "mattn-sqlite3") -> LineTalk:
     return start(driver, on_sqlite(sqlite_file(folder)))
 
 

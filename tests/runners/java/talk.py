@@ -9,41 +9,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
-from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Phase, Table, Workload
 from rowpath.runners.manifest import Adapter, Command, load_manifest
 from rowpath.runners.process import Runner
-from rowpath.runners.protocol import (
-    Close,
-    CloseReply,
-    Open,
-    OpenReply,
-    ParameterSlice,
-    PhaseSpec,
-    Prepare,
-    PrepareReply,
-    Reply,
-    RunReply,
-    RunStatements,
-    Sample,
-    SampleReply,
-    Verify,
-    VerifyReply,
-)
+from rowpath.runners.protocol import Close, CloseReply
 from rowpath.runners.toolchains import java
-from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.sql import for_engine, reset_for, sql_for, whole_sql
+from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload
+from tests.runners.protocol import talk
 
-TIMEOUT_S = 60.0
-WRITTEN: dict[Path, int] = {}  # parameter files, each written once for all paths
 ADAPTERS = {adapter.driver: adapter for adapter in load_manifest("java").adapter}
 Instances = dict[tuple[str, str], Instance]
 
@@ -102,8 +84,10 @@ class Idle:
 _idle: list[Idle] = []  # one at most: each JVM holds its whole heap
 
 
-class Talk:
-    """A runner on a path, connected."""
+class Talk(talk.Talk):
+    """A runner on a path, connected; each operation is stamped, and a sample begins at the first row."""
+
+    SAMPLE = MappingProxyType({**talk.Talk.SAMPLE, "first": 0})
 
     def __init__(self, adapter: Adapter, path: AccessPath, options: dict[str, Any]) -> None:
         self.engine = ENGINES[path.get("engine")]
@@ -116,8 +100,8 @@ class Talk:
             if kept is not None:
                 kept.runner.stop()
             self.runner = Runner.start(self._command, tuple(cpus.usable()), self.log.append)
-        self.runner.hello(adapter.driver, TIMEOUT_S, ("clients", "interrupt"))
-        self.opened = self.ask(Open, OpenReply, options=path.as_dict() | options)
+        self.runner.hello(adapter.driver, requires=("clients", "interrupt"))
+        self.opened = self.open(path.as_dict() | options)
 
     def close(self) -> None:
         """Close the connection and keep the process for the next path of the same command."""
@@ -128,45 +112,5 @@ class Talk:
         self.log.clear()
         _idle.append(Idle(self._command, self.runner, self.log))
 
-    def ask(self, message: type, expect: type[Reply], **fields: Any) -> Any:
-        return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
-
-    def prepare(self, name: str, phase: Phase, workload: Workload, sql: str, folder: Path) -> None:
-        columns, rows = generators.parameter_rows(workload, phase)
-        parameters = None
-        if columns:
-            file = folder / f"{workload.name}.{phase.name}.rows"
-            if file not in WRITTEN:
-                WRITTEN[file] = codec.write_rows(file, rows, columns)
-            parameters = ParameterSlice(file=str(file), first=0, count=WRITTEN[file])
-        spec = PhaseSpec(
-            name=name,
-            kind=phase.kind,
-            sql=sql,
-            table=phase.table,
-            scan=phase.scan,
-            columns=result_columns(workload, phase),
-            parameter_columns=columns,
-            transaction=phase.transaction,
-            stamps=True,
-            rows_per_operation=phase.rows_per_operation,
-            way=phase.way,
-        )
-        self.ask(Prepare, PrepareReply, phase=spec, parameters=parameters)
-
-    def make_ready(self, workload: Workload, phase: Phase, folder: Path) -> None:
-        """Reset and prepare one of our phases."""
-        if reset := list(reset_for(workload, phase, self.engine)):
-            self.ask(RunStatements, RunReply, statements=reset, ignore_errors=True)
-        self.prepare(phase.name, phase, workload, sql_for(workload, phase, self.engine), folder)
-
-    def sample(self, phase: str, **changed: Any) -> SampleReply:
-        fields = {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 0, "first": 0} | changed
-        reply: SampleReply = self.ask(Sample, SampleReply, phase=phase, **fields)
-        return reply
-
-    def digest_after(self, workload: Workload, phase: Phase, folder: Path) -> str:
-        """What the table that a write phase wrote now holds."""
-        query = Phase(name="after", kind="query", table=phase.after)
-        self.prepare("after", query, workload, whole_sql(phase.after, workload.tables[phase.after]), folder)
-        return str(self.ask(Verify, VerifyReply, phase="after", first=0, count=1).digest)
+    def prepare_phase(self, workload: Workload, phase: Phase, sql: str, folder: Path, **changed: Any) -> str:
+        return super().prepare_phase(workload, phase, sql, folder, **({"stamps": True} | changed))

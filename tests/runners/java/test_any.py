@@ -17,60 +17,38 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.runners.manifest import Command, load_manifest
 from rowpath.runners.process import Runner, RunnerFailure
-from rowpath.runners.protocol import (
-    Describe,
-    DescribedColumn,
-    DescribeReply,
-    Facts,
-    FactsReply,
-    Open,
-    OpenReply,
-    PhaseSpec,
-    Prepare,
-    PrepareReply,
-    Sample,
-    SampleReply,
-    Verify,
-    VerifyReply,
-)
+from rowpath.runners.protocol import PhaseSpec, VerifyReply
 from rowpath.runners.toolchains import java
 from rowpath.workloads import codec
+from tests.runners.protocol.talk import Talk
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
-TIMEOUT_S = 60.0
 ADAPTER = next(each for each in load_manifest("java").adapter if each.driver == "jdbc")
 H2 = "com.h2database:h2:2.5.252"
 MEMORY = {"url": "jdbc:h2:mem:any", "user": "sa", "password": "never-shown"}
 
 
-class Talk:
-    """The generic adapter on a driver's jar."""
+def started(jar: Path, options: dict[str, Any], *jvm: str) -> Talk:
+    """The generic adapter on a driver's jar, connected."""
+    version = str(jar)
+    java.build([(ADAPTER, version)])
+    path = AccessPath.of({"engine": "jdbc", "deployment": "server", "driver": "jdbc", "version": version})
+    command = java.command(ADAPTER, version, path)
+    at = command.arguments.index("-cp")
+    arguments = (*command.arguments[:at], *jvm, *command.arguments[at:])
+    talk = Talk(Runner.start(Command(arguments, command.environment), ()))
+    talk.runner.hello(ADAPTER.driver, requires=("clients", "describe"))
+    talk.open(path.as_dict() | options)
+    return talk
 
-    def __init__(self, jar: Path, options: dict[str, Any], *jvm: str) -> None:
-        version = str(jar)
-        java.build([(ADAPTER, version)])
-        path = AccessPath.of({"engine": "jdbc", "deployment": "server", "driver": "jdbc", "version": version})
-        command = java.command(ADAPTER, version, path)
-        at = command.arguments.index("-cp")
-        arguments = (*command.arguments[:at], *jvm, *command.arguments[at:])
-        self.runner = Runner.start(Command(arguments, command.environment), ())
-        self.runner.hello(ADAPTER.driver, TIMEOUT_S, ("clients", "describe"))
-        self.runner.request(Open, TIMEOUT_S, options=path.as_dict() | options, expect=OpenReply)
 
-    def describe(self, sql: str) -> list[DescribedColumn]:
-        return self.runner.request(Describe, TIMEOUT_S, sql=sql, expect=DescribeReply).columns
+def prepare(talk: Talk, sql: str, columns: list[Any]) -> None:
+    talk.prepare_spec(PhaseSpec(name="q", kind="query", sql=sql, columns=columns))
 
-    def prepare(self, sql: str, columns: list[Any]) -> None:
-        phase = PhaseSpec(name="q", kind="query", sql=sql, columns=columns)
-        self.runner.request(Prepare, TIMEOUT_S, phase=phase, parameters=None, expect=PrepareReply)
 
-    def verify(self, sql: str, columns: list[Any]) -> VerifyReply:
-        self.prepare(sql, columns)
-        return self.runner.request(Verify, TIMEOUT_S, phase="q", first=0, count=1, expect=VerifyReply)
-
-    def sample(self) -> SampleReply:
-        asked = {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 1, "first": 0}
-        return self.runner.request(Sample, TIMEOUT_S, phase="q", **asked, expect=SampleReply)
+def verify(talk: Talk, sql: str, columns: list[Any]) -> VerifyReply:
+    prepare(talk, sql, columns)
+    return talk.verify("q")
 
 
 def jar_of(coordinates: str) -> Path:
@@ -80,7 +58,7 @@ def jar_of(coordinates: str) -> Path:
 
 @pytest.fixture(scope="module")
 def h2() -> Iterator[Talk]:
-    talk = Talk(jar_of(H2), MEMORY | {"statement": "prepared"})
+    talk = started(jar_of(H2), MEMORY | {"statement": "prepared"})
     yield talk
     talk.runner.stop()
 
@@ -126,7 +104,7 @@ def test_every_type_is_described_and_delivered(h2: Talk) -> None:
     assert (columns[5].precision, columns[5].scale) == (0, 0)
     assert [each.bits for each in columns[:4]] == [16, 16, 32, 64]
     values = tuple(value for _, _, value in EVERY_TYPE.values())
-    assert h2.verify(sql, columns).digest == digest(columns, values)
+    assert verify(h2, sql, columns).digest == digest(columns, values)
 
 
 def test_a_type_without_a_natural_one_is_opaque(h2: Talk) -> None:
@@ -135,15 +113,15 @@ def test_a_type_without_a_natural_one_is_opaque(h2: Talk) -> None:
     assert [(each.type, each.engine_type) for each in columns[:3]] == [
         ("opaque", "INTERVAL DAY"), ("opaque", "GEOMETRY"), ("opaque", "CHARACTER VARYING(1) ARRAY"),
     ]  # fmt: skip
-    assert h2.verify(sql, columns).digest == digest(columns, ("", "", "", None))
+    assert verify(h2, sql, columns).digest == digest(columns, ("", "", "", None))
     with pytest.raises(RunnerFailure, match=r"INTERVAL \(i\)") as failure:
-        h2.prepare("SELECT 1 AS i", [Column("i", "interval")])
+        prepare(h2, "SELECT 1 AS i", [Column("i", "interval")])
     assert failure.value.kind == "unsupported"
 
 
 def test_a_value_that_the_driver_cannot_hand_over_names_its_column(h2: Talk) -> None:
     with pytest.raises(RunnerFailure, match=r"column b as integer: .*x1") as failure:
-        h2.verify("SELECT 1 AS a, 'x1' AS b", [Column("a", "integer"), Column("b", "integer")])
+        verify(h2, "SELECT 1 AS a, 'x1' AS b", [Column("a", "integer"), Column("b", "integer")])
     assert failure.value.kind == "unsupported"
 
 
@@ -151,7 +129,7 @@ def test_a_value_that_the_driver_cannot_hand_over_names_its_column(h2: Talk) -> 
 def test_more_or_fewer_columns_than_declared_are_refused(h2: Talk, declared: int) -> None:
     columns = [Column(name, "integer") for name in "abc"[:declared]]
     with pytest.raises(RunnerFailure, match=f"2 columns came where {declared}") as failure:
-        h2.verify("SELECT 1 AS a, 2 AS b", columns)
+        verify(h2, "SELECT 1 AS a, 2 AS b", columns)
     assert failure.value.kind == "verify"
 
 
@@ -159,8 +137,8 @@ def test_as_many_columns_as_postgresql_has(h2: Talk) -> None:
     sql = "SELECT " + ", ".join(f"{n} AS C{n}" for n in range(1600))
     columns = h2.describe(sql)
     assert len(columns) == 1600
-    assert h2.verify(sql, columns).digest == digest(columns, tuple(range(1600)))
-    sampled = h2.sample()
+    assert verify(h2, sql, columns).digest == digest(columns, tuple(range(1600)))
+    sampled = h2.sample("q", operations=1)
     assert (sampled.failed, sampled.values) == (0, 1600)
     assert int(sampled.touch, 16) == sum(range(1600))
 
@@ -170,21 +148,21 @@ def test_names_that_occur_twice_long_texts_and_no_rows(h2: Talk) -> None:
     columns = h2.describe(sql.format(2))
     assert [each.name for each in columns] == ["A", "A", "B"]
     rows = [(n, "é" * 1_000_000, None) for n in (1, 2)]
-    assert h2.verify(sql.format(2), columns).digest == digest(columns, *rows)
-    assert h2.verify(sql.format(0), columns).digest == "0:0000000000000000"
+    assert verify(h2, sql.format(2), columns).digest == digest(columns, *rows)
+    assert verify(h2, sql.format(0), columns).digest == "0:0000000000000000"
 
 
 def test_a_driver_that_knows_no_java_time(tmp_path: Path) -> None:
     """Derby's driver refuses java.time: its dates come by java.sql's classes, and the facts say so."""
     jars = java.class_path(["derby:10.8.2.2"]).split(":")
     url = f"jdbc:derby:{tmp_path / 'database'};create=true"
-    talk = Talk(Path(jars[0]), {"url": url, "statement": "bound"}, "-Dderby.stream.error.file=/dev/null")
+    talk = started(Path(jars[0]), {"url": url, "statement": "bound"}, "-Dderby.stream.error.file=/dev/null")
     try:
         sql = "SELECT DATE('1999-12-31'), TIMESTAMP('1999-12-31 23:59:59.5'), CAST(NULL AS TIME) FROM SYSIBM.SYSDUMMY1"
         columns = talk.describe(sql)
         moment = datetime(1999, 12, 31, 23, 59, 59, 500_000)
-        assert talk.verify(sql, columns).digest == digest(columns, (moment.date(), moment, None))
-        facts = talk.runner.request(Facts, TIMEOUT_S, expect=FactsReply)
+        assert verify(talk, sql, columns).digest == digest(columns, (moment.date(), moment, None))
+        facts = talk.facts()
         assert facts.settings["read_only"] == "on"
         assert facts.settings["dates"].startswith("java.sql")
     finally:
@@ -193,7 +171,7 @@ def test_a_driver_that_knows_no_java_time(tmp_path: Path) -> None:
 
 def test_a_url_that_no_driver_takes_and_a_jar_that_is_not_there() -> None:
     with pytest.raises(RunnerFailure, match="begin with jdbc:nothing:") as failure:
-        Talk(jar_of(H2), MEMORY | {"url": "jdbc:nothing:x?password=hidden"})
+        started(jar_of(H2), MEMORY | {"url": "jdbc:nothing:x?password=hidden"})
     assert failure.value.kind == "connect"
     assert "hidden" not in str(failure.value)
     assert "--jar" in java.availability(ADAPTER, ADAPTER.versions[0]).remedy
@@ -203,7 +181,7 @@ def test_a_url_that_no_driver_takes_and_a_jar_that_is_not_there() -> None:
 def test_a_result_that_does_not_fit_the_heap_says_so(h2: Talk) -> None:
     sql = "SELECT REPEAT('x', 400000000) AS T FROM SYSTEM_RANGE(1, 1)"
     with pytest.raises(RunnerFailure, match="heap of 2") as failure:
-        h2.verify(sql, [Column("T", "text")])
+        verify(h2, sql, [Column("T", "text")])
     assert failure.value.kind == "unsupported"
     columns = msgspec.structs.replace(h2.describe("SELECT 1 AS A")[0], nullable=True)
-    assert h2.verify("SELECT 1 AS A", [columns]).rows == 1
+    assert verify(h2, "SELECT 1 AS A", [columns]).rows == 1

@@ -13,8 +13,8 @@ from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import maven
 from rowpath.runners.toolchains import java
 from rowpath.workloads.generators import delimited_value
+from tests.runners.protocol.codec_vectors import VECTORS, natural
 from tests.runners.protocol.talk import K, Start, adapter, talks
-from tests.unit.codec_vectors import VECTORS, natural
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 

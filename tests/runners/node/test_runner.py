@@ -14,7 +14,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.runners import manifest
 from rowpath.workloads import codec
-from tests.runners.protocol.talk import K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
+from tests.runners.protocol.talk import K, LineTalk, Start, V, adapter, on_sqlite, sqlite_file, talks
 
 SQLITE = adapter("node", "better-sqlite3")
 pytestmark = pytest.mark.skipif(not manifest.availability(SQLITE, SQLITE.versions[0]).ok, reason="no Node")
@@ -25,7 +25,7 @@ def start() -> Iterator[Start]:
     yield from talks("node")
 
 
-def opened(start: Start, folder: Path, **changed: str) -> Talk:
+def opened(start: Start, folder: Path, **changed: str) -> LineTalk:
     return start("better-sqlite3", on_sqlite(sqlite_file(folder), **changed))
 
 

@@ -21,8 +21,8 @@ from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.workloads import codec
 from tests.runners.c.talk import started
+from tests.runners.protocol.talk import Talk
 
-TIMEOUT_S = 60.0
 ID = Column(name="id", type="integer")
 N = Column(name="n", type="integer")
 NOTE = Column(name="note", type="varchar", length=600)
@@ -57,9 +57,9 @@ class Subject:
     folder: Path
 
     @contextlib.contextmanager
-    def talk(self, clients: int = 1, **options: Any) -> Iterator[Talk]:
+    def talk(self, clients: int = 1, **options: Any) -> Iterator[GroupTalk]:
         """A runner with so many connections; these options beside those of the path."""
-        talk = Talk(self, {"clients": str(clients)} | options)
+        talk = GroupTalk(self, {"clients": str(clients)} | options)
         try:
             yield talk
         finally:
@@ -82,7 +82,7 @@ def subject(language: str, driver: str, folder: Path, deployment: str = "", **co
         yield Subject(adapter, instance, path, folder)
 
 
-class Talk:
+class GroupTalk(Talk):
     """A runner on the subject's path, connected."""
 
     def __init__(self, subject: Subject, options: dict[str, Any]) -> None:
@@ -91,20 +91,11 @@ class Talk:
         self.log: list[str] = []
         self.runner = Runner.start(command, tuple(cpus.usable()), self.log.append)
         try:
-            self.runner.hello(subject.adapter.driver, TIMEOUT_S, ("clients", "client-groups"))
-            opened = subject.path.as_dict() | subject.instance.options(subject.path) | options
-            self.ask(protocol.Open, protocol.OpenReply, options=opened)
+            self.runner.hello(subject.adapter.driver, requires=("clients", "client-groups"))
+            self.open(subject.path.as_dict() | subject.instance.options(subject.path) | options)
         except BaseException:
             self.runner.stop()
             raise
-
-    def ask(self, message: type, expect: type[protocol.Reply], **fields: Any) -> Any:
-        """The reply to a request; RunnerFailure otherwise."""
-        return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
-
-    def run(self, *statements: str, ignore_errors: bool = False) -> None:
-        """Execute statements."""
-        self.ask(protocol.RunStatements, protocol.RunReply, statements=list(statements), ignore_errors=ignore_errors)
 
     def make_ledger(self, rows: int) -> None:
         """A new table of `rows` rows: id 1, 2, …; n = 0."""
@@ -125,7 +116,7 @@ class Talk:
     def prepare_read(self, ids: Sequence[int], name: str = "read") -> None:
         """A phase that reads id and n of one row for each of the ids in turn."""
         sql = "SELECT id, n FROM ledger WHERE id = ?"
-        self._prepare(protocol.PhaseSpec(name=name, kind="query", sql=sql, table="ledger", columns=_specs(ID, N)), ids)
+        self._prepare(protocol.PhaseSpec(name=name, kind="query", sql=sql, table="ledger", columns=(ID, N)), ids)
 
     def _prepare(self, spec: protocol.PhaseSpec, ids: Sequence[int] = ()) -> None:
         parameters = None
@@ -133,16 +124,16 @@ class Talk:
             file = self.subject.folder / f"{spec.name}.rows"
             codec.write_rows(file, [(id_,) for id_ in ids], (ID,))
             parameters = protocol.ParameterSlice(file=str(file), first=0, count=len(ids))
-            spec.parameter_columns = _specs(ID)
-        self.ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=parameters)
+            spec.parameter_columns = (ID,)
+        self.prepare_spec(spec, parameters)
 
     def kept(
         self, file: Path, sql: str = LEDGER_SQL, columns: Sequence[Column] = (ID, N)
     ) -> tuple[protocol.VerifyReply, list[bytes]]:
         """`verify` of a query (the whole ledger) with its rows kept: the reply, and the rows' codec bytes."""
         file.unlink(missing_ok=True)
-        self._prepare(protocol.PhaseSpec(name="all", kind="query", sql=sql, table="ledger", columns=_specs(*columns)))
-        reply = self.ask(protocol.Verify, protocol.VerifyReply, phase="all", first=0, count=1, keep=str(file))
+        self._prepare(protocol.PhaseSpec(name="all", kind="query", sql=sql, table="ledger", columns=columns))
+        reply = self.verify("all", keep=str(file))
         data, at, rows = file.read_bytes(), 0, []
         while at < len(data):
             (length,) = struct.unpack_from("<I", data, at)
@@ -169,7 +160,7 @@ class Talk:
 class Working:
     """Groups that the runner was asked for."""
 
-    def __init__(self, talk: Talk, shared_counters: SharedCounters, groups: Sequence[Group]) -> None:
+    def __init__(self, talk: GroupTalk, shared_counters: SharedCounters, groups: Sequence[Group]) -> None:
         self.talk = talk
         self.shared_counters = shared_counters
         self.groups = groups
@@ -237,7 +228,7 @@ class Working:
         """`groups-end`, with the end set now where it was not: what each group did."""
         if self.begun_ns:
             self.wait_until_done_or_end()
-        reply: protocol.ClientGroupsEndReply = self.talk.ask(protocol.ClientGroupsEnd, protocol.ClientGroupsEndReply)
+        reply = self.talk.ask(protocol.ClientGroupsEnd, protocol.ClientGroupsEndReply)
         assert [total.name for total in reply.client_groups] == [group.name for group in self.groups]
         return {total.name: total for total in reply.client_groups}
 
@@ -257,7 +248,3 @@ def due_distances_s(seed: int, rate_per_s: float) -> Iterator[float]:
         mixed = ((mixed ^ mixed >> 27) * 0x94D049BB133111EB) & MASK
         mixed ^= mixed >> 31
         yield -math.log(1 - (mixed >> 11) / (1 << 53)) / rate_per_s
-
-
-def _specs(*columns: Column) -> tuple[Column, ...]:
-    return columns

@@ -1,4 +1,4 @@
-"""A runner spoken to line by line, whatever its language: the protocol as it stands on the pipe."""
+"""A runner spoken to in tests, whatever its language: by typed requests, or line by line as on the pipe."""
 
 from __future__ import annotations
 
@@ -6,21 +6,33 @@ import json
 import os
 import sqlite3
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
+import msgspec
+
+from rowpath.engines.base import Engine
 from rowpath.model.path import AccessPath
-from rowpath.runners import manifest
+from rowpath.model.result_columns import result_columns
+from rowpath.model.workload import Column, Phase, Workload
+from rowpath.runners import manifest, protocol
 from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.process import AnyReply, Runner
+from rowpath.workloads import codec, generators
+from rowpath.workloads.sql import reset_for, sql_for, whole_sql
 from tests.waiting import PATIENCE_S
+
+TIMEOUT_S = 60.0
 
 NOTHING = {"name": "null.nothing", "kind": "null"}
 K = {"name": "k", "type": "integer"}
 V = {"name": "v", "type": "text", "nullable": True}
 KNOWN = ("touch", "digest", "load", "clients", "interrupt")
 LACKS = {"c": ("load",)}  # of what a runner may know, by language
-Start = Callable[..., "Talk"]
+WRITTEN: dict[Path, tuple[str, int]] = {}  # parameter files: what is in them, and how many rows
+Start = Callable[..., "LineTalk"]
 Ask = Callable[[str], str]
 
 
@@ -44,6 +56,100 @@ def on_sqlite(file: Path, **changed: str) -> dict[str, Any]:
 
 
 class Talk:
+    """A runner, and short words for its requests; RunnerFailure where it refuses one."""
+
+    SAMPLE: Mapping[str, Any] = MappingProxyType(
+        {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 0, "first": -1}
+    )
+    engine: Engine  # in whose SQL `make_ready` speaks
+
+    def __init__(self, runner: Runner) -> None:
+        self.runner = runner
+
+    def ask(self, message: type, expect: type[AnyReply], **fields: Any) -> AnyReply:
+        """The reply to a request."""
+        return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
+
+    def open(self, options: Mapping[str, Any] = MappingProxyType({}), **more: Any) -> protocol.OpenReply:
+        """Connect, with these options alone."""
+        return self.ask(protocol.Open, protocol.OpenReply, options={**options, **more})
+
+    def run(self, *statements: str, ignore_errors: bool = False) -> None:
+        """Execute statements."""
+        self.ask(protocol.RunStatements, protocol.RunReply, statements=list(statements), ignore_errors=ignore_errors)
+
+    def facts(self) -> protocol.FactsReply:
+        """What the live connection says."""
+        return self.ask(protocol.Facts, protocol.FactsReply)
+
+    def describe(self, sql: str) -> list[protocol.DescribedColumn]:
+        """The columns of a query's result."""
+        return self.ask(protocol.Describe, protocol.DescribeReply, sql=sql).columns
+
+    def prepare_spec(self, spec: protocol.PhaseSpec, parameters: protocol.ParameterSlice | None = None) -> None:
+        """Prepare a phase that is no workload's."""
+        self.ask(protocol.Prepare, protocol.PrepareReply, phase=spec, parameters=parameters)
+
+    def prepare_phase(self, workload: Workload, phase: Phase, sql: str, folder: Path, **changed: Any) -> str:
+        """Prepare a phase of the workload, its parameter rows in that folder; the phase's name."""
+        parameter_columns, parameters = parameters_of(workload, phase, folder)
+        table = workload.tables.get(phase.table)
+        spec = protocol.PhaseSpec(
+            name=phase.name,
+            kind=phase.kind,
+            sql=sql,
+            table=phase.table,
+            scan=phase.scan,
+            columns=result_columns(workload, phase),
+            parameter_columns=parameter_columns,
+            transaction=phase.transaction,
+            stamps=phase.stamps,
+            rows_per_operation=phase.rows_per_operation,
+            way=phase.way,
+            access="scan" if phase.scan else phase.access,
+            table_columns=table.columns if table else (),
+            key_columns=table.primary_key if table else (),
+        )
+        spec = msgspec.structs.replace(spec, **changed)
+        self.prepare_spec(spec, parameters)
+        return spec.name
+
+    def make_ready(self, workload: Workload, phase: Phase, folder: Path, sql: str = "", **changed: Any) -> None:
+        """Reset the phase's table and prepare the phase, in the engine's SQL."""
+        if reset := reset_for(workload, phase, self.engine):
+            self.run(*reset, ignore_errors=True)
+        self.prepare_phase(workload, phase, sql or sql_for(workload, phase, self.engine), folder, **changed)
+
+    def digest_after(self, workload: Workload, phase: Phase, folder: Path) -> str:
+        """The digest of the whole table that the phase writes."""
+        query = Phase(name="after", kind="query", table=phase.after)
+        sql = whole_sql(phase.after, workload.tables[phase.after])
+        return self.verify(self.prepare_phase(workload, query, sql, folder)).digest
+
+    def sample(self, phase: str, **changed: Any) -> protocol.SampleReply:
+        """One sample, as `SAMPLE` has it but for these fields."""
+        return self.ask(protocol.Sample, protocol.SampleReply, phase=phase, **{**self.SAMPLE, **changed})
+
+    def verify(self, phase: str, first: int = 0, count: int = 1, **more: Any) -> protocol.VerifyReply:
+        """The digest of a phase's rows."""
+        return self.ask(protocol.Verify, protocol.VerifyReply, phase=phase, first=first, count=count, **more)
+
+
+def parameters_of(
+    workload: Workload, phase: Phase, folder: Path
+) -> tuple[tuple[Column, ...], protocol.ParameterSlice | None]:
+    """The phase's parameter columns and its file of rows, written once; () and None without parameters."""
+    columns, rows = generators.parameter_rows(workload, phase)
+    if not columns:
+        return (), None
+    file = folder / f"{workload.name}.{phase.name}.rows"
+    content = repr((columns, phase.parameters, workload.tables))
+    if WRITTEN.get(file, ("", 0))[0] != content:
+        WRITTEN[file] = content, codec.write_rows(file, rows, columns)
+    return columns, protocol.ParameterSlice(file=str(file), first=0, count=WRITTEN[file][1])
+
+
+class LineTalk:
     """A runner spoken to line by line, in an environment that would mislead a careless one."""
 
     def __init__(self, found: Adapter, **coordinates: str) -> None:
@@ -86,16 +192,15 @@ class Talk:
         return self.ask("hello", **(asked | changed))
 
     def sample(self, phase: str, **changed: Any) -> Any:
-        asked = {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 0, "first": -1}
-        return self.ask("sample", phase=phase, **(asked | changed))
+        return self.ask("sample", phase=phase, **{**Talk.SAMPLE, **changed})
 
 
 def talks(language: str) -> Iterator[Start]:
     """What starts runners of the language; all are killed at the end."""
-    started: list[Talk] = []
+    started: list[LineTalk] = []
 
-    def start(driver: str, options: dict[str, Any] | None = None, **coordinates: str) -> Talk:
-        talk = Talk(adapter(language, driver), **coordinates)
+    def start(driver: str, options: dict[str, Any] | None = None, **coordinates: str) -> LineTalk:
+        talk = LineTalk(adapter(language, driver), **coordinates)
         started.append(talk)
         if options is not None:
             assert "error" not in talk.hello()

@@ -1,28 +1,53 @@
-"""The codec of Go, of Java and of Rust against the vectors that every language shares."""
+"""The codec of every language but C and Python against the vectors that they share, and what they make of texts."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 
+from rowpath.model import histogram
+from rowpath.model.path import AccessPath
+from rowpath.runners import manifest
 from rowpath.runners.manifest import language, toolchain
-from rowpath.runners.toolchains import java
-from tests.runners.protocol.talk import Ask, answers
-from tests.unit.codec_vectors import NO_DATE_OR_TIME, VECTORS
+from rowpath.runners.toolchains import csharp, java
+from tests.runners.protocol.codec_vectors import NO_DATE_OR_TIME, VECTORS
+from tests.runners.protocol.talk import Ask, adapter, answers
 
 go: Any = toolchain("go")
 rust: Any = toolchain("rust")
+NODE = adapter("node", "null")
+Vector = dict[str, Any]
 
 
-class Trial(NamedTuple):
-    """A language's program that encodes what it is asked."""
+def value_line(vector: Vector) -> str:
+    """An unsigned integer beyond 63 bits is declared a decimal."""
+    column = vector.get("column", {})
+    return f"value {fitting(vector)} {column.get('bits', 32)} {nullable(vector)} {vector['bytes']}"
 
-    ask: Ask
-    touch: str  # the vectors' field with what a text's touch is: its units differ
-    milliseconds: str  # zeros behind a fraction of one digit
+
+def fitting(vector: Vector) -> str:
+    beyond = vector["type"] == "integer" and vector["value"] and int(vector["value"]) >= 2**63
+    return "decimal" if beyond else str(vector["type"])
+
+
+def nullable(vector: Vector) -> str:
+    return str(vector.get("column", {}).get("nullable", False)).lower()
+
+
+def csharp_value_line(vector: Vector) -> str:
+    """A decimal's digits as well: few ones come as C#'s own decimal."""
+    column = vector.get("column", {})
+    kind = fitting(vector)
+    precision = column.get("precision", 0 if kind == vector["type"] else 20)
+    return f"value {kind} {precision} {column.get('bits', 32)} {nullable(vector)} {vector['bytes']}"
+
+
+def node_value_line(vector: Vector) -> str:
+    return f"value {vector['bytes']} {json.dumps(vector.get('column', {}) | {'type': vector['type']})}"
 
 
 def go_command() -> list[str]:
@@ -40,84 +65,207 @@ def java_command() -> list[str]:
     return [java.java_command(), "-cp", f"{trial}:{core}", "rowpath.CodecTrial"]
 
 
-TRIALS: dict[str, tuple[Callable[[], object], Callable[[], list[str]], str, str]] = {
-    "go": (go._tools_problem, go_command, "touch_bytes", ""),
-    "java": (java._problem, java_command, "touch_utf16", "00"),
-    "rust": (rust._tools_problem, rust_command, "touch_bytes", ""),
+def csharp_command() -> list[str]:
+    sources = [*csharp.sources_of("core"), *csharp.sources_of("tests")]
+    return [csharp.RUNTIME, str(csharp.compiled("codec-trial", sources, main="Rowpath.CodecTrial"))]
+
+
+def node_command() -> list[str]:
+    manifest.build([(NODE, "bundled")])
+    program, main, *_ = manifest.command(NODE, "bundled", AccessPath.of({})).arguments
+    return [program, main.replace("core/main.js", "tests/codec_trial.js")]
+
+
+class Language(NamedTuple):
+    """How a language's program that encodes what it is asked is started and asked."""
+
+    problem: Callable[[], object]  # why it cannot be here
+    command: Callable[[], list[str]]
+    touch: str  # the vectors' field with what a text's touch is: its units differ
+    touches: int = 1  # how many it answers: of the encoder, of the loop
+    value_line: Callable[[Vector], str] = value_line
+    misfit: str = "error column value"
+    too_wide: str = "error column value: 32768 in an integer of 16 bits"
+
+
+LANGUAGES = {
+    "csharp": Language(csharp._tools_problem, csharp_command, "touch_utf16", 2, csharp_value_line, too_wide="error "),
+    "go": Language(go._tools_problem, go_command, "touch_bytes"),
+    "java": Language(java._problem, java_command, "touch_utf16"),
+    "node": Language(
+        lambda: manifest.availability(NODE, "bundled").reason,
+        node_command,
+        "touch_utf16",
+        2,
+        node_value_line,
+        "error verify: column value",
+        "error verify: column value",
+    ),
+    "rust": Language(rust._tools_problem, rust_command, "touch_bytes"),
 }
 
 
-@pytest.fixture(scope="module", params=TRIALS)
+class Trial(NamedTuple):
+    """A language's program at work."""
+
+    language: Language
+    ask: Ask
+
+
+@pytest.fixture(scope="module", params=LANGUAGES)
 def trial(request: pytest.FixtureRequest) -> Iterator[Trial]:
-    problem, command, touch, milliseconds = TRIALS[request.param]
-    if problem():
-        pytest.skip(str(problem()))
-    for ask in answers(command()):
-        yield Trial(ask, touch, milliseconds)
+    found = LANGUAGES[request.param]
+    if problem := found.problem():
+        pytest.skip(str(problem))
+    for ask in answers(found.command()):
+        yield Trial(found, ask)
 
 
-@pytest.fixture
-def ask(trial: Trial) -> Ask:
-    return trial.ask
-
-
-def name(vector: dict[str, Any]) -> str:
+def name(vector: Vector) -> str:
     return f"{vector['type']}-{str(vector['value'])[:20]}"
 
 
-def fitting(vector: dict[str, Any]) -> str:
-    """The type to declare: an unsigned integer beyond 63 bits is a decimal here."""
-    beyond = vector["type"] == "integer" and vector["value"] and int(vector["value"]) >= 2**63
-    return "decimal" if beyond else str(vector["type"])
-
-
 @pytest.mark.parametrize("vector", VECTORS["values"], ids=name)
-def test_value(trial: Trial, vector: dict[str, Any]) -> None:
-    column = vector.get("column", {})
-    nullable = str(column.get("nullable", False)).lower()
-    kind = fitting(vector)
-    answered = trial.ask(f"value {kind} {column.get('bits', 32)} {nullable} {vector['bytes']}")
-    touch = vector.get(trial.touch, vector["touch"])
-    assert answered == f"{vector['bytes']} 1:{vector['hash']} {touch}"
+def test_value(trial: Trial, vector: Vector) -> None:
+    answered = trial.ask(trial.language.value_line(vector))
+    touch = [vector.get(trial.language.touch, vector["touch"])] * trial.language.touches
+    endless = vector["value"] in ("inf", "-inf") and not vector["type"].startswith("float")
+    if endless and trial.language is LANGUAGES["csharp"]:
+        assert answered == "error column value: a DateTime has no infinity"
+    else:
+        assert answered == " ".join([vector["bytes"], f"1:{vector['hash']}", *touch])
 
 
 @pytest.mark.parametrize("vector", VECTORS["xxh64"], ids=lambda vector: str(len(vector["bytes"]) // 2))
-def test_hash(ask: Ask, vector: dict[str, Any]) -> None:
-    assert ask(f"hash {vector['bytes']}") == vector["hash"]
+def test_hash(trial: Trial, vector: Vector) -> None:
+    assert trial.ask(f"hash {vector['bytes']}") == vector["hash"]
 
 
-def test_null_where_none_may_be(ask: Ask) -> None:
-    for kind in ("integer", "float64", "boolean", "text", "date", "uuid"):
-        assert ask(f"value {kind} 32 false 00") == "error column value: NULL where none is allowed"
+@pytest.mark.parametrize("kind", ["integer", "float64", "boolean", "text", "date", "uuid"])
+def test_null_where_none_may_be(trial: Trial, kind: str) -> None:
+    line = trial.language.value_line({"type": kind, "value": None, "bytes": "00"})
+    assert trial.ask(line) == f"{trial.language.misfit}: NULL where none is allowed"
 
 
-def test_an_integer_wider_than_declared(ask: Ask) -> None:
-    assert ask("value integer 16 false 4e050000003332373638") == "error column value: 32768 in an integer of 16 bits"
+@pytest.mark.parametrize(("data", "bits"), [("4e0a00000032313437343833363438", 32), ("4e050000003332373638", 16)])
+def test_an_integer_wider_than_declared(trial: Trial, data: str, bits: int) -> None:
+    line = trial.language.value_line({"type": "integer", "value": None, "bytes": data, "column": {"bits": bits}})
+    assert trial.ask(line).startswith(trial.language.too_wide if bits == 16 else "error ")
+
+
+ISO = {
+    "date 0001-01-01": "0001-01-01",
+    "date 1500-03-01": "1500-03-01",
+    "time 01:02:03.000000001": "01:02:03.000000001",
+    "timestamp 2000-11-07T01:02:03.4": "2000-11-07T01:02:03.4",
+    "instant 2000-11-07 01:02:03.4+02": "2000-11-06T23:02:03.4Z",
+    "instant 2000-11-07 01:02:03-05:30": "2000-11-07T06:32:03Z",
+    "instant 2000-11-07 01:02:03Z": "2000-11-07T01:02:03Z",
+}
+MILLISECONDS = {line: answer.replace("3.4", "3.400") for line, answer in ISO.items()}  # as Java writes them
+TEXTS = {
+    "csharp": {
+        "date 0001-01-01": "0001-01-01",
+        "date 1500-03-01": "1500-03-01",
+        "time 01:02:03.0000001": "01:02:03.0000001",
+        "timestamp 2000-11-07T01:02:03.4": "2000-11-07T01:02:03.4000000",
+        "timestamp 9999-12-31 23:59:59.999999": "9999-12-31T23:59:59.9999990",
+        'json {"a" : [1, -2.5, null, true, {}], "b":"\\u00e9\\n\\"\\ud83d\\ude00"}': (
+            '{"a":[1,-2.5,null,true,{}],"b":"é\\u000a\\"\\ud83d\\ude00"}'
+        ),
+    },
+    "go": ISO,
+    "java": MILLISECONDS,
+    "node": {
+        "text date 0001-01-01": "64c606f5ff",
+        "text timestamp 1969-12-31 23:59:59.5": "54ffffffffffffffff0065cd1d",
+        "text timestamptz 2000-11-07 01:02:03+02": "5a6b38073a0000000000000000",
+        "text time 12:34:56.5": "7400c5ca6932290000",
+        "text date infinity": "5803000000696e66",
+        "text interval P1Y2M3DT-4H-5M-6.000007S": "490e00000003000000a8f017fe9ff2ffff",
+        "text array {NULL,0,-1}": "4103000000004e01000000304e020000002d31",
+        "decimal 5.00": "5",
+        "decimal 0.5E1": "5",
+        "decimal -0.0": "0",
+        "decimal 1E+3": "1000",
+        "decimal 12e-3": "0.012",
+        "decimal 007.10": "7.1",
+        "decimal .5": "0.5",
+    },
+    "rust": ISO,
+}
+NO_ISO = (*NO_DATE_OR_TIME, "date 2000-02-30", "timestamp 2000-01-01 00:00:00.1234567890")
+REFUSED = {
+    "csharp": (
+        *NO_ISO,
+        "timestamp 2000-01-01 00:00:00.12345678",
+        "json [1]",
+        'json {"a":1',
+        'json {"a":1} x',
+        'json {"a" 1}',
+        "json " + '{"a":' * 200,
+    ),
+    "go": NO_ISO,
+    "java": NO_ISO,
+    "node": (
+        *(
+            f"text {line}"
+            for line in NO_DATE_OR_TIME
+            if line not in ("date 2000-01-01 00:00:00", "time 10:00", "timestamp 2000-01-01")
+        ),
+        "text timestamp 2000-02-30 00:00:00",
+        "text timestamp 2000-01-01 00:60:00",
+        "text timestamp 2000-13-01 00:00:00",
+        "text timestamp 2000-01-01 0a:00:00",
+        "text timestamp 2000-01-01 00:00:00.",
+        "text timestamp 2000-01-01 00:00:00.12a",
+        "text timestamp 2000-01-01 00:00:00.1234567890",
+        "text time 24:00:00",
+        "text interval 3 days",
+    ),
+    "rust": NO_ISO,
+}
 
 
 @pytest.mark.parametrize(
-    ("request_line", "answer"),
-    [
-        ("date 0001-01-01", "0001-01-01"),
-        ("date 1500-03-01", "1500-03-01"),
-        ("time 01:02:03.000000001", "01:02:03.000000001"),
-        ("timestamp 2000-11-07T01:02:03.4", "2000-11-07T01:02:03.4{}"),
-        ("instant 2000-11-07 01:02:03.4+02", "2000-11-06T23:02:03.4{}Z"),
-        ("instant 2000-11-07 01:02:03-05:30", "2000-11-07T06:32:03Z"),
-        ("instant 2000-11-07 01:02:03Z", "2000-11-07T01:02:03Z"),
-    ],
+    ("trial", "line", "answer"),
+    [(language, line, answer) for language, texts in TEXTS.items() for line, answer in texts.items()],
+    indirect=["trial"],
 )
-def test_text_of_dates_and_times(trial: Trial, request_line: str, answer: str) -> None:
-    assert trial.ask(request_line) == answer.format(trial.milliseconds)
+def test_text(trial: Trial, line: str, answer: str) -> None:
+    assert trial.ask(line).split(" ")[0] == answer
 
 
 @pytest.mark.parametrize(
-    "request_line",
-    [
-        *NO_DATE_OR_TIME,
-        "date 2000-02-30",
-        "timestamp 2000-01-01 00:00:00.1234567890",
-    ],
+    ("trial", "line"),
+    [(language, line) for language, lines in REFUSED.items() for line in lines],
+    indirect=["trial"],
 )
-def test_text_that_is_no_date_or_time(ask: Ask, request_line: str) -> None:
-    assert ask(request_line).startswith("error ")
+def test_text_that_does_not_fit(trial: Trial, line: str) -> None:
+    assert trial.ask(line).startswith("error ")
+
+
+@pytest.mark.parametrize("trial", ["csharp"], indirect=True)
+@pytest.mark.parametrize("precision", [10, 38])
+def test_a_decimal_of_few_digits_is_the_same_as_a_wide_one(trial: Trial, precision: int) -> None:
+    hexadecimal = "4e060000002d31322e3035"  # -12.05
+    answered = trial.ask(f"value decimal {precision} 32 false {hexadecimal}").split()
+    assert answered[0] == hexadecimal
+    assert answered[2:] == ["fffffffffffffff4"] * 2
+
+
+@pytest.mark.parametrize("trial", ["node"], indirect=True)
+@pytest.mark.parametrize(
+    "text",
+    ["0099-12-31 23:59:59", "0100-01-01 00:00:00", "2000-02-29 12:34:56.7", "9999-12-31 23:59:59.999999999"],
+)
+def test_a_timestamp_with_a_blank_and_with_a_t(trial: Trial, text: str) -> None:
+    by_places = trial.ask(f"text timestamp {text}")
+    assert by_places == trial.ask(f"text timestamp {text.replace(' ', 'T')}")
+    assert by_places.startswith("54")
+
+
+@pytest.mark.parametrize("trial", ["node"], indirect=True)
+@pytest.mark.parametrize("value", [0, 1, 255, 256, 257, 1000, 123_456, 2**31, 2**32 - 1, 2**32, 2**40 + 12345, 2**52])
+def test_histogram_buckets_are_those_of_the_controller(trial: Trial, value: int) -> None:
+    assert trial.ask(f"bucket {value}") == str(histogram.index_of(value))

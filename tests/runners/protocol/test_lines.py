@@ -15,7 +15,7 @@ from rowpath.model.workload import Column
 from rowpath.runners import manifest
 from rowpath.runners.protocol import SampleReply
 from rowpath.workloads import codec
-from tests.runners.protocol.talk import NOTHING, K, Start, Talk, V, adapter, on_sqlite, sqlite_file, talks
+from tests.runners.protocol.talk import NOTHING, K, LineTalk, Start, V, adapter, on_sqlite, sqlite_file, talks
 from tests.waiting import PATIENCE_S, at_work
 
 
@@ -110,7 +110,7 @@ def keys(database: Path) -> list[int]:
     return found
 
 
-def left_behind(talk: Talk) -> bool:
+def left_behind(talk: LineTalk) -> bool:
     """Mono's shared memory."""
     return Path(f"/dev/shm/mono.{talk.process.pid}").exists()
 

@@ -1,19 +1,17 @@
-"""Groups of clients in the Python runner: the cases of every runner, and what Python's clients add to them."""
+"""Groups of clients in the Python runner: what its clients add to the cases of every runner."""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS, SharedCounters
-from rowpath.model.path import AccessPath
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
 from tests.runners.protocol import group_cases as cases
@@ -26,20 +24,6 @@ from core.group_client import Assignment, Done
 from core.operation import Operation
 from tests.waiting import PATIENCE_S
 
-# Threads are held to every case; tasks, processes and other drivers to what they do in a way of their own.
-SUBJECTS: dict[str, tuple[str, dict[str, str], tuple[cases.Case, ...]]] = {
-    "sqlite3": ("sqlite3", {}, cases.LEDGER),
-    "psycopg": ("psycopg", {"transport": "unix"}, (cases.reads_and_writes, cases.failures, cases.killed)),
-    "processes": (
-        "psycopg",
-        {"transport": "unix", "concurrency": "processes"},
-        (cases.reads_and_writes, cases.regions, cases.killed),
-    ),
-    "tasks": ("asyncpg", {"transport": "unix"}, (cases.reads_and_writes, cases.failures, cases.regions)),
-    "duckdb": ("duckdb", {}, (cases.reads_and_writes, cases.killed, cases.keep)),
-}
-PAIRS = [(name, case) for name, (_driver, _coordinates, own) in SUBJECTS.items() for case in own]
-
 
 @pytest.fixture(name="null", scope="module")
 def null_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
@@ -47,50 +31,12 @@ def null_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Subject]:
         yield found
 
 
-@pytest.fixture(name="subjects", scope="module")
-def subjects_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[str], Subject]]:
-    """By name; one at a time, each started once for all of its cases that follow one another."""
-    with contextlib.ExitStack() as stack:
-        up: dict[str, Subject] = {}
-
-        def of(name: str) -> Subject:
-            if name not in up:
-                stack.close()
-                up.clear()
-                driver, coordinates, _cases = SUBJECTS[name]
-                up[name] = stack.enter_context(
-                    subject("python", driver, tmp_path_factory.mktemp("groups"), **coordinates)
-                )
-            return up[name]
-
-        yield of
+def test_columnar_groups(tmp_path: Path) -> None:
+    with subject("python", "duckdb", tmp_path, fetch="columnar") as columnar:
+        cases.touch(columnar)
 
 
-@pytest.mark.parametrize("case", cases.NULL, ids=cases.name_of)
-def test_groups_of_nothing(case: cases.Case, null: Subject) -> None:
-    case(null)
-
-
-@pytest.mark.parametrize(("name", "case"), PAIRS, ids=[f"{name}-{cases.name_of(case)}" for name, case in PAIRS])
-def test_groups_on_a_ledger(name: str, case: cases.Case, subjects: Callable[[str], Subject]) -> None:
-    case(subjects(name))
-
-
-def test_columnar_groups(subjects: Callable[[str], Subject]) -> None:
-    rows = subjects("duckdb")
-    columnar = replace(rows, path=AccessPath.of(rows.path.as_dict() | {"fetch": "columnar"}))
-    columnar.instance.own_copy(columnar.path)
-    cases.touch(columnar)
-
-
-def test_what_ends_a_runner_whose_groups_are_at_work(null: Subject) -> None:
-    with null.talk(clients=2) as talk:
-        talk.prepare_nothing()
-        with talk.groups(Group(NOTHING, clients=2)) as working:
-            working.begin()
-            working.wait(lambda: working.shared_counters.states("group") == [WORKS, WORKS])
-            talk.ask(protocol.Bye, protocol.Reply)
-            assert talk.runner.process.wait(timeout=PATIENCE_S) == 0
+def test_the_end_of_its_input_ends_a_runner_whose_groups_are_at_work(null: Subject) -> None:
     with null.talk() as talk:
         talk.prepare_nothing()
         with talk.groups(Group(NOTHING)) as working:

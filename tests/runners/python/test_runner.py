@@ -26,8 +26,8 @@ from rowpath.runners.toolchains import python as language
 from rowpath.runners.toolchains import python_compiled
 from rowpath.workloads import generators, workload_file
 from rowpath.workloads.expected import Expected
+from tests.runners.protocol.codec_vectors import VECTORS, natural
 from tests.runners.python.talk import ADAPTERS, Talk, command_of, start_fixture  # noqa: F401
-from tests.unit.codec_vectors import VECTORS, natural
 from tests.waiting import PATIENCE_S, at_work, gone
 
 SOURCE = Path(__file__).parents[3] / "runners" / "python"

@@ -1,0 +1,118 @@
+"""A language that only a folder outside src/ describes is a language like ours."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from rowpath.cli import doctor
+from rowpath.cli import list as listing
+from rowpath.errors import UsageError
+from rowpath.model.experiment import Experiment, Selection
+from rowpath.model.path import AccessPath
+from rowpath.model.workload import Phase
+from rowpath.planning.experiment_file import load_workloads
+from rowpath.planning.make_plan import make_plan
+from rowpath.planning.mixed_load.eligibility import only_alone
+from rowpath.probe.candidates import Wanted, candidates
+from rowpath.probe.snippets import snippet
+from rowpath.probe.target import Target
+from rowpath.runners import driver_facts, manifest
+from tests import fakes
+
+SCRIPT = Path(__file__).parents[3] / "scripts" / "capabilities.py"
+
+
+@pytest.fixture
+def toy() -> Iterator[manifest.Adapter]:
+    """The toy language's adapter, as long as the test lasts."""
+    manifest.add_external(fakes.TOY_LANGUAGE)
+    yield manifest.adapter_of("toy", "toy-sqlite")
+    manifest._external_languages.clear()
+
+
+def test_ours_are_the_folders_with_a_header() -> None:
+    assert manifest.languages() == ("c", "csharp", "go", "java", "node", "python", "rust")
+    for name in manifest.languages():
+        header = manifest.language(name)
+        assert (header.name, Path(header.folder).name) == (name, name)
+        assert header.title
+        assert header.source_suffix
+        assert header.shortest_operation_ns
+        assert header.null_operation_ns
+        manifest.adapter_of(name, header.selftest_driver)
+        templates = [
+            f"{driver.template or key}{header.source_suffix}.j2" for key, driver in header.snippets.drivers.items()
+        ]
+        files = {file.name for file in (Path(header.folder) / "snippets").iterdir()}
+        assert {name for name in files if not name.startswith("_")} == set(templates)  # the others are parts of these
+
+
+def test_an_unknown_language_has_defaults() -> None:
+    header = manifest.language("zig")
+    assert (header.name, header.warm_least_s, header.shortest_operation_ns) == ("zig", (0.2, 0.1), 0)
+
+
+def test_it_is_listed(toy: manifest.Adapter, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = list(listing.paths({"language": ("toy",)}))
+    assert lines
+    assert all("driver=toy-sqlite" in line and "not here" not in line for line in lines)
+    monkeypatch.setattr(driver_facts, "every_adapter", lambda: iter([toy]))
+    assert any(line.startswith("toy toy-sqlite ") for line in listing.drivers())
+
+
+def test_the_doctor_looks_at_it(toy: manifest.Adapter, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doctor, "every_adapter", lambda: iter([toy]))
+    found = [check for check in doctor.diagnose() if "toy" in check.what]
+    assert [(check.what, check.state) for check in found] == [("sqlite embedded · toy · toy-sqlite", "ok")]
+
+
+def test_its_lines_are_counted(toy: manifest.Adapter) -> None:
+    assert manifest.lines_of_code(toy, "sqlite") == (6, 6)
+
+
+def test_it_is_planned(toy: manifest.Adapter) -> None:
+    experiment = Experiment(1, "toys", "Toys", ("scan.read",), (Selection(select={"language": "toy"}),))
+    plan = make_plan(experiment, load_workloads(experiment), {}, seed=1)
+    assert [(planned.name, planned.phases) for planned in plan.paths] == [("sqlite toy toy-sqlite", ("scan.read",))]
+
+
+def test_its_header_keeps_it_out_of_client_groups(toy: manifest.Adapter) -> None:
+    from rowpath.planning.experiment_file import load_experiment
+
+    groups = load_experiment("reads-writes-backup").experiment
+    assert only_alone(toy, AccessPath.of({}), groups) == "the runner of Toy does not support client groups"
+
+
+@pytest.mark.usefixtures("toy")
+def test_a_probe_tries_it_and_shows_its_program() -> None:
+    phase = Phase("query", "query", "SELECT 1")
+    found = candidates(Wanted("sqlite", "embedded", phase, languages=("toy",), read_only=True))
+    assert [planned.adapter.driver for planned in found.paths] == ["toy-sqlite"]
+    target = Target("sqlite", "embedded", path=Path("/data/it.db"))
+    made = snippet("sqlite toy", found.paths[0].path.as_dict(), target, "SELECT 1", [])
+    assert made is not None
+    assert (made.language, made.file, made.run) == ("toy", "fastest-toy.toy", "toy fastest-toy.toy --with sqlite")
+    assert made.text == f'open "{target.path}" and show `SELECT 1`\n'
+
+
+@pytest.mark.usefixtures("toy")
+def test_it_is_in_the_docs_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = importlib.util.spec_from_file_location("capabilities", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    script: Any = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    monkeypatch.setattr(script, "facts", str)
+    assert "| toy toy-sqlite | sqlite | embedded | query | statement: prepared |" in script.page({})
+
+
+def test_a_language_that_is_there_is_not_added_again(tmp_path: Path) -> None:
+    file = tmp_path / "adapters.toml"
+    file.write_text(fakes.TOY_LANGUAGE.read_text().replace('name = "toy"', 'name = "java"'))
+    with pytest.raises(UsageError, match="language 'java' already exists"):
+        manifest.add_external(file)
