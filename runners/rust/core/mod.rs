@@ -56,5 +56,5 @@ pub use sample_counters::Counters;
 pub use sink::{Day, OfDay, Sink, Wall};
 pub use start::serve;
 pub use touch::Touch;
-pub use values::{Date, Interval, Moment, Rows, Time, Value};
+pub use values::{Date, Interval, Moment, Rows, SECOND_NS, Time, Value};
 pub use xxhash64::xxhash64;
