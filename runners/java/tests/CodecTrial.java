@@ -12,8 +12,8 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * Answers, line by line, for tests/runners/java/test_codec.py: {@code hash HEX} with the XXH64 of
- * the bytes; {@code value TYPE BITS NULLABLE HEX} with the bytes, digest and touch of the value
+ * Answers, line by line, for tests/runners/protocol/test_codec.py: {@code hash HEX} with the XXH64
+ * of the bytes; {@code value TYPE BITS NULLABLE HEX} with the bytes, digest and touch of the value
  * decoded from the codec's bytes; {@code date TEXT}, {@code time TEXT}, {@code timestamp TEXT},
  * {@code instant TEXT} with what {@link Iso} makes of the text.
  */
