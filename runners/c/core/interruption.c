@@ -89,13 +89,13 @@ bool rp_interrupt(rp_session *session, const rp_json *request, rp_writer *reply)
     }
     bool early = statement->took_ns < (uint64_t)after_ms * 500000; /* before any request to end */
     bool honoured = !statement->good && !early, broken = !statement->good && early;
-    rp_error said = statement->error;
+    rp_error error = statement->error;
     uint64_t took_ns = statement->took_ns;
     free(statement->sql);
     free(statement);
     bool usable =
         (cancels || adapter->set_timeout(client->connection, 0)) && adapter->run(client->connection, "SELECT 1");
-    if (broken) return rp_fail(said.kind, said.code, "%s", said.text);
-    write_outcome(reply, honoured, took_ns, usable, honoured ? said.text : "the statement ended by itself");
+    if (broken) return rp_fail(error.kind, error.code, "%s", error.text);
+    write_outcome(reply, honoured, took_ns, usable, honoured ? error.text : "the statement ended by itself");
     return true;
 }

@@ -18,7 +18,8 @@ namespace Rowpath.Adapters
         protected override void Login(Dictionary<string, string> words)
         {
             bool durable = Options.Get("durability", "none") == "full";
-            words["Database"] = "file://" + string.Join("/", Options.Need("path").Split('/').Select(Uri.EscapeDataString));
+            words["Database"] =
+                "file://" + string.Join("/", Options.Need("path").Split('/').Select(Uri.EscapeDataString));
             words["NoCreat"] = "1";
             words["Timeout"] = "60000";
             words["SyncPragma"] = durable ? "FULL" : "OFF";

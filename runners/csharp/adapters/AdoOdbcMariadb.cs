@@ -23,7 +23,8 @@ namespace Rowpath.Adapters
         public override Operation Prepare(Phase phase, object[][] rows)
         {
             if (phase.Kind == "query" && Options.Get("statement", "") == "text" && Prepared() != Prepared())
-                throw new Failure("unsupported", "", "MariaDB Connector/ODBC prepares what has a result, given as text too");
+                throw new Failure("unsupported", "",
+                    "MariaDB Connector/ODBC prepares what has a result, given as text too");
             return base.Prepare(phase, rows);
         }
 
@@ -66,18 +67,21 @@ namespace Rowpath.Adapters
             }
             if (type == LogicalType.Varchar) type = LogicalType.Text;
             int length = type == LogicalType.Binary ? declared.Size : 0;
-            return Description.Column(this, declared.Name, type, bits, declared.TypeName, length, digits, declared.Scale);
+            return Description.Column(
+                this, declared.Name, type, bits, declared.TypeName, length, digits, declared.Scale);
         }
 
         public override void Facts(Facts facts)
         {
             base.Facts(facts);
             facts.Build = Ask("SELECT CONCAT(@@version_comment, ' ', @@version_compile_machine)");
-            const string wanted = "'tx_isolation', 'transaction_isolation', 'time_zone', 'character_set_client', 'sql_mode',"
+            const string wanted =
+                "'tx_isolation', 'transaction_isolation', 'time_zone', 'character_set_client', 'sql_mode',"
                 + " 'innodb_flush_log_at_trx_commit', 'sync_binlog'";
             foreach (var variable in Shown("SHOW VARIABLES WHERE Variable_name IN (" + wanted + ")"))
                 facts.Settings[variable.Key] = variable.Value;
-            facts.Settings["tls"] = Shown("SHOW SESSION STATUS LIKE 'Ssl_cipher'").Any(one => one.Value != "") ? "on" : "off";
+            bool ciphered = Shown("SHOW SESSION STATUS LIKE 'Ssl_cipher'").Any(one => one.Value != "");
+            facts.Settings["tls"] = ciphered ? "on" : "off";
         }
 
         Dictionary<string, string> Shown(string sql)

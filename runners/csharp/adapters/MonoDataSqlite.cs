@@ -67,7 +67,8 @@ namespace Rowpath.Adapters
         {
             switch (column.Type)
             {
-                case LogicalType.Integer: return column.Bits > 32 ? DbType.Int64 : column.Bits > 16 ? DbType.Int32 : DbType.Int16;
+                case LogicalType.Integer:
+                    return column.Bits > 32 ? DbType.Int64 : column.Bits > 16 ? DbType.Int32 : DbType.Int16;
                 case LogicalType.Float32: return DbType.Single;
                 case LogicalType.Float64: return DbType.Double;
                 case LogicalType.Boolean: return DbType.Boolean;

@@ -36,7 +36,8 @@ namespace Rowpath
                 shared.Dispose();
                 throw;
             }
-            threads = groups.SelectMany(group => group.Clients).Select(client => ClientThread.Started(client.Run)).ToArray();
+            threads = groups.SelectMany(group => group.Clients).Select(client => ClientThread.Started(client.Run))
+                .ToArray();
             coming.Wait();
         }
 
@@ -109,7 +110,10 @@ namespace Rowpath
                     { "rows", rows },
                     { "values", rows * phase.Columns.Length },
                     { "touch", SampleReply.Hex(Clients.Aggregate(0L, (sum, client) => unchecked(sum + client.Touch))) },
-                    { "begun_ns", Clients.Select(client => client.BegunNs).Where(ns => ns > 0).DefaultIfEmpty(0).Min() },
+                    {
+                        "begun_ns",
+                        Clients.Select(client => client.BegunNs).Where(ns => ns > 0).DefaultIfEmpty(0).Min()
+                    },
                     { "ended_ns", Clients.Max(client => client.EndedNs) },
                     { "cpu_ns", Clients.Sum(client => client.CpuNs) },
                     { "clients", Clients.Select(Shown).ToArray() }
@@ -121,7 +125,8 @@ namespace Rowpath
                 var all = new Dictionary<string, Dictionary<string, object>>();
                 foreach (var failure in Clients.SelectMany(client => client.Failures))
                 {
-                    if (all.ContainsKey(failure.Key)) all[failure.Key]["count"] = Count(all[failure.Key]) + Count(failure.Value);
+                    if (all.ContainsKey(failure.Key))
+                        all[failure.Key]["count"] = Count(all[failure.Key]) + Count(failure.Value);
                     else all[failure.Key] = failure.Value;
                 }
                 return all.Values.OrderByDescending(Count).Take(MostFailuresTold).ToArray();

@@ -66,7 +66,8 @@ namespace Rowpath
         internal static Column[] List(object columns)
         {
             var list = columns as List<object>;
-            return list == null ? new Column[0] : list.ConvertAll(each => Of((Dictionary<string, object>)each)).ToArray();
+            if (list == null) return new Column[0];
+            return list.ConvertAll(each => Of((Dictionary<string, object>)each)).ToArray();
         }
 
         static Column Of(Dictionary<string, object> fields)

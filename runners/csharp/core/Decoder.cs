@@ -28,7 +28,8 @@ namespace Rowpath
                 if (head.Int64() != Magic) throw new Failure("internal", "", path + ": no parameter file");
                 long total = head.Int64();
                 if (first < 0 || count < 0 || first + count > total)
-                    throw new Failure("internal", "", path + ": rows " + first + " to " + (first + count) + " of " + total);
+                    throw new Failure("internal", "",
+                        path + ": rows " + first + " to " + (first + count) + " of " + total);
                 var offsets = new Decoder(Bytes(file, 16 + 8 * first, 8 * (count + 1L)));
                 long start = offsets.Int64();
                 long end = BitConverter.ToInt64(offsets.data, 8 * count);
@@ -38,7 +39,8 @@ namespace Rowpath
                 {
                     decoded[row] = Array.ConvertAll(columns, rows.Value);
                     if (rows.at != offsets.Int64() - start)
-                        throw new Failure("internal", "", path + ": row " + (first + row) + " does not fit its columns");
+                        throw new Failure("internal", "",
+                            path + ": row " + (first + row) + " does not fit its columns");
                 }
                 return decoded;
             }

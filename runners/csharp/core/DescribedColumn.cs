@@ -10,8 +10,8 @@ namespace Rowpath
         readonly int length;
         readonly int scale;
 
-        /// <summary><c>engineType</c>: the engine's own name of the type; <c>length</c> and <c>scale</c> are 0 where they
-        /// are not known, like the column's precision.</summary>
+        /// <summary><c>engineType</c>: the engine's own name of the type; <c>length</c> and <c>scale</c> are 0 where
+        /// they are not known, like the column's precision.</summary>
         public DescribedColumn(Column column, string engineType, int length = 0, int scale = 0)
         {
             this.column = column;

@@ -46,7 +46,8 @@ namespace Rowpath
                 kind = "internal";
                 code = thrown.GetType().Name;
             }
-            return new Dictionary<string, object> { { "kind", kind }, { "code", code }, { "text", Plain(Told(thrown)) } };
+            string text = Plain(Told(thrown));
+            return new Dictionary<string, object> { { "kind", kind }, { "code", code }, { "text", text } };
         }
 
         /// <summary>A text with each run of control characters made one blank.</summary>

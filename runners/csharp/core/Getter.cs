@@ -35,7 +35,8 @@ namespace Rowpath
 
         /// <summary>A function over the text that the reader hands over; <c>isNull</c>: another test than the
         /// reader's own IsDBNull.</summary>
-        public static Getter FromString<T>(Func<DbDataReader, int, T> function, Func<DbDataReader, int, bool> isNull = null)
+        public static Getter FromString<T>(
+            Func<DbDataReader, int, T> function, Func<DbDataReader, int, bool> isNull = null)
         {
             return new Getter(function.Method, isNull == null ? null : isNull.Method, false, true);
         }

@@ -19,7 +19,8 @@ namespace Rowpath
             MostMs = (int)request.Number("most_ms", 10000);
         }
 
-        /// <summary>Whether the statement ended early with an error, when, and what is left of the connection.</summary>
+        /// <summary>Whether the statement ended early with an error, when, and what is left of the connection.
+        /// </summary>
         public sealed class Outcome
         {
             readonly bool honoured;
@@ -39,7 +40,8 @@ namespace Rowpath
             {
                 return new Dictionary<string, object>
                 {
-                    { "honoured", honoured }, { "took_ns", tookNs }, { "usable", usable }, { "text", Failure.Plain(text) }
+                    { "honoured", honoured }, { "took_ns", tookNs }, { "usable", usable },
+                    { "text", Failure.Plain(text) }
                 };
             }
         }

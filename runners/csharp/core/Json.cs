@@ -63,7 +63,8 @@ namespace Rowpath
             else if (value is bool) text.Append((bool)value ? "true" : "false");
             else if (value is IDictionary) WriteObject(text, (IDictionary)value);
             else if (value is IEnumerable) WriteList(text, (IEnumerable)value);
-            else text.Append(((IFormattable)value).ToString(value is double ? "R" : null, CultureInfo.InvariantCulture));
+            else
+                text.Append(((IFormattable)value).ToString(value is double ? "R" : null, CultureInfo.InvariantCulture));
         }
 
         static void WriteObject(StringBuilder text, IDictionary fields)

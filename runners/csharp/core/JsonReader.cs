@@ -115,7 +115,8 @@ namespace Rowpath
             while (at < text.Length && "+-.0123456789eE".IndexOf(text[at]) >= 0) at++;
             string digits = text.Substring(from, at - from);
             long whole;
-            if (long.TryParse(digits, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out whole)) return whole;
+            if (long.TryParse(digits, NumberStyles.AllowLeadingSign, CultureInfo.InvariantCulture, out whole))
+                return whole;
             return double.Parse(digits, NumberStyles.Float, CultureInfo.InvariantCulture);
         }
 

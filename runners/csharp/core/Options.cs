@@ -18,7 +18,8 @@ namespace Rowpath
         public string Get(string name, string otherwise)
         {
             object value;
-            string text = values.TryGetValue(name, out value) ? Convert.ToString(value, CultureInfo.InvariantCulture) : "";
+            bool given = values.TryGetValue(name, out value);
+            string text = given ? Convert.ToString(value, CultureInfo.InvariantCulture) : "";
             return text == "" || text == "none" ? otherwise : text;
         }
 

@@ -15,7 +15,10 @@ namespace Rowpath
         const int Codec = 1;
         const string RunnerName = "rowpath-csharp 1.0";
         static readonly int[] Protocol = { 2, 1 };
-        static readonly string[] Requirements = { "touch", "digest", "load", "clients", "interrupt", "describe", "client-groups" };
+        static readonly string[] Requirements =
+        {
+            "touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"
+        };
         static readonly string[] NotWhileGroupsWork = { "client-groups", "sample", "verify", "prepare", "close" };
 
         readonly string driver;
@@ -121,7 +124,8 @@ namespace Rowpath
             object required;
             if (request.TryGetValue("requires", out required) && required is List<object>)
                 foreach (object name in (List<object>)required)
-                    if (!Requirements.Contains(name)) throw Unsupported("the C# runner does not know the requirement " + name);
+                    if (!Requirements.Contains(name))
+                        throw Unsupported("the C# runner does not know the requirement " + name);
             if (request.Text("adapter") != driver)
                 throw Unsupported("this runner hosts " + driver + ", not " + request.Text("adapter"));
             return new Dictionary<string, object>
@@ -256,8 +260,10 @@ namespace Rowpath
         static string Runtime()
         {
             Type mono = Type.GetType("Mono.Runtime");
-            MethodInfo told = mono == null ? null : mono.GetMethod("GetDisplayName", BindingFlags.NonPublic | BindingFlags.Static);
-            var words = new List<string> { told == null ? "CLR " + Environment.Version : "Mono " + told.Invoke(null, null) };
+            const BindingFlags hidden = BindingFlags.NonPublic | BindingFlags.Static;
+            MethodInfo displayName = mono == null ? null : mono.GetMethod("GetDisplayName", hidden);
+            var words = new List<string>();
+            words.Add(displayName == null ? "CLR " + Environment.Version : "Mono " + displayName.Invoke(null, null));
             words.Add("JIT, garbage collector sgen with generations 0 to " + GC.MaxGeneration);
             words.AddRange(new[] { "MONO_GC_PARAMS", "MONO_ENV_OPTIONS" }
                 .Select(name => name + "=" + (Environment.GetEnvironmentVariable(name) ?? "default")));

@@ -54,7 +54,8 @@ namespace Rowpath
 
         static string Value(string[] words)
         {
-            var column = new Column("value", Column.Named(words[0]), int.Parse(words[1]), int.Parse(words[2]), words[3] == "true");
+            LogicalType type = Column.Named(words[0]);
+            var column = new Column("value", type, int.Parse(words[1]), int.Parse(words[2]), words[3] == "true");
             object value = new Decoder(Bytes(words[4])).Value(column);
             var encoder = new Encoder(new[] { column }, 1, null);
             long encoded = 1, touched = 1;
@@ -64,8 +65,9 @@ namespace Rowpath
             }
             else
             {
-                encoded = (long)NaturalTypes.Taker(typeof(Encoder), column, value.GetType()).Invoke(encoder, new[] { value });
-                touched = (long)NaturalTypes.Taker(typeof(Touch), column, value.GetType()).Invoke(null, new[] { value });
+                Type given = value.GetType();
+                encoded = (long)NaturalTypes.Taker(typeof(Encoder), column, given).Invoke(encoder, new[] { value });
+                touched = (long)NaturalTypes.Taker(typeof(Touch), column, given).Invoke(null, new[] { value });
             }
             string row = BitConverter.ToString(encoder.Row()).Replace("-", "").ToLowerInvariant();
             encoder.EndRow();

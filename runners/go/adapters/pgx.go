@@ -43,7 +43,7 @@ func (a *adapter) Slots(columns []core.Column) ([]core.Slot, error) {
 
 func (a *adapter) Prepare(phase *core.Phase, rows [][]any) (core.Operation, error) {
 	slots, _ := a.Slots(phase.Columns)
-	row := core.NewRow(phase.Columns, slots)
+	row := core.NewRow(phase.Columns, slots, family.ScanPosition)
 	switch {
 	case phase.Kind == "null":
 		return nil, core.Unsupported("this path has no operation of kind null")

@@ -41,7 +41,7 @@ func TakeBatches(batches Batches, counters *Counters) error {
 			continue
 		}
 		for row := range batch.Rows() {
-			err := counters.encoder.each(func(column int) error { return batch.Encode(counters.encoder, row, column) })
+			err := counters.encoder.Row(func(column int) error { return batch.Encode(counters.encoder, row, column) })
 			if err != nil {
 				return err
 			}

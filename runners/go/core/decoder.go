@@ -28,14 +28,15 @@ func readRows(name string, columns []Column, first, count int64) ([][]any, error
 	rows := make([][]any, count)
 	for row := range rows {
 		at := first + int64(row)
-		if rows[row], err = decodeRow(data[offset(at):offset(at+1)], columns); err != nil {
+		if rows[row], err = DecodeRow(data[offset(at):offset(at+1)], columns); err != nil {
 			return nil, Fail("internal", "%s: row %d: %s", name, at, err)
 		}
 	}
 	return rows, nil
 }
 
-func decodeRow(data []byte, columns []Column) (row []any, err error) {
+// DecodeRow is one row of the codec's bytes as natural values.
+func DecodeRow(data []byte, columns []Column) (row []any, err error) {
 	defer func() { // a slice that ends too soon
 		if broken := recover(); broken != nil {
 			err = fmt.Errorf("%v", broken)

@@ -32,11 +32,14 @@ func NewEncoder(columns []Column, limit int64) *Encoder {
 func (e *Encoder) Digest() string { return fmt.Sprintf("%d:%016x", e.rows, e.sum) }
 
 func (e *Encoder) row(slots []Slot) error {
-	return e.each(func(at int) error { return slots[at].Encode(e) })
+	return e.Row(func(at int) error { return slots[at].Encode(e) })
 }
 
-// each encodes a row column by column.
-func (e *Encoder) each(encode func(at int) error) error {
+// Keep has the bytes of every row written too, each row behind its length.
+func (e *Encoder) Keep(rows *bufio.Writer) { e.kept = rows }
+
+// Row encodes a row column by column.
+func (e *Encoder) Row(encode func(at int) error) error {
 	for e.at = range e.columns {
 		if err := encode(e.at); err != nil {
 			return e.named(err)

@@ -21,8 +21,8 @@ func ParseTime(text string) (TimeOfDay, error) {
 	if len(text) < 8 || text[2] != ':' || text[5] != ':' {
 		return 0, noDate(text)
 	}
-	hour, minute, rest := digits(text[:2]), digits(text[3:5]), digits(text[6:8])
-	fraction, ok := fractionNs(text[8:])
+	hour, minute, rest := Digits(text[:2]), Digits(text[3:5]), Digits(text[6:8])
+	fraction, ok := FractionNs(text[8:])
 	if hour < 0 || minute < 0 || rest < 0 || minute > 59 || rest > 59 || !ok {
 		return 0, noDate(text)
 	}
@@ -63,7 +63,7 @@ func ParseInstant(text string) (time.Time, error) {
 }
 
 func moment(date string, of TimeOfDay) (time.Time, error) {
-	year, month, day := digits(date[:4]), digits(date[5:7]), digits(date[8:10])
+	year, month, day := Digits(date[:4]), Digits(date[5:7]), Digits(date[8:10])
 	if date[4] != '-' || date[7] != '-' || year < 0 || month < 1 || month > 12 || day < 1 {
 		return time.Time{}, noDate(date)
 	}
@@ -74,8 +74,8 @@ func moment(date string, of TimeOfDay) (time.Time, error) {
 	return made.Add(time.Duration(of)), nil
 }
 
-// digits is a number without a sign; below 0 where it is none.
-func digits(text string) int {
+// Digits is a number without a sign; below 0 where it is none.
+func Digits(text string) int {
 	value := 0
 	for at := range len(text) {
 		digit := text[at] - '0'
@@ -87,14 +87,15 @@ func digits(text string) int {
 	return value
 }
 
-func fractionNs(text string) (int64, bool) {
+// FractionNs reads nothing, or a point and one to nine digits.
+func FractionNs(text string) (int64, bool) {
 	if text == "" {
 		return 0, true
 	}
 	if text[0] != '.' || len(text) < 2 || len(text) > 10 {
 		return 0, false
 	}
-	value := digits(text[1:])
+	value := Digits(text[1:])
 	return int64(value) * powers[10-len(text)], value >= 0
 }
 
@@ -107,17 +108,17 @@ func offsetSeconds(text string) (int, bool) {
 	if len(plain) != 2 && len(plain) != 4 {
 		return 0, false
 	}
-	value := 3600 * digits(plain[:2])
+	value := 3600 * Digits(plain[:2])
 	if len(plain) == 4 {
-		value += 60 * digits(plain[2:])
+		value += 60 * Digits(plain[2:])
 	}
 	if text[0] == '-' {
 		value = -value
 	}
-	return value, digits(plain) >= 0
+	return value, Digits(plain) >= 0
 }
 
-// beyondADay is MySQL's TIME, which goes from -838 to 838 hours.
+// beyondADay is a clock of more than a day, or before 0: a length of time.
 var beyondADay = regexp.MustCompile(`^-?\d{2,3}:\d\d:\d\d`)
 
 func noDate(text string) error {

@@ -109,8 +109,9 @@ func kept(name string, encoder *Encoder, do func() error) error {
 	if err != nil {
 		return Fail("internal", "rows cannot be kept: %s", err)
 	}
-	encoder.kept = bufio.NewWriter(file)
-	return errors.Join(do(), encoder.kept.Flush(), file.Close())
+	rows := bufio.NewWriter(file)
+	encoder.Keep(rows)
+	return errors.Join(do(), rows.Flush(), file.Close())
 }
 
 func (s *session) beginGroups(asked *groupsRequest) (any, error) {

@@ -13,11 +13,12 @@ type Row struct {
 	columns      []Column
 	slots        []Slot
 	destinations []any
+	position     *regexp.Regexp
 }
 
-// NewRow makes a row of these slots, one for each column.
-func NewRow(columns []Column, slots []Slot) *Row {
-	row := &Row{columns: columns, slots: slots}
+// NewRow makes a row of these slots, one for each column; position finds the column's in the text of an error of Scan.
+func NewRow(columns []Column, slots []Slot, position *regexp.Regexp) *Row {
+	row := &Row{columns: columns, slots: slots, position: position}
 	for _, slot := range slots {
 		row.destinations = append(row.destinations, slot.Destination())
 	}
@@ -61,9 +62,6 @@ func (r *Row) touch() int64 {
 	return sum
 }
 
-// which finds the position that database/sql and pgx name in an error of Scan.
-var which = regexp.MustCompile(`(?:column index |dest\[)(\d+)`)
-
 // misfit is a value that the driver cannot hand over as the column's type.
 func (r *Row) misfit(thrown error) error {
 	kind, text := "verify", thrown.Error()
@@ -73,7 +71,7 @@ func (r *Row) misfit(thrown error) error {
 	} else if strings.Contains(text, "NULL") {
 		text = "NULL where none is allowed: " + text
 	}
-	if found := which.FindStringSubmatch(thrown.Error()); found != nil {
+	if found := r.position.FindStringSubmatch(thrown.Error()); found != nil {
 		if at, _ := strconv.Atoi(found[1]); at < len(r.columns) {
 			text = fmt.Sprintf("column %s: %s", r.columns[at].Name, text)
 		}

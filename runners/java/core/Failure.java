@@ -37,7 +37,7 @@ public final class Failure extends RuntimeException {
       code = code(feature);
     } else if (thrown instanceof SQLException sql) {
       code = code(sql);
-      boolean lost = // H2 has states of its own for that
+      boolean lost = // some engines have states of their own for that
           code.startsWith("08") || sql instanceof SQLNonTransientConnectionException;
       kind = lost ? "connect" : kind;
     } else if (thrown instanceof NoSuchFileException) {

@@ -11,7 +11,7 @@ import java.util.concurrent.LinkedBlockingQueue;
  * {@code rowpath.Main --adapter DRIVER --class CLASS}: the Java runner of the protocol in
  * PROTOCOL.md.
  *
- * <p>The command that starts it has moved the real stdout to descriptor 3, see languages/java.py:
+ * <p>The command that starts it has moved the real stdout to descriptor 3, see toolchains/java.py:
  * Java cannot.
  */
 public final class Main {

@@ -3,7 +3,7 @@
 import * as duckdb from "@duckdb/node-api";
 import { Adapter } from "../core/adapter.js";
 import { Unsupported } from "../core/failure.js";
-import { Moment } from "../core/moment.js";
+import { Moment } from "../core/iso.js";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
 import { literal as standardLiteral, withLiterals } from "../families/sql/literals.js";

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from "node:worker_threads";
 import { loadAdapter } from "./adapters.js";
-import { Barrier } from "./barrier.js";
+import { StartBarrier } from "./start_barrier.js";
 import { readParameters } from "./codec.js";
 import { collectedSince } from "./collector.js";
 import { failureOf } from "./failure.js";
@@ -29,7 +29,7 @@ const HANDLERS = {
 
   async sample({ phase, share, barrier }) {
     const sinceMs = performance.now();
-    const { failure, ...turn } = await samplers.get(phase).sample(share, () => new Barrier(0, barrier).wait());
+    const { failure, ...turn } = await samplers.get(phase).sample(share, () => new StartBarrier(0, barrier).wait());
     const collected = await collectedSince(sinceMs);
     return { turn, failure: failure && failureOf(failure, adapter, "sample"), collected };
   },

@@ -1,7 +1,7 @@
 // Clients of a driver that blocks: each other client is a thread with an isolate of its own.
 
 import { Worker } from "node:worker_threads";
-import { Barrier } from "./barrier.js";
+import { StartBarrier } from "./start_barrier.js";
 import { Clients } from "./clients.js";
 import { Failure } from "./failure.js";
 import { GroupClient } from "./group_client.js";
@@ -50,7 +50,7 @@ export class ClientThreads extends Clients {
   }
 
   async atOnce(prepared, shares) {
-    const barrier = new Barrier(shares.length);
+    const barrier = new StartBarrier(shares.length);
     const phase = prepared.phase.name;
     const others = this.others.map((other, i) =>
       other.ask({ type: "sample", phase, share: shares[i + 1], barrier: barrier.memory }),

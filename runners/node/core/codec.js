@@ -2,7 +2,7 @@
 
 import { closeSync, openSync, readSync } from "node:fs";
 import { Failure, Misfit, Unsupported } from "./failure.js";
-import { Moment } from "./moment.js";
+import { Moment } from "./iso.js";
 
 const DAY_MS = 86_400_000;
 const DECIMAL = /^([+-]?)(\d*)(?:[.](\d*))?(?:[eE]([+-]?\d+))?$/;

@@ -34,7 +34,7 @@ export function printable(text) {
 
 function kindOf(error, adapter, request) {
   if (!adapter) return "internal";
-  if (request === "open" || ERRNO.test(error.code ?? "")) return "connect"; // better-sqlite3 throws a TypeError
+  if (request === "open" || ERRNO.test(error.code ?? "")) return "connect"; // of any class: some drivers throw a TypeError
   if (OURS.some((each) => error.constructor === each)) return "internal";
   return "sql";
 }

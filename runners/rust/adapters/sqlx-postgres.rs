@@ -1,12 +1,10 @@
 //! sqlx on PostgreSQL: asynchronous; all on one thread.
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use rowpath::core::{
-    Column, Delivered, Facts, Interruption, Options, Outcome, Phase, Rows, Sink, Type, Value, fail, text_forms,
-    unsupported,
+    Column, Delivered, Facts, Interruption, Options, Outcome, Phase, Rows, Sink, Type, Value, fail, unsupported,
 };
 use rowpath::families::postgresql::{self, widened};
-use rowpath::families::sqltext;
-use rowpath::families::sqltext::Mode;
+use rowpath::families::sqltext::{self, Mode, postgresql_text};
 use rowpath::families::sqlx::{
     Address, Conn, Connection, Engine, Row, bound, execute_elsewhere, failed, given, held, misfit, run, take_decimal,
     text_of, type_name,
@@ -176,7 +174,7 @@ fn special(row: &Own, at: usize, column: &Column, sink: &mut impl Sink) -> Outco
             let has_version = !is_text && bytes.first() == Some(&1); // of jsonb
             sink.text(str::from_utf8(&bytes[usize::from(has_version)..]).map_err(misfit)?)
         }
-        Type::Interval if is_text => sink.interval(&text_forms::interval(str::from_utf8(bytes).map_err(misfit)?)?),
+        Type::Interval if is_text => sink.interval(&postgresql_text::interval(str::from_utf8(bytes).map_err(misfit)?)?),
         Type::Interval => given(row, at, sink, |value: PgInterval, sink| interval(value, sink)),
         Type::Time if is_end_of_day(bytes, is_text) => Err(unsupported("a time of day ends before 24:00")),
         Type::Time => held(row, at, sink, |value: NaiveTime, sink| sink.time(&value)),

@@ -1,11 +1,11 @@
 use super::column::{Column, DescribedColumn};
-use super::counters::Counters;
 use super::failure::{Outcome, unsupported};
 use super::interruption::{Interruption, Stopped};
 use super::options::Options;
 use super::phase::Phase;
 use super::pipeline::Endings;
 use super::runtime::Runtime;
+use super::sample_counters::Counters;
 use super::values::Rows;
 use serde::Serialize;
 use std::collections::BTreeMap;

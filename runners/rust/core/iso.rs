@@ -110,7 +110,7 @@ pub fn no_date(text: &str) -> Failure {
     let hours = text.strip_prefix('-').unwrap_or(text).split(':').next().unwrap_or("");
     let is_clock = text.contains(':') && (2..=3).contains(&hours.len()) && digits(hours.as_bytes()).is_some();
     if is_clock && (text.starts_with('-') || hours.len() == 3) {
-        return unsupported(format!("no time of a day: '{text}'")); // MySQL's TIME goes from -838 to 838 hours
+        return unsupported(format!("no time of a day: '{text}'")); // a length of time
     }
     fail("verify", format!("no date or time in ISO 8601: '{text}'"))
 }

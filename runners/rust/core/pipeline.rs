@@ -1,7 +1,7 @@
 use super::adapter::{Adapter, Operation};
 use super::clock::now_ns;
-use super::counters::Counters;
 use super::failure::{Failure, Outcome};
+use super::sample_counters::Counters;
 use super::sampler::Sampler;
 
 /// What the operations of one pipeline came to.

@@ -1,6 +1,6 @@
 use super::column::Column;
-use super::counters::Counters;
 use super::failure::Outcome;
+use super::sample_counters::Counters;
 use super::sink::Sink;
 use super::touch::Touch;
 use std::ops::Range;

@@ -1,10 +1,10 @@
 use super::adapter::{Adapter, Operation};
 use super::clock::now_ns;
-use super::counters::Counters;
 use super::encoder::Encoder;
 use super::failure::{Failure, Outcome};
 use super::phase::Phase;
 use super::runtime::Runtime;
+use super::sample_counters::Counters;
 use super::sample_reply::Part;
 use super::start_barrier::StartBarrier;
 use std::sync::Arc;

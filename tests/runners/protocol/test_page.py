@@ -1,8 +1,9 @@
-"""PROTOCOL.md explains every field, and its map of the runners names files that exist."""
+"""PROTOCOL.md explains every field, and its map of the runners names what is there."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -14,15 +15,45 @@ RUNNERS = Path(__file__).parents[3] / "runners"
 SECTION = "## Where to find what in each runner"
 
 
-@pytest.mark.parametrize("column", range(1, 7), ids=["c", "java", "csharp", "go", "python", "node"])
-def test_the_map_names_files_that_exist(column: int) -> None:
+LANGUAGES = ("C", "Java", "C#", "Go", "Python", "Node", "Rust")
+SUFFIXES = {"C#": ".cs", "Java": ".java"}  # of classes, which the map names without
+
+
+def tables() -> list[list[list[str]]]:
+    """The section's tables, row by row: the map, and the files of a core that have no counterpart."""
     section = (RUNNERS / "PROTOCOL.md").read_text(encoding="utf-8").partition(SECTION)[2].partition("\n## ")[0]
-    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
-    folder = RUNNERS / rows[0][column].lower().replace("#", "sharp")
-    suffix = {"csharp": ".cs", "java": ".java"}.get(folder.name, "")
-    named = [f"{name}{suffix}" for row in rows[2:] for name in re.findall(r"`(.+?)`", row[column])]
+    parts = re.findall(r"(?:^\|.*\n)+", section, re.MULTILINE)
+    return [[[cell.strip() for cell in row.strip("|").split("|")] for row in part.splitlines()] for part in parts]
+
+
+def files(language: str, cells: Iterable[str]) -> set[str]:
+    return {f"{name}{SUFFIXES.get(language, '')}" for cell in cells for name in re.findall(r"`(.+?)`", cell)}
+
+
+def folder(language: str) -> Path:
+    return RUNNERS / language.lower().replace("#", "sharp")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_map_names_files_that_exist(language: str) -> None:
+    table = tables()[0]
+    column = table[0].index(language)
+    named = files(language, (row[column] for row in table[2:]))
     assert len(named) > 15
-    assert set(named) <= {file.name for top in ("core", "families") for file in (folder / top).rglob("*")}
+    assert named <= {file.name for top in ("core", "families") for file in (folder(language) / top).rglob("*")}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_file_of_a_core_is_in_the_map_or_has_no_counterpart(language: str) -> None:
+    table, alone = tables()
+    column = table[0].index(language)
+    mapped = files(language, (row[column] for row in table[2:]))
+    words = (word for row in alone[2:] for word in re.findall(r"([^`]+?) ((?:`[^`]+`(?:, )?)+)", row[0]))
+    own = {name for languages, names in words if language in languages.split(", ") for name in files(language, [names])}
+    there = {file.name for file in (folder(language) / "core").iterdir() if file.name != "__pycache__"}
+    assert there - mapped - own == set()
+    assert own <= there
+    assert own & mapped == set()
 
 
 def test_every_field_of_every_message_is_explained() -> None:

@@ -37,10 +37,10 @@ void my_step(my_packets *packets, const char *at, const char *end) {
         packets->head[packets->have++] = (uint8_t)*at++;
         if (packets->have < 4) continue;
         packets->length = packets->head[0] | (uint32_t)packets->head[1] << 8 | (uint32_t)packets->head[2] << 16;
-        size_t told = packets->length < MY_HEAD_BYTES - 4 ? packets->length : MY_HEAD_BYTES - 4;
-        if (packets->have < 4 + told) continue;
+        size_t in_head = packets->length < MY_HEAD_BYTES - 4 ? packets->length : MY_HEAD_BYTES - 4;
+        if (packets->have < 4 + in_head) continue;
         judge(packets);
-        packets->skip = packets->length - told;
+        packets->skip = packets->length - in_head;
         packets->have = 0;
     }
 }

@@ -102,12 +102,12 @@ bool parse_create(struct tokens *tokens, struct statement *statement) {
     char name[NAME_BYTES];
     struct key key = {.count = 0};
     if (token_taken(tokens, "INDEX")) { /* they come by themselves */
-        statement->verb = NOTHING;
+        statement->kind = NOTHING;
         while (tokens->kind != END)
             token_next(tokens);
         return true;
     }
-    statement->verb = CREATE;
+    statement->kind = CREATE;
     if (!token_needed(tokens, "TABLE") || !name_needed(tokens, name) || !token_needed(tokens, "(")) return false;
     statement->table = table_new(name);
     do {

@@ -302,7 +302,7 @@ static bool change(struct statement *statement, const struct parameters *paramet
     if (at > parameters->length && statement->parameter_count > 0) return bad_parameters(problem);
     for (uint32_t row = 0; row < count; row++) {
         if (statement->parameter_count > 0 && !locate(statement, parameters, &at, row, values, problem)) return false;
-        if (statement->verb == UPDATE) {
+        if (statement->kind == UPDATE) {
             if (!update(statement, values, undo, rows, problem)) return false;
         } else {
             if (!add_row(statement, values, undo, problem)) return false;
@@ -328,7 +328,7 @@ static void drop(struct database *database, struct table *table) {
 bool execute(struct database *database, struct statement *statement, const struct parameters *parameters,
              struct undo **undo, size_t *rows, struct problem *problem) {
     *rows = 0;
-    switch (statement->verb) {
+    switch (statement->kind) {
     case NOTHING: return true;
     case CREATE:
         if (statement->table == NULL || find_table(database, statement->table->name) != NULL)

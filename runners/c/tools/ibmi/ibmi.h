@@ -115,8 +115,8 @@ static inline uint8_t *data_of(const struct table *table, uint8_t *row) {
     return row + 2 * table->count;
 }
 
-/* sql.c, parse.c: one statement. */
-enum verb { SELECT, INSERT, UPDATE, CREATE, DROP, NOTHING };
+/* parse.c, create.c: one statement. */
+enum statement_kind { SELECT, INSERT, UPDATE, CREATE, DROP, NOTHING };
 enum operator{ EQUAL, LESS, LESS_EQUAL, GREATER, GREATER_EQUAL };
 
 struct operand {
@@ -134,7 +134,7 @@ struct assignment {
 };
 
 struct statement {
-    enum verb verb;
+    enum statement_kind kind;
     struct table *table;          /* of CREATE: the new one, until it has been executed */
     struct table *source;         /* of an INSERT of another table's rows */
     bool constant;                /* the table is the statement's own, of one row */

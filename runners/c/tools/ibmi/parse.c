@@ -170,7 +170,7 @@ static bool columns_of_table(struct tokens *tokens, struct database *database, s
 }
 
 static bool query(struct tokens *tokens, struct database *database, struct statement *statement, const char *schema) {
-    statement->verb = SELECT;
+    statement->kind = SELECT;
     if (tokens->kind == NUMERAL || tokens->kind == STRING || token_is(tokens, "CURRENT"))
         return constant(tokens, statement, schema) && token_needed(tokens, "FROM") &&
                token_needed(tokens, "SYSIBM.SYSDUMMY1");
@@ -194,7 +194,7 @@ static bool rows_of_source(struct tokens *tokens, struct database *database, str
 
 static bool insert(struct tokens *tokens, struct database *database, struct statement *statement) {
     int at = 0;
-    statement->verb = INSERT;
+    statement->kind = INSERT;
     if (!token_needed(tokens, "INTO") || !table_needed(tokens, database, &statement->table)) return false;
     if (token_taken(tokens, "(")) {
         do {
@@ -216,7 +216,7 @@ static bool insert(struct tokens *tokens, struct database *database, struct stat
 }
 
 static bool update(struct tokens *tokens, struct database *database, struct statement *statement) {
-    statement->verb = UPDATE;
+    statement->kind = UPDATE;
     if (!table_needed(tokens, database, &statement->table) || !token_needed(tokens, "SET")) return false;
     do {
         struct assignment *set = &statement->set[statement->sets];
@@ -232,14 +232,14 @@ static bool update(struct tokens *tokens, struct database *database, struct stat
 static bool any(struct tokens *tokens, struct database *database, struct statement *statement, const char *schema) {
     if (token_taken(tokens, "SELECT")) return query(tokens, database, statement, schema);
     if (token_taken(tokens, "VALUES")) {
-        statement->verb = SELECT;
+        statement->kind = SELECT;
         return constant(tokens, statement, schema);
     }
     if (token_taken(tokens, "INSERT")) return insert(tokens, database, statement);
     if (token_taken(tokens, "UPDATE")) return update(tokens, database, statement);
     if (token_taken(tokens, "CREATE")) return parse_create(tokens, statement);
     if (token_taken(tokens, "DROP")) {
-        statement->verb = DROP;
+        statement->kind = DROP;
         return token_needed(tokens, "TABLE") && table_needed(tokens, database, &statement->table);
     }
     return tokens->kind == WORD ? refuse(tokens->problem, "statement %.60s.", tokens->from)
@@ -270,6 +270,6 @@ void statement_free(struct statement *statement) {
         free(statement->set[i].operand.value);
     for (int i = 0; i < statement->conditions; i++)
         free(statement->where[i].operand.value);
-    if (statement->table != NULL && (statement->constant || statement->verb == CREATE)) table_free(statement->table);
+    if (statement->table != NULL && (statement->constant || statement->kind == CREATE)) table_free(statement->table);
     free(statement);
 }

@@ -140,7 +140,7 @@ static void prepare_request(struct connection *connection, const struct request 
     bool valid = take_text(connection, request);
     const struct statement *statement = request->prepared->statement;
     ended(connection, request, 0);
-    if (valid && request->wanted & FORMAT_WANTED && statement->verb == SELECT)
+    if (valid && request->wanted & FORMAT_WANTED && statement->kind == SELECT)
         reply_format(&connection->reply, FORMAT_OF_ROWS, statement->table, statement->result, statement->results);
     if (valid && request->wanted & PARAMETERS_WANTED && statement->parameter_count > 0)
         reply_format(&connection->reply, FORMAT_OF_PARAMETERS, statement->table, statement->parameters,
@@ -170,7 +170,7 @@ static void open_request(struct connection *connection, const struct request *re
     struct prepared *prepared = request->prepared;
     struct parameters parameters = parameters_of(request);
     bool valid = statement_at_hand(connection, prepared);
-    if (valid && prepared->statement->verb != SELECT)
+    if (valid && prepared->statement->kind != SELECT)
         valid = fail(&prepared->problem, -517, "07005", "Prepared statement is not a query.");
     valid = valid && cursor_open(&prepared->cursor, prepared->statement, &parameters, &prepared->problem);
     if (valid && with_rows) {

@@ -32,7 +32,8 @@ namespace Rowpath.Ado
         {
             switch (column.Type)
             {
-                case LogicalType.Integer: return Typed(column.Bits > 32 ? "GetInt64" : column.Bits > 16 ? "GetInt32" : "GetInt16");
+                case LogicalType.Integer:
+                    return Typed(column.Bits > 32 ? "GetInt64" : column.Bits > 16 ? "GetInt32" : "GetInt16");
                 case LogicalType.Decimal:
                     return column.Wide ? Rowpath.Getter.FromString(Values.WideDecimalOfText) : Typed("GetDecimal");
                 case LogicalType.Float32: return Typed("GetFloat");
@@ -47,7 +48,8 @@ namespace Rowpath.Ado
                 case LogicalType.Opaque: return Typed("GetValue");
                 case LogicalType.Interval:
                 case LogicalType.Array:
-                    throw new Failure("unsupported", "", "ADO.NET has no natural type for " + column.Type + " (" + column.Name + ")");
+                    throw new Failure("unsupported", "",
+                        "ADO.NET has no natural type for " + column.Type + " (" + column.Name + ")");
                 default: return Typed("GetString");
             }
         }

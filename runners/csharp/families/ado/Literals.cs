@@ -16,7 +16,8 @@ namespace Rowpath.Ado
             if (columns.Length == 0) return new[] { phase.Sql };
             List<string> pieces = Split(phase.Sql);
             if (pieces.Count != columns.Length + 1)
-                throw new Failure("internal", "", pieces.Count - 1 + " placeholders for " + columns.Length + " columns");
+                throw new Failure("internal", "",
+                    pieces.Count - 1 + " placeholders for " + columns.Length + " columns");
             return Array.ConvertAll(rows, row =>
             {
                 var text = new StringBuilder(pieces[0]);

@@ -52,14 +52,16 @@ namespace Rowpath.Ado
                 encoder.EndRow();
                 return sum;
             }
-            catch (Exception misfit) when (!(misfit is Failure || (misfit is DbException && !columns[encoder.At].MayBeBeyond)))
+            catch (Exception misfit)
+                when (!(misfit is Failure || (misfit is DbException && !columns[encoder.At].MayBeBeyond)))
             {
                 Column column = columns[encoder.At];
                 if (!column.Nullable && rows.IsDBNull(encoder.At))
                     throw new Failure("verify", "", "column " + column.Name + ": NULL where none is allowed");
                 // NaN, infinity, 24:00, the year 12000: legal in the engine, without a value of C#'s.
                 throw new Failure(column.MayBeBeyond ? "unsupported" : "verify", "",
-                    "column " + column.Name + " (" + column.Type + "): " + (misfit.Message == "" ? "no value" : misfit.Message));
+                    "column " + column.Name + " (" + column.Type + "): "
+                    + (misfit.Message == "" ? "no value" : misfit.Message));
             }
         }
 
@@ -99,7 +101,8 @@ namespace Rowpath.Ado
                 code.Emit(OpCodes.Ldc_I4, at);
                 MethodInfo getter = getters[at].Method;
                 code.Emit(getter.IsStatic ? OpCodes.Call : OpCodes.Callvirt, getter);
-                MethodInfo taker = NaturalTypes.Taker(encoded ? typeof(Encoder) : typeof(Touch), columns[at], getter.ReturnType);
+                Type sink = encoded ? typeof(Encoder) : typeof(Touch);
+                MethodInfo taker = NaturalTypes.Taker(sink, columns[at], getter.ReturnType);
                 Type given = taker.GetParameters()[0].ParameterType;
                 if (given == typeof(long)) code.Emit(OpCodes.Conv_I8);
                 if (given == typeof(double)) code.Emit(OpCodes.Conv_R8);

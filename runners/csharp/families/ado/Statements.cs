@@ -49,7 +49,8 @@ namespace Rowpath.Ado
         readonly DbCommand command;
         readonly Parameters parameters;
 
-        internal Prepared(Adapter adapter, Phase phase, object[][] rows, RowLoop loop) : base(adapter, phase, rows, loop)
+        internal Prepared(Adapter adapter, Phase phase, object[][] rows, RowLoop loop)
+            : base(adapter, phase, rows, loop)
         {
             command = adapter.Command(phase.Sql);
             parameters = adapter.Parameters(command, phase.ParameterColumns);

@@ -33,7 +33,8 @@ namespace Rowpath.Odbc
         {
             var words = new Dictionary<string, string> { { "DRIVER", DriverFile } };
             Login(words);
-            var connection = new OdbcConnection(string.Join(";", words.Select(word => word.Key + "=" + Braced(word.Value))));
+            string login = string.Join(";", words.Select(word => word.Key + "=" + Braced(word.Value)));
+            var connection = new OdbcConnection(login);
             connection.Open();
             return connection;
         }

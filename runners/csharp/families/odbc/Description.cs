@@ -28,8 +28,8 @@ namespace Rowpath.Odbc
         }
     }
 
-    /// <summary>What a query's columns are, as its driver declares them, in the codec's types. The query is prepared, not
-    /// executed.</summary>
+    /// <summary>What a query's columns are, as its driver declares them, in the codec's types. The query is prepared,
+    /// not executed.</summary>
     static class Description
     {
         /// <summary>The declarations of the query's columns.</summary>
@@ -85,7 +85,8 @@ namespace Rowpath.Odbc
             if (type != LogicalType.Decimal || precision == 0) precision = scale = 0;
             precision = scale < 0 ? precision - scale : Math.Max(precision, scale);
             // Nullable, whatever the driver says: it reports what the table declares, behind an outer join too.
-            return adapter.Described(new Column(name, type, precision, bits, true), engineType, length, Math.Max(scale, 0));
+            var column = new Column(name, type, precision, bits, true);
+            return adapter.Described(column, engineType, length, Math.Max(scale, 0));
         }
     }
 }

@@ -16,7 +16,8 @@ namespace Rowpath.Postgresql
             { "text", LogicalType.Text }, { "name", LogicalType.Text }, { "enum", LogicalType.Text },
             { "json", LogicalType.Json }, { "jsonb", LogicalType.Json }, { "bytea", LogicalType.Binary },
             { "date", LogicalType.Date }, { "time", LogicalType.Time }, { "timestamp", LogicalType.Timestamp },
-            { "timestamptz", LogicalType.TimestampTz }, { "interval", LogicalType.Interval }, { "uuid", LogicalType.Uuid }
+            { "timestamptz", LogicalType.TimestampTz }, { "interval", LogicalType.Interval },
+            { "uuid", LogicalType.Uuid }
         };
 
         /// <summary>As PostgreSQL writes it, without sizes.</summary>
@@ -32,8 +33,8 @@ namespace Rowpath.Postgresql
             Bits = type.EndsWith("int2") ? 16 : type.EndsWith("int8") ? 64 : 32;
         }
 
-        /// <summary>The types of the query's columns, so many, by the server itself: psqlodbc knows only the usual ones.
-        /// The query is planned, not executed.</summary>
+        /// <summary>The types of the query's columns, so many, by the server itself: psqlodbc knows only the usual
+        /// ones. The query is planned, not executed.</summary>
         internal static List<PostgresqlType> Of(Ado.Adapter adapter, string sql, int columns)
         {
             // A name may occur twice, so the query's columns are numbered.

@@ -31,7 +31,8 @@ namespace Rowpath.Sqlite
             using (DbDataReader rows = command.ExecuteReader())
                 for (; rows.Read() && (ended = rowsSeen < MostRows && Native.NowNs() < until); rowsSeen++)
                     for (int at = 0; at < names.Length; at++) seen[at].Add(rows.GetString(at));
-            string looked = ended ? "in all " + rowsSeen + " rows" : "in the first " + rowsSeen + " rows, no further looked at";
+            string looked =
+                ended ? "in all " + rowsSeen + " rows" : "in the first " + rowsSeen + " rows, no further looked at";
             return names.Select((name, at) => Made(adapter, name, seen[at], looked));
         }
 
@@ -40,7 +41,8 @@ namespace Rowpath.Sqlite
             seen.Remove("null");
             string classes = string.Join(" and ", seen);
             string engineType = (classes == "" ? "nothing but NULL" : classes) + ", " + looked;
-            return adapter.Described(new Column(name, Type(classes), 0, classes == "integer" ? 64 : 32, true), engineType);
+            var column = new Column(name, Type(classes), 0, classes == "integer" ? 64 : 32, true);
+            return adapter.Described(column, engineType);
         }
 
         static LogicalType Type(string classes)

@@ -7,10 +7,14 @@ import (
 	"errors"
 	"io"
 	"net"
+	"regexp"
 
 	"rowpath/core"
 	"rowpath/families/sqltext"
 )
+
+// scanPosition finds the position that database/sql names in an error of Scan.
+var scanPosition = regexp.MustCompile(`column index (\d+)`)
 
 // Dialect is what a driver of database/sql has of its own.
 type Dialect interface {
@@ -123,7 +127,7 @@ func (a *Adapter) Prepare(phase *core.Phase, rows [][]any) (core.Operation, erro
 	if err != nil {
 		return nil, err
 	}
-	row := core.NewRow(phase.Columns, slots)
+	row := core.NewRow(phase.Columns, slots, scanPosition)
 	switch {
 	case phase.Kind == "connect":
 		return a.connecting(phase, row), nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"rowpath/core"
+	"rowpath/families/sqltext"
 )
 
 // SlotOf is where database/sql leaves the values of a column: Go's own types, sql.Null of them where NULL may come.
@@ -203,13 +204,13 @@ func (s *scanned) parse(text string) (err error) {
 		s.of, err = core.ParseTime(text)
 		return err
 	case "interval":
-		s.interval, err = core.ParseInterval(text)
+		s.interval, err = sqltext.ParseInterval(text)
 		return err
 	case "uuid":
 		s.uuid, err = core.ParseUUID(text)
 		return err
 	case "array":
-		s.array, err = core.ParseArray(text)
+		s.array, err = sqltext.ParseArray(text)
 		return err
 	}
 	if text == "infinity" || text == "-infinity" {

@@ -68,7 +68,7 @@ func (Dialect) Literal(value any) (string, error) {
 }
 
 func list(values []*int64) string {
-	return strings.NewReplacer("{", "[", "}", "]", ",", ", ").Replace(core.ArrayText(values))
+	return strings.NewReplacer("{", "[", "}", "]", ",", ", ").Replace(sqltext.ArrayText(values))
 }
 
 // Code is the kind of error in DuckDB's words.

@@ -3,12 +3,16 @@ package pgx
 import (
 	"fmt"
 	"math/big"
+	"regexp"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"rowpath/core"
 )
+
+// ScanPosition finds the position that pgx names in an error of Scan.
+var ScanPosition = regexp.MustCompile(`dest\[(\d+)`)
 
 // SlotOf is where pgx leaves the values of a column: Go's own types, pgtype's where NULL or infinity may come.
 func SlotOf(column core.Column) core.Slot {

@@ -105,8 +105,10 @@ func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", "''
 // Text is a natural value that SQL has as text: a decimal, date, time, interval, UUID or array.
 func Text(value any) (string, error) {
 	switch value := value.(type) {
-	case core.Decimal, core.UUID, core.Interval:
+	case core.Decimal, core.UUID:
 		return fmt.Sprint(value), nil
+	case core.Interval:
+		return IntervalText(value), nil
 	case core.Date:
 		return time.Time(value).Format(time.DateOnly), nil
 	case core.TimeOfDay:
@@ -117,7 +119,7 @@ func Text(value any) (string, error) {
 	case core.Instant:
 		return wall(time.Time(value).UTC()) + "+00:00", nil
 	case []*int64:
-		return core.ArrayText(value), nil
+		return ArrayText(value), nil
 	case core.Infinite:
 		return strings.TrimPrefix("-infinity", map[bool]string{false: "-"}[value.Negative]), nil
 	default:

@@ -1,6 +1,6 @@
 // Values as text, and inside the SQL (statement=text).
 
-import { dateText, timeText } from "../../core/moment.js";
+import { dateText, timeText } from "../../core/iso.js";
 import { splitPlaceholders } from "./placeholders.js";
 
 /** An interval, `[months, days, nanoseconds]`, in ISO 8601. */

@@ -1,7 +1,7 @@
 // Natural values of what arrives as text.
 
 import { Misfit } from "../../core/failure.js";
-import { toDate, toMoment, toTime } from "../../core/moment.js";
+import { toDate, toMoment, toTime } from "../../core/iso.js";
 import { toInteger } from "../../core/touch.js";
 
 /** A converter that turns text into a natural value: it is listed as such. */

@@ -9,9 +9,9 @@ pub use bind::bind;
 pub use describe::described;
 pub use values::{Taken, delivers};
 
-use crate::core::text_forms::{array_text, hex_text};
+use crate::core::text_forms::hex_text;
 use crate::core::{Facts, Failure, Outcome, Value, fail};
-use crate::families::sqltext;
+use crate::families::sqltext::{self, postgresql_text::array_text};
 use duckdb::Error;
 
 const SHOWN: [&str; 6] = ["threads", "fsync_mode", "TimeZone", "memory_limit", "checkpoint_threshold", "access_mode"];

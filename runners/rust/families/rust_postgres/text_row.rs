@@ -1,6 +1,7 @@
 //! Values of a simple query's row: the driver hands over text, which a program parses by itself.
 use super::row::Width;
 use crate::core::{Column, Decimal, Delivered, Outcome, Sink, Source, Type, fail, iso, text_forms};
+use crate::families::sqltext::postgresql_text;
 use std::hint::black_box;
 use std::str::FromStr;
 use tokio_postgres::SimpleQueryRow;
@@ -29,9 +30,9 @@ impl Source for SimpleQueryRow {
             Type::Time => sink.time(&iso::time(text)?),
             Type::Timestamp => sink.timestamp(&iso::timestamp(text)?),
             Type::Timestamptz => sink.instant(&iso::instant(text)?),
-            Type::Interval => sink.interval(&text_forms::interval(text)?),
+            Type::Interval => sink.interval(&postgresql_text::interval(text)?),
             Type::Uuid => sink.uuid(&text_forms::uuid(text)?),
-            Type::Array => sink.array(&text_forms::array(text)?),
+            Type::Array => sink.array(&postgresql_text::array(text)?),
             Type::Opaque => {
                 black_box(text);
                 sink.opaque()

@@ -1,10 +1,12 @@
 //! SQL texts: values inside them, and placeholders of a driver's own.
 mod mode;
+pub mod postgresql_text;
 
 pub use mode::Mode;
 
-use crate::core::text_forms::{array_text, date_text, hex_text, interval_text, micro_time_text, uuid_text, wall_text};
+use crate::core::text_forms::{date_text, hex_text, micro_time_text, uuid_text, wall_text};
 use crate::core::{Outcome, Phase, Rows, Value, fail};
+use postgresql_text::{array_text, interval_text};
 
 /// One SQL text for each row, each placeholder outside of quotes replaced by the literal of its value.
 pub fn texts(phase: &Phase, rows: &Rows, literal: impl Fn(&Value) -> Outcome<String>) -> Outcome<Vec<String>> {

@@ -3,7 +3,7 @@
 import { clock } from "./clock.js";
 
 /** For `count` threads; others take part by its `memory`. */
-export class Barrier {
+export class StartBarrier {
   constructor(count, memory = new SharedArrayBuffer(16)) {
     this.memory = memory;
     this.missing = new Int32Array(memory, 0, 2);
