@@ -34,6 +34,7 @@ BACKUP_PROGRAMS = {"basebackup": ("pg_basebackup",), "dump": ("pg_dump", "pg_res
 SUPERUSER, ROLE, DATABASE = "postgres", "rowpath", "rowpath"
 LOOPBACK = "127.0.0.1"
 LOAD_TIMEOUT_S = 3600.0
+PING_TIMEOUT_S = 20
 MADE_WITH = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")  # by initdb
 SETTINGS = {
     "shared_buffers": "256MB",
@@ -65,11 +66,12 @@ class PostgresqlServer(PrivateServer):
     statement itself is counted too); without it a backend keeps its counts for up to ten seconds or until it ends.
     """
 
-    stop_steps: processes.Steps = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))
+    stop_steps: processes.Steps = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), *processes.AT_ONCE)
     start_timeout_s = 60.0
     death_signal = signal.SIGQUIT  # the postmaster takes its children with it
     port_taken_words = ("could not bind", "could not create any TCP/IP sockets")
-    flush_statements: tuple[str, ...] = ("SELECT pg_stat_force_next_flush()",)
+    # It reads a table: a backend with nothing but transactions to report reports nothing, and keeps this one too.
+    flush_statements: tuple[str, ...] = ("SELECT pg_stat_force_next_flush() FROM pg_class LIMIT 1",)
 
     def __init__(self, engine: Postgresql, durability: str, place: Place, prefix: Path) -> None:
         super().__init__("PostgreSQL", durability, place)
@@ -90,8 +92,8 @@ class PostgresqlServer(PrivateServer):
         """Whether it accepts connections."""
         if self._process is None or self._process.poll() is not None or self._sockets is None:
             return False
-        where = ["-q", "-t", "3", "-h", str(self._sockets), "-p", str(self._port)]
-        return processes.run([self._client("pg_isready"), *where], timeout_s=10).returncode == 0
+        where = ["-q", "-t", str(PING_TIMEOUT_S), "-h", str(self._sockets), "-p", str(self._port)]
+        return processes.run([self._client("pg_isready"), *where], timeout_s=60).returncode == 0
 
     @override
     def stop(self) -> None:
