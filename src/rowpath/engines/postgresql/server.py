@@ -35,6 +35,7 @@ SUPERUSER, ROLE, DATABASE = "postgres", "rowpath", "rowpath"
 LOOPBACK = "127.0.0.1"
 LOAD_TIMEOUT_S = 3600.0
 PING_TIMEOUT_S = 20
+ORPHANS_END_WITHIN_S = 30.0  # once killed: they wait for the CPU to end
 MADE_WITH = ("--auth=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions")  # by initdb
 SETTINGS = {
     "shared_buffers": "256MB",
@@ -104,6 +105,9 @@ class PostgresqlServer(PrivateServer):
             if _born(pid) == born:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
+        deadline = time.monotonic() + ORPHANS_END_WITHIN_S
+        while any(_runs(pid, born) for pid, born in self._seen.items()) and time.monotonic() < deadline:
+            time.sleep(0.005)  # one that still holds the shared memory would be in the way of the next start
         self._seen.clear()
 
     @override
@@ -345,3 +349,8 @@ class PostgresqlServer(PrivateServer):
 def _born(pid: int) -> str:
     fields = processes.stat_fields(pid)
     return fields[19] if fields else ""
+
+
+def _runs(pid: int, born: str) -> bool:
+    fields = processes.stat_fields(pid)
+    return bool(fields) and fields[0] not in "ZX" and fields[19] == born
