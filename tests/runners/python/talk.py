@@ -31,7 +31,7 @@ class Talk:
         self.folder = folder
 
     def open(self, **options: Any) -> p.OpenReply:
-        return self.runner.request(p.Open, 10, options=options, expect=p.OpenReply)
+        return self.runner.request(p.Open, 60, options=options, expect=p.OpenReply)
 
     def prepare(self, workload: Workload, phase: Phase, sql: str = "", **changed: Any) -> str:
         name = f"{workload.name}.{phase.name}"
@@ -60,7 +60,7 @@ class Talk:
             spec |= {"table_columns": msgspec.to_builtins(table.columns), "key_columns": list(table.primary_key)}
         spec |= changed
         self.runner.request(
-            p.Prepare, 20, phase=msgspec.convert(spec, p.PhaseSpec), parameters=parameters, expect=p.PrepareReply
+            p.Prepare, 60, phase=msgspec.convert(spec, p.PhaseSpec), parameters=parameters, expect=p.PrepareReply
         )
         return name
 
@@ -75,11 +75,11 @@ class Talk:
 
     def run(self, *statements: str, ignore_errors: bool = False) -> None:
         self.runner.request(
-            p.RunStatements, 20, statements=list(statements), ignore_errors=ignore_errors, expect=p.RunReply
+            p.RunStatements, 60, statements=list(statements), ignore_errors=ignore_errors, expect=p.RunReply
         )
 
     def facts(self) -> p.FactsReply:
-        return self.runner.request(p.Facts, 10, expect=p.FactsReply)
+        return self.runner.request(p.Facts, 60, expect=p.FactsReply)
 
 
 def command_of(adapter: Adapter, extra: Path | None = None, **coordinates: str) -> Command:
