@@ -70,7 +70,7 @@ def one_host(folder: Path) -> Iterator[Lab]:
         "schema_version = 1",
         "[cluster]",
         f'controller = "{lab.controller}"',
-        f"port = {free_port()}",
+        f"port = {free_port(lab.controller)}",
         "[[host]]",
         f'name = "{HOST}"',
         f'address = "{lab.addresses[HOST]}"',

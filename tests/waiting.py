@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 from rowpath.machine import processes
 from rowpath.machine.counters import cpu
@@ -18,6 +20,14 @@ def until(reached: Callable[[], object], what: str, within_s: float = PATIENCE_S
     while not reached():
         assert time.monotonic() < deadline, f"no {what} within {within_s:g} s"
         time.sleep(0.005)
+
+
+@contextlib.contextmanager
+def nobody_listens() -> Iterator[int]:
+    """A port of 127.0.0.1 that refuses connections: held until the end, so that no one else takes it."""
+    with socket.socket() as held:
+        held.bind(("127.0.0.1", 0))
+        yield int(held.getsockname()[1])
 
 
 def alive(pid: int) -> bool:

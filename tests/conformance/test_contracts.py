@@ -28,6 +28,7 @@ from rowpath.runners import sync_counting
 OPERATIONS = 20
 BACKENDS_END_WITHIN_S = 60.0
 COUNTED_TIMES = 3
+COUNTED_BATCHES = 10
 MOST_OF_ASKING = 3  # transactions that a driver makes of one statement outside the clock
 # ADBC describes a result in a transaction of its own before it fetches it; with BEGIN and COMMIT around that are three.
 ADBC = {"by-key": 2, "in-transaction": 3}
@@ -111,8 +112,7 @@ def test_a_transaction_each_and_none_left_open(planned: PlannedPath, fixture: En
     each, expected = transactions_of(planned, case), transactions_in(planned, case)
     seen = []
     for _ in range(COUNTED_TIMES):  # a backend reports once a second too, which shifts a count
-        # What asking costs by itself: pgjdbc describes each statement first in binary. (A flush with
-        # nothing but itself to report reports nothing, hence an operation before each.)
+        # What asking costs by itself: pgjdbc describes each statement first in binary.
         earlier, before = (committed_after_one(worker, work, instance) for _ in range(2))
         flush = before - earlier - each
         reply = worker.sample(work, "steady", operations=OPERATIONS).reply
@@ -206,11 +206,14 @@ def test_syncs_per_commit(
         if embedded and not syncs.counts(counted.counter, worker.runner.pid):
             assert planned.adapter.driver in STATIC
             return
-        before = syncs.read(counted.counter)["total"]
-        assert worker.sample(work, "steady", operations=OPERATIONS, first=0).reply.operations == OPERATIONS
-        made = syncs.read(counted.counter)["total"] - before
+        durability, counts = planned.path.get("durability"), [OPERATIONS]
+        # An engine's own threads sync now and then; a sync per commit is in every count.
+        while len(counts) <= COUNTED_BATCHES and counts[-1] and (durability != "full" or len(counts) == 1):
+            before, first = syncs.read(counted.counter)["total"], (len(counts) - 1) * OPERATIONS
+            assert worker.sample(work, "steady", operations=OPERATIONS, first=first).reply.operations == OPERATIONS
+            counts.append(syncs.read(counted.counter)["total"] - before)
+        made = min(counts[1:])
     finally:
         worker.close()
-    durability = planned.path.get("durability")
     assert made >= OPERATIONS if durability == "full" else made == 0
     seen["syncs"][durability] = made

@@ -145,6 +145,12 @@ class Chromium:
             raise RuntimeError(str(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
+    def until(self, condition: str) -> None:
+        """Wait in the page until an expression is true. Errors: TimeoutError."""
+        self.evaluate(
+            f"new Promise(done => {{ const look = () => ({condition}) ? done() : setTimeout(look, 10); look(); }})"
+        )
+
     def complaints(self) -> list[str]:
         """What went wrong or was written to the console since the file was opened."""
         kinds = {"Runtime.exceptionThrown", "Runtime.consoleAPICalled", "Log.entryAdded"}

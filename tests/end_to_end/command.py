@@ -18,13 +18,13 @@ from typing import Any
 
 from rowpath.cli.main import main
 from rowpath.machine import processes as launch
-from tests.waiting import alive
+from tests.waiting import PATIENCE_S, alive
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = (sys.executable, "-m", "tests.end_to_end.undisturbed")
 MARK = "ROWPATH_TEST_MARK"  # in the environment of everything that one command starts
 LONGEST_S = 900.0  # only a hang takes longer: strace slows what the verification pass counts
-GONE_WITHIN_S = 30.0  # at once on a quiet machine
+GONE_WITHIN_S = PATIENCE_S  # at once on a quiet machine
 
 Records = list[dict[str, Any]]
 
@@ -88,7 +88,7 @@ class Command:
         self.seen |= found
         return sorted(found)
 
-    def wait_until(self, reached: Callable[[], object], what: str, within_s: float = 120.0) -> None:
+    def wait_until(self, reached: Callable[[], object], what: str, within_s: float = 600.0) -> None:
         """Wait for something that happens while it runs; it fails when the command ends before."""
         deadline = time.monotonic() + within_s
         while not reached():
@@ -99,10 +99,16 @@ class Command:
                 raise AssertionError(f"no {what} within {within_s:g} s")
             time.sleep(0.02)
 
+    def hold_when(self, reached: Callable[[], object], what: str) -> None:
+        """Wait for it, then stop the command itself: what is looked at next cannot be over. `signal` lets it go on."""
+        self.wait_until(reached, what)
+        self.process.send_signal(signal.SIGSTOP)
+
     def signal(self, number: signal.Signals) -> None:
-        """Send it a signal, knowing all of its processes first."""
+        """Send it a signal, knowing all of its processes first; one that was held goes on with it."""
         self.processes()
         self.process.send_signal(number)
+        self.process.send_signal(signal.SIGCONT)
 
     def end(self, within_s: float = LONGEST_S) -> subprocess.CompletedProcess[str]:
         """Wait until it has ended by itself."""

@@ -59,10 +59,10 @@ def stop(command: Command, number: signal.Signals) -> subprocess.CompletedProces
     ids=["SIGINT", "SIGTERM", "SIGKILL"],
 )
 def test_in_mid_run(tmp_path: Path, number: signal.Signals, paths: list[str]) -> None:
-    experiment = write_experiment(tmp_path, paths, sets=SETS, rounds=15)
+    experiment = write_experiment(tmp_path, paths, sets=SETS, rounds=60)
     run = tmp_path / "run"
     with Command("run", experiment, "-o", run) as command:
-        command.wait_until(lambda: complete_sets(run) and steady(run, 1), "the second set")
+        command.hold_when(lambda: complete_sets(run) and steady(run, 1), "the second set")
         done = stop(command, number)
     if number == signal.SIGKILL:
         assert done.returncode == -signal.SIGKILL
@@ -112,7 +112,7 @@ def test_while_setting_up(tmp_path: Path, moment: str, number: signal.Signals) -
         assert command.process.stderr
         while moment not in (line := command.process.stderr.readline()):
             assert line, f"it ended before {moment}"
-        command.wait_until(lambda: records(run, "run") and command.processes(), "a process of its own")
+        command.hold_when(lambda: records(run, "run") and command.processes(), "a process of its own")
         done = stop(command, number)
     assert done.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL), done.stderr
     assert "Traceback" not in done.stderr
@@ -126,12 +126,12 @@ def test_while_setting_up(tmp_path: Path, moment: str, number: signal.Signals) -
 
 def test_while_building(tmp_path: Path) -> None:
     compiler = tmp_path / "cc"
-    compiler.write_text('#!/bin/sh\ncase "$*" in *adapters/sqlite.c*) exec sleep 61 ;; esac\nexec cc "$@"\n')
+    compiler.write_text('#!/bin/sh\ncase "$*" in *adapters/sqlite.c*) exec sleep 601 ;; esac\nexec cc "$@"\n')
     compiler.chmod(0o755)
     experiment = write_experiment(tmp_path, [SQLITE_C], sets=1, rounds=1)
     run = tmp_path / "run"
     with Command("run", experiment, "-o", run, added={"CC": str(compiler)}) as command:
-        command.wait_until(lambda: any("sleep 61" in proc(pid, "cmdline") for pid in command.processes()), "compiling")
+        command.wait_until(lambda: any("sleep 601" in proc(pid, "cmdline") for pid in command.processes()), "compiling")
         done = stop(command, signal.SIGINT)
     assert done.returncode == 130, done.stderr
     assert error_form(done.stderr)[0] == "interrupted"

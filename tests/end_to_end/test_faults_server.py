@@ -52,17 +52,19 @@ def postmaster(command: Command) -> int:
 
 
 def test_a_server_killed_in_mid_run(tmp_path: Path) -> None:
-    experiment = write_experiment(tmp_path, [SQLITE_C, SQLITE_PYTHON, POSTGRESQL_C], sets=3, rounds=30)
+    experiment = write_experiment(tmp_path, [SQLITE_C, SQLITE_PYTHON, POSTGRESQL_C], sets=3, rounds=100)
     run, file = tmp_path / "run", tmp_path / "r.json"
-    with Command("run", experiment, "-o", run, "--timeout", "10", "--export-json", file) as command:
-        command.wait_until(lambda: steady(run), "steady blocks")
+    with Command("run", experiment, "-o", run, "--timeout", "60", "--export-json", file) as command:
+        command.hold_when(lambda: steady(run), "steady blocks")
         killed = postmaster(command)
         assert killed
         os.kill(killed, signal.SIGKILL)
+        command.signal(signal.SIGCONT)
         command.wait_until(lambda: len(records(run, "set-end")) > 0, "the end of a set")
-        command.wait_until(lambda: steady(run, 1), "steady blocks of the next set")
+        command.hold_when(lambda: steady(run, 1), "steady blocks of the next set")
         again = postmaster(command)
         assert again not in (0, killed)
+        command.signal(signal.SIGCONT)
         done = command.end()
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
@@ -89,10 +91,10 @@ def test_a_port_taken_between_choosing_and_listening(tmp_path: Path) -> None:
 
 
 def test_no_password_where_others_can_read_it(tmp_path: Path) -> None:
-    experiment = write_experiment(tmp_path, [POSTGRESQL_C, POSTGRESQL_TCP], sets=1, rounds=40)
+    experiment = write_experiment(tmp_path, [POSTGRESQL_C, POSTGRESQL_TCP], sets=1, rounds=100)
     run = tmp_path / "run"
     with Command("run", experiment, "-o", run) as command:
-        command.wait_until(lambda: steady(run), "steady blocks")
+        command.hold_when(lambda: steady(run), "steady blocks")
         home = Path(re.findall(r"-D (\S+)/data", proc(postmaster(command), "cmdline"))[0])
         private = home / "pgpass"
         assert private.stat().st_mode & 0o077 == 0
@@ -102,6 +104,7 @@ def test_no_password_where_others_can_read_it(tmp_path: Path) -> None:
             told = proc(pid, "cmdline") + proc(pid, "environ")
             assert not any(password in told for password in passwords), f"of {pid}"
         _nowhere(passwords, [run / "samples.jsonl", *(run / "logs").rglob("*")])
+        command.signal(signal.SIGCONT)
         done = command.end()
     assert done.returncode == 0, done.stderr
     assert not any(password in done.stdout + done.stderr for password in passwords)
@@ -117,10 +120,10 @@ def _nowhere(passwords: list[str], files: list[Path]) -> None:
 
 
 def test_everything_listens_on_loopback_only(tmp_path: Path) -> None:
-    experiment = write_experiment(tmp_path, [POSTGRESQL_TCP], sets=1, rounds=30)
+    experiment = write_experiment(tmp_path, [POSTGRESQL_TCP], sets=1, rounds=100)
     run = tmp_path / "run"
     with Command("run", experiment, "-o", run) as command:
-        command.wait_until(lambda: steady(run), "steady blocks")
+        command.hold_when(lambda: steady(run), "steady blocks")
         mine = {socket_number for pid in [*command.processes(), command.process.pid] for socket_number in _sockets(pid)}
         for table in ("tcp", "tcp6"):
             for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
@@ -128,6 +131,7 @@ def test_everything_listens_on_loopback_only(tmp_path: Path) -> None:
                 listening = fields[3] == "0A" and fields[9] in mine
                 local = fields[1].partition(":")[0]
                 assert not listening or local == socket.inet_aton("127.0.0.1")[::-1].hex().upper(), line
+        command.signal(signal.SIGCONT)
         assert command.end().returncode == 0
 
 

@@ -38,8 +38,7 @@ def test_in_the_same_directory(tmp_path: Path) -> None:
     experiment = write_experiment(tmp_path, [SQLITE_C, *SERVED], sets=1, rounds=20)
     run = tmp_path / "run"
     with Command("run", experiment, "-o", run, "--gate") as first:
-        first.wait_until(lambda: steady(run), "steady blocks")
-        first.signal(signal.SIGSTOP)  # so that it cannot end meanwhile
+        first.hold_when(lambda: steady(run), "steady blocks")
         for second, wording in (
             (rowpath("run", experiment, "-o", run), "already holds a run"),
             (rowpath("run", "--resume", run), "is in use by another run"),

@@ -74,7 +74,7 @@ WITH_BACKUP = """\
 [[stages]]
 name = "with a backup"
 client_groups = ["readers", "writers", "backup"]
-seconds = 30.0
+seconds = 300.0
 until = "backup"
 """
 
@@ -130,9 +130,9 @@ def _assert_seconds_add_up(folder: Path) -> None:
 
 def test_an_interruption_keeps_what_was_done_and_the_run_goes_on(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    text = EXPERIMENT.replace("seconds = 1.0", "seconds = 2.5")
+    text = EXPERIMENT.replace("seconds = 1.0", "seconds = 5.0")
     with Command("run", written(tmp_path, text), "engine=sqlite", "-o", folder) as command:
-        command.wait_until(lambda: bool(records(folder, "second")), "second")
+        command.hold_when(lambda: bool(records(folder, "second")), "second")
         command.signal(signal.SIGINT)
         assert command.end().returncode != 0
     kept = records(folder, "client-group")

@@ -19,7 +19,7 @@ LINKED = 'engine = "postgresql", language = "c", driver = "libpq", transport = "
 def test_an_interruption_stops_the_link_too(tmp_path: Path) -> None:
     experiment = write_experiment(tmp_path, [LINKED], rounds=200)
     with Command("run", experiment, "-o", tmp_path / "run") as command:
-        command.wait_until(lambda: steady(tmp_path / "run"), "steady block")
+        command.hold_when(lambda: steady(tmp_path / "run"), "steady block")
         assert any("--delay-ns" in proc(pid, "cmdline") for pid in command.processes())
         command.signal(signal.SIGINT)
         assert command.end().returncode == 130

@@ -105,7 +105,7 @@ def test_a_row_opens_by_keyboard_and_the_address_names_it(browser: Chromium, pag
     browser.press("Enter", 13, "\r")
     assert browser.evaluate("document.querySelector('.leading .row details').open")
     assert _shown(browser, ".leading .panel") == 1
-    assert browser.evaluate("new Promise(done => setTimeout(() => done(location.hash), 50))") == "#open=lead-0-1"
+    browser.until("location.hash === '#open=lead-0-1'")
 
 
 def test_an_address_shows_what_was_chosen(browser: Chromium, page: Path) -> None:
@@ -127,10 +127,7 @@ def test_an_address_shows_what_was_chosen(browser: Chromium, page: Path) -> None
 def test_a_finding_opens_from_the_row_that_it_is_about(browser: Chromium, page: Path) -> None:
     browser.open(page, 1280)
     browser.evaluate("document.querySelector('.leading .mark').click()")
-    opened = (
-        "new Promise(done => setTimeout(() => done(document.querySelector('#finding-periodic-cost details').open), 50))"
-    )
-    assert browser.evaluate(opened)
+    browser.until("document.querySelector('#finding-periodic-cost details').open")
 
 
 def test_with_scripts_off_everything_can_be_opened(browser: Chromium, page: Path) -> None:

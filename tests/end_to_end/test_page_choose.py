@@ -29,7 +29,7 @@ CELLS = """Object.fromEntries([...document.querySelectorAll('.matrix tbody tr')]
   ])))"""
 NOTE = "document.getElementById('matrix-note').textContent"
 REASONS = "[...document.querySelectorAll('#matrix-reasons li')].map(each => each.textContent)"
-HASH = "new Promise(done => setTimeout(() => done(decodeURIComponent(location.hash)), 50))"
+HASH = "decodeURIComponent(location.hash)"
 AXES = ("engine", "language", "driver", "transport", "placement", "phase", "regime")
 # Each two axes meet once, each axis is as often rows as columns.
 MEETING = [(rows, AXES[(at + step) % len(AXES)]) for step in (1, 2, 3) for at, rows in enumerate(AXES)]
@@ -167,6 +167,7 @@ def test_rows_and_columns_change_places_when_one_takes_the_others_axis(browser: 
 def test_a_cell_leads_to_its_path_and_the_choice_stays(browser: Chromium, page: Path) -> None:
     browser.open(page, 1280, at="rows=driver&columns=transport")
     browser.evaluate("document.querySelector('.matrix a').click()")
+    browser.until("location.hash.includes('open=')")
     opened = browser.evaluate(HASH)
     assert opened.startswith("#rows=driver&columns=transport&open=")
     assert browser.evaluate(f"document.getElementById({opened.rpartition('=')[2]!r}).open")

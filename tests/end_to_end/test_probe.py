@@ -189,7 +189,7 @@ def test_an_interruption_keeps_what_was_found(database: Path, tmp_path: Path) ->
     run = tmp_path / "run"
     arguments = ("--query", "SELECT a, b, c FROM t", "--budget", "15s", "--driver", "sqlite", "-o", run)
     with Command("probe", f"sqlite://{database}", *arguments) as command:
-        command.wait_until(lambda: records(run, "set"), "a first full set")
+        command.hold_when(lambda: records(run, "set"), "a first full set")
         command.signal(signal.SIGINT)
         done = command.end()
     assert done.returncode == 130, done.stderr

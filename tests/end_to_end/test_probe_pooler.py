@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import socket
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.errors import UsageError
 from rowpath.execution.worker import Worker
+from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase
 from rowpath.probe.access import open_access
@@ -35,6 +35,7 @@ from tests.waiting import PATIENCE_S, until
 
 PGBOUNCER = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 QUERY = "SELECT b FROM t WHERE a = ?"
+LONG_S = 600  # it is cancelled
 
 pytestmark = pytest.mark.skipif(PGBOUNCER is None, reason="no pgbouncer: apt-get install pgbouncer")
 
@@ -59,27 +60,19 @@ def server_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
 def pooler(server: Instance, mode: str, folder: Path, ignored: str = "extra_float_digits,options") -> Iterator[Target]:
     """A PgBouncer in that mode that ignores these startup parameters, and the target behind it."""
     options = server.options(AccessPath.of({"transport": "tcp"}))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     folder.mkdir()
     for parent in reaching(folder):
         parent.chmod(parent.stat().st_mode | 0o055)
     (folder / "users").write_text(f'"{options["user"]}" "{options["password"]}"\n')
     settings = {
-        "listen_addr": "127.0.0.1", "listen_port": port, "unix_socket_dir": "", "auth_type": "plain",
+        "listen_addr": "127.0.0.1", "unix_socket_dir": "", "auth_type": "plain",
         "auth_file": folder / "users", "pool_mode": mode, "ignore_startup_parameters": ignored,
     }  # fmt: skip
     where = f"{options['database']} = host=127.0.0.1 port={options['port']}"
     lines = [f"[databases]\n{where}\n[pgbouncer]", *(f"{key} = {value}" for key, value in settings.items())]
     (folder / "ini").write_text("\n".join(lines))
-    for file in folder.iterdir():
-        file.chmod(0o644)
-    as_user: dict[str, Any] = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
-    with (folder / "log").open("w") as log:
-        process = subprocess.Popen([str(PGBOUNCER), folder / "ini"], stdout=log, stderr=log, **as_user)
+    process, port = listening(folder)
     try:
-        until(lambda: "process up" in (folder / "log").read_text() or process.poll() is not None, "pgbouncer")
         login = f"{options['user']}:{options['password']}@127.0.0.1:{port}/{options['database']}"
         yield read_target(f"postgresql://{login}", {})
     finally:
@@ -87,13 +80,31 @@ def pooler(server: Instance, mode: str, folder: Path, ignored: str = "extra_floa
         process.wait()
 
 
+def listening(folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+    """A PgBouncer of the settings in the folder, and its port: another one where a neighbour took it meanwhile."""
+    as_user: dict[str, Any] = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.getuid() == 0 else {}
+    settings, log = (folder / "ini").read_text(), folder / "log"
+    while True:
+        port = private_directories.free_port()
+        (folder / "ini").write_text(f"{settings}\nlisten_port = {port}\n")
+        for file in folder.iterdir():
+            file.chmod(0o644)
+        with log.open("w") as output:
+            process = subprocess.Popen([str(PGBOUNCER), folder / "ini"], stdout=output, stderr=output, **as_user)
+        ended = process.poll
+        until(lambda ended=ended: "process up" in log.read_text() or ended() is not None, "pgbouncer")
+        if ended() is None:
+            return process, port
+        assert "in use" in log.read_text(), log.read_text()
+
+
 @contextlib.contextmanager
 def busy(server: Any, other: Worker) -> Iterator[None]:
     """The other client executes a long statement until the body ends."""
 
     def sleep() -> None:
-        with contextlib.suppress(RunnerFailure):  # it is cancelled
-            other.run([f"SELECT pg_sleep({PATIENCE_S})"])
+        with contextlib.suppress(RunnerFailure):
+            other.run([f"SELECT pg_sleep({LONG_S})"])
 
     sleeping = "FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
     waiting = threading.Thread(target=sleep)
@@ -137,8 +148,8 @@ def test_which_statement_modes_work_through_it(server: Instance, tmp_path: Path,
     with pooler(server, mode, tmp_path / "pooler") as target:
         instance = ProbedServer(target)
         for name, planned in {**first, "cursor": cursor}.items():
-            worker = Worker(planned, instance, log=lambda _line: None, timeout_s=30.0)
-            other = Worker(planned, instance, log=lambda _line: None, timeout_s=30.0)
+            worker = Worker(planned, instance, log=lambda _line: None, timeout_s=PATIENCE_S)
+            other = Worker(planned, instance, log=lambda _line: None, timeout_s=PATIENCE_S)
             try:
                 worker.open()
                 worker.prepare(work)

@@ -38,13 +38,16 @@ PASSWORD = "p w:ö/%@?"
 FORMS = tuple({PASSWORD, quote(PASSWORD, safe=""), quote_plus(PASSWORD), json.dumps(PASSWORD)[1:-1]})
 CONNECTIONS = 3
 ROWS = 2000
+ESTABLISHED = "01"  # in /proc/net/tcp
 QUERY = "SELECT a, b FROM t ORDER BY a"
-RESTING_S = 0.5  # so long no block of these waits between two of its statements
+RESTING_S = 0.5  # so long no block of these waits between two of its statements, unless it waits for the CPU
+LOOKS = 3  # in a row: who looks waits for the CPU as well
 WATCH = f"""
-    SELECT coalesce(string_agg(pid::text, ' '), ''),
-           count(*) FILTER (WHERE state LIKE 'idle in transaction%'
-                            AND clock_timestamp() - state_change > interval '{RESTING_S} s'),
-           coalesce(string_agg(pid::text, ' ')
+    SELECT count(*),
+           coalesce(string_agg(pid || '/' || extract(epoch FROM state_change), ' ')
+                    FILTER (WHERE state LIKE 'idle in transaction%'
+                            AND clock_timestamp() - state_change > interval '{RESTING_S} s'), ''),
+           coalesce(string_agg(pid || '/' || extract(epoch FROM query_start), ' ')
                     FILTER (WHERE application_name <> 'rowpath' AND position('{QUERY}' IN query) > 0), '')
     FROM pg_stat_activity WHERE usename = 'probed'"""
 
@@ -114,17 +117,17 @@ def files_with_password(directory: Path) -> list[str]:
 
 def test_a_probe_of_a_server_only_reads_gives_way_and_keeps_the_password(server: Any, tmp_path: Path) -> None:
     open_ones: list[set[str]] = [set()]
-    nameless: list[set[str]] = [set()]
-    resting = 0
+    nameless: dict[str, set[str]] = {}  # when the queries of a process of the server were sent
+    resting: list[set[str]] = []
     written = "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_all_tables"
     before = server._psql(written, "postgres", "rowpath")
 
     def each(_command: Command) -> None:
-        nonlocal resting
-        pids, rest, without_name = server._ask(WATCH).split("|")
-        open_ones.append(set(pids.split()))
-        nameless.append(set(without_name.split()))
-        resting += int(rest)
+        open_ones.append(connections_to(server))
+        _count, rest, without_name = server._ask(WATCH).split("|")
+        resting.append(set(rest.split()))
+        for pid, sent in (each.split("/") for each in without_name.split()):
+            nameless.setdefault(pid, set()).add(sent)
 
     arguments: list[str | Path] = [url(server), "--query", QUERY, "--budget", "5s", "--redact-query"]
     arguments += ["--connections", str(CONNECTIONS), "--language", "c,python", "--driver", "libpq,psycopg,connectorx"]
@@ -132,13 +135,12 @@ def test_a_probe_of_a_server_only_reads_gives_way_and_keeps_the_password(server:
     assert not shown
     assert not [form for form in FORMS if form in printed]
     assert not files_with_password(tmp_path / "run")
-    # One that was closed is seen for a moment longer, so those count that are there twice.
+    # One look is no instant: those that are there twice were all there between both.
     held = max(len(earlier & later) for earlier, later in itertools.pairwise(open_ones))
     assert 1 <= held <= CONNECTIONS
-    # connectorx has a query parsed, not executed, before the session's settings: on a loaded machine such a moment may
-    # be seen twice.
-    assert not any(set.intersection(*looks) for looks in zip(nameless, nameless[1:], nameless[2:], strict=False))
-    assert resting == 0
+    # connectorx has a query parsed, not executed, before the session's settings.
+    assert max(map(len, nameless.values()), default=0) <= 1, nameless
+    assert not any(set.intersection(*looks) for looks in zip(*(resting[at:] for at in range(LOOKS)), strict=False))
     assert records(tmp_path / "run", "sample")
     assert QUERY not in (tmp_path / "run" / "samples.jsonl").read_text(encoding="utf-8")
     assert server._psql(written, "postgres", "rowpath") == before
@@ -147,7 +149,7 @@ def test_a_probe_of_a_server_only_reads_gives_way_and_keeps_the_password(server:
 
 def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> None:
     target = read_target(url(server), {})
-    with open_access(target, ProbeOptions("", budget_s=0.5), tmp_path) as access:
+    with open_access(target, ProbeOptions("", budget_s=3), tmp_path) as access:
         assert not access.notes
         assert access.engine_version == ENGINES["postgresql"].version()
         with access._connected() as runner:
@@ -158,7 +160,7 @@ def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> Non
                 ("SELECT pg_sleep(20)", "statement timeout"),
             ):
                 with pytest.raises(Exception, match=why):
-                    runner.request(p.RunStatements, 30, statements=[statement], expect=p.RunReply)
+                    runner.request(p.RunStatements, 60, statements=[statement], expect=p.RunReply)
     with (
         open_access(target, ProbeOptions("", budget_s=60), tmp_path) as access,
         locked(server),
@@ -184,15 +186,15 @@ def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Pa
     with open_access(read_target(url(server), {}), ProbeOptions(""), tmp_path) as access:
         work = work_of(QUERY, access.describe(QUERY))
         for kind, planned in kinds.items():
-            worker = Worker(planned, access.instance, log=lambda _line: None, timeout_s=30.0)
+            worker = Worker(planned, access.instance, log=lambda _line: None, timeout_s=60.0)
             try:
                 worker.open()
                 worker.run(list(access.before))
                 worker.prepare(work)
                 measured = worker.sample(work, "warm", operations=2)
                 assert (measured.reply.rows, measured.reply.failed) == (2 * ROWS, 0), planned.name
-                state = server._ask(states)
-                assert state in ("", "idle"), planned.name  # ended, where each query has a connection of its own
+                # Of a query with a connection of its own that one may still end.
+                until(lambda: set(server._ask(states).split()) <= {"idle"}, f"rest of {planned.name}", 20.0)
                 served.add(kind)
             finally:
                 worker.close()
@@ -203,7 +205,14 @@ def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Pa
 
 def wait_until_gone(server: Any) -> None:
     """Until the server has noticed that every connection was closed."""
-    until(lambda: server._ask(WATCH) == "|0|", "end of every connection")
+    until(lambda: server._ask(WATCH) == "0||", "end of every connection")
+
+
+def connections_to(server: Any) -> set[str]:
+    """The clients' ends of connections over TCP that are open now: the server may see later that one was closed."""
+    wanted = f"0100007F:{server.options(AccessPath.of({}))['port']:04X}"
+    lines = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines())
+    return {fields[1] for fields in lines if fields[2] == wanted and fields[3] == ESTABLISHED}
 
 
 @contextlib.contextmanager
@@ -213,7 +222,7 @@ def locked(server: Any) -> Iterator[None]:
     own = read_target(url(server, options["user"], options["password"]), {})
     with open_access(own, ProbeOptions(""), server._place.directory) as access, access._connected() as runner:
         runner.request(
-            p.RunStatements, 30, statements=["BEGIN", "LOCK TABLE t IN ACCESS EXCLUSIVE MODE"], expect=p.RunReply
+            p.RunStatements, 60, statements=["BEGIN", "LOCK TABLE t IN ACCESS EXCLUSIVE MODE"], expect=p.RunReply
         )
         yield
 

@@ -100,5 +100,5 @@ def test_the_replay_server_ends_with_an_interruption(server: PostgresqlServer, t
         assert stdout.readline().startswith("postgresql://rowpath@127.0.0.1:")
         assert len(command.processes()) == 1
         command.signal(signal.SIGINT)
-        done = command.end(30.0)
+        done = command.end()
     assert done.returncode == 0 and "0 requests answered, 0 refused" in done.stderr

@@ -18,10 +18,10 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import adapter_of
 from rowpath.workloads import scale
 from rowpath.workloads.workload_file import load_workload
+from tests.waiting import until
 
 PHASE, CLIENTS, LEAST = "library.write", 2, 60  # acknowledged writes, of all clients, before the kill
 GROUP = "writers"
-WRITING_S = 20.0
 SCALE = 0.005
 
 
@@ -63,11 +63,7 @@ class Killing:
         try:
             worker.groups(shared_counters.file, [shared_counters.spec(GROUP, self.work.name)])
             shared_counters.begin(GROUP, time.monotonic_ns())
-            deadline = time.monotonic() + WRITING_S
-            while (
-                shared_counters.snapshot(GROUP, time.monotonic_ns()).operations < LEAST and time.monotonic() < deadline
-            ):
-                time.sleep(0.01)
+            until(lambda: shared_counters.snapshot(GROUP, time.monotonic_ns()).operations >= LEAST, "writes")
             pids = crash_recovery.kill(self.instance, [worker])[0] if kill else []
             shared_counters.end(GROUP, time.monotonic_ns())
             if worker.runner.alive():

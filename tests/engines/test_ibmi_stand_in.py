@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.engines.life import kill_the_controller
 from tests.runners.java.talk import ADAPTERS, Talk, path_of
-from tests.waiting import alive
+from tests.waiting import alive, gone
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
 WORKLOADS = ("keyed", "types", "wide", "tab1")
@@ -122,7 +121,4 @@ def test_it_is_stopped_by_pid_and_serves_its_tables_again(tmp_path: Path) -> Non
 
 def test_it_ends_with_a_controller_that_is_killed(tmp_path: Path) -> None:
     (pid,) = kill_the_controller(ENGINE.name, tmp_path)
-    deadline = time.monotonic() + 10
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not alive(pid)
+    assert gone([pid])

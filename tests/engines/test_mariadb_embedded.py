@@ -26,7 +26,7 @@ import fcntl, sys, time
 file = open(sys.argv[1], "r+")
 fcntl.lockf(file, fcntl.LOCK_EX)
 print("held", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 

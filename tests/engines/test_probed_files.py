@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -59,8 +60,8 @@ def rows(access: Access, sql: str = "SELECT a FROM t", column: str = "a") -> int
     with access._connected() as runner:
         access._run(runner, access.before)
         phase = p.PhaseSpec("q", "query", sql, columns=[ColumnSpec(column, "integer", nullable=True)])
-        runner.request(p.Prepare, 30, phase=phase, parameters=None, expect=p.PrepareReply)
-        return runner.request(p.Verify, 30, phase="q", first=0, count=1, max_rows=10, expect=p.VerifyReply).rows
+        runner.request(p.Prepare, 60, phase=phase, parameters=None, expect=p.PrepareReply)
+        return runner.request(p.Verify, 60, phase="q", first=0, count=1, max_rows=10, expect=p.VerifyReply).rows
 
 
 @contextlib.contextmanager
@@ -240,6 +241,7 @@ def test_derby_and_h2_are_copied_and_never_opened_in_place(engine: str, home: Pa
     with opened(engine, str(place)) as runner:
         run(runner, "CREATE TABLE t (a INTEGER)", "INSERT INTO t VALUES (1), (2)")
         run(runner, *(["CHECKPOINT SYNC"] if engine == "h2" else []))  # its commits wait in memory
+        os.kill(runner.pid, signal.SIGSTOP)  # an engine tidies its files up in the background
         before = tree(home)
         with pytest.raises(UsageError, match=f"locked by process {runner.pid}"):
             probe(f"{engine}://{place}", tmp_path / "work")

@@ -20,7 +20,7 @@ from tests.unit.tape.test_postgresql import STARTUP, message, prepared, ready, r
 
 TAPES = Path(__file__).parents[1] / "tapes"
 FLAGS = 0x00FFF7DF & ~0x828 | 1  # neither TLS nor a database named
-TIMEOUT_S = 10.0
+TIMEOUT_S = 60.0
 
 
 @contextlib.contextmanager

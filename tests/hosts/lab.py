@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -14,13 +13,16 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rowpath.machine import private_directories
 from tests.hosts import sshd
 from tests.hosts.delaying_switch import Switch
+from tests.waiting import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 OFFSETS_S = {"db": 0, "app1": 1_000_000, "app2": 5_000}  # of each host's monotonic clock
 ROLES = {"db": ["server"], "app1": ["client", "load"], "app2": ["load"]}
 NETWORK = "10.77.0"
+PORTS = range(21_000, 32_000)
 
 
 @dataclass
@@ -37,7 +39,7 @@ class Lab:
     keys: sshd.Keys | None = None  # hosts are reached over SSH
     switch: Switch | None = None  # instead of a bridge
 
-    def rowpath(self, *words: str, timeout_s: float = 240.0) -> subprocess.CompletedProcess[str]:
+    def rowpath(self, *words: str, timeout_s: float = 600.0) -> subprocess.CompletedProcess[str]:
         """One command of ours on the controller's machine, to its end."""
         command = [*self.inside, sys.executable, "-P", "-m", "rowpath", *words]
         done = subprocess.run(
@@ -103,11 +105,9 @@ def _write(lab: Lab, port: int) -> None:
     lab.file.write_text("\n".join(lines) + "\n")
 
 
-def free_port() -> int:
-    """A port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def free_port(address: str) -> int:
+    """A free port of that address, below those that the kernel hands out: nobody gets it meanwhile."""
+    return next(port for port in PORTS if not private_directories.port_taken(port, address))
 
 
 @contextmanager
@@ -115,7 +115,7 @@ def on_loopback(folder: Path) -> Iterator[Lab]:
     """Three hosts and the controller on 127.0.0.2 to 127.0.0.5: any user can have them."""
     addresses = {name: f"127.0.0.{number}" for number, name in enumerate(ROLES, 2)}
     lab = Lab(folder / "loopback.toml", folder, addresses, "127.0.0.5")
-    _write(lab, free_port())
+    _write(lab, free_port(lab.controller))
     try:
         yield lab
     finally:
@@ -181,7 +181,7 @@ def _holder(cleanup: ExitStack, offset_s: int) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(words)
     cleanup.callback(process.wait)
     cleanup.callback(process.kill)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while _title(process.pid) != "sleep":
         assert time.monotonic() < deadline, "no namespaces"
         time.sleep(0.01)

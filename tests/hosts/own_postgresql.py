@@ -70,7 +70,7 @@ def serving(lab: Lab, host: str, folder: Path, address: str = "") -> Iterator[tu
         yield user, int(port)
     finally:
         process.stdin.close()
-        process.wait(60)
+        process.wait(600)
         process.stdout.close()
 
 

@@ -10,6 +10,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.waiting import PATIENCE_S
+
 PROGRAMS = ("sshd", "ssh", "ssh-keygen")
 RUNTIME = Path("/run/sshd")  # compiled into Debian's sshd; a service would make it
 SERVER = """Port 22
@@ -88,7 +90,7 @@ def start(cleanup: ExitStack, keys: Keys, there: list[str], address: str) -> Non
     process = subprocess.Popen([*there, str(_program("sshd")), "-D", "-e", "-f", str(config)], stderr=log)
     cleanup.callback(process.wait)
     cleanup.callback(process.kill)
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + PATIENCE_S
     while b"Server listening" not in Path(log.name).read_bytes():
         assert process.poll() is None, Path(log.name).read_text()
         assert time.monotonic() < deadline, "no SSH server"

@@ -15,7 +15,7 @@ from tests.hosts.broken_network import FAULTS
 from tests.hosts.conftest import experiment, load_experiment
 from tests.hosts.lab import Lab
 
-GONE_S, SHORT_S = 15.0, 2.0
+GONE_S, SHORT_S = 60.0, 2.0  # at most 15 s on a quiet machine: tests.hosts.repeat_faults holds it to that
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def test_the_controllers_network_may_break_for_a_moment(namespaces: Lab, tmp_pat
         broken_network.wait_for(lambda: broken_network.count(directory, SecondRecord) >= 2, under_way)
         with broken_network.deaf(namespaces, broken_network.both_ways(cluster.CONTROLLER, namespaces.addresses)):
             time.sleep(SHORT_S)  # the fault itself
-        _, errors = under_way.communicate(timeout=120)
+        _, errors = under_way.communicate(timeout=600)
     finally:
         under_way.kill()
         under_way.communicate()

@@ -22,7 +22,7 @@ from tests.hosts import broken_network
 from tests.hosts.conftest import experiment, load_experiment
 from tests.hosts.lab import Lab
 
-NOTICED_S, GONE_S = 10.0, 15.0
+NOTICED_S, GONE_S = 60.0, 60.0  # at most 10 and 15 s on a quiet machine: repeat_faults holds it to that
 SETS = 8
 
 
@@ -115,7 +115,7 @@ def test_a_run_waits_for_the_host_without_which_it_cannot_go_on(
             os.kill(_of_host(loopback, host, title), signal.SIGKILL)
             waiting = f"waiting for host {host}, at most 60 s"
             broken_network.wait_for(lambda: waiting in _notes(directory), under_way)
-        _, errors = under_way.communicate(timeout=180)
+        _, errors = under_way.communicate(timeout=600)
     finally:
         under_way.kill()
     _check_said(under_way, errors, host)
@@ -183,7 +183,7 @@ def test_paths_go_on_without_a_lost_host_and_with_it_when_it_is_back(
     try:
         broken_network.wait_for(lambda: "app2" in _clients(directory, begun), under_way)
         os.kill(_of_host(loopback, "app2", title), signal.SIGKILL)
-        printed, errors = under_way.communicate(timeout=180)
+        printed, errors = under_way.communicate(timeout=600)
     finally:
         under_way.kill()
     _check_said(under_way, errors, "app2")
@@ -225,7 +225,7 @@ def test_stages_without_a_load_host_go_on_until_it_is_back(loopback: Lab, tmp_pa
             os.kill(_of_host(loopback, "app2", "ray::Agent"), signal.SIGKILL)
             broken_network.wait_for(lambda: any("host app2 was lost" in each for each in _notes(directory)), under_way)
             broken_network.wait_for(lambda: len(_sets_with(directory, "one user")) > 1, under_way)
-        _, errors = under_way.communicate(timeout=180)
+        _, errors = under_way.communicate(timeout=600)
     finally:
         under_way.kill()
     _check_said(under_way, errors, "app2")
@@ -304,7 +304,7 @@ def test_nothing_goes_on_without_its_controller(loopback: Lab, tmp_path: Path) -
     _wait_for_samples(directory, under_way)
     killed = time.monotonic()
     under_way.kill()
-    under_way.communicate(timeout=10)
+    under_way.communicate(timeout=60)
     _gone(loopback, killed)
     assert _samples(directory) > 5
 

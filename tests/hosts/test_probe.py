@@ -28,7 +28,7 @@ from tests.waiting import until
 FORMS = tuple({PASSWORD, quote(PASSWORD, safe=""), quote_plus(PASSWORD), json.dumps(PASSWORD)[1:-1]})
 QUERY = "SELECT a, b FROM t ORDER BY a"
 FEW = ("--language", "c,python", "--driver", "libpq,psycopg2")
-NOTICED_S = 20.0
+NOTICED_S = 60.0
 
 Server = tuple[str, int]
 

@@ -18,7 +18,7 @@ from tests.hosts.conftest import experiment
 from tests.hosts.lab import ROOT, Lab
 
 BOTH = '["postgresql", "mariadb"]'
-BACKGROUND = 3  # syncs that a server makes for itself meanwhile
+BACKGROUND = 10  # syncs that a server makes for itself meanwhile: more on a busy machine; a hundred are counted
 THREE = '["c", "python", "java"]'
 STRANGER = """
 import sys

@@ -26,7 +26,7 @@ from rowpath.machine import processes
 from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import c
-from tests.waiting import PATIENCE_S, gone
+from tests.waiting import PATIENCE_S, gone, nobody_listens
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 CHUNK = 1 << 16
@@ -72,7 +72,7 @@ def linked() -> Iterator[Callable[..., tuple[Server, socket.socket]]]:
         servers.append(server)
         link = Link(server.port, value)
         started.append(link)
-        return server, socket.create_connection(("127.0.0.1", link.port), 30)
+        return server, socket.create_connection(("127.0.0.1", link.port), PATIENCE_S)
 
     yield make
     for link in started:
@@ -164,7 +164,7 @@ def test_every_byte_arrives_in_order_beyond_what_the_link_holds(linked: Make) ->
     time.sleep(0.3)  # nobody reads yet: the way back fills up
     while data := client.recv(CHUNK):
         received.update(data)
-    sender.join(30)
+    sender.join(PATIENCE_S)
     assert received.digest() == sent.digest()
     assert left == [0]
 
@@ -181,20 +181,19 @@ def test_an_end_of_one_direction_leaves_the_other_open(linked: Make) -> None:
 
 
 def test_a_server_that_is_not_there_ends_the_connection() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as reserved:
-        port = reserved.getsockname()[1]
-    link = Link(port, "2ms")
-    try:
-        with socket.create_connection(("127.0.0.1", link.port), 10) as client:
-            assert client.recv(1) == b""
-        assert link.alive()
-    finally:
-        link.stop()
+    with nobody_listens() as port:
+        link = Link(port, "2ms")
+        try:
+            with socket.create_connection(("127.0.0.1", link.port), PATIENCE_S) as client:
+                assert client.recv(1) == b""
+            assert link.alive()
+        finally:
+            link.stop()
 
 
 def test_a_server_that_goes_away_ends_its_connections_alone(linked: Make) -> None:
     server, client = linked(echo)
-    second = socket.create_connection(client.getpeername(), 10)
+    second = socket.create_connection(client.getpeername(), PATIENCE_S)
 
     def ask(stream: socket.socket) -> bytes:
         stream.sendall(b"q")
@@ -208,7 +207,7 @@ def test_a_server_that_goes_away_ends_its_connections_alone(linked: Make) -> Non
 
 def test_a_hundred_connections_at_once(linked: Make) -> None:
     _, client = linked(echo, "10ms")
-    every = [socket.create_connection(client.getpeername(), 30) for _ in range(100)]
+    every = [socket.create_connection(client.getpeername(), PATIENCE_S) for _ in range(100)]
     for number, stream in enumerate(every):
         stream.sendall(bytes([number]))
     assert [stream.recv(1) for stream in every] == [bytes([number]) for number in range(100)]
@@ -231,7 +230,7 @@ def test_it_listens_on_loopback_alone_and_ends_with_its_stdin() -> None:
 def test_it_dies_with_its_parent() -> None:
     child = (
         "import time; from rowpath.execution.emulated_link import Link; from rowpath.machine import processes;"
-        "link = Link(1, '1ms'); print(*processes.living(), flush=True); time.sleep(60)"
+        "link = Link(1, '1ms'); print(*processes.living(), flush=True); time.sleep(600)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     parent = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE, env=environment)
@@ -264,7 +263,7 @@ def test_a_server_that_comes_back_on_another_port_gets_a_new_link(tmp_path: Path
         first = links.way_to("ping", ping, path)
         assert links.way_to("ping", ping, path) == first
         assert links.way_to("ping", ping, AccessPath.of({"transport": "tcp"})) == {}
-        with socket.create_connection((first["host"], first["port"]), 10) as client:
+        with socket.create_connection((first["host"], first["port"]), PATIENCE_S) as client:
             client.sendall(b"x")
             assert client.recv(1) == b"x"
         before = processes.living()
@@ -275,7 +274,7 @@ def test_a_server_that_comes_back_on_another_port_gets_a_new_link(tmp_path: Path
                 break
             ping.stop()
         assert len(processes.living()) == len(before)  # the old link is gone
-        with socket.create_connection((first["host"], links.way_to("ping", ping, path)["port"]), 10) as client:
+        with socket.create_connection((first["host"], links.way_to("ping", ping, path)["port"]), PATIENCE_S) as client:
             client.sendall(b"x")
             assert client.recv(1) == b"x"
     finally:

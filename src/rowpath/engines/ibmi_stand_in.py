@@ -19,6 +19,7 @@ from rowpath.model.workload import Table
 
 NAME = "ROWPATH"  # of user and library
 REFUSALS = "refused.log"
+PING_TIMEOUT_S = 20.0
 
 
 class IbmiStandIn(Db2ForI):
@@ -76,7 +77,7 @@ class StandIn(PrivateServer):
         if not self.pids():
             return False
         try:
-            with socket.create_connection(("127.0.0.1", self._port), timeout=2):
+            with socket.create_connection(("127.0.0.1", self._port), timeout=PING_TIMEOUT_S):
                 return True
         except OSError:
             return False

@@ -13,6 +13,8 @@ from rowpath.machine import private_directories, processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 
+PING_TIMEOUT_S = 20.0
+
 
 class Null(Engine):
     """The kind of engine: none; its paths are the floors."""
@@ -85,7 +87,7 @@ class PingServer(PrivateServer):
         if not self.pids():
             return False
         try:
-            with socket.create_connection((self._place.listen, self._port), timeout=2) as connection:
+            with socket.create_connection((self._place.listen, self._port), timeout=PING_TIMEOUT_S) as connection:
                 connection.sendall(b"x")
                 return connection.recv(1) == b"x"
         except OSError:

@@ -27,7 +27,7 @@ FOLDERS = {"x86_64": "linux-x64", "aarch64": "linux-arm64"}  # in the artefact, 
 LIBRARY = "libasyncProfiler.so"
 SHOWN = "threads,ann,lib,collapsed"  # a frame for the thread, what each frame is, libraries' names
 INTERVAL_US = 500
-ATTACH_TIMEOUT_S = 30.0
+ATTACH_TIMEOUT_S = 60.0
 SAFE = re.compile(r"[^,\"\s]+")  # its options are one text with commas
 THREAD = re.compile(r"^\[(.*?)(?: tid=\d+)?\]$")
 HIDDEN = re.compile(r"[./+]0x[0-9a-f]{8,}")  # what a class that was made at run time has in its name, never twice

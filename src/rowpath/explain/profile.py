@@ -17,7 +17,7 @@ from rowpath.explain.parts import KERNEL, part_of
 from rowpath.machine import processes
 
 SAMPLES_PER_S = 1999  # no round number: it would meet what happens at round times
-ATTACH_TIMEOUT_S = 10.0
+ATTACH_TIMEOUT_S = 60.0
 USER_ONLY = "cpu-clock:u"
 REMEDY = "apt-get install linux-perf"
 # pid, tid, address, symbol with offset or not, object; the two last may hold spaces.

@@ -52,5 +52,5 @@ def _first_line(command: Sequence[str]) -> str:
     command = [os.environ.get("CC", "cc") if word == "cc" else word for word in command]
     if shutil.which(command[0]) is None:
         return "not found"
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     return next(iter((answer.stdout or answer.stderr).splitlines()), "not found")

@@ -113,7 +113,7 @@ def install_tls() -> Path:
 def version(home: Path) -> str:
     """The version that the server's program prints, such as `18.4`."""
     said = subprocess.run(
-        [home / "bin" / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=30
+        [home / "bin" / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=60
     ).stdout
     return said.split()[2]
 
@@ -122,7 +122,7 @@ def version(home: Path) -> str:
 def has_tls(home: Path) -> bool:
     """Whether that server was built with TLS: one that was not knows no ciphers."""
     said = subprocess.run(
-        [home / "bin" / "postgres", "--describe-config"], capture_output=True, text=True, check=True, timeout=30
+        [home / "bin" / "postgres", "--describe-config"], capture_output=True, text=True, check=True, timeout=60
     ).stdout
     ciphers = next((line for line in said.splitlines() if line.startswith("ssl_ciphers\t")), "")
     return bool(ciphers) and ciphers.split("\t")[4] != "none"

@@ -22,6 +22,7 @@ from rowpath.text import printable
 
 AnyReply = TypeVar("AnyReply", bound=Reply)
 NOISE_LINES_KEPT = 20
+ENDS_WITHIN_S = 10.0  # once its reply stream is closed; on a busy machine
 READ_BYTES = 4096  # holds any reply to a sample; a large buffer costs page faults
 
 
@@ -223,7 +224,7 @@ class Runner:
     def lost(self) -> RunnerFailure:
         """The failure of a process that has ended."""
         try:
-            status = self.process.wait(timeout=2)
+            status = self.process.wait(timeout=ENDS_WITHIN_S)
         except subprocess.TimeoutExpired:
             self.kill()
             return RunnerFailure("protocol", "the runner closed its reply stream; it was stopped")
@@ -238,7 +239,7 @@ class Runner:
 
     def kill(self) -> None:
         """Stop it at once."""
-        processes.stop(self.process, ((signal.SIGKILL, 5.0),))
+        processes.stop(self.process, processes.AT_ONCE)
 
     def stop(self) -> None:
         """End it in good order where it still answers, by signal otherwise; harmless when it is gone."""
@@ -249,7 +250,7 @@ class Runner:
                 self.process.wait(timeout=5.0)
             except (RunnerFailure, OSError, subprocess.TimeoutExpired):
                 pass
-        processes.stop(self.process, ((signal.SIGTERM, 1.0), (signal.SIGKILL, 5.0)))
+        processes.stop(self.process, ((signal.SIGTERM, 1.0), *processes.AT_ONCE))
         for stream in (self._in, self._out, self._err):
             try:
                 stream.close()

@@ -15,7 +15,8 @@ from rowpath.tape.refusal import Refused
 from rowpath.tape.scrub import Scrub
 
 CHUNK_BYTES = 1 << 18
-START_TIMEOUT_S = 10.0
+START_TIMEOUT_S = 60.0
+LEFT_WITHIN_S = 10.0  # until a server has heard that its client ended
 Conversation = postgresql.Conversation | mysql.Conversation | drda.Conversation
 KINDS: dict[str, type[Conversation]] = {
     "postgresql": postgresql.Conversation,
@@ -80,7 +81,7 @@ class RecordingProxy:
         for each in listening:
             each.close()
         if self._links:  # a client that has ended leaves its last bytes here
-            _done, left = await asyncio.wait(self._links, timeout=1.0)
+            _done, left = await asyncio.wait(self._links, timeout=LEFT_WITHIN_S)
             for task in left:
                 task.cancel()
             await asyncio.gather(*left, return_exceptions=True)

@@ -15,6 +15,8 @@ from tests.runners.c.talk import ADAPTERS, Talk, started
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 
+AFTER_MS = 1_000  # by then the statement is at work on a busy machine too: an earlier request would be lost
+
 
 @pytest.fixture(scope="module", params=["sqlite", "libpq"])
 def talk(request: pytest.FixtureRequest) -> Iterator[Talk]:
@@ -28,7 +30,9 @@ def talk(request: pytest.FixtureRequest) -> Iterator[Talk]:
             yield connected
 
 
-def behave(talk: Talk, behaviour: str, sql: str = "", *, after_ms: int = 200, most_ms: int = 20_000) -> InterruptReply:
+def behave(
+    talk: Talk, behaviour: str, sql: str = "", *, after_ms: int = AFTER_MS, most_ms: int = 50_000
+) -> InterruptReply:
     asked = {"kind": behaviour, "sql": sql or talk.engine.slow_query, "after_ms": after_ms, "most_ms": most_ms}
     reply: InterruptReply = talk.ask(Interrupt, InterruptReply, **asked)
     return reply
@@ -38,7 +42,7 @@ def test_cancel(talk: Talk) -> None:
     for _ in range(2):
         reply = behave(talk, "cancel")
         assert (reply.honoured, reply.usable) == (True, True), reply
-        assert 199_000_000 <= reply.took_ns < 10_000_000_000
+        assert 0.99 * AFTER_MS * 1e6 <= reply.took_ns < 40e9
         assert "cancel" in reply.text or "interrupted" in reply.text
 
 
@@ -50,7 +54,7 @@ def test_timeout(talk: Talk) -> None:
         return
     reply = behave(talk, "timeout")
     assert (reply.honoured, reply.usable) == (True, True), reply
-    assert 199_000_000 <= reply.took_ns < 10_000_000_000
+    assert 0.99 * AFTER_MS * 1e6 <= reply.took_ns < 40e9
     assert "statement timeout" in reply.text
     assert talk.facts().settings["statement_timeout"] == "0"
 
@@ -72,10 +76,10 @@ def test_senseless_requests(talk: Talk) -> None:
 
 def test_a_statement_that_does_not_stop_keeps_its_connection(talk: Talk) -> None:
     """The last: the runner gives up before the statement is cancelled, and the connection is not used again."""
-    reply = behave(talk, "cancel", after_ms=200, most_ms=200)
+    reply = behave(talk, "cancel", after_ms=AFTER_MS, most_ms=AFTER_MS)
     if reply.honoured:  # it ended within the same moment
         return
     assert not reply.usable
     with pytest.raises(RunnerFailure, match="did not stop"):
         talk.facts()
-    assert talk.ask(Close, CloseReply).close_ns < 5_000_000_000
+    assert talk.ask(Close, CloseReply).close_ns < 40_000_000_000

@@ -16,6 +16,7 @@ from rowpath.explain.hop_blocks import stamping_environment
 from rowpath.machine.counters import call_stamps
 from rowpath.machine.counters.call_stamps import Call, Kind
 from rowpath.runners.toolchains import c
+from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 
@@ -36,13 +37,13 @@ if os.fork() == 0:
     os._exit(0)
 there.close()
 here.sendall(b"asked")
-assert select.select([here], [], [], 5) == ([here], [], [])
+assert select.select([here], [], [], 60) == ([here], [], [])
 assert os.read(here.fileno(), 100) == b"answer"
 assert not select.select([here], [], [], 0.001)[0]
 os.write(left.fileno(), b"unix")
 polled = select.poll()
 polled.register(right, select.POLLIN)
-assert polled.poll(1000) == [(right.fileno(), select.POLLIN)]
+assert polled.poll(60_000) == [(right.fileno(), select.POLLIN)]
 with select.epoll() as each:
     each.register(right, select.EPOLLIN)
     assert each.poll(1) == [(right.fileno(), select.EPOLLIN)]
@@ -65,7 +66,7 @@ def talking(file: Path) -> Iterator[subprocess.Popen[str]]:
         try:
             yield process
         finally:
-            process.communicate("\n", timeout=10)
+            process.communicate("\n", timeout=PATIENCE_S)
         assert process.returncode == 0
 
 
@@ -98,7 +99,7 @@ def test_both_ends_of_connections(tmp_path: Path) -> None:
     assert answer.enter_ns - heard.exit_ns >= 20e6
     waits = [call for call in calls if call.kind == Kind.WAITED and call.process == pid]
     assert [call.result for call in waits] == [1, 0, 1, 1]  # selected, in vain, polled, by epoll
-    assert waits[0].exit_ns - waits[0].enter_ns > 15e6
+    assert asked.exit_ns <= waits[0].enter_ns < waits[0].exit_ns and answer.enter_ns < waits[0].exit_ns
     assert [call.result for call in calls if call.kind == Kind.RECEIVED and call.result == 0] == [0]  # the end
     clocks = [call for call in calls if call.kind == Kind.CLOCK]
     assert clocks and all(call.enter_ns == call.exit_ns for call in clocks)

@@ -223,7 +223,7 @@ def test_version_names_a_file(tmp_path: Path, instances: dict[str, Instance]) ->
     copy = tmp_path / "own.so"
     shutil.copy(found, copy)
     with Talk("libsqliteodbc", instance_of("libsqliteodbc", instances), version=str(copy)) as talk:
-        assert str(copy) in processes.run(["cat", f"/proc/{talk.runner.pid}/maps"], timeout_s=10).stdout
+        assert str(copy) in processes.run(["cat", f"/proc/{talk.runner.pid}/maps"], timeout_s=60).stdout
 
 
 def any_driver(file: Path, connection: str, user: str = "", password: str = "", **coordinates: str) -> Talk:

@@ -47,7 +47,8 @@ def test_hello(start: Start) -> None:
     assert (reply["protocol"], reply["codec"], reply["language"], reply["pid"]) == ([2, 1], 1, "c", talk.process.pid)
     threads = Path(f"/proc/{reply['pid']}/task")
     assert [each.name for each in threads.iterdir()] == [str(reply["loop_tid"])]
-    assert 5 < reply["clock_read_ns"] < 5000
+    # A neighbour can only add to it.
+    assert 5 < min(talk.hello()["clock_read_ns"] for _ in range(20)) < 5000
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,7 @@ def test_bye(null: LineTalk) -> None:
 def test_dies_with_its_parent(tmp_path: Path) -> None:
     program = c.executable(adapter("c", "null"), "")
     script = f"import os, subprocess, time; p = subprocess.Popen([{str(program)!r}], stdin=subprocess.PIPE);"
-    script += "print(p.pid, flush=True); time.sleep(60)"
+    script += "print(p.pid, flush=True); time.sleep(600)"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
         assert parent.stdout is not None
         pid = int(parent.stdout.readline())

@@ -62,10 +62,10 @@ def test_stopping_a_long_statement_as_observed(
 ) -> None:
     talk = opened(start, driver, tmp_path)
     slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
-    reply = talk.ask("interrupt", kind=behaviour, sql=slow, after_ms=300, most_ms=2_000)
+    reply = talk.ask("interrupt", kind=behaviour, sql=slow, after_ms=1_000, most_ms=40_000 if honoured else 3_000)
     assert (reply["honoured"], reply["usable"]) == (honoured, honoured), reply
     assert words in reply["text"]
-    assert reply["took_ns"] >= 300_000_000
+    assert reply["took_ns"] >= 1_000_000_000
 
 
 def test_behaviours_that_are_none(start: Start, tmp_path: Path) -> None:

@@ -50,10 +50,10 @@ def test_what_decides_about_the_runtime_is_told(start: Start, tmp_path: Path) ->
 @pytest.mark.parametrize(("behaviour", "words"), [("cancel", "interrupt"), ("timeout", "interrupt")])
 def test_stopping_a_long_statement(start: Start, tmp_path: Path, driver: str, behaviour: str, words: str) -> None:
     talk = opened(start, tmp_path, driver)
-    reply = talk.ask("interrupt", kind=behaviour, sql=SLOW, after_ms=300, most_ms=20_000)
+    reply = talk.ask("interrupt", kind=behaviour, sql=SLOW, after_ms=1_000, most_ms=40_000)
     assert (reply["honoured"], reply["usable"]) == (True, True), reply
     assert any(word in reply["text"] for word in (words, "context"))
-    assert reply["took_ns"] >= 300_000_000
+    assert reply["took_ns"] >= 1_000_000_000
 
 
 def test_behaviours_that_are_none(start: Start, tmp_path: Path) -> None:

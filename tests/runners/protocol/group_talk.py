@@ -22,11 +22,13 @@ from rowpath.runners.process import Runner
 from rowpath.workloads import codec
 from tests.runners.c.talk import started
 from tests.runners.protocol.talk import Talk
+from tests.waiting import PATIENCE_S
 
 ID = Column(name="id", type="integer")
 N = Column(name="n", type="integer")
 NOTE = Column(name="note", type="varchar", length=600)
 NOTHING = "nothing"
+SOME = 50  # operations
 LEDGER_SQL = "SELECT id, n FROM ledger ORDER BY id"
 MASK = (1 << 64) - 1
 
@@ -205,15 +207,19 @@ class Working:
         for group in self.groups:
             self.shared_counters.end(group.name, at_ns or time.monotonic_ns())
 
-    def work_for(self, seconds: float) -> None:
-        """Begin, and end so long after the begin."""
-        end_ns = self.begin() + int(seconds * 1e9)
-        self.set_end(end_ns)
+    def work_a_little(self) -> None:
+        """Begin, and end once each group has done some operations."""
+        self.begin()
+        names = [group.name for group in self.groups]
+        self.wait(
+            lambda: all(self.shared_counters.snapshot(name, time.monotonic_ns()).operations >= SOME for name in names)
+        )
+        self.set_end()
         self.wait_until_done()
 
-    def wait(self, reached: Callable[[], bool], timeout_s: float = 30.0) -> None:
+    def wait(self, reached: Callable[[], bool]) -> None:
         """Until that is so; AssertionError when it takes too long."""
-        deadline = time.monotonic() + timeout_s
+        deadline = time.monotonic() + PATIENCE_S
         while not reached():
             assert time.monotonic() < deadline, "the groups did not come so far"
             time.sleep(0.001)

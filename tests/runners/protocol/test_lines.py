@@ -134,7 +134,7 @@ def test_handshake(start: Start, language: str, driver: str) -> None:
     assert talk.ask("dance")["error"]["kind"] == "unsupported"
     assert talk.ask("close")["error"]["kind"] == "internal"
     assert "id" in talk.ask("bye")
-    assert talk.process.wait(10) == 0
+    assert talk.process.wait(PATIENCE_S) == 0
     assert not left_behind(talk)
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Instance, Place
-from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Parameters, Phase
 from rowpath.runners.manifest import source_file
@@ -20,6 +19,7 @@ from rowpath.workloads import sql, workload_file
 from tests.engines.life import reaching
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from tests.runners.python.test_adapters import check_every_phase, workloads_of
+from tests.waiting import nobody_listens
 
 LOADED = ("scan", "keyed", "tab1", "types")
 PATH = AccessPath.of({"engine": "mariadb", "deployment": "server"})
@@ -129,9 +129,10 @@ def test_a_wrong_password_and_a_missing_server_are_told(
         talk.open(**options | {"password": "wr0ng-secret"})
     assert (denied.value.kind, denied.value.code) == ("connect", "1045")
     assert "wr0ng-secret" not in str(denied.value)
-    nowhere = {"socket": "/nowhere/mysql.sock", "port": private_directories.free_port()}
-    with pytest.raises(RunnerFailure, match=r"(?i)can't connect|connection refused|errno 2\b") as missing:
-        talk.open(**options | nowhere)
+    with nobody_listens() as port:
+        nowhere = {"socket": "/nowhere/mysql.sock", "port": port}
+        with pytest.raises(RunnerFailure, match=r"(?i)can't connect|connection refused|errno 2\b") as missing:
+            talk.open(**options | nowhere)
     assert missing.value.kind == "connect"
     talk.open(**options)
     talk.run("SELECT 1")
@@ -149,10 +150,10 @@ def test_a_missing_client_library_is_told_with_its_remedy(start: Callable[..., T
 
 def test_oracledb_says_that_nobody_listens(start: Callable[..., Talk]) -> None:
     talk = start("oracledb")
-    with pytest.raises(RunnerFailure, match="refused") as missing:
+    with nobody_listens() as port, pytest.raises(RunnerFailure, match="refused") as missing:
         talk.open(
             host="127.0.0.1",
-            port=private_directories.free_port(),
+            port=port,
             user="u",
             password="s3cret",
             database="X",

@@ -153,7 +153,7 @@ from rowpath.engines.by_hand import state as engine_state
 with engine_state.claimed("h2"):
     engine_state.write(engine_state.State("h2", "1", "none", "none", (), os.getpid(), "now", 1, "", "", ()))
     print("up", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 

@@ -87,7 +87,7 @@ def test_two_that_want_the_same_rows_get_one_file(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(Path(tpch.__file__).parents[2]))
     both = [subprocess.Popen([sys.executable, "-c", MAKE], stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    said = {process.communicate(timeout=60)[0] for process in both}
+    said = {process.communicate(timeout=600)[0] for process in both}
     assert len(said) == 1
     file = Path(said.pop().split()[0])
     assert file.read_text().count("\n") == 300

@@ -18,7 +18,7 @@ from rowpath.machine import private_directories, processes
 from rowpath.machine.directories import cache_dir, unwritable_cache
 
 STOP_WITHIN_S = 60.0
-KILLED_WITHIN_S = 10.0
+KILLED_WITHIN_S = 30.0
 
 
 class State(msgspec.Struct, frozen=True):

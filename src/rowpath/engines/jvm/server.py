@@ -31,7 +31,7 @@ HANG_UP_S = 0.2
 class JvmServer(PrivateServer):
     """The server of an engine written in Java."""
 
-    stop_steps: processes.Steps = ((signal.SIGTERM, 10.0), (signal.SIGKILL, 5.0))
+    stop_steps: processes.Steps = ((signal.SIGTERM, 10.0), *processes.AT_ONCE)
     start_timeout_s = 60.0
     has_socket = False
     port_taken_words = ("Address already in use",)

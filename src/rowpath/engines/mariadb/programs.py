@@ -71,7 +71,7 @@ def version_here() -> str:
 def version(server: Path) -> str:
     """The version that a server program of the family prints; `unknown` when it does not run."""
     try:
-        output = subprocess.run([server, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
+        output = subprocess.run([server, "--version"], capture_output=True, text=True, check=True, timeout=60).stdout
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return output.partition("Ver ")[2].split()[0].partition("-")[0]
@@ -84,7 +84,7 @@ def has_checkpoint() -> bool:
     if server is None:
         return False
     done = subprocess.run(
-        [server, "--no-defaults", "--verbose", "--help"], capture_output=True, text=True, check=False, timeout=30
+        [server, "--no-defaults", "--verbose", "--help"], capture_output=True, text=True, check=False, timeout=60
     )
     return "innodb-log-checkpoint-now" in done.stdout
 

@@ -31,6 +31,7 @@ from rowpath.workloads.generators import delimited_file
 
 LOAD_TIMEOUT_S = 3600.0
 SETTLE_TIMEOUT_S = 600.0
+PING_TIMEOUT_S = 20.0
 DIRTY = "Innodb_buffer_pool_pages_dirty"
 # A checkpoint in settings, for servers that have no statement for it: no page may stay changed, none need be saved up.
 WRITE_PAGES = (
@@ -46,7 +47,7 @@ USUAL_PAGES = (
 class MariadbServer(PrivateServer):
     """A server of the MySQL family, run with the programs of `engine`."""
 
-    stop_steps: processes.Steps = ((signal.SIGTERM, 30.0), (signal.SIGKILL, 5.0))
+    stop_steps: processes.Steps = ((signal.SIGTERM, 30.0), *processes.AT_ONCE)
     start_timeout_s = 90.0
     port_taken_words = ("Bind on TCP/IP port", "Do you already have another mysqld server running on port")
 
@@ -70,7 +71,7 @@ class MariadbServer(PrivateServer):
         if not self.pids():
             return False
         try:
-            return self._ask("SELECT 1;", 10.0) == [["1"]]
+            return self._ask("SELECT 1;", PING_TIMEOUT_S) == [["1"]]
         except RowpathError:
             return False
 

@@ -16,7 +16,7 @@ from rowpath.journal.mixed_load_records import KillRecord
 from rowpath.machine import processes
 from rowpath.runners.process import RunnerFailure
 
-GONE_S = 10.0  # for which dead processes are waited for
+GONE_S = 30.0  # for which dead processes are waited for: on a busy machine they wait for the CPU to end
 
 
 def kill(instance: Instance, workers: list[Worker]) -> tuple[list[int], int]:

@@ -23,7 +23,7 @@ from rowpath.machine import processes
 MEANS = "perf_event_open on the tracepoint raw_syscalls:sys_enter, all threads of the runner except Java's compilers"
 MEANS_STRACE = "strace -c -f, all threads of the runner's process"
 STRACE_SLACK = 2  # calls between two countings: strace counts the call in which it meets a process, or not
-ATTACH_TIMEOUT_S = 10.0
+ATTACH_TIMEOUT_S = 60.0
 REST_TIMEOUT_S = 0.03  # for each count: a thread that never rests must not slow the verification pass
 
 # What a compiler does belongs to no operation, and is many times what the operations of one sample do.

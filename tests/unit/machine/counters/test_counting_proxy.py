@@ -14,6 +14,7 @@ from rowpath.errors import InternalError
 from rowpath.machine import processes
 from rowpath.machine.counters import counting_proxy as proxy_module
 from rowpath.machine.counters.counting_proxy import Counters, Proxy
+from tests.waiting import PATIENCE_S
 
 
 def serve(listener: socket.socket, size: int) -> None:
@@ -137,7 +138,7 @@ def test_a_flood_in_both_directions_at_once_does_not_block(server: tuple[socket.
             sender = threading.Thread(target=connection.sendall, args=(b"y" * size,), daemon=True)
             sender.start()
             receive(connection, size)
-            sender.join(30)
+            sender.join(PATIENCE_S)
 
     threading.Thread(target=flood, daemon=True).start()
     proxy = Proxy(port)
@@ -154,7 +155,7 @@ def test_ends_with_its_stdin(server: tuple[socket.socket, int]) -> None:
     process = proxy._process
     assert process.stdin is not None
     process.stdin.close()
-    assert processes.wait(process, 5)
+    assert processes.wait(process, PATIENCE_S)
     assert process.returncode == 0
     proxy.stop()
 
@@ -163,8 +164,8 @@ def test_listens_on_loopback_only(server: tuple[socket.socket, int]) -> None:
     proxy = Proxy(server[1])
     hexadecimal = f"{proxy.port:04X}"
     lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
-    listening = [line.split()[1] for line in lines if line.split()[1].endswith(f":{hexadecimal}")]
-    assert [address.split(":")[0] for address in listening if address] == ["0100007F"]
+    listening = [line.split()[1] for line in lines if line.split()[3] == "0A"]
+    assert [each for each in listening if each.endswith(f":{hexadecimal}")] == [f"0100007F:{hexadecimal}"]
     assert os.path.exists(f"/proc/{proxy._process.pid}")  # noqa: PTH110
     proxy.stop()
 

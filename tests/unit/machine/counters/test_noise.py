@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -14,7 +15,9 @@ def spread_of(pieces_ns: list[int], monkeypatch: pytest.MonkeyPatch) -> float:
     """Of these pieces, over and over."""
     served = itertools.cycle(pieces_ns)
     monkeypatch.setattr(noise, "_piece_ns", lambda: next(served))
-    monkeypatch.setattr(noise, "BETWEEN_S", 0.0)
+    # A clock that goes on by a millisecond with each look: so many moments, however long this process waits for a CPU.
+    clock = SimpleNamespace(perf_counter_ns=itertools.count(0, 1_000_000).__next__, sleep=lambda _seconds: None)
+    monkeypatch.setattr(noise, "time", clock)
     return noise.speed_spread(min(os.sched_getaffinity(0)), 0.02)
 
 
