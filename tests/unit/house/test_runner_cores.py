@@ -10,7 +10,7 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.runners.manifest import load_manifest
 
-RUNNERS = Path(__file__).parents[2] / "runners"
+RUNNERS = Path(__file__).parents[3] / "runners"
 LANGUAGES = ("c", "csharp", "go", "java", "node", "python", "rust")
 # Floors and kinds of files, which the protocol names; interfaces of many drivers, which a language's library may have.
 WORDS = {"null", "null-promise", "ping", "drain", "raw", "file", "jdbc", "odbc"}
