@@ -36,6 +36,7 @@ class SitePath(Frozen, frozen=True):
     engine_version: str
     runtime: str
     own_build: bool  # the driver is a file, not a release
+    language: str = ""  # as people write it
 
     def get(self, key: str) -> str:
         """A coordinate; `none` where it has none."""

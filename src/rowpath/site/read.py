@@ -171,6 +171,7 @@ def _path(path: PathRecord, details: PathDetails) -> SitePath:
         or path.coordinates.get("engine_version", ""),
         runtime=_without_places(details.versions.get("runtime", "")),
         own_build=bool(path.driver_digest),
+        language=path.language,
     )
 
 
