@@ -60,6 +60,7 @@ class Adapter(Frozen, frozen=True):
     language: str = ""
     serves: tuple[str, ...] = ()  # patterns of `workload.phase`: what a program written for it can do; empty: all
     opens_read_only: bool = False  # an embedded engine's file, truly, when `open` has `read_only`
+    no_driver: bool = False  # our own code, or a driver of the user's: nothing to list facts of
     floor: bool = False  # takes the bytes and parses nothing: a reference, never ranked, nothing to verify
     folder: str = ""  # of the manifest, to which `source` is relative
 

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
-from rowpath.engines.base import Instance, LoadingCost, Place
+from rowpath.engines.base import Instance, LoadingCost, Place, Wire
 from rowpath.engines.mariadb import backup, client_login
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.embedded import MariadbDirectory
@@ -114,6 +114,7 @@ class Mariadb(BackupWays):
     nullable_word = "NULL"  # some types would otherwise be NOT NULL
     slow_query = "SELECT count(*) FROM " + ", ".join(f"information_schema.collations AS c{n}" for n in range(1, 7))
     loading = LoadingCost(350e6, 4.5, 20e6)
+    wire = Wire("mysql", chunk_bytes=16384, socket_name="socket", password_variable="MYSQL_PWD")  # net_buffer_length
     probe = probe_facts("mariadb", "client", "client-mariadb")
 
     def versions(self) -> tuple[str, ...]:
