@@ -1,6 +1,6 @@
 """The call stacks of both sides of a path, in blocks of their own after those that give its figures.
 
-Each side is sampled by what sees most of it: perf for native code, async-profiler for JVMs, what its language names.
+Each side is sampled by what sees most of it: async-profiler for JVMs, what its header names for a language, else perf.
 Samplers that differ get blocks of their own, so that none samples the other's process.
 """
 
