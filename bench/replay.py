@@ -83,7 +83,7 @@ def rate(directory: Path) -> Figure:
     file.write_bytes(reply)
     server_cpu = cpus.usable()[-1:]
     try:
-        server.start(at_line_rate=True, cpus=server_cpu)
+        server.start(cpus=server_cpu)
         ratios = []
         for _ in range(RATE_ROUNDS):
             cat_s = of_cat(file, server_cpu)

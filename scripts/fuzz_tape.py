@@ -236,7 +236,7 @@ def served(program: Path, content: bytes, tape: Tape, dice: random.Random) -> st
 def speak(port: int, tape: Tape, dice: random.Random) -> None:
     """Log in as recorded and send requests, some of them changed; whatever comes back."""
     every = _records[tape.file]
-    protocol = tape.header.protocol
+    protocol = tape.protocol
     *_, request, _reply = HEAD.unpack_from(every[0])
     startup = every[0][HEAD.size : HEAD.size + request]
     login = [] if protocol != "drda" else every[1:3]  # its requests are whole messages, those of the login too

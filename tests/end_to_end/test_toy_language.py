@@ -32,6 +32,7 @@ def test_a_run_through_a_runner_in_the_toy_language(tmp_path: Path) -> None:
     written = records(tmp_path / "run")
     path = next(each for each in written if each["record"] == "path")
     assert path["shortest_operation_ns"] == 9000
+    assert (path["language_title"], path["language_baseline"]) == ("Toy", False)
     head = next(each for each in written if each["record"] == "run")
     assert head["environment"]["toy"] == "toy 1.0"
     assert {"c_compiler", "java", "mono", "python"} <= head["environment"].keys()

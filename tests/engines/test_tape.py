@@ -25,7 +25,7 @@ TIMEOUT_S = 60.0
 
 @contextlib.contextmanager
 def served(made: Records, engine: str) -> Iterator[ReplayServer]:
-    header = Header(engine, "1", "now")  # type: ignore[arg-type]
+    header = Header(engine, "1", "now")
     server = ReplayServer(Tape(Path("made.tape"), header, made.content()))
     server.start()
     try:

@@ -195,6 +195,8 @@ class _Maker:
                 "shortest_operation_ns": language(made.coordinates["language"]).shortest_operation_ns,
                 "durabilities": list(ENGINES[made.coordinates["engine"]].durabilities),
                 "source": source,
+                "language_title": language(made.coordinates["language"]).title,
+                "language_baseline": language(made.coordinates["language"]).baseline,
             }
         yield {
             "record": "dropped",

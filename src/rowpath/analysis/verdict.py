@@ -20,7 +20,6 @@ LONGEST = 4  # sentences of one kind
 NAMED = 6  # paths in one sentence
 TIED_NAMED = 3
 FAR = 100  # this many times its floor, a path is bound by something else
-LANGUAGE_BASE = "c"
 PLACED = {"same": " (client and server on one core)", "split": " (client and server on separate cores)"}
 UNCERTAIN = "uncertain"
 
@@ -148,12 +147,13 @@ class _Speaker:
         return f"{title}: {names[0]} takes {figure(interval)} the time of {names[1]}{part}.", _size(interval.ratio)
 
     def language(self) -> Iterator[tuple[str, float]]:
-        """What another language costs over C, on the same engine and deployment, each in its fastest driver."""
+        """What another language costs over the baseline on one engine and deployment, each in its fastest driver."""
         for ranking, cells in self.found:
             for languages in _fastest_by(cells, ("engine", "deployment"), "language"):
-                base = languages.pop(LANGUAGE_BASE, None)
+                base = next((cell for cell in languages.values() if cell.path.in_baseline), None)
                 if base is not None:
-                    yield from self._listed(ranking, cells, base, list(languages.values()))
+                    others = [cell for cell in languages.values() if not cell.path.in_baseline]
+                    yield from self._listed(ranking, cells, base, others)
 
     def driver(self) -> Iterator[tuple[str, float]]:
         """What another driver costs over the fastest of the same engine, deployment and language."""

@@ -14,10 +14,12 @@ from pathlib import Path
 
 from rowpath import __version__
 from rowpath.cli.words import Filters, parse_filters
+from rowpath.engines import ENGINES, taped
+from rowpath.engines.base import Wire
 from rowpath.errors import RowpathError, UsageError
 from rowpath.machine import processes
 from rowpath.probe.target import Target, read_target
-from rowpath.tape.format import IN_WORDS, PROTOCOLS, Header, Tape, read, write
+from rowpath.tape.format import IN_WORDS, Header, Tape, read, write
 from rowpath.tape.proxy import RecordingProxy
 from rowpath.tape.replay_server import ReplayServer
 from rowpath.text import printable
@@ -25,7 +27,6 @@ from rowpath.text import printable
 EXAMPLE = "rowpath record postgresql://me@localhost/shop -o slow.tape -- COMMAND"
 SHOWN_REASONS = 5
 INTERRUPTED = 130
-PASSWORDS = {"postgresql": "PGPASSWORD", "mysql": "MYSQL_PWD"}  # protocol → the variable that its programs read
 
 
 def record(options: argparse.Namespace) -> int:
@@ -67,7 +68,8 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
     if not options.program:
         raise UsageError("no command to record", EXAMPLE)
     target = read_target(options.words[0], os.environ)
-    if target.engine not in PROTOCOLS or target.deployment != "server":
+    wire = ENGINES[target.engine].wire
+    if wire is None or target.deployment != "server":
         raise UsageError(f"cannot record {target.engine}: a tape holds {IN_WORDS}, of a server", EXAMPLE)
     if target.tls == "on":
         raise UsageError(
@@ -75,12 +77,11 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
         )
     to: tuple[str, int] | Path = (target.host, target.port)
     if target.transport == "unix":
-        name = f".s.PGSQL.{target.port}" if target.engine == "postgresql" else ""
-        to = Path(target.socket) / name if name else Path(target.socket)
-    proxy = RecordingProxy(target.engine, to, options.scrub)
+        to = wire.named_socket(target.socket, target.port)
+    proxy = RecordingProxy(wire.protocol, to, options.scrub)
     proxy.start()
     try:
-        code = _run(options.program, target.engine, target.user, target.password, proxy.port, target.database)
+        code = _run(options.program, target.engine, wire, target.user, target.password, proxy.port, target.database)
     finally:
         proxy.stop()
     proxy.check()
@@ -102,7 +103,7 @@ def _ended(code: int) -> int:
 
 def _header(target: Target, proxy: RecordingProxy, scrubbed: bool) -> Header:
     return Header(
-        engine=target.engine,  # type: ignore[arg-type]
+        engine=target.engine,
         rowpath=__version__,
         recorded=datetime.now(UTC).isoformat(timespec="seconds"),
         server=proxy.server,
@@ -136,18 +137,17 @@ def described(header: Header) -> str:
     return what + (", rows scrubbed" if header.scrubbed else "")
 
 
-def _url(engine: str, user: str, password: str, port: int, database: str) -> str:
+def _url(engine: str, wire: Wire, user: str, password: str, port: int, database: str) -> str:
     login = urllib.parse.quote(user, safe="") + (f":{urllib.parse.quote(password, safe='')}" if password else "")
-    query = "?sslmode=disable" if engine == "postgresql" else ""
+    query = f"?{wire.url_query}" if wire.url_query else ""
     return f"{engine}://{login}@127.0.0.1:{port}/{urllib.parse.quote(database)}{query}"
 
 
-def _run(program: Sequence[str], engine: str, user: str, password: str, port: int, database: str) -> int:
+def _run(program: Sequence[str], engine: str, wire: Wire, user: str, password: str, port: int, database: str) -> int:
     """Run a command against that port; a password reaches it in its environment only. Errors: UsageError."""
-    shown = _url(engine, user, "", port, database)
-    own = {"ROWPATH_URL": _url(engine, user, password, port, database)}
-    variable = PASSWORDS.get(PROTOCOLS[engine])
-    own |= {variable: password} if password and variable else {}
+    shown = _url(engine, wire, user, "", port, database)
+    own = {"ROWPATH_URL": _url(engine, wire, user, password, port, database)}
+    own |= {wire.password_variable: password} if password and wire.password_variable else {}
     words = [word.replace("{url}", shown) for word in program]
     stdin = None if not sys.stdin.isatty() else -3  # a program in the background may not read a terminal
     try:
@@ -165,17 +165,18 @@ def _run(program: Sequence[str], engine: str, user: str, password: str, port: in
 def replay(options: argparse.Namespace) -> int:
     """Serve a tape until interrupted, or until the command has ended."""
     tape = read(options.tape)
+    engine = tape.header.engine
+    wire = taped.wire_of(ENGINES.get(engine), tape)
     server = ReplayServer(tape)
     code = 0
     try:
-        server.start(port=options.port, at_line_rate=options.line_rate)
-        engine = tape.header.engine
-        password = "rowpath" if tape.header.protocol == "drda" else ""  # DRDA's drivers insist on one
+        server.start(port=options.port, chunk_bytes=0 if options.line_rate else wire.chunk_bytes)
+        password = taped.NAME if wire.needs_password else ""
         if options.program:
-            code = _run(options.program, engine, "rowpath", password, server.port, "rowpath")
+            code = _run(options.program, engine, wire, "rowpath", password, server.port, "rowpath")
         else:
             print(described(tape.header))
-            print(_url(engine, "rowpath", password, server.port, "rowpath"), flush=True)
+            print(_url(engine, wire, "rowpath", password, server.port, "rowpath"), flush=True)
             while server.pids:
                 time.sleep(0.5)
     except KeyboardInterrupt:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from typing_extensions import override
 
@@ -125,6 +125,33 @@ class LoadingCost:
     text_bytes_per_s: float = 3e6
 
 
+@dataclass(frozen=True)
+class Wire:
+    """How clients talk to an engine's server: what a tape, which replaces the server, must know."""
+
+    protocol: str  # one of `tape.format.PROTOCOLS`
+    chunk_bytes: int = 0  # what the server hands to the kernel at once; 0: a whole reply
+    socket_name: str = ""  # of its unix socket, with {port}; empty: it has none
+    socket_folder: bool = False  # a login names the socket's folder (`socket_dir`), not the socket (`socket`)
+    url_query: str = ""  # of a URL for a server without TLS
+    password_variable: str = ""  # the environment variable from which its programs read a password
+    needs_password: bool = False  # drivers refuse to log in without one
+
+    def socket(self, folder: Path, port: int) -> Path | None:
+        """The server's unix socket in a folder of its own; None: it has none."""
+        return folder / self.socket_name.format(port=port) if self.socket_name else None
+
+    def named_socket(self, named: str, port: int) -> Path:
+        """The unix socket that a login names, by itself or by its folder."""
+        return Path(named) / self.socket_name.format(port=port) if self.socket_folder else Path(named)
+
+    def socket_options(self, socket: Path | None) -> dict[str, Any]:
+        """What `open` gets to reach a socket."""
+        if socket is None:
+            return {}
+        return {"socket_dir": str(socket.parent)} if self.socket_folder else {"socket": str(socket)}
+
+
 class Engine(Dialect, Protocol):
     """The kind of engine: what it is called, where it runs, how it spells types.
 
@@ -141,6 +168,9 @@ class Engine(Dialect, Protocol):
     downloads: Mapping[str, Fetchable] = {}  # by name: what comes on request only, beside the engine itself
     probe: ProbeFacts = ProbeFacts()
     stands_in: str = ""  # what is measured of a program that stands in for an engine; empty: a real engine
+    wire: Wire | None = None  # of its server; None: no tape can hold its conversations
+    segments: Literal["", "bytes", "records"] = ""  # in which parts of a table are counted; empty: by ranges of a key
+    counts_payload: bool = False  # embedded: the bytes that a scan reads are at least those of the values
     slow_query: str = ""  # a SELECT without any of the run's tables that would run for minutes; empty: there is no SQL
 
     def availability(self) -> Availability:

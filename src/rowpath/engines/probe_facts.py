@@ -101,6 +101,7 @@ class ProbeFacts:
     )  # a session's setting of prepared statements with parameters → its values, the default first: a coordinate
     cast_literals: bool = False  # a parameter written into the SQL is cast to its type
     binary_literal: str = "X'{}'"  # with hexadecimal digits
+    text_parameters: bool = False  # decimals, times and UUIDs are parameters as text: it has no types for them
     described_by_rows: bool = False  # a query's types are those of the rows that it delivers
     unbound_is_null: bool = False  # a placeholder without a parameter is NULL, not an error
     privileged_query: str = ""  # has a row when the login may do everything

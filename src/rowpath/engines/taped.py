@@ -8,12 +8,12 @@ from typing import Any
 from typing_extensions import override
 
 from rowpath import engines
-from rowpath.engines.base import Engine, Instance, LoadingCost, Place
+from rowpath.engines.base import Engine, Instance, LoadingCost, Place, Stored, Wire
 from rowpath.errors import UsageError
 from rowpath.machine import private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.tape.format import Tape
+from rowpath.tape.format import Tape, damaged
 from rowpath.tape.replay_server import ReplayServer
 
 VERSION = "tape"
@@ -26,22 +26,27 @@ class TapeInstance(Instance):
     deployment = "server"
     version = VERSION
 
-    def __init__(self, tape: Tape, durability: str, place: Place) -> None:
+    def __init__(self, engine: Engine, tape: Tape, durability: str, place: Place) -> None:
         self.durability = durability
+        self._stored = isinstance(engine, Stored)
+        self._wire = wire_of(engine, tape)
         self._tape = tape
         self._place = place
         self._server = ReplayServer(tape)
-        self._sockets: Path | None = None
+        self._socket: Path | None = None
 
     @override
     def start(self) -> None:
         """Start it and wait until it serves. Errors: UsageError, EnvironmentMissing without a C compiler."""
         self._server.stop()
-        self._sockets = private_directories.socket_home(self._place.socket_directory, None)
+        sockets = private_directories.socket_home(self._place.socket_directory, None)
         port = self._place.port or private_directories.free_port()
-        name = f".s.PGSQL.{port}" if self._tape.header.protocol == "postgresql" else "socket"
-        (self._sockets / name).unlink(missing_ok=True)
-        self._server.start(port=port, unix=self._sockets / name, cpus=self._place.server_cpus)
+        self._socket = self._wire.socket(sockets, port)
+        if self._socket:
+            self._socket.unlink(missing_ok=True)
+        self._server.start(
+            port=port, unix=self._socket, cpus=self._place.server_cpus, chunk_bytes=self._wire.chunk_bytes
+        )
 
     @override
     def check(self) -> bool:
@@ -57,12 +62,10 @@ class TapeInstance(Instance):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        place = {"host": "127.0.0.1", "port": self._server.port, "user": NAME, "password": "", "database": NAME}
-        if self._tape.header.protocol == "postgresql":
-            return place | {"socket_dir": str(self._sockets)}
-        if self._tape.header.protocol == "drda":
-            return place | {"password": NAME}  # DRDA's drivers insist on one
-        return place | {"socket": str(self._sockets and self._sockets / "socket"), "storage": path.storage}
+        password = NAME if self._wire.needs_password else ""
+        place = {"host": "127.0.0.1", "port": self._server.port, "user": NAME, "password": password, "database": NAME}
+        kept = {"storage": path.storage} if self._stored else {}
+        return place | self._wire.socket_options(self._socket) | kept
 
     @override
     def facts(self) -> dict[str, str]:
@@ -96,11 +99,20 @@ class Taped(Engine):
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         if place.version != VERSION:
             return super().instance(deployment, durability, place)  # type: ignore[safe-super]
-        return TapeInstance(self.tape, durability, place)
+        return TapeInstance(self, self.tape, durability, place)
+
+
+def wire_of(engine: Engine | None, tape: Tape) -> Wire:
+    """How clients talk to a tape of that engine. UsageError for one whose records follow another protocol."""
+    wire = engine.wire if engine else None
+    if wire is None or wire.protocol != tape.protocol:
+        raise damaged(tape.file, f"its header names {tape.header.engine}, its records follow another protocol")
+    return wire
 
 
 def put_in(tape: Tape) -> None:
     """Let a tape stand beside the engine that it was recorded from, as that engine's first version."""
+    wire_of(engines.ENGINES.get(tape.header.engine), tape)
     real = engines.ENGINES[tape.header.engine]
     if isinstance(real, Taped):
         raise UsageError("only one tape can be replayed at a time", "rowpath run --tape FILE")

@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rowpath.engines.base import CountsStatements, Instance
+from rowpath.engines import ENGINES
+from rowpath.engines.base import CountsStatements, Instance, Wire
 from rowpath.machine import private_directories
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.model.path import AccessPath
 
+BY_SOCKET = Wire("", socket_name="socket")  # an engine that says nothing of its socket
 STATEMENTS_MEANS = "the server's own counters of prepared statements"
 
 
@@ -66,12 +68,10 @@ def counting_proxy(
         else:
             folder = private_directories.socket_home(directory / "proxy", None)
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
-            if "socket_dir" in options:
-                name = f".s.PGSQL.{options['port']}"
-                real, overrides = Path(options["socket_dir"]) / name, {"socket_dir": str(folder)}
-            else:
-                name = "socket"
-                real, overrides = Path(options["socket"]), {"socket": str(folder / name)}
-            counting = proxy.Proxy(real, folder / name)
+            wire, port = ENGINES[path.engine].wire or BY_SOCKET, int(options.get("port", 0))
+            named = options["socket_dir" if wire.socket_folder else "socket"]
+            front = wire.socket(folder, port)
+            overrides = wire.socket_options(front)
+            counting = proxy.Proxy(wire.named_socket(named, port), front or 0)
         cleanup.callback(counting.stop)
         yield Counting(counting, overrides)

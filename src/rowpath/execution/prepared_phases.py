@@ -58,11 +58,12 @@ class PhaseCache:
             return common
         key = (workload.name, *(path.get(each) for each in ("engine", "clients", "ranges")))
         if key not in self._parted:
-            folder = instance.options(path).get("path")
+            folder, counted = instance.options(path).get("path"), ENGINES[path.engine].segments
             phases = dict(common.phases)
             for phase in common.workload.phases:
                 if phase.union:
-                    split_rows = partitions.parameters(common.workload, phase, path, Path(folder) if folder else None)
+                    place = Path(folder) if folder else None
+                    split_rows = partitions.parameters(common.workload, phase, path, place, counted)
                     name = f"{workload.name}.{phase.name}"
                     phases[name] = self._phase(common.workload, phase, name, path.engine, *split_rows)
             self._parted[key] = replace(common, phases=phases)

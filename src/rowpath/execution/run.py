@@ -223,6 +223,7 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
     for planned in paths:
         own_lines, all_lines = lines_of_code(planned.adapter, planned.path.engine)
         source = own_source(planned.adapter, planned.path.engine)
+        header = language(planned.adapter.language)
         name = f"{planned.adapter.language}/{source.parent.name}/{source.name}" if source else ""
         if source and source.is_file() and name not in journal.records.sources:
             journal.write(SourceRecord(file=name, text=source.read_text(encoding="utf-8")))
@@ -235,11 +236,13 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             lines_of_code_closure=all_lines,
             confounded=planned.adapter.confounded,
             stands_in=ENGINES[planned.path.engine].stands_in,
-            shortest_operation_ns=language(planned.adapter.language).shortest_operation_ns,
+            shortest_operation_ns=header.shortest_operation_ns,
             durabilities=list(ENGINES[planned.path.engine].durabilities),
             server_stays=planned.path.served and ENGINES[planned.path.engine].server_warm_s > 0,
             most_round_trips=most_round_trips(planned.adapter, planned.path),
             driver_digest=file_digest.digest(Path(planned.path.version)) if "/" in planned.path.version else "",
             source=name,
+            language_title=header.title,
+            language_baseline=header.baseline,
         )
         journal.write(record)

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from rowpath.engines import ENGINES
 from rowpath.execution.counting import STATEMENTS_MEANS, Counting, counting_proxy, distinctive, statement_counts
 from rowpath.execution.measured import verify_record
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
@@ -321,7 +322,7 @@ def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, rece
 
     `received`: the bytes that the counting proxy saw come from the server, where they are only the operations'.
     """
-    least = payload_bytes if path.served or path.engine == "file" else reply.operations
+    least = payload_bytes if path.served or ENGINES[path.engine].counts_payload else reply.operations
     if reply.bytes % max(1, reply.operations):
         return f"operations returned different byte counts ({reply.bytes:,} bytes over {reply.operations} operations)"
     if received is not None and reply.bytes != received:

@@ -12,12 +12,13 @@ from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.explain.call_stacks import short
-from rowpath.explain.parts import COMPILED, KERNEL, library
+from rowpath.explain.parts import KERNEL, UNKNOWN, library, runtime
 from rowpath.explain.system_calls import INSIDE, entered
 from rowpath.machine import downloads, maven, private_directories, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.availability import Availability
 from rowpath.model.stacks import Frame, Stack
+from rowpath.runners.language import Language
 from rowpath.runners.toolchains import java
 
 VERSION = "4.2"
@@ -97,8 +98,10 @@ def _order(pid: int, program: Path, what: str) -> None:
         raise EnvironmentMissing(f"async-profiler did not attach to process {pid}: {said}", "rowpath doctor")
 
 
-def stacks(lines: Iterable[str], helpers: Collection[str]) -> Counter[Stack]:
+def stacks(lines: Iterable[str], helpers: Collection[str], header: Language) -> Counter[Stack]:
     """The stacks of its collapsed form, one a line with its count; without threads whose names begin like helpers'.
+
+    `header`: of the language whose parts these are.
 
     A JVM whose user may not see the kernel's frames is sampled by its CPU clock: inside a system call, it was at work.
     """
@@ -109,7 +112,7 @@ def stacks(lines: Iterable[str], helpers: Collection[str]) -> Counter[Stack]:
         thread = THREAD.match(first)
         if thread and thread[1].startswith(tuple(helpers)):
             continue
-        frames = tuple(map(_frame, rest if thread else [first, *rest]))
+        frames = tuple(_frame(frame, header) for frame in (rest if thread else [first, *rest]))
         if frames and count.isdigit():
             found[frames] += int(count)
     if any(frame.part == KERNEL for stack in found for frame in stack):
@@ -117,14 +120,15 @@ def stacks(lines: Iterable[str], helpers: Collection[str]) -> Counter[Stack]:
     return Counter({(*stack, INSIDE) if entered(stack[-1]) else stack: count for stack, count in found.items()})
 
 
-def _frame(text: str) -> Frame:
+def _frame(text: str, header: Language) -> Frame:
     if text.endswith(IN_KERNEL):
         return Frame(text.removesuffix(IN_KERNEL), KERNEL)
+    compiled = header.explain.compiled or UNKNOWN
     file, mark, symbol = text.partition("`")
     if mark and not JAVA.search(text):
         return Frame(short(symbol), KERNEL if file.startswith("[kernel") else library(file))
     if text.startswith("["):  # [unknown_Java], [not_walkable_Java]
-        return Frame(text, COMPILED["java"] if "Java" in text else "unknown")
+        return Frame(text, compiled if "Java" in text else UNKNOWN)
     if JAVA.search(text):
-        return Frame(short(HIDDEN.sub("", JAVA.sub("", text)).replace("/", ".")), COMPILED["java"])
-    return Frame(short(text), "Java runtime")
+        return Frame(short(HIDDEN.sub("", JAVA.sub("", text)).replace("/", ".")), compiled)
+    return Frame(short(text), runtime(header))

@@ -10,9 +10,10 @@ from pathlib import Path, PurePath
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.explain import profile
-from rowpath.explain.parts import COMPILED, part_of
+from rowpath.explain.parts import part_of
 from rowpath.machine import processes
 from rowpath.model.stacks import Frame, Stack
+from rowpath.runners.manifest import language as header_of
 
 Stacks = dict[int, Counter[Stack]]  # by process
 Names = Callable[[int], str]  # what code without a symbol is called, by its address; empty: not known
@@ -79,7 +80,7 @@ def _frame(match: re.Match[str], language: str, names: Names | None) -> Frame:
     part = part_of(symbol, file, language)
     if symbol != UNKNOWN:
         return Frame(short(symbol), part)
-    if part in COMPILED.values():
+    if part == header_of(language).explain.compiled:
         return Frame((names and names(int(match[1], 16))) or f"({part})", part)
     return Frame(f"[{PurePath(file).name}]" if file.startswith("/") else UNKNOWN, part)
 

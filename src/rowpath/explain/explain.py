@@ -31,6 +31,7 @@ from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
+from rowpath.runners.toolchains import java
 from rowpath.text import printable
 
 PAIRS = 5
@@ -199,7 +200,7 @@ def taken_apart(
             continue
         pids = [*worker.pids, *worker.instance.pids()]
         languages = dict.fromkeys(worker.pids, worker.planned.path.language)
-        languages |= dict.fromkeys(filter(async_profiler.is_jvm, worker.instance.pids()), "java")
+        languages |= dict.fromkeys(filter(async_profiler.is_jvm, worker.instance.pids()), java.NAME)
         try:
             with profile.profiling(pids, explained_cpus(worker), languages, directory / "profile.data") as one:
                 evidence.profiled.blocks.append(take(worker, work))

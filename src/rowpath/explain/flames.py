@@ -1,6 +1,6 @@
 """The call stacks of both sides of a path, in blocks of their own after those that give its figures.
 
-Each side is sampled by what sees most of it: perf for native code, async-profiler for JVMs, py-spy for Python.
+Each side is sampled by what sees most of it: async-profiler for JVMs, what its header names for a language, else perf.
 Samplers that differ get blocks of their own, so that none samples the other's process.
 """
 
@@ -19,14 +19,16 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.explain import async_profiler, call_stacks, node_names, py_spy
 from rowpath.explain.explain import Blocks, block
-from rowpath.explain.parts import KERNEL
+from rowpath.explain.parts import KERNEL, runtime
 from rowpath.explain.system_calls import INSIDE
 from rowpath.explain.warm_up import warm_up
 from rowpath.machine import cpus
 from rowpath.model.explanation import Explanation
 from rowpath.model.stacks import Flame, Frame, SideStacks, Stack
+from rowpath.runners.language import Sampler
 from rowpath.runners.manifest import Command, command, language
 from rowpath.runners.process import Runner
+from rowpath.runners.toolchains import java
 from rowpath.text import share as per_cent
 
 BLOCKS, BLOCKS_EACH = 3, 2  # where one sampler sees both sides, where each has one of its own
@@ -34,6 +36,12 @@ MORE = {py_spy.HOW: 4}  # it samples less often
 UNSEEN_KERNEL = "its user may not see the kernel's functions (sysctl kernel.perf_event_paranoid=1)"
 BY_PERF = Frame("kernel (its share by perf; py-spy does not see its callers)", KERNEL)
 Side = Literal["client", "server"]
+HOW: dict[Sampler, str] = {
+    "perf": call_stacks.HOW[call_stacks.TABLES],
+    "perf-frame-pointers": call_stacks.HOW[call_stacks.POINTERS],
+    "async-profiler": async_profiler.HOW,
+    "py-spy": py_spy.HOW,
+}
 
 
 @dataclass
@@ -51,11 +59,11 @@ def flame(
 ) -> Flame:
     """The stacks of a path that was explained; what cannot be sampled is in its notes. Errors: RunnerFailure.
 
-    `way`: how the path is reached. A runner of Node is replaced by one that tells its functions' names.
+    `way`: how the path is reached. Where V8 names functions, one that does replaces the runner.
     """
     named = None
     try:
-        if worker.planned.path.language == "node":
+        if language(worker.planned.path.language).explain.names:
             worker, named = _with_names(worker, work, way, directory / "node-names.log"), worker
         return _sampled(worker, work, explanation, directory)
     finally:
@@ -100,13 +108,9 @@ def _sampled(worker: Worker, work: PreparedPhase, explanation: Explanation, dire
 
 def _sampler(worker: Worker, side: Side, pid: int) -> str:
     """What sees most of a process."""
-    spoken = worker.planned.path.language if side == "client" else ""
-    if spoken == "java" or async_profiler.is_jvm(pid):
+    if async_profiler.is_jvm(pid):
         return async_profiler.HOW
-    if spoken == "python":
-        return py_spy.HOW
-    # Go keeps frame pointers, and V8 has no tables for what it compiles.
-    return call_stacks.HOW[call_stacks.POINTERS if spoken in ("go", "node") else call_stacks.TABLES]
+    return HOW[language(worker.planned.path.language).explain.sampler if side == "client" else "perf"]
 
 
 @contextlib.contextmanager
@@ -123,9 +127,11 @@ def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Pat
             yield
         for pid, each in files.items():
             lines = each.read_text(encoding="utf-8", errors="replace").splitlines()
-            helpers = language("java").helper_threads
-            java = sampler == async_profiler.HOW
-            into.stacks[pid] = async_profiler.stacks(lines, helpers) if java else py_spy.stacks(lines)
+            header = language(spoken[pid] or java.NAME)
+            if sampler == async_profiler.HOW:
+                into.stacks[pid] = async_profiler.stacks(lines, header.helper_threads, header)
+            else:
+                into.stacks[pid] = py_spy.stacks(lines, runtime(header))
             if any(stack[-1] == INSIDE for stack in into.stacks[pid]):
                 side = "client" if pid in worker.pids else "server"
                 into.missing.append(f"{side}: {UNSEEN_KERNEL}")
@@ -134,7 +140,8 @@ def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Pat
     with call_stacks.recording(pids, worker.measured_cpus, file, how) as missing:
         yield
     into.missing += missing
-    names = node_names.NodeNames.read(directory / "node-names.log") if "node" in spoken.values() else None
+    named = any(language(each).explain.names for each in spoken.values())
+    names = node_names.NodeNames.read(directory / "node-names.log") if named else None
     into.stacks = call_stacks.stacks(file, spoken, names)
     file.unlink()
 
@@ -165,7 +172,7 @@ def _cost(one: Sampled, explanation: Explanation) -> str:
 
 
 def _with_names(worker: Worker, work: PreparedPhase, way: Mapping[str, Any], log: Path) -> Worker:
-    """A warm worker on the same path in a Node that logs the names of functions; the given one has ended then."""
+    """A warm worker on the same path in a V8 that logs the names of functions; the given one has ended then."""
     worker.close()  # an embedded engine's file may belong to one process only
     log.unlink(missing_ok=True)
     planned = worker.planned

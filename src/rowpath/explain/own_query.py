@@ -163,9 +163,10 @@ def explain(
         worker.prepare(work)
         if worker.verify(work, 0, max(1, work.parameter_count)).digest != digest:
             digest = ""  # rows that change prove nothing
-        name = f"{in_words(planned, query.keyed is not None)} ({language(planned.path.language).title})"
+        header = language(planned.path.language)
+        name = f"{in_words(planned, query.keyed is not None)} ({header.title})"
         found = msgspec.structs.replace(found, name=name)
-        if after is not None and planned.path.language != "node":  # another process of it would not be throttled
+        if after is not None and not header.explain.names:  # another process of it would not be throttled
             after(worker, work, found, {})
         return found, digest
     finally:

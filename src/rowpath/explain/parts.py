@@ -5,23 +5,21 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from rowpath.runners.language import Language
+from rowpath.runners.manifest import headers
+from rowpath.runners.manifest import language as header_of
+
 KERNEL = "kernel"
 LOOP = "our loop and adapter"
 # File names of shared objects → what people call them; others go by their own name.
 LIBRARIES = {
     "libc": "C library", "ld-linux-x86-64": "C library", "ld-linux-aarch64": "C library", "libm": "C library",
-    "libpthread": "C library", "[vdso]": "C library", "libssl": "TLS", "libcrypto": "TLS", "libjvm": "Java runtime",
+    "libpthread": "C library", "[vdso]": "C library", "libssl": "TLS", "libcrypto": "TLS",
 }  # fmt: skip
-COMPILED = {
-    "java": "Java code (compiled)",
-    "node": "JavaScript (compiled)",
-    "csharp": "C# code (compiled)",
-}  # made while it runs: no file
-RUNTIMES = {"python": "Python interpreter", "node": "Node", "csharp": "Mono", "java": "Java runtime"}
+UNKNOWN = "unknown"
 OUR_PACKAGES = ("main", "rowpath", "core", "command-line-arguments")
-GO_RUNTIME = "Go runtime"
 WITH_OWNER = ("github.com", "gitlab.com", "golang.org")  # hosts whose second word is no module's name
-RUST_STANDARD = ("std", "core", "alloc", "hashbrown", "compiler_builtins")
+STANDARD_CRATES = ("std", "core", "alloc", "hashbrown", "compiler_builtins")
 HASHED = re.compile(r"-[0-9a-f]{8}(?=[-.]|$)")  # what wheels add to the names of libraries that they bring along
 
 
@@ -30,17 +28,23 @@ def part_of(symbol: str, file: str, language: str) -> str:
     if file.startswith(("[kernel", "[guest.kernel")):
         return KERNEL
     name = PurePath(file).name
+    header = header_of(language)
     if file.startswith(("[JIT", "//anon", "[unknown]")) or name.startswith("perf-"):
-        return COMPILED.get(language, "unknown")
+        return header.explain.compiled or UNKNOWN
     if ".so" in name or file.startswith("["):
         return library(file)
     if not language:
         return name
-    if language == "go":
-        return go_package(symbol)
-    if language == "rust":
-        return crate(symbol)
-    return RUNTIMES.get(language, LOOP)
+    if header.explain.symbols == "import-path":
+        return import_path(symbol, header)
+    if header.explain.symbols == "crate":
+        return crate(symbol, header)
+    return runtime(header)
+
+
+def runtime(header: Language) -> str:
+    """The part that the program's own file is."""
+    return header.explain.runtime or LOOP
 
 
 def library(file: str) -> str:
@@ -50,18 +54,18 @@ def library(file: str) -> str:
     base = re.sub(r"-\d[\d.]*$", "", base)
     if base in LIBRARIES:
         return LIBRARIES[base]
-    if base.startswith(("libpython", "python")):
-        return RUNTIMES["python"]
-    if "lib-dynload" in path.parts:
-        return RUNTIMES["python"]
+    folders = {f"{folder}/" for folder in path.parts[:-1]}
+    for header in headers():
+        if any(base.startswith(own) or own in folders for own in header.explain.libraries):
+            return runtime(header)
     packages = path.parts[path.parts.index("site-packages") + 1 :] if "site-packages" in path.parts else ()
     if len(packages) > 1 and not packages[0].endswith(".libs"):
         return packages[0]
     return base
 
 
-def go_package(symbol: str) -> str:
-    """The module of a Go function: github.com/jackc/pgx/v5/pgconn.(*PgConn).Exec is of pgx."""
+def import_path(symbol: str, header: Language) -> str:
+    """The module of a function by its package's path: github.com/jackc/pgx/v5/pgconn.(*PgConn).Exec is of pgx."""
     words = symbol.partition("(")[0].split("/")
     first = words[0].partition(".")[0]
     if "." in words[0] and len(words) > 1:  # a host's name
@@ -69,16 +73,22 @@ def go_package(symbol: str) -> str:
     if first in OUR_PACKAGES:
         return LOOP
     if len(words) == 1 and "." not in symbol:  # not of Go: C code, or the runtime's assembler
-        return "SQLite" if symbol.startswith("sqlite3") else GO_RUNTIME
-    return GO_RUNTIME if first in ("runtime", "internal", "syscall", "sync", "reflect") else "Go's standard library"
+        return "SQLite" if symbol.startswith("sqlite3") else runtime(header)
+    in_runtime = first in ("runtime", "internal", "syscall", "sync", "reflect")
+    return runtime(header) if in_runtime else standard_library(header)
 
 
-def crate(symbol: str) -> str:
-    """The crate of a Rust function, C code that is linked in by its prefix, and the loop."""
+def standard_library(header: Language) -> str:
+    """The part that comes with the language."""
+    return f"{header.title}'s standard library"
+
+
+def crate(symbol: str, header: Language) -> str:
+    """The crate of a function, C code that is linked in by its prefix, and the loop."""
     found = re.match(r"^<*&?(?:mut |dyn )?\(?([A-Za-z_][A-Za-z0-9_]*)::", symbol)
     if not found:
-        return "SQLite" if symbol.startswith("sqlite3") else "C code linked in" if symbol else "unknown"
+        return "SQLite" if symbol.startswith("sqlite3") else "C code linked in" if symbol else UNKNOWN
     name = found[1]
-    if name in RUST_STANDARD:
-        return "Rust's standard library"
+    if name in STANDARD_CRATES:
+        return standard_library(header)
     return LOOP if name in OUR_PACKAGES or name.startswith("rowpath") else name

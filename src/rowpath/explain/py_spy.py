@@ -14,7 +14,7 @@ from pathlib import Path, PurePath
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.explain.call_stacks import short
-from rowpath.explain.parts import RUNTIMES, library
+from rowpath.explain.parts import UNKNOWN, library
 from rowpath.explain.system_calls import entered
 from rowpath.machine import cpus, downloads, processes
 from rowpath.machine.directories import cache_dir
@@ -72,8 +72,10 @@ def _wait_until_ready(spy: processes.Process, pid: int) -> None:
         said += data.decode(errors="replace")
 
 
-def stacks(lines: Iterable[str]) -> Counter[Stack]:
+def stacks(lines: Iterable[str], interpreter: str) -> Counter[Stack]:
     """The stacks of its raw form: one a line with its count, frames as `name (file:line)` or `name (library)`.
+
+    `interpreter`: the part that the interpreter and what it executes are.
 
     Without those inside a system call: it wakes what it stops, and so takes a call that waits for one at work.
     """
@@ -84,25 +86,25 @@ def stacks(lines: Iterable[str]) -> Counter[Stack]:
             continue
         frames: list[Frame] = []
         for each in text.split(";"):
-            frames.append(_frame(each, frames[-1].part if frames else "unknown"))
+            frames.append(_frame(each, frames[-1].part if frames else UNKNOWN, interpreter))
         if not entered(frames[-1]):
             found[tuple(frames)] += int(count)
     return found
 
 
-def _frame(text: str, outer: str) -> Frame:
+def _frame(text: str, outer: str, interpreter: str) -> Frame:
     match = FRAME.match(text)
     if match is None:
         return Frame(short(text), outer)
     name, file, line = match.groups()
     path = PurePath(file)
     if ".so" in path.name or not path.suffix:
-        part = library(file) if ".so" in path.name or file.startswith("[") else RUNTIMES["python"]
+        part = library(file) if ".so" in path.name or file.startswith("[") else interpreter
         return Frame(f"[{path.name}]" if name.startswith("0x") else short(name), part)
     if path.suffix in (".py", ".pyc") or file.startswith("<"):
         inside = (
             path.parts[path.parts.index("site-packages") + 1 :] if "site-packages" in path.parts else path.parts[-1:]
         )
-        return Frame(short(f"{name} ({'/'.join(inside)}{':' + line if line else ''})"), RUNTIMES["python"])
+        return Frame(short(f"{name} ({'/'.join(inside)}{':' + line if line else ''})"), interpreter)
     # A source file instead of the library: of the interpreter's own modules, or of the extension around it.
-    return Frame(short(name), RUNTIMES["python"] if PYTHON_SOURCE.search(file) else outer)
+    return Frame(short(name), interpreter if PYTHON_SOURCE.search(file) else outer)

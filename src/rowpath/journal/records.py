@@ -22,6 +22,9 @@ SCHEMA_VERSION = 2
 
 
 UNNAMED = Experiment(1, "", "", (), ())
+# Of records without `language_title` and `language_baseline`: what these languages had for them.
+TITLES = {"csharp": "C#"}
+BASELINE = "c"
 
 
 class RunRecord(Record, tag="run"):
@@ -58,6 +61,19 @@ class PathRecord(WithCoordinates, Record, tag="path"):
     source: str = ""  # the adapter's own file; empty: an external one
     server_stays: bool = False  # one server process works for all sets, unless the run restarts servers
     most_round_trips: int = 0  # that its manifest entry declares of at most one row; 0: what the statement mode means
+    language_title: str = ""  # the language as people write it; empty: not known
+    language_baseline: bool | None = None  # whether the verdict compares other languages with this one
+
+    @property
+    def language_as_written(self) -> str:
+        """The language as people write it."""
+        return self.language_title or TITLES.get(self.language, self.language.capitalize())
+
+    @property
+    def in_baseline(self) -> bool:
+        """Whether the verdict compares other languages with the path's."""
+        known = self.language_baseline
+        return self.language == BASELINE if known is None else known
 
     @override
     def get(self, key: str) -> str:

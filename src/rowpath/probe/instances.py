@@ -16,6 +16,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.probe import eligibility, file_copies
 from rowpath.probe.target import Target
+from rowpath.runners.manifest import language
 
 TABLE = "data"  # what a single file is called as a table
 
@@ -71,8 +72,8 @@ class ProbedServer(ProbedInstance):
         if target.driver_file is not None:
             login = {"user": target.user, "password": target.password}
             return {"driver_file": str(target.driver_file), **target.options, **login}
-        # In a JDBC URL the port follows a colon as well.
-        bracketed = ":" in target.host and path.language == "java"
+        # In a URL the port follows a colon as well.
+        bracketed = ":" in target.host and language(path.language).ipv6_brackets
         host = f"[{target.host}]" if bracketed else target.host
         options = {"host": host, "port": target.port, "database": target.database, "given": "yes"}
         options |= {"user": target.user, "password": target.password} if target.user else {}

@@ -49,7 +49,7 @@ def snippet(
     about = f"{ABOUT} {name}, as measured by rowpath probe.{login}"
     facts = context(path, target, sql, columns)
     if keyed is not None:
-        facts |= _with_parameters(keyed, driver, facts)
+        facts |= _with_parameters(keyed, header, driver, facts)
     text = _environment(folder).get_template(template).render(facts, run=run, about=about)
     return Snippet(header.name, name, header.snippet_file, text, run)
 
@@ -109,14 +109,16 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
     }
 
 
-def _with_parameters(keyed: KeyedQuery, driver: SnippetDriver, facts: dict[str, Any]) -> dict[str, Any]:
+def _with_parameters(
+    keyed: KeyedQuery, header: Language, driver: SnippetDriver, facts: dict[str, Any]
+) -> dict[str, Any]:
     """The query as the driver takes it, and the first row of parameters; as literals where the path sends only text.
 
-    Binary values are literals in every language but Python, whose literals of bytes are short.
+    Binary values are literals where the language has none that are short.
     """
     row, engine = keyed.rows[0], facts["engine"]
     as_text = facts["form"] == "copy" or (facts["statement"] == "text" and not driver.interpolates)
-    if as_text or (facts["language"] != "python" and any(isinstance(value, bytes) for value in row)):
+    if as_text or (not header.snippets.binary_parameters and any(isinstance(value, bytes) for value in row)):
         return {"sql": keyed.with_literals(engine, row)}
     parameters = [
         {"type": column.type, "bits": column.bits, "text": _text(value), "python": _python(value, engine)}
@@ -135,9 +137,9 @@ def _text(value: Any) -> str | None:
 
 
 def _python(value: Any, engine: str) -> str:
-    """A parameter as an expression of Python; SQLite's module takes no decimals, times and UUIDs."""
+    """A parameter as an expression of Python."""
     native = value is None or isinstance(value, int | float | str | bytes)
-    return repr(value if native or engine != "sqlite" else _text(value))
+    return repr(value if native or not ENGINES[engine].probe.text_parameters else _text(value))
 
 
 def conninfo(path: dict[str, str], target: Target) -> str:
@@ -161,7 +163,7 @@ def _environment(folder: Path) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"c": c_text, "java": java_text, "cs": java_text, "py": python_text, "url": quote}
+    environment.filters |= {"c_text": c_text, "json_text": json_text, "python_text": python_text, "url": quote}
     return environment
 
 
@@ -178,8 +180,8 @@ def _escaped(text: str) -> str:
     return '"' + "".join(signs.get(sign, sign) for sign in text) + '"'
 
 
-def java_text(text: str) -> str:
-    """A string literal of Java or C#."""
+def json_text(text: str) -> str:
+    """A string literal of JSON, which most languages share."""
     return json.dumps(text, ensure_ascii=False)
 
 

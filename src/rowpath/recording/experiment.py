@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from rowpath import __version__
-from rowpath.engines.base import External
+from rowpath.engines import ENGINES
+from rowpath.engines.base import External, Wire
 from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
@@ -24,7 +25,7 @@ from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS
-from rowpath.tape.format import IN_WORDS, PROTOCOLS, Header, RecordedPath
+from rowpath.tape.format import IN_WORDS, Header, RecordedPath
 from rowpath.tape.proxy import RecordingProxy
 
 PASSES = 3  # through the parameters: a driver prepares a statement after some executions
@@ -38,7 +39,7 @@ def check(plan: Plan) -> None:
     """UsageError for paths that one tape cannot hold."""
     for planned in plan.paths:
         path = planned.path
-        if path.engine not in PROTOCOLS or not path.served or path.tls == "on":
+        if ENGINES[path.engine].wire is None or not path.served or path.tls == "on":
             raise UsageError(
                 f"cannot record {planned.name}: a tape holds {IN_WORDS}, without TLS",
                 "engine=postgresql deployment=server",
@@ -72,13 +73,15 @@ def record(
     phase_cache = PhaseCache(work / "params")
     instances = EngineInstances(work, phase_cache, lambda _secret: None)
     key = key_of(plan.paths[0].path)
+    wire = ENGINES[plan.paths[0].path.engine].wire
+    assert wire is not None  # by `check`
     try:
         note(f"starting and loading {plan.paths[0].path.engine}")
         instance = instances.bring_up(plan.paths, plan.workloads, key)
         if isinstance(instance, External):
             raise UsageError("--experiment records only Rowpath's own servers", f"unset {instance.given_by}")
         options = instance.options(plan.paths[0].path)
-        with _proxy(plan.paths[0].path.engine, options, work) as (proxy, overrides):
+        with _proxy(wire, options, work) as (proxy, overrides):
             found = []
             for planned in plan.paths:
                 note(f"recording {planned.name}")
@@ -101,15 +104,14 @@ def record(
 
 
 @contextlib.contextmanager
-def _proxy(engine: str, options: dict[str, Any], work: Path) -> Iterator[tuple[RecordingProxy, dict[str, Any]]]:
+def _proxy(wire: Wire, options: dict[str, Any], work: Path) -> Iterator[tuple[RecordingProxy, dict[str, Any]]]:
     """A recording proxy in front of the server, and what `open` gets so that a runner goes through it."""
     folder = private_directories.socket_home(work / "proxy", None)
-    name = f".s.PGSQL.{options['port']}" if PROTOCOLS[engine] == "postgresql" else "socket"
-    proxy = RecordingProxy(engine, ("127.0.0.1", int(options["port"])), unix=folder / name)
+    socket = wire.socket(folder, int(options["port"]))
+    proxy = RecordingProxy(wire.protocol, ("127.0.0.1", int(options["port"])), unix=socket)
     proxy.start()
     try:
-        sockets = {"socket_dir": str(folder)} if PROTOCOLS[engine] == "postgresql" else {"socket": str(folder / name)}
-        yield proxy, {"port": proxy.port, **sockets}
+        yield proxy, {"port": proxy.port, **wire.socket_options(socket)}
     finally:
         proxy.stop()
         shutil.rmtree(folder, ignore_errors=True)
@@ -160,7 +162,7 @@ def _phase(worker: Worker, planned: PlannedPath, prepared: PreparedWorkload, wor
 
 def _header(plan: Plan, proxy: RecordingProxy, paths: tuple[RecordedPath, ...]) -> Header:
     return Header(
-        engine=plan.paths[0].path.engine,  # type: ignore[arg-type]
+        engine=plan.paths[0].path.engine,
         rowpath=__version__,
         recorded=datetime.now(UTC).isoformat(timespec="seconds"),
         server=proxy.server,

@@ -16,12 +16,9 @@ from rowpath.toml_file import decode_file
 
 
 def drivers() -> Iterator[tuple[Adapter, str]]:
-    """Every adapter that has a driver, with each version of it: what only reads files or does nothing has none."""
+    """Every adapter that has a driver, with each version of it."""
     for adapter in every_adapter():
-        own = {"requirement", "jars", "libraries", "libpq"} & set(adapter.build)
-        if "command" in adapter.build or adapter.build.get("jars") == {}:
-            continue
-        if own or set(adapter.engines).isdisjoint(("null", "file")):
+        if not adapter.no_driver and "command" not in adapter.build:
             for version in adapter.versions:
                 yield adapter, version
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from rowpath.model.base import Frozen
 
 
@@ -23,14 +25,29 @@ class Snippets(Frozen, frozen=True):
     file: str = ""  # empty: `fastest-NAME` + suffix
     run: str = ""  # a line for a shell
     run_bare: str = ""  # where the driver needs nothing; empty: as `run`
+    binary_parameters: bool = False  # whether its templates write binary values as parameters, not into the SQL
     drivers: dict[str, SnippetDriver] = {}
+
+
+Sampler = Literal["perf", "perf-frame-pointers", "async-profiler", "py-spy"]
+
+
+class CallStacks(Frozen, frozen=True):
+    """How `explain` samples a runner's call stacks, and which parts of the time it names in them."""
+
+    sampler: Sampler = "perf"  # `perf` finds callers by unwinding tables
+    runtime: str = ""  # the part that the program's own file is; empty: our loop and adapter
+    libraries: tuple[str, ...] = ()  # how the names of the runtime's shared libraries begin; `folder/`: all of those
+    compiled: str = ""  # the part that is code without a file, compiled while the program runs; empty: unknown
+    symbols: Literal["", "import-path", "crate"] = ""  # drivers are linked into the program: their names are in symbols
+    names: Literal["", "v8-log"] = ""  # functions without a symbol: V8 writes their names when it is started again
 
 
 class Language(Frozen, frozen=True):
     """A language: its words, what planning assumes of its runner, how that is built. Defaults: of an unknown one."""
 
     name: str
-    title: str = ""
+    title: str = ""  # empty: the name with a capital letter
     source_suffix: str = ""
     source_by_class: bool = False  # a source is called by its class: `MyDriver.java`
     comment_marks: tuple[str, ...] = ()  # lines that begin with one are no code; only of suffixes that are not known
@@ -50,6 +67,9 @@ class Language(Frozen, frozen=True):
     toolchain: str = ""  # empty: `toolchain.py` of the folder; else a module of `runners/toolchains`; `command`
     build: tuple[str, ...] = ()  # toolchain `command`: run in the folder before the first runner starts
     run: tuple[str, ...] = ()  # toolchain `command`: {folder}, {source} and {driver} are filled in
+    ipv6_brackets: bool = False  # its drivers expect an IPv6 address in brackets
+    baseline: bool = False  # the verdict compares other languages with it
+    explain: CallStacks = CallStacks()
     snippets: Snippets = Snippets()
     folder: str = ""  # of the manifest
 

@@ -60,6 +60,7 @@ class Adapter(Frozen, frozen=True):
     language: str = ""
     serves: tuple[str, ...] = ()  # patterns of `workload.phase`: what a program written for it can do; empty: all
     opens_read_only: bool = False  # an embedded engine's file, truly, when `open` has `read_only`
+    no_driver: bool = False  # our own code, or a driver of the user's: nothing to list facts of
     floor: bool = False  # takes the bytes and parses nothing: a reference, never ranked, nothing to verify
     folder: str = ""  # of the manifest, to which `source` is relative
 
@@ -121,7 +122,13 @@ def languages() -> tuple[str, ...]:
 def language(name: str) -> Language:
     """A language's header; one with defaults for a language that only runners of the user's have."""
     header = load_manifest(name).language if name in languages() else name
-    return header if isinstance(header, Language) else Language(name, name)
+    return header if isinstance(header, Language) else Language(name, name.capitalize())
+
+
+def headers() -> list[Language]:
+    """The headers of every language."""
+    every = (manifest.language for manifest in (_ours() | _external_languages).values())
+    return [header for header in every if isinstance(header, Language)]
 
 
 def most_clients(adapter: Adapter) -> int:
@@ -295,7 +302,7 @@ def read_manifest(file: Path) -> Manifest:
     folder = str(file.absolute().parent)
     header = manifest.language
     if isinstance(header, Language):
-        header = msgspec.structs.replace(header, folder=folder)
+        header = msgspec.structs.replace(header, title=header.title or header.name.capitalize(), folder=folder)
     named = {"language": manifest.language_name, "folder": folder}
     adapters = tuple(msgspec.structs.replace(one, **named) for one in manifest.adapter)
     return msgspec.structs.replace(manifest, language=header, adapter=adapters)

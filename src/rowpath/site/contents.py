@@ -149,6 +149,11 @@ class Site:
         return sorted({path.driver_key for _run, path in self.paths})
 
     @cached_property
+    def languages(self) -> dict[str, str]:
+        """Every language by its name, as people write it."""
+        return {path.language: path.language_as_written for _run, path in self.paths}
+
+    @cached_property
     def experiments(self) -> list[str]:
         """Every experiment's name."""
         return sorted({run.experiment for run in self.runs})
@@ -171,7 +176,7 @@ class Site:
 
     def driver_link(self, driver: tuple[str, str]) -> Link:
         """A driver's page."""
-        return Link(f"{driver[1]} ({language(driver[0])})", self.page_of("drivers", "/".join(driver)))
+        return Link(f"{driver[1]} ({self.languages[driver[0]]})", self.page_of("drivers", "/".join(driver)))
 
     def picture(self, standing: Standing, bars: Sequence[Bar]) -> Picture:
         """These bars of a ranking on one axis."""
@@ -205,7 +210,7 @@ class Site:
             name=fmt.clean(own.name),
             driver=self.driver_link(path.driver_key) if known else Link(path.driver, ""),
             engine=path.engine,
-            language=language(path.language),
+            language=path.language_as_written,
             figure=fmt.duration(own.cost_ns),
             ratio=fmt.ratio(own.ratio),
             interval="" if fastest else fmt.interval(own.ratio_low, own.ratio_high),
@@ -277,12 +282,6 @@ class Site:
 
 
 _TIES = {(False, False): "", (False, True): "first", (True, True): "middle", (True, False): "last"}
-LANGUAGES = {"c": "C", "java": "Java", "python": "Python", "csharp": "C#", "go": "Go"}
-
-
-def language(name: str) -> str:
-    """A language as people write it."""
-    return LANGUAGES.get(name, name.capitalize())
 
 
 def chart_key(history: History) -> str:

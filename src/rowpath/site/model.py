@@ -38,6 +38,7 @@ class SitePath(WithCoordinates, Frozen, frozen=True):
     engine_version: str
     runtime: str
     own_build: bool  # the driver is a file, not a release
+    language_as_written: str = ""
 
     @override
     def get(self, key: str) -> str:

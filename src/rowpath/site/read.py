@@ -170,6 +170,7 @@ def _path(path: PathRecord, details: PathDetails) -> SitePath:
         engine_version=_without_places(details.versions.get("engine", "")) or path.engine_version,
         runtime=_without_places(details.versions.get("runtime", "")),
         own_build=bool(path.driver_digest),
+        language_as_written=path.language_as_written,
     )
 
 

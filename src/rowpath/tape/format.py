@@ -12,7 +12,6 @@ import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -29,7 +28,7 @@ HEAD = struct.Struct("<BBBBIIII")
 END, CONNECT, ASK, AGAIN = range(4)
 SMALL_BYTES = 64  # up to here a reply is as short as what would refer to it
 DIGEST_BYTES = 32
-PROTOCOLS = {"postgresql": "postgresql", "mariadb": "mysql", "mysql": "mysql", "derby": "drda"}  # engine → protocol
+PROTOCOLS = ("postgresql", "mysql", "drda")  # records begin with the first letter of theirs
 IN_WORDS = "PostgreSQL's protocol, MySQL's and Derby's DRDA"
 
 
@@ -43,7 +42,7 @@ class RecordedPath(msgspec.Struct, frozen=True):
 class Header(msgspec.Struct, frozen=True):
     """What a tape says of itself."""
 
-    engine: Literal["postgresql", "mariadb", "mysql", "derby"]
+    engine: str
     rowpath: str
     recorded: str  # ISO 8601, UTC
     server: str = ""  # its version, in its own words
@@ -54,11 +53,6 @@ class Header(msgspec.Struct, frozen=True):
     workloads: dict[str, Workload] = {}
     paths: tuple[RecordedPath, ...] = ()
 
-    @property
-    def protocol(self) -> str:
-        """`postgresql`, `mysql` or `drda`."""
-        return PROTOCOLS[self.engine]
-
 
 @dataclass(frozen=True)
 class Tape:
@@ -67,6 +61,11 @@ class Tape:
     file: Path
     header: Header
     content: bytes
+
+    @property
+    def protocol(self) -> str:
+        """That of its records: one of `PROTOCOLS`; empty: of none of them."""
+        return next((each for each in PROTOCOLS if self.content.startswith(each[:1].encode())), "")
 
 
 class Records:
@@ -151,10 +150,10 @@ def parsed(file: Path, content: bytes) -> Tape:
         header = msgspec.json.decode(content[4 : 4 + size], type=Header)
     except (msgspec.MsgspecError, ValueError, RecursionError, RowpathError) as error:
         raise damaged(file, f"its header is invalid: {error}") from error
-    records = content[4 + size :]
-    if records[:1] != header.protocol[:1].encode():
-        raise damaged(file, "its header and its records name different protocols")
-    return Tape(file, header, records)
+    tape = Tape(file, header, content[4 + size :])
+    if not tape.protocol:
+        raise damaged(file, "its records are of no known protocol")
+    return tape
 
 
 def damaged(file: Path, why: str) -> UsageError:

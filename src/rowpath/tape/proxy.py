@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.tape import drda, mysql, postgresql
-from rowpath.tape.format import MOST_BYTES, PROTOCOLS, Records
+from rowpath.tape.format import MOST_BYTES, Records
 from rowpath.tape.refusal import Refused
 from rowpath.tape.scrub import Scrub
 
@@ -28,11 +28,13 @@ KINDS: dict[str, type[Conversation]] = {
 class RecordingProxy:
     """One recording. `port` on 127.0.0.1, and a unix socket where one was named."""
 
-    def __init__(self, engine: str, to: tuple[str, int] | Path, scrub: bool = False, unix: Path | None = None) -> None:
-        self.records = Records(PROTOCOLS[engine])
+    def __init__(
+        self, protocol: str, to: tuple[str, int] | Path, scrub: bool = False, unix: Path | None = None
+    ) -> None:
+        self.records = Records(protocol)
         self.server = ""
         self.port = 0
-        self._kind = KINDS[PROTOCOLS[engine]]
+        self._kind = KINDS[protocol]
         self._to, self._unix = to, unix
         self._scrub = Scrub() if scrub else None
         self._refused = ""

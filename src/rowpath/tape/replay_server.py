@@ -22,9 +22,6 @@ from rowpath.tape.format import Tape, damaged
 READY = re.compile(r"ready tcp=(\d+) requests=(\d+) ambiguous=(\d+)")
 ENDED = re.compile(r"answered=(\d+) refused=(\d+)")
 READY_TIMEOUT_S = 60.0  # of reading and indexing a tape of some gigabytes
-# What a server of that protocol hands to the kernel at once: PostgreSQL's send buffer, MariaDB's net_buffer_length,
-# 0: a whole reply, as Derby does.
-CHUNK_BYTES = {"postgresql": 8192, "mysql": 16384, "drda": 0}
 
 
 @dataclass(frozen=True)
@@ -45,14 +42,11 @@ class ReplayServer:
         self._errors: IO[bytes] | None = None
         self.port = self.requests = self.ambiguous = 0
 
-    def start(
-        self, *, port: int = 0, unix: Path | None = None, cpus: Iterable[int] = (), at_line_rate: bool = False
-    ) -> None:
+    def start(self, *, port: int = 0, unix: Path | None = None, cpus: Iterable[int] = (), chunk_bytes: int = 0) -> None:
         """Start it and wait until it serves; UsageError for a tape that is damaged.
 
-        It sends in pieces as large as a real server's, or, `at_line_rate`, whatever the kernel takes.
+        It sends in pieces of `chunk_bytes`; 0: whatever the kernel takes.
         """
-        chunk_bytes = 0 if at_line_rate else CHUNK_BYTES[self._tape.header.protocol]
         options = ["--tcp", str(port), "--chunk-bytes", str(chunk_bytes)]
         self._launch(options + (["--unix", str(unix)] if unix else []), cpus)
 

@@ -6,7 +6,7 @@ import functools
 import itertools
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
@@ -20,23 +20,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Range = tuple[int, int]
-# What a segment of a file is counted in; every other engine takes keys.
-SEGMENTED = {"file": "bytes", "parquet": "records", "arrow": "records", "spl": "records"}
 
 
 def parameters(
-    workload: Workload, phase: Phase, path: AccessPath, directory: Path | None
+    workload: Workload,
+    phase: Phase,
+    path: AccessPath,
+    directory: Path | None,
+    counted: Literal["", "bytes", "records"] = "",
 ) -> tuple[tuple[Column, ...], list[Range]]:
     """The columns of a union phase's two placeholders and one range for each client of the path.
 
-    `directory` holds TABLE.tbl of an engine whose segments are counted in bytes. Errors: UsageError
-    for more clients than rows.
+    `counted`: in what the engine counts segments of a table; empty: it takes keys. `directory` holds TABLE.tbl of one
+    that counts bytes. Errors: UsageError for more clients than rows.
     """
     asked = phase.parameters
     assert asked is not None
     table = workload.tables[generators.parameter_table(workload, phase)]
     n = path.clients
-    counted = SEGMENTED.get(path.engine)
     if counted:
         number = Column("segment", "integer", bits=64)
         columns = (msgspec.structs.replace(number, name="begin"), msgspec.structs.replace(number, name="end"))

@@ -19,7 +19,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameters import KeyedQuery, given_by_options, keyed
-from rowpath.probe.snippets import c_text, java_text, python_text, snippet
+from rowpath.probe.snippets import c_text, json_text, python_text, snippet
 from rowpath.probe.target import Target, read_target
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter
@@ -270,7 +270,7 @@ def test_texts_survive_as_literals_of_each_language(folder: Path) -> None:
     assert eval(python_text(text)) == text
     assert eval(python_text("x\ny")) == "x\ny"
     assert c_text('a"\n?') == '"a\\"\\n"\n    "\\?"'
-    assert java_text('a"\nä') == '"a\\"\\nä"'
+    assert json_text('a"\nä') == '"a\\"\\nä"'
     (folder / "t.c").write_text(f"#include <stdio.h>\nint main(void) {{ fputs({c_text(text)}, stdout); return 0; }}\n")
     run(["cc", "-Werror", "t.c", "-o", "t"], folder, "")
     assert run(["./t"], folder, "") == text

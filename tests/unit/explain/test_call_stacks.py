@@ -11,9 +11,12 @@ from rowpath.errors import EnvironmentMissing
 from rowpath.explain import async_profiler, py_spy
 from rowpath.explain.call_stacks import TABLES, parsed, recording, short
 from rowpath.explain.node_names import NodeNames
-from rowpath.explain.parts import COMPILED, KERNEL, LOOP
+from rowpath.explain.parts import KERNEL, LOOP
 from rowpath.explain.system_calls import INSIDE
 from rowpath.model.stacks import Frame, SideStacks
+from rowpath.runners.manifest import language
+
+JAVASCRIPT, JAVA = "JavaScript (compiled)", "Java code (compiled)"
 
 PERF = """\
   4242/4242 
@@ -54,7 +57,7 @@ def test_stacks_of_perf() -> None:
         Frame("tcp_ack", KERNEL),
     )
     assert found[4243] == Counter({(Frame("PortalRun", "postgres"),): 1})
-    compiled = Frame(f"({COMPILED['node']})", COMPILED["node"])
+    compiled = Frame(f"({JAVASCRIPT})", JAVASCRIPT)
     assert found[4244] == Counter({(Frame("Builtins_JSEntry", "Node"), compiled): 1})
 
 
@@ -75,7 +78,7 @@ def test_names_of_compiled_javascript() -> None:
     assert names(1) == ""
     ((stack, _count),) = parsed(PERF.splitlines(), {4244: "node"}, names)[4244].items()
     assert [frame.name for frame in stack[1:]] == ["(anonymous) (node:net:12)", "inner (pg/lib/client.js:542)"]
-    assert {frame.part for frame in stack[1:]} == {COMPILED["node"]}
+    assert {frame.part for frame in stack[1:]} == {JAVASCRIPT}
 
 
 COLLAPSED = """\
@@ -87,26 +90,25 @@ java/net/Socket.write_[j];libc.so.6`__GI_write 3
 
 
 def test_stacks_of_async_profiler() -> None:
-    java = COMPILED["java"]
-    assert async_profiler.stacks(COLLAPSED.splitlines(), ["C2 Compiler"]) == {
+    assert async_profiler.stacks(COLLAPSED.splitlines(), ["C2 Compiler"], language("java")) == {
         (
-            Frame("rowpath.Main.main", java),
-            Frame("org.postgresql.core.PGStream.flush", java),
+            Frame("rowpath.Main.main", JAVA),
+            Frame("org.postgresql.core.PGStream.flush", JAVA),
             Frame("__send", "C library"),
             Frame("do_syscall_64", KERNEL),
         ): 5,
         (
-            Frame("rowpath.Main.main", java),
-            Frame("a.B$$Lambda.run", java),
+            Frame("rowpath.Main.main", JAVA),
+            Frame("a.B$$Lambda.run", JAVA),
             Frame("os::javaTimeMillis", "Java runtime"),
         ): 2,
-        (Frame("java.net.Socket.write", java), Frame("__GI_write", "C library")): 3,
+        (Frame("java.net.Socket.write", JAVA), Frame("__GI_write", "C library")): 3,
     }
 
 
 def test_stacks_of_a_jvm_that_may_not_see_the_kernel() -> None:
     (line,) = COLLAPSED.splitlines()[-1:]
-    ((stack, count),) = async_profiler.stacks([line], []).items()
+    ((stack, count),) = async_profiler.stacks([line], [], language("java")).items()
     assert count == 3
     assert stack[1:] == (Frame("__GI_write", "C library"), INSIDE)
 
@@ -122,7 +124,7 @@ loop (/x/core/loop.py:4);poll (/usr/lib/libc.so.6) 70
 def test_stacks_of_py_spy() -> None:
     python = "Python interpreter"
     loop = Frame("loop (loop.py:4)", python)
-    assert py_spy.stacks(PY_SPY.splitlines()) == {
+    assert py_spy.stacks(PY_SPY.splitlines(), python) == {
         (Frame("[libc.so.6]", "C library"), loop, Frame("execute (psycopg/cursor.py:97)", python)): 9,
         (loop, Frame("f", "psycopg_c"), Frame("stmt", "psycopg_c")): 2,
         (loop, Frame("stmt_step", python)): 4,

@@ -10,7 +10,8 @@ import pytest
 from rowpath import engines
 from rowpath.cli import doctor
 from rowpath.cli import list as listing
-from rowpath.engines import ENGINES
+from rowpath.engines import ENGINES, taped
+from rowpath.engines.base import Wire
 from rowpath.errors import UsageError
 from rowpath.model.workload import Phase
 from rowpath.probe.candidates import Wanted, candidates
@@ -18,6 +19,7 @@ from rowpath.probe.command import limited
 from rowpath.probe.query_check import check_query
 from rowpath.probe.target import read_target
 from rowpath.runners import manifest
+from rowpath.tape.format import Header, Records, Tape
 from tests import fakes
 
 
@@ -61,6 +63,24 @@ def test_a_url_can_name_it_and_a_probe_has_paths_to_it(toy: Path, tmp_path: Path
     assert [planned.adapter.driver for planned in found.paths] == ["fake-honest"]
     check_query("SELECT 1", "toy")
     assert limited("SELECT 1", "toy", 5).endswith("LIMIT 5")
+
+
+def test_a_tape_holds_it_where_it_names_the_protocol(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = ENGINES["toy"]
+    tape = Tape(Path("a.tape"), Header("toy", "1", "now"), Records("mysql").content())
+    with pytest.raises(UsageError, match="its header names toy, its records follow another protocol"):
+        taped.put_in(tape)
+    wire = Wire("mysql", socket_name="toy.{port}", socket_folder=True)
+    monkeypatch.setattr(engine, "wire", wire, raising=False)
+    assert taped.wire_of(engine, tape) == wire
+    socket = wire.socket(Path("/run/x"), 5)
+    assert socket == wire.named_socket("/run/x", 5) == Path("/run/x/toy.5")
+    assert wire.socket_options(socket) == {"socket_dir": "/run/x"}
+
+
+def test_a_tape_of_no_engine_is_refused() -> None:
+    with pytest.raises(UsageError, match="its header names toy"):
+        taped.put_in(Tape(Path("a.tape"), Header("toy", "1", "now"), Records("mysql").content()))
 
 
 def test_its_name_is_taken_once(toy: Path) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import importlib.util
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +14,10 @@ import pytest
 from rowpath.cli import doctor
 from rowpath.cli import list as listing
 from rowpath.errors import UsageError
+from rowpath.explain import flames, py_spy
+from rowpath.explain.parts import LOOP, UNKNOWN, part_of
+from rowpath.explain.profile import counted
+from rowpath.journal.records import PathRecord
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
@@ -22,7 +28,10 @@ from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.snippets import snippet
 from rowpath.probe.target import Target
 from rowpath.runners import driver_facts, manifest
+from rowpath.site.contents import Site
+from rowpath.site.read import examine_all
 from tests import fakes
+from tests.unit import journal_factory, site_factory
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "capabilities.py"
 
@@ -55,6 +64,9 @@ def test_ours_are_the_folders_with_a_header() -> None:
 def test_an_unknown_language_has_defaults() -> None:
     header = manifest.language("zig")
     assert (header.name, header.warm_least_s, header.shortest_operation_ns) == ("zig", (0.2, 0.1), 0)
+    assert header.title == "Zig"
+    assert part_of("f", "/cache/zig-driver", "zig") == LOOP
+    assert part_of("f", "[JIT] tid 1", "zig") == UNKNOWN
 
 
 def test_it_is_listed(toy: manifest.Adapter, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,6 +110,46 @@ def test_a_probe_tries_it_and_shows_its_program() -> None:
     assert made is not None
     assert (made.language, made.file, made.run) == ("toy", "fastest-toy.toy", "toy fastest-toy.toy --with sqlite")
     assert made.text == f'open "{target.path}" and show `SELECT 1`\n'
+
+
+PERF = """\
+   4242     7f12ab execute (/opt/toy/bin/toy)
+   4242     7f12ac grow (/opt/toy/lib/libtoy-2.so)
+   4242     7f12ad [unknown] (/tmp/perf-4242.map)
+   4242     7f12ae PQgetvalue (/usr/lib/libpq.so.5.18)
+"""
+
+
+@pytest.mark.usefixtures("toy")
+def test_explain_names_its_parts_of_the_time() -> None:
+    found = counted(PERF.splitlines(), {4242: "toy"})
+    assert found == {4242: Counter({"Toy interpreter": 2, "Toy code (compiled)": 1, "libpq": 1})}
+
+
+def test_explain_samples_its_call_stacks_by_what_its_header_names(toy: manifest.Adapter) -> None:
+    path = AccessPath.of({"language": toy.language})
+    worker: Any = SimpleNamespace(planned=SimpleNamespace(path=path))
+    assert flames._sampler(worker, "client", 0) == py_spy.HOW
+    assert flames._sampler(worker, "server", 0) == flames.HOW["perf"]
+
+
+def test_the_site_calls_a_language_as_its_runs_do(tmp_path: Path) -> None:
+    records = site_factory.records(site_factory.MadeRun("2026-01-15"))
+    for each in records:
+        if each["record"] == "path" and each["coordinates"]["language"] == "python":
+            each["language_title"] = "Toy"
+    (found,) = examine_all([journal_factory.write(tmp_path, records)], None)
+    assert found.run is not None
+    site = Site([found.run])
+    assert site.languages == {"c": "C", "java": "Java", "python": "Toy"}
+    links = [site.driver_link(driver).text for driver in site.drivers if driver[0] == "python"]
+    assert links == ["psycopg (Toy)", "sqlite3 (Toy)"]
+
+
+def test_records_without_a_title_have_the_one_of_their_time() -> None:
+    known = [PathRecord("p", "a path", {"language": each}) for each in ("c", "csharp", "go", "node")]
+    assert [record.language_as_written for record in known] == ["C", "C#", "Go", "Node"]
+    assert [record.in_baseline for record in known] == [True, False, False, False]
 
 
 @pytest.mark.usefixtures("toy")

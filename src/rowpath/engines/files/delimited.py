@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from typing_extensions import override
 
@@ -25,6 +25,7 @@ class FileEngine(Engine):
 
     deployments = ("file",)
     durabilities = ("none",)
+    segments: Literal["", "bytes", "records"] = "records"
 
 
 class DelimitedText(FileEngine):
@@ -32,6 +33,8 @@ class DelimitedText(FileEngine):
 
     name = "file"
     order = 70
+    segments = "bytes"
+    counts_payload = True
     loading = LoadingCost(0, 1.0, 500e6)
     probe = ProbeFacts(
         url_options=("delimiter",), files={".tbl": DELIMITER, ".csv": ","}, table_suffix="tbl", syntax=None

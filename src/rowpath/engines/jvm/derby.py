@@ -8,7 +8,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from rowpath.engines import backup
-from rowpath.engines.base import Instance, LoadingCost, Place
+from rowpath.engines.base import Instance, LoadingCost, Place, Wire
 from rowpath.engines.jvm import derby_legacy
 from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, ServerCommand, jvm_command
 from rowpath.engines.jvm.engine import JvmEngine
@@ -56,6 +56,7 @@ class Derby(JvmEngine):
     server_url = "jdbc:derby://{host}:{port}/{database}"
     downloads = derby_legacy.DOWNLOADS
     loading = LoadingCost(10e6, 2.0, 8e6)
+    wire = Wire("drda", needs_password=True)
     probe = ProbeFacts(
         schemes=("derby",),
         port=1527,

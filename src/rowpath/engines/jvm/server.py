@@ -22,7 +22,6 @@ from rowpath.errors import TimedOut
 from rowpath.machine import private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.runners.manifest import language
 
 PING_TIMEOUT_S = 20.0
 HANG_UP_S = 0.2
@@ -39,7 +38,7 @@ class JvmServer(PrivateServer):
     def __init__(self, engine: JvmDialect, durability: str, place: Place) -> None:
         super().__init__(f"{engine.title}'s server", durability, place)
         self.version = engine.version()
-        self.helper_threads = language("java").helper_threads
+        self.helper_threads = _helper_threads()
         self._engine = engine
         self._login = {"user": engine.user, "password": secrets.token_urlsafe(24)}
 
@@ -180,6 +179,12 @@ class JvmServer(PrivateServer):
             greeting = b""
         # One that hangs up answers too, unless it does so because it is dying.
         return bool(greeting) or (self._process is not None and not processes.wait(self._process, HANG_UP_S))
+
+
+def _helper_threads() -> tuple[str, ...]:
+    from rowpath.runners.toolchains import java
+
+    return java.helper_threads()
 
 
 def _jvm_options() -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
-from rowpath.engines.base import LoadingCost
+from rowpath.engines.base import LoadingCost, Wire
 from rowpath.engines.mariadb import backup, client_login
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.settings import TLS_SUFFIX, Flavour
@@ -93,6 +93,7 @@ class MariadbDialect(BackupWays):
     flavour: Flavour = "mariadb"
     title = "MariaDB"
     listens = True
+    wire = Wire("mysql", chunk_bytes=16384, socket_name="socket", password_variable="MYSQL_PWD")  # net_buffer_length
     deployments: tuple[str, ...] = ("server", "embedded")
     storages: tuple[str, ...] = ("innodb", "myisam", "aria")
     ways: tuple[str, ...] = (backup.DUMP, backup.PHYSICAL)

@@ -12,7 +12,7 @@ from typing_extensions import override
 
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
-from rowpath.engines.base import LoadingCost, Place
+from rowpath.engines.base import LoadingCost, Place, Wire
 from rowpath.engines.postgresql import client_login
 from rowpath.engines.postgresql.client_login import PORT
 from rowpath.engines.postgresql.server import BACKUP_PROGRAMS, PostgresqlServer
@@ -71,6 +71,14 @@ class Postgresql(BackupWays):
     integers = {16: "smallint", 32: "integer", 64: "bigint"}
     slow_query = "SELECT count(*) FROM generate_series(1, 1000000) AS a CROSS JOIN generate_series(1, 1000000) AS b"
     loading = LoadingCost(50e6, 3.5, 40e6)
+    wire = Wire(
+        "postgresql",
+        chunk_bytes=8192,  # its send buffer
+        socket_name=".s.PGSQL.{port}",
+        socket_folder=True,
+        url_query="sslmode=disable",
+        password_variable="PGPASSWORD",
+    )
     probe = probing.ProbeFacts(
         schemes=("postgresql", "postgres"),
         port=PORT,

@@ -84,6 +84,7 @@ class Sqlite(backups.BackupWays):
         ),
         syntax=Syntax(brackets=True),
         row_limit="LIMIT {rows}",
+        text_parameters=True,
         described_by_rows=True,
         unbound_is_null=True,
         session_statements=lambda _version, _timeout_ms: ("PRAGMA query_only = ON",),

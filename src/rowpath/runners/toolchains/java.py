@@ -18,9 +18,10 @@ from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners.driver_package import Facts
-from rowpath.runners.manifest import Adapter, Command, source_file
+from rowpath.runners.manifest import Adapter, Command, language, source_file
 from rowpath.runners.toolchains import compiling, driver_versions, jvm, maven_facts
 
+NAME = "java"  # the language of what runs in a JVM that no runner is in
 OLDEST = 17
 LEFTOVER_AGE_S = 24 * 3600
 INSTALL = "apt-get install openjdk-17-jdk-headless maven"
@@ -45,7 +46,7 @@ JVM_OPTIONS = (
     "-Duser.country=US",
     "-Dfile.encoding=UTF-8",
 )
-_sources = functools.partial(compiling.sources_of, "java")
+_sources = functools.partial(compiling.sources_of, NAME)
 # What is compiled together: name, sources, class path.
 _Unit = tuple[str, list[Path], list[Path]]
 # Java cannot move its stdout aside itself: replies go to descriptor 3, whatever else writes to 1 lands on stderr.
@@ -53,6 +54,11 @@ _Unit = tuple[str, list[Path], list[Path]]
 SHELL = 'unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; exec 3>&1 1>&2; exec "$@"'
 
 fetch = maven.fetch
+
+
+def helper_threads() -> tuple[str, ...]:
+    """How names of a JVM's own threads begin that work beside the program."""
+    return language(NAME).helper_threads
 
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
