@@ -60,7 +60,7 @@ def _aggregates(evidence: Evidence, workload: str, phase: str) -> list[str]:
     defined = evidence.journal.run.phase(workload, phase)
     if defined is None:
         return []
-    aggregates = (each for each in evidence.journal.run.workloads[workload].phases if each.truth == "aggregate")
+    aggregates = (each for each in evidence.journal.run.workloads[workload].phases if each.expected == "aggregate")
     return [each.name for each in aggregates if each.table == defined.table and each.parameters is None]
 
 

@@ -221,7 +221,7 @@ class SetPhase:
         if work.after is None or measured.reply.failed:
             return
         worker.prepare(work.after)
-        expected = self._work(worker).truth.after_digest(self.phase, measured.reply.operations)
+        expected = self._work(worker).expected.after_digest(self.phase, measured.reply.operations)
         reply = worker.verify(work.after, 0, 1)
         self._write(worker, verify_record(reply, expected))
 
@@ -235,7 +235,7 @@ class SetPhase:
         touch_ok: bool | None = None
         if not reply.failed and not self.phase.writes and not worker.planned.adapter.floor:
             spans = [] if self.phase.union else [(client.first, client.operations) for client in reply.clients]
-            touches = self._work(worker).truth.touches(self.phase)
+            touches = self._work(worker).expected.touches(self.phase)
             expected = touches.expected_of(spans or [(reply.first, reply.operations)])
         if expected is not None:
             touch_ok = int(reply.touch, 16) in expected

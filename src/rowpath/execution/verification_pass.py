@@ -119,14 +119,14 @@ class VerificationPass:
             worker.reset(work)
         worker.prepare(work)
         settling, operations = self._how_many(work)
-        known = work.phase.kind != "null" and work.phase.truth != "none"
+        known = work.phase.kind != "null" and work.phase.expected != "none"
         if known and not work.phase.writes and not self._planned.adapter.floor:
             count = min(work.parameter_count or 1, VERIFIED_OPERATIONS)
             if not self._verified(prepared_workload, work, work, count):
                 return False
         single_calls = self._settle(work, settling)
         observed = self._observe(work, settling, operations, single_calls)
-        payload = prepared_workload.truth.payload_bytes(work.phase, 0, operations)
+        payload = prepared_workload.expected.payload_bytes(work.phase, 0, operations)
         counted = CountedRecord(
             operations=observed.reply.operations,
             payload_bytes=payload,
@@ -144,7 +144,7 @@ class VerificationPass:
         if work.after is None:
             return True
         worker.prepare(work.after)
-        expected = prepared_workload.truth.after_digest(work.phase, settling + operations)
+        expected = prepared_workload.expected.after_digest(work.phase, settling + operations)
         return self._verified(prepared_workload, work, work.after, 1, expected)
 
     def _observe(self, work: PreparedPhase, settling: int, operations: int, single_calls: int | None) -> Observation:
@@ -252,13 +252,13 @@ class VerificationPass:
         union = work.phase.union
         if expected is None:  # the parts of one retrieval are together the whole table
             times = 1 if union else count
-            expected = prepared_workload.truth.verify_digest(work.phase, 0, times, VERIFIED_ROWS)
-            total = prepared_workload.truth.rows(work.phase, 0, times) or 0
+            expected = prepared_workload.expected.verify_digest(work.phase, 0, times, VERIFIED_ROWS)
+            total = prepared_workload.expected.rows(work.phase, 0, times) or 0
             if reply.digest != expected and reply.rows == total > VERIFIED_ROWS:  # another order is no other result
                 reply = self._worker.verify(select, 0, count, max_rows=total)
-                expected = prepared_workload.truth.verify_digest(work.phase, 0, times, total)
+                expected = prepared_workload.expected.verify_digest(work.phase, 0, times, total)
         # Beyond the rows of the digest too: parts that leave some out may begin with the right ones.
-        whole = prepared_workload.truth.rows(work.phase, 0, 1) if union else None
+        whole = prepared_workload.expected.rows(work.phase, 0, 1) if union else None
         verified = verify_record(reply, expected)
         verified.ok, verified.expected_rows = reply.digest == expected and whole in (None, reply.rows), whole
         self._context.write(verified, -1, self._planned, work.name)
@@ -313,7 +313,7 @@ def _problem(planned: PlannedPath, work: PreparedPhase, observed: Observation, p
 
 
 def _shape(prepared_workload: PreparedWorkload, work: PreparedPhase) -> OperationShape | None:
-    return OperationShape(*prepared_workload.truth.shape(work.phase)) if work.phase.kind == "query" else None
+    return OperationShape(*prepared_workload.expected.shape(work.phase)) if work.phase.kind == "query" else None
 
 
 def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, received: int | None = None) -> str:

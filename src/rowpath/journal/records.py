@@ -16,7 +16,7 @@ from rowpath.model.probe import DigestGroup, ParameterTypes, Snippet, TriedPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.text import printable
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 UNNAMED = Experiment(1, "", "", (), ())

@@ -169,7 +169,7 @@ def _operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     if phase.kind == "connect":
         return plan.slowness * rough.CONNECT_S
     table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
-    if phase.truth == "aggregate":
+    if phase.expected == "aggregate":
         return plan.slowness * rough.SUMMED_S * (phase.range_rows or (table.rows if table else 0))
     rows = _rows_read(plan, name)
     if planned.path.get("fetch") == "columnar":
@@ -181,7 +181,7 @@ def _operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
 def _rows_read(plan: Plan, name: str) -> int:
     phase = plan.phase(name)
     table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
-    return table.rows if table and phase.truth == "whole-table" else phase.rows_per_operation
+    return table.rows if table and phase.expected == "whole-table" else phase.rows_per_operation
 
 
 def _fetches(plan: Plan, planned: PlannedPath, name: str) -> float:

@@ -147,8 +147,8 @@ def _phase(worker: Worker, planned: PlannedPath, prepared: PreparedWorkload, wor
         if reply.failure:
             raise RunnerFailure(reply.failure.kind, reply.failure.text, reply.failure.code)
     verified = worker.verify(work, 0, count, max_rows=VERIFIED_ROWS).digest
-    expected = prepared.truth.verify_digest(work.phase, 0, count, VERIFIED_ROWS)
-    known = work.phase.truth != "none" and not planned.adapter.floor
+    expected = prepared.expected.verify_digest(work.phase, 0, count, VERIFIED_ROWS)
+    known = work.phase.expected != "none" and not planned.adapter.floor
     if known and verified != expected:
         raise RowpathError(f"{planned.name} delivers wrong rows in {work.name}: nothing is recorded", "rowpath verify")
     worker.prepare(work)  # as every set does

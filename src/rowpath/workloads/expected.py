@@ -147,7 +147,7 @@ class Expected:
     def _delivery(self, phase: Phase) -> Delivery | _Scans | None:
         if phase.name not in self._deliveries:
             columns = result_columns(self.workload, phase)
-            if phase.truth == "whole-table":
+            if phase.expected == "whole-table":
                 self._deliveries[phase.name] = _Scans(whole_table(self.workload.tables[phase.table], columns))
             else:
                 groups = self._groups(phase)
@@ -155,21 +155,21 @@ class Expected:
         return self._deliveries[phase.name]
 
     def _groups(self, phase: Phase) -> list[list[generators.Row]] | None:
-        if phase.truth == "one":
+        if phase.expected == "one":
             return [[(1,)]]
-        if phase.truth == "none":
+        if phase.expected == "none":
             return None
         table = self.workload.tables[phase.table]
-        if phase.truth == "aggregate":
+        if phase.expected == "aggregate":
             return [[row] for row in _aggregates(table, phase)]
         names = tuple(column.name for column in result_columns(self.workload, phase))
         make = generators.row_maker(table, names)
-        if phase.truth == "first-rows":
+        if phase.expected == "first-rows":
             return [[make(index) for index in range(phase.rows_per_operation)]]
         assert phase.parameters is not None
         made: dict[int, list[generators.Row]] = {}
         groups = []
-        many = phase.range_rows if phase.truth == "range" else 1
+        many = phase.range_rows if phase.expected == "range" else 1
         for index in generators.parameter_indexes(phase.parameters):
             if index not in made:
                 made[index] = [make(each) for each in range(index, min(index + many, table.rows))]

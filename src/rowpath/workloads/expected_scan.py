@@ -123,7 +123,7 @@ class WholeTable:
 
 @lru_cache(maxsize=64)
 def whole_table(table: Table, columns: tuple[Column, ...]) -> WholeTable:
-    """The same object for the same table and columns: no engine's truth adds up what another's has."""
+    """The same object for the same table and columns: no engine adds up what another's has."""
     return WholeTable(table, columns)
 
 
@@ -145,7 +145,7 @@ def aggregated(rows: Iterable[generators.Row], names: list[str], columns: tuple[
 
 def _found_file(table: Table) -> Path:
     """Where what is found of that generator's tables is kept: another file once the code that makes rows changes."""
-    return cache_dir() / "truth" / f"{table.generator}-{_code()}.json"
+    return cache_dir() / "expected" / f"{table.generator}-{_code()}.json"
 
 
 @cache

@@ -31,7 +31,7 @@ TIMEOUT_S = 60.0
 ADAPTERS: dict[str, Adapter] = {adapter.driver: adapter for adapter in load_manifest("c").adapter}
 
 
-def truth_of(workload: str, engine: Engine) -> Expected:
+def expected_of(workload: str, engine: Engine) -> Expected:
     """The right answers of a workload of ours on an engine."""
     return Expected(load_workload(workload), engine.supports)
 
@@ -105,9 +105,9 @@ class Talk:
         """The reply to a request."""
         return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
 
-    def prepare(self, truth: Expected, phase: Phase, folder: Path, sql: str = "") -> None:
+    def prepare(self, expected: Expected, phase: Phase, folder: Path, sql: str = "") -> None:
         """Make a phase of the workload ready, its table reset first."""
-        workload: Workload = truth.workload
+        workload: Workload = expected.workload
         if reset := list(reset_for(workload, phase, self.engine)):
             self.ask(protocol.RunStatements, protocol.RunReply, statements=reset, ignore_errors=True)
         columns, rows = generators.parameter_rows(workload, phase)
@@ -140,22 +140,22 @@ class Talk:
         reply: protocol.SampleReply = self.ask(protocol.Sample, protocol.SampleReply, phase=phase, **(asked | fields))
         return reply
 
-    def stored(self, truth: Expected, phase: Phase, folder: Path) -> str:
+    def stored(self, expected: Expected, phase: Phase, folder: Path) -> str:
         """The digest of the whole table that the phase writes."""
         query = Phase(name="after", kind="query", table=phase.after)
-        self.prepare(truth, query, folder, whole_sql(phase.after, truth.workload.tables[phase.after]))
+        self.prepare(expected, query, folder, whole_sql(phase.after, expected.workload.tables[phase.after]))
         verified: protocol.VerifyReply = self.ask(
             protocol.Verify, protocol.VerifyReply, phase="after", first=0, count=1
         )
         return verified.digest
 
-    def statements_seen(self, truth: Expected, folder: Path, mark: str) -> tuple[int, int]:
+    def statements_seen(self, expected: Expected, folder: Path, mark: str) -> tuple[int, int]:
         """Round trips and texts with the mark that 20 reads send to a server reached over TCP, seen from between."""
         proxy = Proxy(int(self.options["port"]))
         try:
             self.ask(protocol.Close, protocol.CloseReply)
             self.open(self.options | {"port": proxy.port})
-            self.prepare(truth, truth.workload.phase("read"), folder)
+            self.prepare(expected, expected.workload.phase("read"), folder)
             self.sample("read", operations=1, first=0)
             proxy.watch(mark)
             proxy.reset()

@@ -144,7 +144,7 @@ class PathRunner:
             clients=max(table.clients.get(group.name, group.clients) for table in named),
             rate_per_s=named[0].rates.get(group.name, group.rate_per_s),
             seed=seed_of(context.run.plan.seed, where),
-            touches=None if context.planned.adapter.floor else prepared_workload.truth.touches(work.phase),
+            touches=None if context.planned.adapter.floor else prepared_workload.expected.touches(work.phase),
             hosts=len(context.hosts.of_group(context.planned, group)) if context.hosts else 1,
         )
 

@@ -1,0 +1,16 @@
+"""Journals of schema version 2: each record brought to version 3."""
+
+from __future__ import annotations
+
+from rowpath.journal.version_1 import Body, renamed
+
+SCHEMA_VERSION = 2
+
+
+def upgraded(body: Body) -> Body:
+    """The record as version 3 has it."""
+    kind = body.get("record", "")
+    if kind == "run":
+        for workload in (body.get("workloads") or {}).values():
+            workload["phases"] = [renamed(phase, {"truth": "expected"}) for phase in workload.get("phases") or ()]
+    return body

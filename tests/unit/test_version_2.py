@@ -1,0 +1,31 @@
+"""Journals of schema version 2 are read under the names of version 3."""
+
+from pathlib import Path
+from typing import Any
+
+from rowpath.journal.reader import Records, read
+from tests.unit import journal_factory as factory
+
+TABLE = {"generator": "hits", "rows": 10, "seed": 1, "columns": [{"name": "ID", "type": "integer"}]}
+WORKLOAD = {
+    "name": "scan",
+    "title": "A scan",
+    "tables": {"hits": TABLE},
+    "phases": [
+        {"name": "read", "kind": "query", "table": "hits", "truth": "whole-table"},
+        {"name": "write", "kind": "execute"},
+    ],
+}
+
+
+def _read(directory: Path, *more: dict[str, Any]) -> Records:
+    made = factory.records(factory.Run(paths=factory.usual_paths()[:2], sets=2, rounds=3, disturbed_share=0))
+    made[0] |= {"schema_version": 2, "workloads": {"scan": WORKLOAD}}
+    records = read(factory.write(directory, [*made, *more]))
+    assert records.skipped_lines == 0 and not records.notes
+    return records
+
+
+def test_the_rows_that_a_phase_must_deliver(tmp_path: Path) -> None:
+    workload = _read(tmp_path).run.workloads["scan"]
+    assert [phase.expected for phase in workload.phases] == ["whole-table", "none"]
