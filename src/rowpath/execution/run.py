@@ -214,7 +214,7 @@ def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: l
             status=dropped.status,
         )
         journal.write(record)
-    for path_id, name, reason in plan.unserved:
+    for path_id, name, reason in plan.ineligible:
         journal.write(FailureRecord.of(-1, path_id, name, "unsupported", reason))
 
 

@@ -69,7 +69,7 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
 
 
 def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase: Phase) -> str:
-    """Why the path does not serve this phase; empty when it does. A space stands for: not worth a word."""
+    """Why the path cannot run this phase; empty when it can. A space stands for: not worth a word."""
     if path.is_null != (phase.kind == "null"):
         return " "
     if phase.kind == "null":
@@ -91,8 +91,8 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
     if adapter.floor:
         return "" if phase.scan else " "
     if "scan" in adapter.phases and phase.kind == "query":
-        served = phase.scan or phase.union or (phase.access == "aggregate" and "aggregate" in adapter.phases)
-        return "" if served else f"{phase_name}: a delimited file has no index and no query language"
+        can_run = phase.scan or phase.union or (phase.access == "aggregate" and "aggregate" in adapter.phases)
+        return "" if can_run else f"{phase_name}: a delimited file has no index and no query language"
     records = "records" in adapter.phases or path.get("access") == "handler"
     if records and (phase.access == "aggregate" or not (phase.scan or phase.access)):
         return f"{phase_name}: {adapter.driver} reaches records here, it has no query language"

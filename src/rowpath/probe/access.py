@@ -245,7 +245,7 @@ class Access:
             version = str(self.target.driver_file) if self.target.driver_file else adapter.versions[0]
             here = manifest.availability(adapter, version)
             must = eligibility.read_only(self.target, self.options.in_place)
-            why, remedy = eligibility.unsuited(adapter, self.target.tls, must, self.target.transport)
+            why, remedy = eligibility.ineligibility(adapter, self.target.tls, must, self.target.transport)
             if here.ok and not why:
                 return adapter, version
             reasons.append((f"{adapter.driver} ({adapter.language}): {why or here.reason}", remedy or here.remedy))

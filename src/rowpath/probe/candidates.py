@@ -16,7 +16,7 @@ from rowpath.planning.availability import ineligible_reason, pruned
 from rowpath.planning.lattice import lattice, sized_like
 from rowpath.planning.path_names import short_names
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.eligibility import unsuited
+from rowpath.probe.eligibility import ineligibility
 from rowpath.runners.manifest import Adapter, availability, every_adapter, language
 from rowpath.toml_file import suggest
 
@@ -80,18 +80,18 @@ def candidates(
         # A drain reads every query as a scan.
         drained = msgspec.structs.replace(phase, scan=True) if adapter.floor and deployment == "server" else phase
         reasons = [ineligible_reason(adapter, path, NAME, drained) for path in existing]
-        served = [path for path, reason in zip(existing, reasons, strict=True) if not reason]
-        served = _with_prepared_settings(served) if keyed else served
-        if not served:
+        eligible = [path for path, reason in zip(existing, reasons, strict=True) if not reason]
+        eligible = _with_prepared_settings(eligible) if keyed else eligible
+        if not eligible:
             if reason := next((each for each in reasons if each.strip()), ""):
                 dropped.append(Dropped(settings[0], reason.removeprefix(f"{NAME}: ")))
             continue
-        default = served[0]
-        served = sorted(served, key=lambda path: _distance(path, default))
+        default = eligible[0]
+        eligible = sorted(eligible, key=lambda path: _distance(path, default))
         here = availability(adapter, version or adapter.versions[0], default)
-        served, absent = _implemented(adapter, version or adapter.versions[0], served)
+        eligible, absent = _implemented(adapter, version or adapter.versions[0], eligible)
         dropped += absent if here.ok else []
-        if (unfit := unsuited(adapter, tls, read_only))[0]:
+        if (unfit := ineligibility(adapter, tls, read_only))[0]:
             dropped.append(Dropped(default, *unfit))
         elif not here.ok:
             dropped.append(Dropped(default, here.reason, here.remedy))
@@ -103,15 +103,15 @@ def candidates(
             order = runner.start_s + runner.probe_warm_s[0]
             baseline = None
             if adapter == yours:
-                baseline = _with_given(adapter, _as_shipped(adapter, served, keyed), given)
+                baseline = _with_given(adapter, _as_shipped(adapter, eligible, keyed), given)
             elif not yours and engine in adapter.usual:
-                baseline = _as_shipped(adapter, served, keyed)
+                baseline = _as_shipped(adapter, eligible, keyed)
             if not chosen:
-                served = []
+                eligible = []
             if baseline is not None:
                 baselines[baseline.id] = YOURS if yours else USUAL
-                served = [*served[:1], baseline, *(path for path in served[1:])]
-            found += [(turn, order, adapter, path) for turn, path in enumerate(dict.fromkeys(served))]
+                eligible = [*eligible[:1], baseline, *(path for path in eligible[1:])]
+            found += [(turn, order, adapter, path) for turn, path in enumerate(dict.fromkeys(eligible))]
     found.sort(key=lambda item: item[:2])
     names = _names([path for *_order, path in found] + [path for _adapter, path in floors], engine)
 
@@ -126,12 +126,12 @@ def candidates(
     return Candidates(tried, tuple(planned(*floor) for floor in floors), tuple(dropped), baselines)
 
 
-def _implemented(adapter: Adapter, version: str, served: list[AccessPath]) -> tuple[list[AccessPath], list[Dropped]]:
+def _implemented(adapter: Adapter, version: str, eligible: list[AccessPath]) -> tuple[list[AccessPath], list[Dropped]]:
     """Those whose implementation of the driver can run here, and the first path of each that cannot, dropped."""
-    firsts = {path.get("implementation"): path for path in reversed(served)}
+    firsts = {path.get("implementation"): path for path in reversed(eligible)}
     here = {name: availability(adapter, version, path) for name, path in firsts.items()}
     absent = [Dropped(firsts[name], one.reason, one.remedy) for name, one in here.items() if not one.ok]
-    return [path for path in served if here[path.get("implementation")].ok], absent
+    return [path for path in eligible if here[path.get("implementation")].ok], absent
 
 
 def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter, dict[str, str]]:
@@ -159,10 +159,10 @@ def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter,
     return adapter, given
 
 
-def _as_shipped(adapter: Adapter, served: list[AccessPath], keyed: bool) -> AccessPath:
+def _as_shipped(adapter: Adapter, eligible: list[AccessPath], keyed: bool) -> AccessPath:
     """Of these paths the one that is most like the driver's own defaults; the first of several."""
     defaults = shipped(adapter, keyed)
-    return min(served, key=lambda path: sum(path.get(key) != value for key, value in defaults.items()))
+    return min(eligible, key=lambda path: sum(path.get(key) != value for key, value in defaults.items()))
 
 
 def shipped(adapter: Adapter, keyed: bool = False) -> dict[str, str]:

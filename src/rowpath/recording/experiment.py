@@ -55,11 +55,11 @@ def check(plan: Plan) -> None:
 
 def reads(plan: Plan) -> tuple[str, ...]:
     """The phases that a tape can hold: those that change nothing and connect only once."""
-    served = {name for planned in plan.paths for name in planned.phases}
+    eligible = {name for planned in plan.paths for name in planned.phases}
     return tuple(
         name
         for name in plan.experiment.phases
-        if name in served and not plan.phase(name).writes and plan.phase(name).kind == "query"
+        if name in eligible and not plan.phase(name).writes and plan.phase(name).kind == "query"
     )
 
 

@@ -152,6 +152,6 @@ def _check_goes_on(planned: PlannedPath, worker: Worker, fixture: EngineFixture)
     _check_verified(case, work, fixture.prepared_workload(case, planned).expected, _verified(case, work, worker))
 
 
-def serves(case: Case, planned: PlannedPath) -> bool:
-    """Whether the path serves the case's phase."""
+def is_eligible(case: Case, planned: PlannedPath) -> bool:
+    """Whether the path can run the case's phase."""
     return phase_name(case) in planned.phases

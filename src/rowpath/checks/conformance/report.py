@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of
-from rowpath.checks.conformance.checks import check_case, serves
+from rowpath.checks.conformance.checks import check_case, is_eligible
 from rowpath.checks.conformance.driver_behaviours import observe
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.checks.conformance.outcome import Outcome
@@ -49,16 +49,16 @@ def outcomes(planned: PlannedPath, fixture: EngineFixture, complete: bool) -> It
         yield Outcome("open", "failed", "the runner does not open the path", "a connection", str(failure))
         return
     for case in cases():
-        if serves(case, planned):
+        if is_eligible(case, planned):
             yield check_case(case, planned, fixture)
         elif complete:
-            yield Outcome(case.name, "not applicable", _unserved(case, planned))
+            yield Outcome(case.name, "not applicable", _why_ineligible(case, planned))
     for name in PROTOCOL_CHECKS:
         if complete or name in ON_EVERY_PATH:
             yield check_protocol(name, planned, fixture)
 
 
-def _unserved(case: Case, planned: PlannedPath) -> str:
+def _why_ineligible(case: Case, planned: PlannedPath) -> str:
     phase = workload_of(case.workload).phase(case.phase)
     reason = ineligible_reason(planned.adapter, planned.path, phase_name(case), phase).strip()
     return reason or "nothing but the null operation is served"
