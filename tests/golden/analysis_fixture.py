@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from rowpath.analysis.answer import Spent, answer
-from rowpath.analysis.answer_model import Finding, Said
+from rowpath.analysis.answer_model import Finding, Sentence
 from rowpath.analysis.model import Analysis, ClaimCheck, Published, RankedPath, Ranking, Result
 from rowpath.journal.records import RunRecord
 from rowpath.model.base import Status
@@ -261,8 +261,8 @@ def analysis() -> Analysis:
         for row in each.rows
         if "libpq" in row.name
     }
-    said = [Said(kind, text) for kind, text in zip(KINDS, made.verdict, strict=True)]
-    return msgspec.structs.replace(made, answer=answer(made, leading, said, spent))
+    sentences = [Sentence(kind, text) for kind, text in zip(KINDS, made.verdict, strict=True)]
+    return msgspec.structs.replace(made, answer=answer(made, leading, sentences, spent))
 
 
 def _run() -> RunRecord:

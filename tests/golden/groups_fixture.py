@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from rowpath.analysis.answer import answer
-from rowpath.analysis.answer_model import Said
+from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.mixed_load.model import (
     AcknowledgedCheck,
     BackupEffect,
@@ -62,8 +62,8 @@ def analysis() -> Analysis:
         verdict=("Behind its network server Derby reads 0.31× (0.30–0.32) as fast as embedded.",),
         mixed_load=report(),
     )
-    said = [Said("groups", sentence) for sentence in group_sentences(made.mixed_load)]
-    return msgspec.structs.replace(made, answer=answer(made, (), said, {}))
+    sentences = [Sentence("groups", sentence) for sentence in group_sentences(made.mixed_load)]
+    return msgspec.structs.replace(made, answer=answer(made, (), sentences, {}))
 
 
 def report() -> MixedLoadReport:

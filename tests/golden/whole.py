@@ -7,7 +7,7 @@ import random
 import msgspec
 
 from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
-from rowpath.analysis.answer_model import Said
+from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.curves_model import Against
 from rowpath.analysis.model import Analysis, Neighbour, PathDetails, Ranking
 
@@ -35,8 +35,8 @@ def whole(analysis: Analysis) -> Analysis:
         neighbours=tuple(_neighbours(analysis)),
         pictures=pictures(analysis, spent),
     )
-    said = [Said("fastest", text) for text in analysis.verdict]
-    return msgspec.structs.replace(complete, answer=answer(complete, leading, said, spent))
+    sentences = [Sentence("fastest", text) for text in analysis.verdict]
+    return msgspec.structs.replace(complete, answer=answer(complete, leading, sentences, spent))
 
 
 def _leading(analysis: Analysis) -> list[Ranking]:

@@ -29,3 +29,12 @@ def _read(directory: Path, *more: dict[str, Any]) -> Records:
 def test_the_rows_that_a_phase_must_deliver(tmp_path: Path) -> None:
     workload = _read(tmp_path).run.workloads["scan"]
     assert [phase.expected for phase in workload.phases] == ["whole-table", "none"]
+
+
+def test_what_a_probe_found(tmp_path: Path) -> None:
+    tried = {"name": "b", "path": {}, "step": "try", "anchor": "a", "said": "libpq, text"}
+    records = _read(tmp_path, {"record": "probe", "tried": tried}, {"record": "probe", "limit": "few sets"})
+    candidate, caveat = records.probe
+    assert candidate.tried is not None
+    assert (candidate.tried.compared_with, candidate.tried.description) == ("a", "libpq, text")
+    assert caveat.caveat == "few sets"

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
-from rowpath.analysis.answer_model import Said
+from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.block_sizes import block_sizes
 from rowpath.analysis.bulk_retrieval import retrievals
 from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
@@ -26,7 +26,8 @@ from rowpath.analysis.model import Analysis
 from rowpath.analysis.path_details import neighbours, path_details
 from rowpath.analysis.probe_results import probe_of, probe_sentences
 from rowpath.analysis.rankings import ranked
-from rowpath.analysis.scaling import scalings, sentences
+from rowpath.analysis.scaling import scalings
+from rowpath.analysis.scaling import sentences as scaling_sentences
 from rowpath.analysis.size_sweep import sweeps
 from rowpath.analysis.verdict import leading_rankings, shares, verdict
 from rowpath.journal import reader
@@ -53,14 +54,14 @@ def analysis_of(evidence: Evidence) -> Analysis:
     figures = results(evidence)
     probe = probe_of(evidence, figures)
     leading = leading_rankings(evidence)
-    said = (
+    sentences = (
         *probe_sentences(probe),
         *verdict(evidence, leading),
         *retrieval_sentences(retrieved),
-        *_said("parts", sentences(scaled)),
-        *_said("groups", mixed_load_verdict.sentences(evidence.mixed_load)),
-        *_said("uncertain", mixed_load_verdict.uncertain(evidence.mixed_load)),
-        *_said("published", published_order.sentences(published)),
+        *_of_kind("parts", scaling_sentences(scaled)),
+        *_of_kind("groups", mixed_load_verdict.sentences(evidence.mixed_load)),
+        *_of_kind("uncertain", mixed_load_verdict.uncertain(evidence.mixed_load)),
+        *_of_kind("published", published_order.sentences(published)),
     )
     analysis = Analysis(
         run=journal.run,
@@ -68,7 +69,7 @@ def analysis_of(evidence: Evidence) -> Analysis:
         results=figures,
         rankings=evidence.rankings,
         findings=findings(evidence),
-        verdict=tuple(each.text for each in said),
+        verdict=tuple(each.text for each in sentences),
         refusal=refusal(evidence),
         claims=check.check_claims(evidence, experiment.claims),
         published=published,
@@ -93,12 +94,12 @@ def analysis_of(evidence: Evidence) -> Analysis:
     )
     spent = _spent(evidence)
     return msgspec.structs.replace(
-        analysis, answer=answer(analysis, leading, said, spent), pictures=pictures(analysis, spent)
+        analysis, answer=answer(analysis, leading, sentences, spent), pictures=pictures(analysis, spent)
     )
 
 
-def _said(kind: str, texts: Iterable[str]) -> list[Said]:
-    return [Said(kind, text) for text in texts]
+def _of_kind(kind: str, texts: Iterable[str]) -> list[Sentence]:
+    return [Sentence(kind, text) for text in texts]
 
 
 def _spent(evidence: Evidence) -> SpentBy:

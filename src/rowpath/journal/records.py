@@ -297,7 +297,7 @@ class ProbeRecord(Record, tag="probe"):
 
     tried: TriedPath | None = None
     digest_group: DigestGroup | None = None
-    limit: str = ""  # what cannot be known
+    caveat: str = ""  # what cannot be known
     not_compared: str = ""  # which columns of the result, by name and type
     snippet: Snippet | None = None
     parameter_types: ParameterTypes | None = None

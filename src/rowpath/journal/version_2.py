@@ -11,6 +11,19 @@ def upgraded(body: Body) -> Body:
     """The record as version 3 has it."""
     kind = body.get("record", "")
     if kind == "run":
-        for workload in (body.get("workloads") or {}).values():
-            workload["phases"] = [renamed(phase, {"truth": "expected"}) for phase in workload.get("phases") or ()]
+        return _run(body)
+    if kind == "probe":
+        return _probe(body)
     return body
+
+
+def _run(body: Body) -> Body:
+    for workload in (body.get("workloads") or {}).values():
+        workload["phases"] = [renamed(phase, {"truth": "expected"}) for phase in workload.get("phases") or ()]
+    return body
+
+
+def _probe(body: Body) -> Body:
+    if body.get("tried"):
+        body["tried"] = renamed(body["tried"], {"anchor": "compared_with", "said": "description"})
+    return renamed(body, {"limit": "caveat"})

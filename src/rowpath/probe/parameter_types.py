@@ -80,7 +80,7 @@ def compared(access: Access, query: KeyedQuery, oids: tuple[int, ...], file: Pat
 
 def found(
     access: Access,
-    programs: WorkerPool,
+    worker_pool: WorkerPool,
     paths: Iterable[PlannedPath],
     work: PreparedPhase,
     query: KeyedQuery,
@@ -92,7 +92,7 @@ def found(
     """
     by_types: dict[tuple[int, ...], list[str]] = {}
     for planned in paths:
-        with contextlib.suppress(RunnerFailure), programs.turned_to(planned) as worker:
+        with contextlib.suppress(RunnerFailure), worker_pool.turned_to(planned) as worker:
             worker.prepare(work)
             by_types.setdefault(sent_types(worker, work), []).append(planned.name)
     for oids, names in by_types.items():

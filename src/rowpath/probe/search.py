@@ -18,7 +18,7 @@ from rowpath.probe.budget import (
     Budget,
     affordable,
     blocks_of_round,
-    least_finals_s,
+    least_full_sets_s,
 )
 from rowpath.probe.costs import BLOCK_NS, block_s, of_full_set
 from rowpath.probe.order_of_tries import differences, in_order
@@ -51,9 +51,9 @@ class Search:
     """
 
     work: PreparedPhase
-    programs: WorkerPool
+    worker_pool: WorkerPool
     budget: Budget
-    sameness: RowConsistency
+    row_consistency: RowConsistency
     connections: int
     seed: int
     note: Callable[[str], None]
@@ -87,14 +87,14 @@ class Search:
     def _estimates(self) -> dict[str, Estimate]:
         return {path_id: self.tried[path_id].known for path_id in self.alive()}
 
-    def finals_s(self) -> float:
+    def full_sets_s(self) -> float:
         """What six sets of those who are needed take at least."""
         tried = [self.tried[path_id] for path_id in self.needed()]
-        return least_finals_s(*of_full_set(self.budget, self.programs, tried), self.connections - 1)
+        return least_full_sets_s(*of_full_set(self.budget, self.worker_pool, tried), self.connections - 1)
 
     def _left_s(self, share: float = 1.0) -> float:
         """Seconds until this share of the search's time is over."""
-        return self.budget.search_s(self.finals_s()) * share - self.budget.spent_s
+        return self.budget.search_s(self.full_sets_s()) * share - self.budget.spent_s
 
     def try_all(self) -> None:
         """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
@@ -175,7 +175,7 @@ class Search:
     def _try(self, tried: Tried) -> None:
         tried.step = "try"
         began_s = time.monotonic()
-        with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
+        with self._guarded(tried), self.worker_pool.turned_to(tried.planned) as worker:
             worker.prepare(self.work)
             tried.start_s = time.monotonic() - began_s
             if not any(each.execution_ns for each in self.tried.values()):
@@ -226,13 +226,13 @@ class Search:
         by_digest = self.digests()
         most = next(iter(by_digest.values()), [])
         if len(by_digest) > 1 and self._rows_change(most[0]):
-            self.sameness.changed = True
+            self.row_consistency.changed = True
             self.note("the rows change from one execution to the next")
             return
         for digest, members in by_digest.items():
             for tried in members:
                 if members is most:
-                    self.sameness.learn(int(tried.touch, 16))
+                    self.row_consistency.learn(int(tried.touch, 16))
                 else:
                     tried.left = f"delivered different rows than {len(most)} other paths (digest {digest})"
 
@@ -241,12 +241,12 @@ class Search:
         for members in list(self.digests().values())[1:]:
             for tried in members:
                 if tried.by_touch:
-                    with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
+                    with self._guarded(tried), self.worker_pool.turned_to(tried.planned) as worker:
                         worker.prepare(self.work)
                         self._prove(tried, worker)
 
     def _rows_change(self, tried: Tried) -> bool:
-        with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
+        with self._guarded(tried), self.worker_pool.turned_to(tried.planned) as worker:
             worker.prepare(self.work)
             return worker.verify(self.work, 0, self.work.parameter_count or 1).digest != tried.digest
         return False
@@ -269,7 +269,7 @@ class Search:
         done.sort(key=lambda each: each.execution_ns)
         for each in done:
             each.estimate = Estimate.of_try(each.execution_ns / done[0].execution_ns)
-            each.anchor = done[0].planned.path.id
+            each.compared_with = done[0].planned.path.id
 
     def halve(self) -> None:
         """Rounds of interleaved blocks, more each time, until it is decided or more are too many."""
@@ -338,13 +338,13 @@ class Search:
                 tried.step = f"round {self.rounds}"
                 estimate = Estimate.of_rounds(costs.get(path_id, {}), costs.get(anchor, {}))
                 if estimate is not None:
-                    tried.estimate, tried.anchor = estimate, anchor
+                    tried.estimate, tried.compared_with = estimate, anchor
         if self.tried[anchor].failure is not None:  # nothing was measured against it
             self._estimate_tries()
 
     def _set(self, members: list[str], blocks: int, shuffle: random.Random) -> dict[str, dict[int, float]]:
         costs: dict[str, dict[int, float]] = {path_id: {} for path_id in members}
-        with self.programs.several([self.tried[path_id].planned for path_id in members]) as workers:
+        with self.worker_pool.several([self.tried[path_id].planned for path_id in members]) as workers:
             ready: dict[str, ThrottledWorker] = {}
             for path_id, worker in zip(members, workers, strict=True):
                 with self._guarded(self.tried[path_id]):
@@ -378,7 +378,7 @@ class Search:
         tried = self.tried[worker.planned.path.id]
         again = worker.verify(work, 0, work.parameter_count or 1)
         if again.digest != tried.digest:
-            self.sameness.changed = True
+            self.row_consistency.changed = True
             self.note(f"the rows change while they are read: {tried.digest} became {again.digest}")
-        elif not self.sameness.changed:
+        elif not self.row_consistency.changed:
             raise RunnerFailure("verify", "values read inside the clock differ from values delivered outside")

@@ -33,12 +33,12 @@ class Estimate:
         return cls(middle, middle - doubt, middle + doubt)
 
     @classmethod
-    def of_rounds(cls, costs: Mapping[int, float], anchor: Mapping[int, float]) -> Estimate | None:
-        """From interleaved blocks by round: the median of the within-round ratios to the anchor, its interval around.
+    def of_rounds(cls, costs: Mapping[int, float], compared_with: Mapping[int, float]) -> Estimate | None:
+        """From interleaved blocks by round: the median of the within-round ratios to the other, its interval around.
 
         None when the two share no round.
         """
-        values = [math.log(costs[turn] / anchor[turn]) for turn in sorted(costs.keys() & anchor.keys())]
+        values = [math.log(costs[turn] / compared_with[turn]) for turn in sorted(costs.keys() & compared_with.keys())]
         interval = student(values)
         if interval is None:
             return None

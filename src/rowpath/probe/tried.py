@@ -26,7 +26,7 @@ class Tried:
     digest: str = ""
     by_touch: bool = False  # the digest is that of its driver and fetch form: rows and touch sum are the same
     estimate: Estimate | None = None
-    anchor: str = ""  # path id of the one that the estimate is relative to
+    compared_with: str = ""  # path id of the one that the estimate is relative to
     start_s: float = 0.0  # what connecting and preparing took
 
     @property

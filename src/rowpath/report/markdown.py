@@ -32,7 +32,7 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
             parts += ["\n".join(f"- {escaped(remark)}" for remark in ranking.remarks)] if ranking.remarks else []
         parts += [_table(section.grid) for section in operation.sections]
     parts += [_table(section.grid) for section in shown.across]
-    for each in shown.programs:
+    for each in shown.snippets:
         parts.append(f"**{escaped(each.file)}: {escaped(each.name)}**\n\n```{each.language}\n{each.text}```")
     further = [sentence for sentence in shown.verdict if sentence not in answer]
     parts += ["## Further sentences", *_listed(further)] if further else []

@@ -95,7 +95,7 @@ class View(Frozen, frozen=True):
     trust: tuple[Section, ...]
     environment: tuple[Grid, ...]
     commands: tuple[str, ...]
-    programs: tuple[Snippet, ...] = ()
+    snippets: tuple[Snippet, ...] = ()
     codes: dict[str, str] = {}  # the adapters' texts by file
     paths: tuple[dict[str, str], ...] = ()  # of each path the coordinates that vary, to choose by
     choose: Choose | None = None  # None: no coordinate tells two paths apart
@@ -132,7 +132,7 @@ def view(analysis: Analysis) -> View:
         trust=_trust(analysis),
         environment=_environment(analysis),
         commands=_commands(analysis),
-        programs=analysis.probe.snippets if analysis.probe else (),
+        snippets=analysis.probe.snippets if analysis.probe else (),
         codes={fmt.clean(file): fmt.printable(text) for file, text in codes(analysis).items()},
         paths=tuple(
             {key: fmt.clean(value) for key, value in lookup.coordinates(name).items() if key in panels.varying}
