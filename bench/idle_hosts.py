@@ -106,9 +106,9 @@ class IdleClients:
         """Nothing."""
         return 0
 
-    def ready(self, counters: SharedCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
+    def ready(self, counters: SharedCounters, requested: Iterable[tuple[int, GroupSpec]]) -> None:
         """Wait for the begin of each group."""
-        specs = [spec for _process, spec in asked]
+        specs = [spec for _process, spec in requested]
         self._totals = {each.name: GroupTotal(each.name, 0, 0, 0, 0, "0", 0, 0, 0) for each in specs}
         self._over = False
         self._thread = threading.Thread(target=self._work, args=(counters, specs), daemon=True)

@@ -239,7 +239,7 @@ def _figures(name: str, speed: float, stage: str, group: str) -> GroupFigures:
         service=service,
         latency=_latency(60_000) if opened and reached else None,
         lateness=_latency(2_000) if opened else None,
-        asked_per_s=20_000.0 if opened else None,
+        requested_per_s=20_000.0 if opened else None,
         reached=reached,
         not_begun=0 if reached else 113_402,
         failed=14 if failing else 0,

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from rowpath.journal.mixed_load_records import ClientGroupRecord
 from rowpath.journal.reader import Records, read
+from rowpath.journal.records import FailureRecord
 from tests.unit import journal_factory as factory
 
 TABLE = {"generator": "hits", "rows": 10, "seed": 1, "columns": [{"name": "ID", "type": "integer"}]}
@@ -38,3 +40,15 @@ def test_what_a_probe_found(tmp_path: Path) -> None:
     assert candidate.tried is not None
     assert (candidate.tried.compared_with, candidate.tried.description) == ("a", "libpq, text")
     assert caveat.caveat == "few sets"
+
+
+def test_the_rate_that_was_requested_of_a_client_group(tmp_path: Path) -> None:
+    (group,) = _read(tmp_path, {"record": "client-group", "client_group": "readers", "asked_per_s": 900.0}).all(
+        ClientGroupRecord
+    )
+    assert group.requested_per_s == 900.0
+
+
+def test_a_result_that_may_be_of_a_cache(tmp_path: Path) -> None:
+    (failure,) = _read(tmp_path, {"record": "failure", "kind": "not-asked", "text": "a cache"}).all(FailureRecord)
+    assert (failure.kind, failure.text) == ("client-cache", "a cache")

@@ -237,7 +237,7 @@ def _groups(analysis: Analysis) -> tuple[GroupAnswer, ...]:
             stage,
             group,
             max(each.clients for each in listed),
-            next((each.asked_per_s for each in listed if each.asked_per_s), None),
+            next((each.requested_per_s for each in listed if each.requested_per_s), None),
             tuple(_rate_bars(listed)),
             max(each.sets for each in listed),
         )
@@ -248,7 +248,7 @@ def _groups(analysis: Analysis) -> tuple[GroupAnswer, ...]:
 def _rate_bars(listed: Sequence[GroupFigures]) -> Iterator[RateBar]:
     most = max(each.rate_per_s for each in listed)
     for each in sorted(listed, key=lambda each: -each.rate_per_s):
-        tail = each.latency if each.asked_per_s else each.service
+        tail = each.latency if each.requested_per_s else each.service
         yield RateBar(
             each.name,
             each.path_id,

@@ -305,7 +305,7 @@ def _problem(planned: PlannedPath, work: PreparedPhase, observed: Observation, p
     if round_trips is not None and work.phase.kind != "null" and round_trips < least:
         text = f"only {round_trips} round trips for {reply.operations} operations"
         text += f" in pipelines of {pipeline}" if planned.path.pipelined else ""
-        return "not-asked", f"results may come from a client-side cache: {text}"
+        return "client-cache", f"results may come from a client-side cache: {text}"
     if planned.adapter.floor:
         received = counts.get("bytes_received") if work.phase.transaction == "autocommit" else None
         return "not-all", drain_problem(planned.path, reply, payload, received)

@@ -162,11 +162,11 @@ class FarProcesses:
         self._counters = FarCounters(self, counted)
         return self._counters
 
-    def ready(self, counters: FarCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
+    def ready(self, counters: FarCounters, requested: Iterable[tuple[int, GroupSpec]]) -> None:
         """As `Processes` has it."""
         self._totals, self._shares = {}, {}
         specs: dict[str, list[GroupSpec]] = {host: [] for host in self.hosts}
-        for _process, spec in asked:
+        for _process, spec in requested:
             shares = self._shares[spec.name] = self._of(spec.name, spec.clients, spec.rate_per_s, spec.seed)
             counters.later_ns |= {
                 (spec.name, host): spread.later_ns(spec.pacing, spec.rate_per_s, number)
@@ -184,10 +184,10 @@ class FarProcesses:
     def listen(self) -> None:
         """As `Processes` has it."""
         server = self.planned.path.get("server_host")
-        asked: dict[str, tuple[Any, ...]] = dict.fromkeys(self.hosts, ("load", "states"))
+        requests: dict[str, tuple[Any, ...]] = dict.fromkeys(self.hosts, ("load", "states"))
         if server not in ("none", *self.hosts):
-            asked[server] = ("reaches", self.hosts)
-        found = self.ask(asked, may_miss=True)
+            requests[server] = ("reaches", self.hosts)
+        found = self.ask(requests, may_miss=True)
         for host in self.hosts:
             if host in found:
                 states: States = found[host]

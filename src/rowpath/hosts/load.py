@@ -136,15 +136,15 @@ class HostLoad:
         self.end_stage()
         rows = {name: self._prepared[name].parameter_count if name in counted else 0 for name in self._prepared}
         counters = self._counters = SharedCounters([(each.name, each.clients, rows[each.name]) for each in specs])
-        asked = []
+        requested = []
         for each in specs:
             seat = self._seat(each.name)
             spec = counters.spec(each.name, self._prepared[each.name].name, seat.first_client)
             spec.pacing, spec.rate_per_s, spec.seed = each.pacing, each.rate_per_s, each.seed
             spec.operations, spec.pause_ns = each.operations, each.pause_ns
             spec.spin_ns = self._processes.spin_ns() if each.pacing != "closed" else 0
-            asked.append((seat.process, spec))
-        self._processes.ready(counters, asked)
+            requested.append((seat.process, spec))
+        self._processes.ready(counters, requested)
         self._used()  # what was before is not the stage's
 
     def begin(self, at_ns: Mapping[str, int]) -> dict[str, int]:

@@ -14,6 +14,10 @@ def upgraded(body: Body) -> Body:
         return _run(body)
     if kind == "probe":
         return _probe(body)
+    if kind == "client-group":
+        return renamed(body, {"asked_per_s": "requested_per_s"})
+    if kind == "failure" and body.get("kind") == "not-asked":
+        body["kind"] = "client-cache"
     return body
 
 

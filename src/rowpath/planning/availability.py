@@ -81,10 +81,12 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
     if adapter.serves and not any(fnmatchcase(phase_name, pattern) for pattern in adapter.serves):
         return f"{phase_name}: the adapter {adapter.driver} is a program written for {' and '.join(adapter.serves)}"
     for rule in adapter.unsupported:
-        asked = dict(rule.when)
-        of_phases = fnmatchcase(phase_name, asked.pop("phase", "*")) and asked.pop("kind", phase.kind) == phase.kind
-        some = len(asked) < len(rule.when)
-        if some and of_phases and _speaks_of(path.as_dict(), asked):
+        conditions = dict(rule.when)
+        of_phases = (
+            fnmatchcase(phase_name, conditions.pop("phase", "*")) and conditions.pop("kind", phase.kind) == phase.kind
+        )
+        some = len(conditions) < len(rule.when)
+        if some and of_phases and _speaks_of(path.as_dict(), conditions):
             return f"{phase_name}: {rule.reason}"
     if path.pipelined and (reason := unpipelined_reason(phase)):
         return f"{phase_name}: {reason}"

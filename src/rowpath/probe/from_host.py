@@ -29,7 +29,7 @@ from rowpath.machine import processes
 from rowpath.model.hosts import HostsFile
 from rowpath.model.progress import Progress
 from rowpath.probe import at_host, process_list
-from rowpath.probe.at_host import Asked
+from rowpath.probe.at_host import ProbeRequest
 from rowpath.probe.command import check_connections, forget_unbegun, query_of, text_of
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.query_check import check_query
@@ -103,7 +103,7 @@ def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, 
         mirror = _Mirror(options.from_host, ask, directory, progress)
         cleanup.callback(mirror.end)
         there = replace(options, directory=Path(at_host.RUN))
-        mirror.start(Asked(there, sys.argv[1:], os.environ.get(PASSWORD_VARIABLE, "")), files)
+        mirror.start(ProbeRequest(there, sys.argv[1:], os.environ.get(PASSWORD_VARIABLE, "")), files)
         try:
             interrupted = mirror.follow()
         except HostLost:
@@ -125,9 +125,9 @@ class _Mirror:
         self._errors = b""
         self._result: Reply | None = None
 
-    def start(self, asked: Asked, files: dict[str, bytes]) -> None:
+    def start(self, request: ProbeRequest, files: dict[str, bytes]) -> None:
         """Start the program."""
-        self._ask("program_start", at_host.__name__, pickle.dumps(asked), files)
+        self._ask("program_start", at_host.__name__, pickle.dumps(request), files)
 
     def follow(self) -> bool:
         """Keep what it writes, until its end; whether it was interrupted. Errors: as they arose there; HostLost."""

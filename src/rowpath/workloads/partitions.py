@@ -32,8 +32,8 @@ def parameters(
     `directory` holds TABLE.tbl of an engine whose segments are counted in bytes. Errors: UsageError
     for more clients than rows.
     """
-    asked = phase.parameters
-    assert asked is not None
+    parameters = phase.parameters
+    assert parameters is not None
     table = workload.tables[generators.parameter_table(workload, phase)]
     n = path.clients
     counted = SEGMENTED.get(path.engine)
@@ -43,8 +43,8 @@ def parameters(
         if counted == "records":
             return columns, segments(table.rows, n)
         assert directory is not None
-        return columns, segments((directory / f"{asked.table or phase.table}.tbl").stat().st_size, n)
-    column = next(each for each in table.columns if each.name == asked.key)
+        return columns, segments((directory / f"{parameters.table or phase.table}.tbl").stat().st_size, n)
+    column = next(each for each in table.columns if each.name == parameters.key)
     if path.get("ranges") == "count":
         return (column, column), count(table.rows, n)
     return (column, column), bounds(_keys(table, column), n, column.bits)
