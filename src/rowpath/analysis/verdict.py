@@ -165,13 +165,13 @@ class _Speaker:
     def _listed(
         self, ranking: Ranking, cells: list[Cell], base: Cell, others: list[Cell]
     ) -> Iterator[tuple[str, float]]:
-        told = [(cell, interval) for cell in others if (interval := self._new(cell, base))]
-        if told:
-            takes = [" takes", *("" for _ in told[1:])]
+        compared = [(cell, interval) for cell in others if (interval := self._new(cell, base))]
+        if compared:
+            takes = [" takes", *("" for _ in compared[1:])]
             listed = words(
-                [f"{each.path.name}{verb} {figure(one)}" for verb, (each, one) in zip(takes, told, strict=True)]
+                [f"{each.path.name}{verb} {figure(one)}" for verb, (each, one) in zip(takes, compared, strict=True)]
             )
-            weight = max(_size(interval.ratio) for _cell, interval in told)
+            weight = max(_size(interval.ratio) for _cell, interval in compared)
             yield f"{self._title(ranking, cells)}: {listed} the time of {base.path.name}.", weight
 
     def time(self) -> Iterator[tuple[str, float]]:

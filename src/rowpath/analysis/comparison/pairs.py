@@ -41,7 +41,7 @@ def pair(base: Side, head: Side) -> Pairs:
 
 def _by_key(paths: Iterable[PathRecord], without: tuple[str, ...]) -> dict[str, list[PathRecord]]:
     def key(path: PathRecord) -> str:
-        told = sorted(item for item in path.coordinates.items() if item not in WITHOUT.items())
-        return ",".join(f"{name}={value}" for name, value in told if name not in without)
+        shown = sorted(item for item in path.coordinates.items() if item not in WITHOUT.items())
+        return ",".join(f"{name}={value}" for name, value in shown if name not in without)
 
     return grouped(paths, key)

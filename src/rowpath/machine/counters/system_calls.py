@@ -164,13 +164,13 @@ def _attached(tracer: processes.Process) -> bool:
     """Whether strace has reported that it attached, after at most ATTACH_TIMEOUT_S."""
     assert tracer.stderr is not None
     deadline = time.monotonic() + ATTACH_TIMEOUT_S
-    said = b""
-    while b" attached" not in said:
+    output = b""
+    while b" attached" not in output:
         ready, _, _ = select.select([tracer.stderr], [], [], max(0.0, deadline - time.monotonic()))
         data = os.read(tracer.stderr.fileno(), 4096) if ready else b""
         if not data:
             return False
-        said += data
+        output += data
     return True
 
 
