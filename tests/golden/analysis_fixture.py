@@ -250,7 +250,7 @@ def analysis() -> Analysis:
                 "./rowpath run tour",
             ),
         ),
-        trust=_trust(rng),
+        diagnostics=_diagnostics(rng),
         lines_of_code={name: 40 + 7 * position for position, name in enumerate(PATHS)},
         lines_of_code_closure={name: 400 + 70 * position for position, name in enumerate(PATHS)},
     )
@@ -355,7 +355,7 @@ def _published() -> tuple[Published, ...]:
     )
 
 
-def _trust(rng: random.Random) -> dict[str, Any]:
+def _diagnostics(rng: random.Random) -> dict[str, Any]:
     names = list(PATHS)
     order = []
     at_s = 0.0

@@ -172,7 +172,7 @@ def _bar(name: str, cost: float) -> Bar:
 
 def test_findings_know_which_share_of_the_time_they_concern(usual: Analysis) -> None:
     (disturbed,) = (each for each in usual.findings if each.id == "disturbed-blocks")
-    assert disturbed.share == usual.trust["disturbed"]["share"]
+    assert disturbed.share == usual.diagnostics["disturbed"]["share"]
     assert {each.id: each.weight for each in usual.answer.findings}["disturbed-blocks"] <= disturbed.share
 
 

@@ -15,7 +15,7 @@ from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
 from rowpath.analysis.claims import check, published_order
 from rowpath.analysis.core_users import refusal
 from rowpath.analysis.cost_model import cost_models
-from rowpath.analysis.diagnostics import trust
+from rowpath.analysis.diagnostics import diagnostics
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import findings
 from rowpath.analysis.link_prediction import across_links
@@ -74,7 +74,7 @@ def analysis_of(evidence: Evidence) -> Analysis:
         claims=check.check_claims(evidence, experiment.claims),
         published=published,
         dropped=tuple(_dropped(record) for record in journal.dropped),
-        trust=trust(evidence),
+        diagnostics=diagnostics(evidence),
         cost_models=cost_models(evidence),
         sweeps=sweeps(evidence),
         scalings=scaled,

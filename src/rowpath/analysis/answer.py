@@ -316,7 +316,7 @@ def trust(analysis: Analysis) -> Trust:
     sets = max((ranking.sets for ranking in analysis.rankings), default=0)
     if analysis.mixed_load and analysis.mixed_load.figures and not sets:
         sets = max(each.sets for each in analysis.mixed_load.figures)
-    journal = analysis.trust.get("journal", {})
+    journal = analysis.diagnostics.get("journal", {})
     outcome = journal.get("outcome", "complete")
     noise = [each for each in analysis.findings if each.id in NOT_QUIET and each.severity != "note"]
     bad = {
