@@ -60,7 +60,7 @@ def test_the_proof_comes_before_any_set(world: World, tmp_path: Path) -> None:
 def test_a_server_that_is_written_to_counts_its_syncs_while_paths_are_verified(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sync_counting, "means", lambda: syncs.MEANS)
+    monkeypatch.setattr(sync_counting, "method", lambda: syncs.METHOD)
     monkeypatch.setattr(sync_counting, "environment", lambda _file: {})
     records = run(world, tmp_path, make_plan(phases=("keyed.insert",)))
     steps = [event[0] for event in world.events if event[:2] in STEPS]

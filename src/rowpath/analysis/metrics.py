@@ -164,6 +164,6 @@ def of_phase(evidence: Evidence, cell: Cell) -> dict[str, Values]:
 
 def exact(evidence: Evidence, where: Where) -> dict[str, float]:
     """The counted metrics of a path's phase, per operation."""
-    proof = evidence.counted.get(where)
-    each = {metric: proof.each(metric) for metric in PROVEN} if proof else {}
+    counts = evidence.counted.get(where)
+    each = {metric: counts.each(metric) for metric in PROVEN} if counts else {}
     return {metric: value for metric, value in each.items() if value is not None}

@@ -96,18 +96,18 @@ def _confirm(
         return paired_plan(run_record.experiment, run_record.workloads, pairs, options.runs)
 
     pairs = []
-    for mine in grouped(rows, lambda row: row.base_path).values():
+    for of_path in grouped(rows, lambda row: row.base_path).values():
         pair = Pair(
-            name=mine[0].name,
-            base=recorded[mine[0].base_path].coordinates,
-            head=recorded[mine[0].head_path].coordinates,
-            phases=tuple(dict.fromkeys(f"{row.workload}.{row.phase}" for row in mine)),
+            name=of_path[0].name,
+            base=recorded[of_path[0].base_path].coordinates,
+            head=recorded[of_path[0].head_path].coordinates,
+            phases=tuple(dict.fromkeys(f"{row.workload}.{row.phase}" for row in of_path)),
         )
         try:
             plan_of([pair])
         except UsageError as error:
-            found += [not_possible(row, error.message) for row in mine]
-            rows = [row for row in rows if row not in mine]
+            found += [not_possible(row, error.message) for row in of_path]
+            rows = [row for row in rows if row not in of_path]
         else:
             pairs.append(pair)
     if not pairs:

@@ -54,8 +54,8 @@ def diagnose() -> list[Check]:
         what = f"{one.language} · {one.driver}"
         paths.append(Check("paths", what, "missing", f"{one.reason}; instead: {one.instead}"))
     collectors = [
-        Check("collectors", resource, "missing" if means.startswith("unavailable") else "ok", means)
-        for resource, means in counters.probe().items()
+        Check("collectors", resource, "missing" if method.startswith("unavailable") else "ok", method)
+        for resource, method in counters.probe().items()
     ]
     noise = [Check("noise", each.what, each.state, each.found, each.remedy) for each in noise_sources.look()]
     return [*engines, *paths, *collectors, *noise]

@@ -14,8 +14,8 @@ from rowpath.runners import sync_counting
 class ServerSyncs(Protocol):
     """The syncs of one server."""
 
-    def means(self) -> str:
-        """By which means they can be counted, or why not; empty where no server of ours is."""
+    def method(self) -> str:
+        """By which method they can be counted, or why not; empty where no server of ours is."""
 
     def count(self, wanted: bool) -> None:
         """Whether the server counts them from its next start on."""
@@ -35,10 +35,10 @@ class LocalServerSyncs:
         self._file: Path | None = None
         self._added: dict[str, str] = {}
 
-    def means(self) -> str:
+    def method(self) -> str:
         """As `ServerSyncs` has it."""
         ours = self._instance.deployment == "server" and not isinstance(self._instance, External)
-        return sync_counting.means() if ours else ""
+        return sync_counting.method() if ours else ""
 
     def count(self, wanted: bool) -> None:
         """As `ServerSyncs` has it."""
@@ -51,6 +51,6 @@ class LocalServerSyncs:
     def read(self) -> SyncCount:
         """As `ServerSyncs` has it."""
         if self._file is not None:
-            return SyncCount(syncs.read(self._file)["total"], syncs.MEANS)
-        means = self.means()
-        return SyncCount(method="" if means == syncs.MEANS else means)
+            return SyncCount(syncs.read(self._file)["total"], syncs.METHOD)
+        method = self.method()
+        return SyncCount(method="" if method == syncs.METHOD else method)

@@ -208,7 +208,7 @@ class SetPhase:
                     measured = worker.sample(work, regime, operations=self.phase.operations, first=0)
                     self._keep(worker, work, regime, 0, measured)
                 self._settle(worker, before_bytes)
-                self._prove_written(worker, work, measured)
+                self._verify_written(worker, work, measured)
                 self._show(worker, measured, 1)
 
     def _settle(self, worker: Worker, before_bytes: int | None) -> None:
@@ -217,7 +217,7 @@ class SetPhase:
         written = None if before_bytes is None or after_bytes is None else after_bytes - before_bytes
         self._write(worker, SettleRecord(ns=settled.ns, bytes_written=written, method=settled.method))
 
-    def _prove_written(self, worker: Worker, work: PreparedPhase, measured: Measured) -> None:
+    def _verify_written(self, worker: Worker, work: PreparedPhase, measured: Measured) -> None:
         if work.after is None or measured.reply.failed:
             return
         worker.prepare(work.after)

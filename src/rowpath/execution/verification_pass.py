@@ -60,7 +60,7 @@ class VerificationPass:
         self._server_syncs = server_syncs
         self._sync_file: Path | None = None  # of a runner that writes itself
 
-    def prove(self) -> dict[str, str]:
+    def verify(self) -> dict[str, str]:
         """The phases this path must not be measured in, with the status why: `wrong`, `failed`, `unsupported`.
 
         A failure of the path as a whole stands under the empty name.
@@ -97,7 +97,7 @@ class VerificationPass:
     def _counting_syncs(self) -> dict[str, str]:
         """What is added to the runner's environment so that it counts its syncs, where it writes itself."""
         writes = any(self._context.plan.phase(name).writes for name in self._planned.phases)
-        if not writes or not self._planned.path.embedded or sync_counting.means() != syncs.MEANS:
+        if not writes or not self._planned.path.embedded or sync_counting.method() != syncs.METHOD:
             return {}
         self._sync_file = syncs.make_file(self._context.directory.work / "client-syncs")
         return sync_counting.environment(self._sync_file)
@@ -107,10 +107,10 @@ class VerificationPass:
         if not self._planned.path.embedded:
             return self._server_syncs()
         if self._sync_file is None:
-            return SyncCount(method=sync_counting.means())
+            return SyncCount(method=sync_counting.method())
         if not syncs.counts(self._sync_file, self._worker.runner.pid):
             return SyncCount()
-        return SyncCount(syncs.read(self._sync_file)["total"], syncs.MEANS)
+        return SyncCount(syncs.read(self._sync_file)["total"], syncs.METHOD)
 
     def _phase(self, prepared_workload: PreparedWorkload, name: str) -> bool:
         """Whether the phase delivers and writes the right rows; a `counted` record of what it costs."""
@@ -161,7 +161,7 @@ class VerificationPass:
             first = settling if work.phase.writes else 0
             reply = worker.sample(work, "warm", operations=operations, first=first).reply
         counts: dict[str, Any] = {"no_delay": socket_options.no_delay(worker.runner.pid)}
-        sources = {"no_delay": socket_options.MEANS} if counts["no_delay"] is not None else {}
+        sources = {"no_delay": socket_options.METHOD} if counts["no_delay"] is not None else {}
         statements = statement_counts(worker.instance)
         if statements_before and statements:
             counts["prepares"] = statements["prepare"] - statements_before["prepare"]
@@ -170,7 +170,7 @@ class VerificationPass:
         if counting:
             counts |= _passed(counting, work)
             counting.proxy.patience(0)
-            sources["bytes"] = proxy.MEANS
+            sources["bytes"] = proxy.METHOD
             if counting.encrypted:
                 sources["texts_sent"] = "unavailable: the connection is encrypted"
         step = self._planned.path.pipeline

@@ -100,19 +100,19 @@ def _sampled(worker: Worker, work: PreparedPhase, explanation: Explanation, dire
 
 def _sampler(worker: Worker, side: Side, pid: int) -> str:
     """What sees most of a process."""
-    spoken = worker.planned.path.language if side == "client" else ""
-    if spoken == "java" or async_profiler.is_jvm(pid):
+    language = worker.planned.path.language if side == "client" else ""
+    if language == "java" or async_profiler.is_jvm(pid):
         return async_profiler.HOW
-    if spoken == "python":
+    if language == "python":
         return py_spy.HOW
     # Go keeps frame pointers, and V8 has no tables for what it compiles.
-    return call_stacks.HOW[call_stacks.POINTERS if spoken in ("go", "node") else call_stacks.TABLES]
+    return call_stacks.HOW[call_stacks.POINTERS if language in ("go", "node") else call_stacks.TABLES]
 
 
 @contextlib.contextmanager
 def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Path, into: Sampled) -> Iterator[None]:
     """The sampler at work on these processes, while the body runs; then `into` has what it saw."""
-    spoken = {pid: worker.planned.path.language if pid in worker.pids else "" for pid in pids}
+    languages = {pid: worker.planned.path.language if pid in worker.pids else "" for pid in pids}
     file = directory / "stacks.data"
     if sampler in (async_profiler.HOW, py_spy.HOW):
         with contextlib.ExitStack() as attached:
@@ -134,8 +134,8 @@ def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Pat
     with call_stacks.recording(pids, worker.measured_cpus, file, how) as missing:
         yield
     into.missing += missing
-    names = node_names.NodeNames.read(directory / "node-names.log") if "node" in spoken.values() else None
-    into.stacks = call_stacks.stacks(file, spoken, names)
+    names = node_names.NodeNames.read(directory / "node-names.log") if "node" in languages.values() else None
+    into.stacks = call_stacks.stacks(file, languages, names)
     file.unlink()
 
 

@@ -45,7 +45,7 @@ ENGINE_METHODS = frozenset(
     {"check", "options", "own_copy", "settle", "commits", "size_bytes", "facts", "statement_counts"}
 )
 REPLIES_KEPT = 4  # calls under way at once: of a step, and a look at the network
-SYNCS_METHODS = frozenset({"means", "count", "read"})
+SYNCS_METHODS = frozenset({"method", "count", "read"})
 SERVER_METHODS = frozenset({"notice", "take_cores", "leave_cores", "memory_bytes", "written_bytes"})
 
 
@@ -133,11 +133,11 @@ class Agent:
     def build(self) -> list[str]:
         """Build runners and drivers for the paths that have clients here; what was built or fetched."""
         run = self._now()
-        mine = [p for p in run.plan.paths if run.loads or p.path.get("client_host") == self.name]
+        here = [p for p in run.plan.paths if run.loads or p.path.get("client_host") == self.name]
         if any(group.action for group in run.plan.experiment.client_groups):  # backups are restored and read here
-            mine += [p for p in run.plan.paths if key_of(p.path)[-1] == self.name and p not in mine]
+            here += [p for p in run.plan.paths if key_of(p.path)[-1] == self.name and p not in here]
         noted: list[str] = []
-        build([(p.adapter, p.path.version) for p in mine], noted.append, [p.path for p in mine])
+        build([(p.adapter, p.path.version) for p in here], noted.append, [p.path for p in here])
         return noted
 
     def bring_up(self, key: Key) -> Facts:
@@ -271,9 +271,9 @@ class Agent:
         if self._watch is not None:
             self._watch.look(name for name in names if name != self.name)
 
-    def prove(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
+    def verify(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
         """The verification pass of a path whose client is here, and its records."""
-        return self._now().prove(path_id, count_commits)
+        return self._now().verify(path_id, count_commits)
 
     def serve_network(self, peer: str) -> int:
         """Listen for the measuring of the way from that address; the port."""

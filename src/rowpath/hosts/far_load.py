@@ -99,10 +99,10 @@ class FarProcesses:
         """As `Processes` has it; clocks are measured first."""
         self.read_clocks()
         shares = {group: self._of(group, count) for group, count in self._connections.items()}
-        mine = {
+        by_host = {
             host: {group: each[host].clients for group, each in shares.items() if host in each} for host in self.hosts
         }
-        found = self.ask({host: ("load_open", self.planned.path.id, mine[host]) for host in self.hosts})
+        found = self.ask({host: ("load_open", self.planned.path.id, by_host[host]) for host in self.hosts})
         records: list[WorkerRecord] = []
         for host in self.hosts:
             opened: Opened
@@ -123,8 +123,8 @@ class FarProcesses:
 
     def prepare(self, group: str, work: PreparedPhase) -> None:
         """As `Processes` has it: each host takes a part of its own of the parameter rows."""
-        hosts, mine = self._groups[group], self._of(group, self._connections[group])
-        numbered = {host: (number, len(hosts)) for number, host in enumerate(hosts) if host in mine}
+        hosts, shares = self._groups[group], self._of(group, self._connections[group])
+        numbered = {host: (number, len(hosts)) for number, host in enumerate(hosts) if host in shares}
         self.ask({host: ("load", "prepare", group, work.name, *part) for host, part in numbered.items()})
 
     def prepare_backup(self, group: str, number: int, name: str, backup: Backup) -> None:

@@ -149,21 +149,21 @@ class HostRun:
         here = key[-1] == self.name
         return self.instances.server_syncs(key) if here else FarServerSyncs(key, self._peers[key[-1]])
 
-    def prove(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
+    def verify(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
         """The verification pass of a path, and its records."""
         self.records.clear()
         planned = self.planned(path_id)
         syncs = self.server_syncs(key_of(planned.path))
-        bad = VerificationPass(self.context, planned, count_commits, syncs.read).prove()
+        bad = VerificationPass(self.context, planned, count_commits, syncs.read).verify()
         return bad, list(self.records)
 
     def copy_directories(self, engine: str) -> tuple[list[Record], list[str]]:
         """As `Agent` has it."""
-        mine = tuple(each for each in self.plan.paths if each.path.engine == engine)
-        plan, folder = replace(self.plan, paths=mine), self.context.directory.work / "moves"
+        of_engine = tuple(each for each in self.plan.paths if each.path.engine == engine)
+        plan, folder = replace(self.plan, paths=of_engine), self.context.directory.work / "moves"
         found: list[Record] = []
         notes: list[str] = []
-        log = self.context.log_of(mine[0])
+        log = self.context.log_of(of_engine[0])
         directory_copies.carry_out_all(plan, folder, found.append, notes.append, log, self._timeout_s)
         return found, notes
 

@@ -12,7 +12,7 @@ from rowpath import text
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import cpus, processes
 
-MEANS = (
+METHOD = (
     "UDP exchanges, the quickest of at most 400: offset is the middle of its way, bound half of its way; "
     "one TCP connection: round trips by size of the answer; of a long send each way the later half, as it arrived"
 )

@@ -197,9 +197,9 @@ class FarServerSyncs:
         self._key = key
         self._ask = ask
 
-    def means(self) -> str:
+    def method(self) -> str:
         """As `ServerSyncs` has it."""
-        return str(self._ask("server_syncs", self._key, "means"))
+        return str(self._ask("server_syncs", self._key, "method"))
 
     def count(self, wanted: bool) -> None:
         """As `ServerSyncs` has it."""

@@ -220,10 +220,10 @@ class Session:
         found: tuple[list[Record], list[str]] = self._cluster.ask(host, "copy_directories", planned.path.engine)
         return found
 
-    def prove(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
+    def verify(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
         """As `Hosts` has it."""
         bad: dict[str, str]
-        bad, records = self._cluster.ask(planned.path.get("client_host"), "prove", planned.path.id, count_commits)
+        bad, records = self._cluster.ask(planned.path.get("client_host"), "verify", planned.path.id, count_commits)
         for record in records:
             context.journal.write(record)
         return bad
@@ -277,7 +277,7 @@ class Session:
         def measure(name: str) -> None:
             try:
                 seen = network.measure(self._own, self.file.named(name).address, ports[name], only_clocks=True)
-                found[name] = ClockRecord(name, when, seen["offset_ns"], seen["bound_ns"], network.MEANS)
+                found[name] = ClockRecord(name, when, seen["offset_ns"], seen["bound_ns"], network.METHOD)
             except RowpathError as error:
                 found[name] = error
 
@@ -307,7 +307,7 @@ class Session:
             round_trips=[RoundTrip(**each) for each in found["round_trips"]],
             to_server_bytes_per_s=found["to_bytes_per_s"],
             from_server_bytes_per_s=found["from_bytes_per_s"],
-            method=network.MEANS,
+            method=network.METHOD,
         )
 
     def _measured(self, host: str, peer: str, measure: Callable[[str, int], dict[str, Any]]) -> dict[str, Any]:

@@ -81,7 +81,7 @@ def _ways_s(plan: Plan) -> float:
 def _straced_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """What counting system calls by strace adds to the verification of a phase that makes very many of them."""
     phase = plan.phase(name)
-    if system_calls.probe() != system_calls.MEANS_STRACE or phase.way == "bulk":
+    if system_calls.probe() != system_calls.METHOD_STRACE or phase.way == "bulk":
         return 0.0
     if phase.writes:
         return plan.slowness * rough.STRACED_S * min(phase.operations, rough.STRACED_WRITES) * _rows_written(phase)

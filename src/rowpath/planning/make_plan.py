@@ -88,7 +88,7 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
     Paths to what stands in for an engine are ranked among themselves.
     """
 
-    def means(planned: PlannedPath, key: str) -> bool:
+    def applies_to(planned: PlannedPath, key: str) -> bool:
         # An engine that has no durability but `none` stands apart where something is written, and only there.
         writes = not {"execute", "records"}.isdisjoint(planned.adapter.phases)
         if key in ("link", "pipeline"):
@@ -97,14 +97,14 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
         return only_none or applies(planned.path, key)
 
     keys = ("placement", "client_host", "server_host", "durability", *(key for key in TOGETHER if key != "placement"))
-    applicable = {key: [_value(p.path, key) for p in paths if means(p, key)] for key in keys}
+    applicable = {key: [_value(p.path, key) for p in paths if applies_to(p, key)] for key in keys}
     varying = [key for key in keys if len(set(applicable[key])) > 1]
     result = []
     for planned in paths:
         parts = []
         for key in varying:
             value = planned.path.fetch_form if key == "fetch" else _value(planned.path, key)
-            parts.append(f"{key}={value if means(planned, key) else applicable[key][0]}")
+            parts.append(f"{key}={value if applies_to(planned, key) else applicable[key][0]}")
         if planned.adapter.confounded:
             parts.append(planned.adapter.confounded)
         if stands_in := ENGINES[planned.path.engine].stands_in:

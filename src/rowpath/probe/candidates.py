@@ -143,11 +143,11 @@ def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter,
         raise UsageError(
             f"unknown driver '{driver}' in --mine", suggest(driver, tuple(sorted({each.driver for each in fitting})))
         )
-    spoken = [adapter for adapter in named if adapter.language in languages] or named
-    if len(spoken) > 1:
-        several = ", ".join(adapter.language for adapter in spoken)
-        raise UsageError(f"--mine {driver}: a driver of {several}", f"--language {spoken[0].language}")
-    (adapter,) = spoken
+    fitting_adapters = [adapter for adapter in named if adapter.language in languages] or named
+    if len(fitting_adapters) > 1:
+        several = ", ".join(adapter.language for adapter in fitting_adapters)
+        raise UsageError(f"--mine {driver}: a driver of {several}", f"--language {fitting_adapters[0].language}")
+    (adapter,) = fitting_adapters
     given = dict(word.partition("=")[::2] for word in words)
     settable = tuple(key for key in adapter.coordinates if key not in BY_URL_OR_FIXED)
     for key, value in given.items():

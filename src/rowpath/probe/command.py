@@ -253,14 +253,14 @@ def _there(dropped: Dropped, host: str) -> Dropped:
 def announcement(target: Target, found: Candidates, options: ProbeOptions) -> str:
     """One line about what will be done."""
     drivers = len({(p.adapter.language, p.adapter.driver) for p in found.paths})
-    manner = (
+    access = (
         f"at most {options.connections} connections, each block one read-only transaction, "
         "busy for at most half of the time"
         if target.deployment == "server"
         else "read only"
     )
     return (
-        f"probing {target.shown}{options.from_words}: {drivers} drivers in {len(found.paths)} settings, {manner}, "
+        f"probing {target.shown}{options.from_words}: {drivers} drivers in {len(found.paths)} settings, {access}, "
         f"until decided, at most {fmt.clock(options.budget_s).removesuffix(' 00 s')}"
     )
 

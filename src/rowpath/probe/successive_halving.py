@@ -102,8 +102,10 @@ def needed(estimates: Mapping[str, Estimate], language: Kind, baselines: Contain
     """The best of each language and its baselines, best first; only those where the best is no better than they are."""
     found: list[str] = []
     for names in grouped(sorted(estimates, key=lambda name: estimates[name].middle), language).values():
-        best, mine = estimates[names[0]], [name for name in names if name in baselines]
-        found += mine if any(best.settled(estimates[name]) for name in mine) else dict.fromkeys([names[0], *mine])
+        best, present = estimates[names[0]], [name for name in names if name in baselines]
+        found += (
+            present if any(best.settled(estimates[name]) for name in present) else dict.fromkeys([names[0], *present])
+        )
     return sorted(found, key=lambda name: estimates[name].middle)
 
 

@@ -48,10 +48,10 @@ def succeeded(reply: SampleReply) -> SampleReply:
     return reply
 
 
-def as_proven(reply: SampleReply, proven: Tried) -> bool:
+def as_verified(reply: SampleReply, verified: Tried) -> bool:
     """Whether a block delivered as many rows as the digested execution, with the same touch sum, in each operation."""
-    touch = int(proven.touch, 16) * reply.operations & MASK64
-    return reply.rows == proven.rows * reply.operations and int(reply.touch, 16) == touch
+    touch = int(verified.touch, 16) * reply.operations & MASK64
+    return reply.rows == verified.rows * reply.operations and int(reply.touch, 16) == touch
 
 
 def drivers(tried: Iterable[Tried]) -> int:

@@ -9,10 +9,10 @@ from rowpath.machine.counters import syncs
 from rowpath.runners.toolchains import c
 
 
-def means() -> str:
-    """By which means syncs are counted here, the library being built; `unavailable: …` where they are not."""
+def method() -> str:
+    """By which method syncs are counted here, the library being built; `unavailable: …` where they are not."""
     found = syncs.probe()
-    if found == syncs.MEANS:
+    if found == syncs.METHOD:
         try:
             c.sync_count_library()
         except EnvironmentMissing as error:

@@ -146,9 +146,9 @@ def _candidates(
     sides = ("both", "") if problems[0] == problems[1] else ("base", "head")
     said = [f"{side}: {problem}" for side, problem in zip(sides, problems, strict=True) if side and problem]
     reason = differences.refusal(found, despite) or "; ".join(said)
-    mine, theirs = base.measured(one.path_id, where), head.measured(other.path_id, where)
-    if not reason and regime != WHOLE and (not mine or not theirs):
-        reason = f"not measured in {'base' if not mine else 'head'}"
+    of_base, of_head = base.measured(one.path_id, where), head.measured(other.path_id, where)
+    if not reason and regime != WHOLE and (not of_base or not of_head):
+        reason = f"not measured in {'base' if not of_base else 'head'}"
     if reason:
         return msgspec.structs.replace(common, reason=reason)
     return [
@@ -158,18 +158,18 @@ def _candidates(
                 metric=name,
                 unit=UNITS[name],
                 outcome="no difference shown",
-                base=mine[name].middle,
-                head=theirs[name].middle,
-                ratio=theirs[name].middle / mine[name].middle if mine[name].middle else None,
-                base_sets=mine[name].sets,
-                head_sets=theirs[name].sets,
+                base=of_base[name].middle,
+                head=of_head[name].middle,
+                ratio=of_head[name].middle / of_base[name].middle if of_base[name].middle else None,
+                base_sets=of_base[name].sets,
+                head_sets=of_head[name].sets,
                 counted=regime == WHOLE and name not in MEMORY,
             ),
-            mine[name],
-            theirs[name],
+            of_base[name],
+            of_head[name],
         )
-        for name in mine
-        if name in theirs
+        for name in of_base
+        if name in of_head
     ]
 
 
@@ -259,11 +259,11 @@ def _changed(row: ComparedRow) -> RowOutcome:
 
 def _counted(row: ComparedRow, candidate: _Candidate) -> ComparedRow:
     """A count differs where no run of one side counted what a run of the other did, nor anything between."""
-    mine = [value for run in candidate.base.by_run for value in run]
-    theirs = [value for run in candidate.head.by_run for value in run]
-    if min(theirs) > max(mine):
+    of_base = [value for run in candidate.base.by_run for value in run]
+    of_head = [value for run in candidate.head.by_run for value in run]
+    if min(of_head) > max(of_base):
         return msgspec.structs.replace(row, outcome="more")
-    if max(theirs) < min(mine):
+    if max(of_head) < min(of_base):
         return msgspec.structs.replace(row, outcome="less")
     return row
 

@@ -261,8 +261,8 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
     for each in _figures(evidence):
         each_ns = evidence.sync_cost_ns(each.path_id)
         workload, _, phase = each.phase.rpartition(".")
-        proof = evidence.counted.get((each.path_id, workload, phase))
-        syncs, took = proof.each("syncs") if proof else None, each.service.mean_ns
+        counts = evidence.counted.get((each.path_id, workload, phase))
+        syncs, took = counts.each("syncs") if counts else None, each.service.mean_ns
         durable = evidence.coordinate(each.path_id, "durability") == "full" and evidence.writes(workload, phase)
         if each_ns is None or syncs is None or not took or not durable:
             continue

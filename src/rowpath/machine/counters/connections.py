@@ -7,7 +7,7 @@ import socket
 import struct
 from collections.abc import Iterable, Iterator
 
-MEANS = "tcp_info's bytes_acked and bytes_received of the connections to the server's port (sock_diag); only TCP"
+METHOD = "tcp_info's bytes_acked and bytes_received of the connections to the server's port (sock_diag); only TCP"
 
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
@@ -59,13 +59,13 @@ class Growth:
 
 
 def probe() -> str:
-    """Which means works here: MEANS, or why there is none."""
+    """The method that works here: METHOD, or why there is none."""
     with contextlib.ExitStack() as cleanup:
         listening = cleanup.enter_context(socket.create_server(("127.0.0.1", 0)))
         port = listening.getsockname()[1]
         cleanup.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
         found = of_each(port)
-    return MEANS if found else "unavailable: the kernel does not report its connections (sock_diag)"
+    return METHOD if found else "unavailable: the kernel does not report its connections (sock_diag)"
 
 
 def _sum(each: Iterable[tuple[int, int]], direction: int) -> int:

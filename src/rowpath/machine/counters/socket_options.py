@@ -9,7 +9,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-MEANS = "asked of the client's own sockets, borrowed by pidfd_getfd(2)"
+METHOD = "asked of the client's own sockets, borrowed by pidfd_getfd(2)"
 
 _PIDFD_GETFD = 438  # the same on every architecture
 

@@ -83,8 +83,8 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
     wanted: list[tuple[Adapter, str, str]] = []
     for adapter, version in adapters:
-        mine = [path for path in paths if path.driver == adapter.driver]
-        differing = {(path.engine, path.get("statement")): path for path in mine}
+        of_driver = [path for path in paths if path.driver == adapter.driver]
+        differing = {(path.engine, path.get("statement")): path for path in of_driver}
         for path in differing.values() or (AccessPath.of({}),):
             every = programs(adapter, path)
             for program in every:

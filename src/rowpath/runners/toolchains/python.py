@@ -177,21 +177,21 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     every_path = list(paths)
     for adapter, version in adapters:
         named = [path for path in every_path if path.driver == adapter.driver and path.version in (version, "none")]
-        mine = {(path.engine, path.get("implementation")): path for path in named}
-        for one in [_variants(adapter, path)[0] for path in mine.values()] or [adapter]:
+        variants = {(path.engine, path.get("implementation")): path for path in named}
+        for one in [_variants(adapter, path)[0] for path in variants.values()] or [adapter]:
             if _absent(one, version) != []:
                 by_environment.setdefault(_environment(one, version), []).append((one, version))
     processes.side_by_side(functools.partial(_bring_up_to_date, *each) for each in by_environment.items())
 
 
-def _bring_up_to_date(environment: Path, mine: list[tuple[Adapter, str]]) -> None:
+def _bring_up_to_date(environment: Path, needed: list[tuple[Adapter, str]]) -> None:
     build_dir("python").mkdir(parents=True, exist_ok=True)
     with environment.with_name(f"{environment.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        absent = [_absent(*each) for each in mine]  # another process may have made it meanwhile
+        absent = [_absent(*each) for each in needed]  # another process may have made it meanwhile
         if None in absent:
-            _make(environment, *mine[0])
-            absent = [_absent(*each) for each in mine]
+            _make(environment, *needed[0])
+            absent = [_absent(*each) for each in needed]
         packages = sorted({name for names in absent for name in names or ()})
         if packages:
             _add(environment, packages)
