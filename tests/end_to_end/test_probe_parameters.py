@@ -26,7 +26,7 @@ from rowpath.probe.budget import Budget, Rest
 from rowpath.probe.candidates import candidates
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameter_types import found
-from rowpath.probe.parameters import KeyedQuery, given_by_options, keyed
+from rowpath.probe.parameters import KeyedQuery, keyed, rows_by_options
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.target import read_target
 from rowpath.probe.throttled_worker import Parameters, ThrottledWorker, as_columns, work_of
@@ -109,7 +109,7 @@ Ready = tuple[KeyedQuery, PreparedPhase, list[PlannedPath], WorkerPool]
 @contextlib.contextmanager
 def ready(access: Access, sql: str, parameter: str, driver: str, folder: Path) -> Iterator[Ready]:
     """The query with its parameter, the driver's prepared paths in the order of tries, and processes for them."""
-    query = keyed(sql, "postgresql", given_by_options(ProbeOptions("", params=(parameter,))))
+    query = keyed(sql, "postgresql", rows_by_options(ProbeOptions("", params=(parameter,))))
     query.write(folder / "rows")
     found = candidates("postgresql", "server", Phase("query", "query", sql), drivers=(driver,), keyed=True).paths
     paths = [each for each in found if each.path.get("statement") == "prepared"]

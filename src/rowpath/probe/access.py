@@ -19,7 +19,7 @@ from rowpath.probe import eligibility, file_copies, sessions
 from rowpath.probe.host_of_url import where_resolved
 from rowpath.probe.instances import TABLE, ProbedDatabase, ProbedFile, ProbedServer
 from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import MOST_ROWS, Given, KeyedQuery, Row, sized
+from rowpath.probe.parameters import MOST_ROWS, KeyedQuery, ParameterRows, Row, sized
 from rowpath.probe.target import Target
 from rowpath.probe.throttled_worker import WHOLE, as_columns
 from rowpath.runners import manifest
@@ -92,7 +92,7 @@ class Access:
         several = " UNION ALL ".join(f"SELECT * FROM (\n{text}\n)" for text in texts)
         return self.describe(several if len(texts) > 1 else texts[0])
 
-    def given_rows(self, sql: str, file: Path) -> Given:
+    def parameter_rows_of(self, sql: str, file: Path) -> ParameterRows:
         """The rows of a query as rows of parameters, typed as the query is; `file` is written. Errors: RowpathError."""
         columns = self.describe(sql)
         for column in columns:
@@ -108,7 +108,7 @@ class Access:
             rows, count = self._read(runner, 0, MOST_ROWS, typed, file)
         if not rows:
             raise UsageError("--params-from: the query delivered no rows", "give a query that delivers parameters")
-        return Given(sized(typed, rows), rows, count, tuple(column.name for column in columns))
+        return ParameterRows(sized(typed, rows), rows, count, tuple(column.name for column in columns))
 
     def deliveries(
         self, query: KeyedQuery, columns: tuple[Column, ...], parameters: Path

@@ -99,7 +99,7 @@ def keyed_by_options(sql: str, engine: str, options: ProbeOptions) -> KeyedQuery
         check_query(options.params_query, engine)
         placeholders(sql, engine)
         return None
-    return parameters.keyed(sql, engine, parameters.given_by_options(options))
+    return parameters.keyed(sql, engine, parameters.rows_by_options(options))
 
 
 @dataclass(frozen=True)
@@ -152,8 +152,8 @@ def connected(
     os.sched_setaffinity(0, cpus.controller_cpus())
     sql = question.phase.sql if target.deployment != "file" else ""
     if options.params_query:
-        given = access.given_rows(options.params_query, directory.work / "parameters.kept")
-        keyed_query = parameters.keyed(sql, target.engine, given)
+        rows = access.parameter_rows_of(options.params_query, directory.work / "parameters.kept")
+        keyed_query = parameters.keyed(sql, target.engine, rows)
     return {
         "access": access,
         "sql": keyed_query.placeholders.sql if keyed_query else sql,
