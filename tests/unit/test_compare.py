@@ -242,12 +242,12 @@ def test_what_was_measured_again_decides(found: Comparison) -> None:
 
 def test_what_measuring_again_refutes_is_no_change(found: Comparison) -> None:
     changed = [each for each in found.rows if each.metric == "time" and each.changed]
-    refuted = [Confirmed(*each.place, "no difference shown", 1.0, 0.99, 1.01, 10) for each in changed]
+    refuted = [Confirmed(*each.where, "no difference shown", 1.0, 0.99, 1.01, 10) for each in changed]
     outcome = Outcome(settled(found, refuted), confirmed=tuple(refuted))
     assert "is slower" in verdict(Outcome(found)) and " is slower" not in verdict(outcome)
     assert verdict(outcome).endswith("Measured again in the same sets: no difference shown.")
     assert f"{len(changed)} not confirmed by measuring again" in hidden(outcome.comparison, 0)
-    assert settled(found, [Confirmed(*each.place, each.outcome) for each in changed]) == found
+    assert settled(found, [Confirmed(*each.where, each.outcome) for each in changed]) == found
     assert settled(found, [replace_outcome(each) for each in refuted]) == found
 
 

@@ -178,12 +178,12 @@ def test_only_the_likeliest_prepared_path_meets_every_plan_cache_mode() -> None:
 
 def test_blocks_of_other_parameters_have_other_sums_and_count_once_a_path_confirmed_them() -> None:
     columns = (Column("a", "integer"), Column("b", "text"))
-    groups = [[(1, "é")], [], [(10, "x"), (20, "y")]]
-    same = KeyedRowConsistency(delivery=Delivery(groups, columns))
+    row_sets = [[(1, "é")], [], [(10, "x"), (20, "y")]]
+    same = KeyedRowConsistency(delivery=Delivery(row_sets, columns))
     assert same.expected_of([(0, 3)]) is None
     same.learn(7)
     assert same.expected_of([(0, 3)]) is None
-    same.learn(sum(touch_row(row, columns, unit="bytes") for group in groups for row in group))
+    same.learn(sum(touch_row(row, columns, unit="bytes") for group in row_sets for row in group))
     assert same.expected_of([(0, 1)]) == {2, 3}  # characters, bytes
     assert same.expected_of([(1, 1)]) == {0}
     assert same.expected_of([(4, 2)]) == {32}

@@ -10,7 +10,7 @@ from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence, stops_on_width
 from rowpath.analysis.model import RankedPath, Ranking
-from rowpath.analysis.statistics.grouping import Placed, place
+from rowpath.analysis.statistics.grouping import RankedItem, ranked_in_tiers
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.journal.reader import Records
 from rowpath.journal.records import FailureRecord, PathRecord
@@ -70,7 +70,7 @@ def _ranking(evidence: Evidence, where: tuple[str, str, str], comparison: str, p
             cost_ns = cell.median if cell is not None and status == "ok" else None
             unranked.append(RankedPath(path.name, path.path_id, cost_ns=cost_ns, status=status, reason=reason))
     keys = {cell.key: cell for cell in ranked}
-    placed = place(
+    placed = ranked_in_tiers(
         list(keys), lambda key: keys[key].median or math.inf, lambda a, b: evidence.cells.interval(keys[a], keys[b])
     )
     sizes = [item.tier for item in placed]
@@ -106,7 +106,7 @@ def _exclusion(
 
 
 def _row(
-    evidence: Evidence, cell: Cell, fastest: Cell, item: Placed[tuple[str, str, str, str]], tied: bool
+    evidence: Evidence, cell: Cell, fastest: Cell, item: RankedItem[tuple[str, str, str, str]], tied: bool
 ) -> RankedPath:
     first = cell is fastest
     interval = item.to_fastest

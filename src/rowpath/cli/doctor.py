@@ -30,7 +30,7 @@ MARKS: dict[State, tuple[str, str]] = {
 class Check:
     """One line of the doctor: `what` is its subject, `found` what is so, `remedy` the command that would change it."""
 
-    group: Literal["engines", "paths", "collectors", "noise"]
+    section: Literal["engines", "paths", "collectors", "noise"]
     what: str
     state: State
     found: str
@@ -70,7 +70,7 @@ def render(console: Console) -> None:
         "collectors": "Collectors",
         "noise": "Noise sources of this machine",
     }
-    for group, title in titles.items():
+    for section, title in titles.items():
         table = Table(
             title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
         )
@@ -78,7 +78,7 @@ def render(console: Console) -> None:
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         for check in checks:
-            if check.group == group:
+            if check.section == section:
                 mark, style = MARKS[check.state]
                 table.add_row(Text(mark, style=style), Text(check.what), Text(check.found))
         console.print(table)

@@ -151,7 +151,7 @@ class HostLoad:
         """Let groups begin at instants of our clock; how long before them each was let."""
         left = {}
         for name, begin_ns in at_ns.items():
-            if name in self._stage.places:
+            if name in self._stage.client_groups:
                 self._stage.begin(name, begin_ns)
                 left[name] = begin_ns - time.monotonic_ns()
         return left
@@ -168,17 +168,17 @@ class HostLoad:
         lost = {
             number: worker.runner.lost().text for number, worker in enumerate(self.workers) if not worker.runner.alive()
         }
-        places = self._counters.places if self._counters else {}
+        groups = self._counters.client_groups if self._counters else {}
         done = {
             name: self._seat(name).process in lost or all(state >= DONE for state in self._stage.states(name))
-            for name in places
+            for name in groups
         }
         return States(done, lost)
 
     def look(self) -> tuple[dict[str, Seen], Used]:
         """Every group now, and what was used since the last time."""
         found = {}
-        for name in self._stage.places:
+        for name in self._stage.client_groups:
             now_ns = time.monotonic_ns()
             ended_ns = self._stage.ended_ns(name)
             found[name] = Seen(self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None, ended_ns)

@@ -65,13 +65,13 @@ class ProbedQuery:
         file = self.directory.work / "parameters.rows"
         keyed.write(file)
         columns = as_columns(self.columns)
-        groups, execution_s = self.access.deliveries(keyed, columns, file)
+        row_sets, execution_s = self.access.deliveries(keyed, columns, file)
         if execution_s * SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
             self._settling = 0
-        self.keyed = keyed = keyed.first(len(groups))
-        self.row_consistency = KeyedRowConsistency(delivery=Delivery(groups, columns))
-        self.caveats.append(caveats.parameters(len(groups), keyed.count, self._settling))
-        return Parameters(keyed.columns, file, len(groups))
+        self.keyed = keyed = keyed.first(len(row_sets))
+        self.row_consistency = KeyedRowConsistency(delivery=Delivery(row_sets, columns))
+        self.caveats.append(caveats.parameters(len(row_sets), keyed.count, self._settling))
+        return Parameters(keyed.columns, file, len(row_sets))
 
     def start(
         self,

@@ -59,7 +59,7 @@ class KeyedRowConsistency(RowConsistency):
     @override
     def learn(self, touch: int) -> None:
         if self.delivery is not None:
-            whole = self.delivery.touches.expected(0, len(self.delivery.groups))
+            whole = self.delivery.touches.expected(0, len(self.delivery.row_sets))
             self.confirmed = self.confirmed or (whole is not None and touch & MASK64 in whole)
 
     @override

@@ -95,7 +95,7 @@ def _never_above(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     outcome: Outcome = "holds" if check.at_most is None or most <= check.at_most else "does not hold"
     return (
         outcome,
-        f"at most {text.figure(most, worst.unit)} in each of {cases} cases (highest: {worst.name}, {worst.place})",
+        f"at most {text.figure(most, worst.unit)} in each of {cases} cases (highest: {worst.name}, {worst.location})",
     )
 
 
@@ -204,8 +204,8 @@ def _ratio(evidence: Evidence, check: Check, added: Selector) -> tuple[Interval 
     ends = text.interval(interval.ratio_low, interval.ratio_high) or "no interval"
     counted = "1 set" if interval.sets == 1 else f"{interval.sets} sets"
     provisional = "" if interval.sets >= SETS_FOR_CLAIMS else f", provisional: {counted}"
-    alike = numerator.place == denominator.place
-    names = " / ".join(side.name if alike else f"{side.name} in {side.place}" for side in (numerator, denominator))
+    alike = numerator.location == denominator.location
+    names = " / ".join(side.name if alike else f"{side.name} in {side.location}" for side in (numerator, denominator))
     return interval, f"{text.ratio(interval.ratio)} ({ends}{provisional}): {names}"
 
 

@@ -20,7 +20,7 @@ class Candidate:
     """A cell or a group that a selector matches, with a metric's values by set."""
 
     name: str
-    place: str
+    location: str
     values: dict[int, float]
     cell: Cell | None = None
     unit: str = ""

@@ -44,7 +44,7 @@ class _Candidate:
     one_server: bool = False  # sets share a server process, so they show nothing of the next one
 
     @property
-    def group(self) -> tuple[str, str]:
+    def scope(self) -> tuple[str, str]:
         """What shares a drift: regime and metric."""
         return self.row.regime, self.row.metric
 
@@ -93,7 +93,7 @@ def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *,
         else:
             measured = each.base.logarithms, each.head.logarithms
             each.one_server = _one_server(base.runs[0], each.row)
-            each.interval = compare_sides(*measured, drifts[each.group], sets_apart=not each.one_server)
+            each.interval = compare_sides(*measured, drifts[each.scope], sets_apart=not each.one_server)
     rows = _judged(candidates)
     rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, _rank(row)))
     return Comparison(
@@ -175,16 +175,16 @@ def _candidates(
 
 def _drifts(candidates: list[_Candidate]) -> dict[tuple[str, str], Drift]:
     """By regime and metric: how far paths moved in which nothing differs."""
-    groups = dict.fromkeys(each.group for each in candidates if not each.row.counted)
+    scopes = dict.fromkeys(each.scope for each in candidates if not each.row.counted)
     return {
-        group: drift_of(
+        scope: drift_of(
             [
                 (each.base.logarithms, each.head.logarithms)
                 for each in candidates
-                if each.group == group and not each.row.differences
+                if each.scope == scope and not each.row.differences
             ]
         )
-        for group in groups
+        for scope in scopes
     }
 
 
@@ -300,7 +300,7 @@ def _findings(
         moved = [
             each.interval.mean
             for each in candidates
-            if each.group == (regime, PRIMARY) and not each.row.differences and each.interval is not None
+            if each.scope == (regime, PRIMARY) and not each.row.differences and each.interval is not None
         ]
         shift = student(moved)
         if shift is not None and shift.sets >= LEAST_UNCHANGED and shift.apart:
@@ -308,7 +308,7 @@ def _findings(
                 f"{each.row.name} {text.ratio(each.interval.ratio)}"
                 for each in candidates
                 if each.interval is not None
-                and each.group == (regime, PRIMARY)
+                and each.scope == (regime, PRIMARY)
                 and each.row.base_path.startswith("engine=null,")
             ]
             middle = math.exp(statistics.median(moved))

@@ -229,7 +229,7 @@ class Stage:
         self._ended = True
         # A group that was never let begin begins now, when nothing begins any more, and so is done.
         begun = {each.name for action in self.actions for each in action.made if each.begun_ns} | set(self._begun)
-        never = dict.fromkeys(self.shared_counters.places.keys() - begun, self.end_ns)
+        never = dict.fromkeys(self.shared_counters.client_groups.keys() - begun, self.end_ns)
         self.shared_counters.set_instants(never, self.end_ns)
 
     def _give_up(self, why: str) -> None:
