@@ -20,7 +20,7 @@ from rowpath.model.grouping import grouped
 from rowpath.planning.paired_plan import MOST_PAIRS, Pair, paired_plan
 from rowpath.planning.plan import Plan
 from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal, live
-from rowpath.report.comparison import Outcome
+from rowpath.report.comparison import ComparisonOutcome
 from rowpath.report.console import make_console
 from rowpath.report.exports import open_export
 
@@ -39,7 +39,9 @@ def run(options: argparse.Namespace) -> int:
     files = {form: open_export(file) for form, file in exported.items() if file}
     confirmed, interrupted = _confirm(comparison, gates, base, head, options) if options.confirm else ([], False)
     comparison = settled(comparison, confirmed)
-    outcome = Outcome(comparison, tuple(judge(comparison, gate, confirmed) for gate in gates), tuple(confirmed))
+    outcome = ComparisonOutcome(
+        comparison, tuple(judge(comparison, gate, confirmed) for gate in gates), tuple(confirmed)
+    )
     if "json" in files:
         comparison_json.write_json(outcome, files["json"])
     if "markdown" in files:

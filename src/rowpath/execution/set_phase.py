@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from rowpath.engines import ENGINES
 from rowpath.execution import quiet
-from rowpath.execution.in_turn import Outcome, WorkerCall, in_turn
+from rowpath.execution.in_turn import CallOutcome, WorkerCall, in_turn
 from rowpath.execution.measured import Measured, verify_record
 from rowpath.execution.peak_memory import peak_memory
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
@@ -173,7 +173,7 @@ class SetPhase:
         if part:
             yield part
 
-    def _is_still_disturbed(self, block: WorkerCall, round_number: int, sample: Outcome) -> bool:
+    def _is_still_disturbed(self, block: WorkerCall, round_number: int, sample: CallOutcome) -> bool:
         """Keep a block, and repeat it while it is disturbed and repeats are left."""
         worker, work = block.worker, block.arguments[0]
         for attempt in range(1 + REPEATS_OF_A_BLOCK):

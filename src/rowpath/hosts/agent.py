@@ -21,7 +21,7 @@ from rowpath.hosts import load, network, node
 from rowpath.hosts.host_run import HostRun
 from rowpath.hosts.program import Program
 from rowpath.hosts.replies import Ask, Reply, reply_of
-from rowpath.hosts.server_side import Facts, HeldServer
+from rowpath.hosts.server_side import HeldServer, ServerFacts
 from rowpath.hosts.way_watch import WayWatch
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.journal.record_base import Record
@@ -140,7 +140,7 @@ class Agent:
         build([(p.adapter, p.path.version) for p in here], noted.append, [p.path for p in here])
         return noted
 
-    def bring_up(self, key: Key) -> Facts:
+    def bring_up(self, key: Key) -> ServerFacts:
         """Start an instance and load what its paths need."""
         run = self._now()
         for workload in run.plan.workloads.values():
@@ -149,14 +149,14 @@ class Agent:
                     generators.kept_file(table)
         instance = run.instances.bring_up(run.plan.paths, run.plan.workloads, key)
         run.held[key] = HeldServer(self.name, instance, "free" if key[5] == "free" else "same")
-        return Facts.of(key, self.name, instance)
+        return ServerFacts.of(key, self.name, instance)
 
-    def engine_start(self, key: Key) -> tuple[Facts, int]:
+    def engine_start(self, key: Key) -> tuple[ServerFacts, int]:
         """Start an instance again; beside what it is now, what that took in ns."""
         instance = self._now().instances[key]
         begun_ns = time.monotonic_ns()
         instance.start()
-        return Facts.of(key, self.name, instance), time.monotonic_ns() - begun_ns
+        return ServerFacts.of(key, self.name, instance), time.monotonic_ns() - begun_ns
 
     def engine_kill(self, key: Key) -> tuple[list[int], int]:
         """As `crash_recovery.kill` has it, of an instance here; when, by our clock."""
@@ -169,9 +169,9 @@ class Agent:
         if key in instances:
             instances[key].stop()
 
-    def facts_of(self, key: Key) -> Facts:
+    def facts_of(self, key: Key) -> ServerFacts:
         """What a client's host must know of an instance here."""
-        return Facts.of(key, self.name, self._now().instances[key])
+        return ServerFacts.of(key, self.name, self._now().instances[key])
 
     def engine(self, key: Key, method: str, *arguments: Any) -> Any:
         """A method of an instance here."""

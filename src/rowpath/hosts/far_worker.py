@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from rowpath.engines.base import Instance, Settled
 from rowpath.errors import RowpathError
-from rowpath.execution.in_turn import Outcome, WorkerCall
+from rowpath.execution.in_turn import CallOutcome, WorkerCall
 from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.several_hosts import HostLost
@@ -53,7 +53,7 @@ class TogetherThere:
     host: str
     ask: Ask = field(compare=False)
 
-    def __call__(self, calls: Sequence[WorkerCall]) -> list[Outcome]:
+    def __call__(self, calls: Sequence[WorkerCall]) -> list[CallOutcome]:
         """All calls in one. Errors: HostLost."""
         words = [
             (cast(FarWorker, call.worker).number, call.method, _by_name(call.arguments), call.named) for call in calls

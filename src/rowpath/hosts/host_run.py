@@ -23,7 +23,7 @@ from rowpath.execution.worker import Worker
 from rowpath.hosts import load, node
 from rowpath.hosts.host_backups import HostBackups
 from rowpath.hosts.replies import Ask
-from rowpath.hosts.server_side import Facts, FarServerSyncs, HeldServer, far_server
+from rowpath.hosts.server_side import FarServerSyncs, HeldServer, ServerFacts, far_server
 from rowpath.journal.record_base import Record
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import processes
@@ -82,7 +82,7 @@ class HostRun:
         if key[-1] == self.name:
             return self.instances[key]
         ask = self._peers[key[-1]]
-        facts: Facts = ask("facts_of", key)
+        facts: ServerFacts = ask("facts_of", key)
         for secret in facts.secrets:
             self._scrubber.add(secret)
         return far_server(facts, ask)

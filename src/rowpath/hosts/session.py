@@ -26,7 +26,7 @@ from rowpath.hosts.hosts_file import Source
 from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.replies import Ask
 from rowpath.hosts.returns import Returns
-from rowpath.hosts.server_side import Facts, FarServerSyncs, far_server
+from rowpath.hosts.server_side import FarServerSyncs, ServerFacts, far_server
 from rowpath.journal.host_records import ClockRecord, HostRecord, RoundTrip, WayRecord
 from rowpath.journal.record_base import Record
 from rowpath.machine import processes
@@ -170,7 +170,7 @@ class Session:
 
     def instance(self, key: Key) -> Instance:
         """As `Hosts` has it."""
-        facts: Facts = self._cluster.ask(key[-1], "bring_up", key)
+        facts: ServerFacts = self._cluster.ask(key[-1], "bring_up", key)
         return far_server(facts, self._cluster.asking(key[-1]))
 
     def server_syncs(self, key: Key) -> ServerSyncs:

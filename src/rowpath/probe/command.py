@@ -19,7 +19,7 @@ from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
-from rowpath.execution.run import Outcome
+from rowpath.execution.run import RunOutcome
 from rowpath.journal.records import EndRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, cpus
@@ -181,7 +181,7 @@ def probe(
     *,
     environment: Mapping[str, str] = os.environ,
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
-) -> tuple[Outcome, Analysis]:
+) -> tuple[RunOutcome, Analysis]:
     """Probe, and leave a run directory; `kind` decides what is done with each candidate. Errors: RowpathError.
 
     `environment`: where passwords may be. `say` gets a line before anything is done.
@@ -209,7 +209,7 @@ def probe(
         if analysis.probe is not None:
             probing.write_snippets(analysis.probe)
             analysis = analyse(directory.path)
-    return Outcome(directory, interrupted), analysis
+    return RunOutcome(directory, interrupted), analysis
 
 
 def forget_unbegun(directory: RunDirectory) -> None:

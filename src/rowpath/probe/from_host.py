@@ -19,7 +19,7 @@ from rowpath import errors
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.errors import InternalError, UsageError
-from rowpath.execution.run import Outcome
+from rowpath.execution.run import RunOutcome
 from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.program import ERRORS
 from rowpath.hosts.replies import Ask, Reply, value_of
@@ -92,7 +92,7 @@ def _check_query(options: ProbeOptions) -> None:
         check_query(query_of(options, target), target.engine)
 
 
-def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, bytes]) -> tuple[Outcome, Analysis]:
+def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, bytes]) -> tuple[RunOutcome, Analysis]:
     """Probe from the host, and leave a run directory here; `ask`: the host's agent. Errors: RowpathError, HostLost."""
     directory = RunDirectory(options.directory or new_name("probe"))
     directory.create()
@@ -109,7 +109,7 @@ def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, 
         except HostLost:
             mirror.cut_off()
             raise
-        return Outcome(directory, interrupted), analyse(directory.path)
+        return RunOutcome(directory, interrupted), analyse(directory.path)
 
 
 class _Mirror:

@@ -12,7 +12,7 @@ NOT_FETCHED = "not fetched yet: rowpath setup"
 
 
 @dataclass(frozen=True)
-class Facts:
+class DriverFacts:
     """What is known of one version of a driver. `size_bytes`: installed, without its dependencies."""
 
     version: str = ""
@@ -23,16 +23,18 @@ class Facts:
     reason: str = ""  # why nothing is known
 
 
-def facts_of_files(files: list[Path], version: str) -> Facts:
+def facts_of_files(files: list[Path], version: str) -> DriverFacts:
     """What the Debian package of the first file has, else what the files themselves show."""
     if not files:
-        return Facts(reason=NOT_FETCHED)
+        return DriverFacts(reason=NOT_FETCHED)
     package = _output("dpkg-query", "-S", str(files[0])).partition(":")[0]
     if not package:
-        return Facts(version, size_bytes=sum(file.stat().st_size for file in files), dependencies=_needed(files[0]))
+        return DriverFacts(
+            version, size_bytes=sum(file.stat().st_size for file in files), dependencies=_needed(files[0])
+        )
     show = "${Version}\n${Installed-Size}\n${Depends}"
     packaged, size_kib, depends = _output("dpkg-query", "-W", f"-f={show}", package).split("\n")
-    return Facts(
+    return DriverFacts(
         version=packaged,
         licence=_debian_licence(package),
         released=_debian_date(package),

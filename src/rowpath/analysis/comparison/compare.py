@@ -17,7 +17,7 @@ from rowpath.analysis.comparison import differences
 from rowpath.analysis.comparison.between_runs import LEAST_UNCHANGED, Drift, compare_sides, drift_of
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Difference, RowOutcome
 from rowpath.analysis.comparison.pairs import pair
-from rowpath.analysis.comparison.side import MEMORY, WHOLE, Measured, Run, Side, Where
+from rowpath.analysis.comparison.side import MEMORY, WHOLE, Run, Side, SideMetric, Where
 from rowpath.analysis.comparison.versions import interval as interval_within
 from rowpath.analysis.comparison.versions import sides
 from rowpath.analysis.statistics.grouping import holm
@@ -38,8 +38,8 @@ class _Candidate:
     """A metric of a pair of paths in one place, before the family is judged."""
 
     row: ComparedRow
-    base: Measured
-    head: Measured
+    base: SideMetric
+    head: SideMetric
     interval: Interval | None = None
     one_server: bool = False  # sets share a server process, so they show nothing of the next one
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rowpath.checks.conformance.cases import Case, phase_name
 from rowpath.checks.conformance.fixture import EngineFixture, any_case
-from rowpath.checks.conformance.outcome import CheckFailed, Outcome, expect, expect_equal, expect_touch, outcome_of
+from rowpath.checks.conformance.outcome import CaseOutcome, CheckFailed, expect, expect_equal, expect_touch, outcome_of
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
@@ -18,7 +18,7 @@ from rowpath.workloads.expected import Expected
 MOST_ROWS = 100_000
 
 
-def check_case(case: Case, planned: PlannedPath, fixture: EngineFixture) -> Outcome:
+def check_case(case: Case, planned: PlannedPath, fixture: EngineFixture) -> CaseOutcome:
     """The result of the case on the path; after a failure the next check gets a new process."""
     notes: dict[str, Any] = {}
     outcome = outcome_of(case.name, fixture, lambda: _check(case, planned, fixture, notes))

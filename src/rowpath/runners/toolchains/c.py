@@ -16,7 +16,7 @@ from rowpath.machine import postgresql_programs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import Facts, facts_of_files
+from rowpath.runners.driver_package import DriverFacts, facts_of_files
 from rowpath.runners.manifest import Adapter, Command, family_folders, source_file
 from rowpath.runners.toolchains import c_compiler, cobol, compiling, driver_versions, ecpg, odbc
 from rowpath.runners.toolchains.c_compiler import has_header, library_file
@@ -300,6 +300,6 @@ def _compile(arguments: list[str], what: str) -> None:
     )
 
 
-def driver_facts(adapter: Adapter, version: str) -> Facts:
+def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the Debian package of the driver's library has, else the library itself."""
     return facts_of_files(driver_libraries(adapter, version), version)

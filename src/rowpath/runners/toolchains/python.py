@@ -23,7 +23,7 @@ from rowpath.machine import file_digest, jobs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import NOT_FETCHED, Facts
+from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
 from rowpath.runners.manifest import Adapter, Command, is_external, source_file
 from rowpath.runners.toolchains import compiling, driver_versions, odbc, python_compiled
 from rowpath.runners.toolchains.csharp import library_file
@@ -304,14 +304,14 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     )
 
 
-def driver_facts(adapter: Adapter, version: str) -> Facts:
+def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the distribution's metadata has."""
     program = interpreter(adapter, version)
     if program is None:
-        return Facts(reason=NOT_FETCHED)
+        return DriverFacts(reason=NOT_FETCHED)
     wanted = str(adapter.build.get("requirement", "")) or Path(adapter.source).stem
     done = processes.run([program, "-I", METADATA_SCRIPT, wanted], timeout_s=60)
     if done.returncode:
-        return Facts(reason=f"cannot read its metadata: {done.stderr.strip().splitlines()[-1]}")
+        return DriverFacts(reason=f"cannot read its metadata: {done.stderr.strip().splitlines()[-1]}")
     found: dict[str, Any] = json.loads(done.stdout)
-    return Facts(**(found | {"dependencies": tuple(found["dependencies"])}))
+    return DriverFacts(**(found | {"dependencies": tuple(found["dependencies"])}))
