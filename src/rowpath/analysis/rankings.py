@@ -117,7 +117,7 @@ def _row(
     if cell.disturbed_sets:
         reason = f"{cell.disturbed_sets} of {len(cell.used)} sets had too few undisturbed blocks"
         status = "disturbed" if 2 * cell.disturbed_sets >= len(cell.used) else status
-    elif not evidence.path_statuses.of(*cell.key[:3]).rows_proven and not cell.is_null:
+    elif not evidence.path_statuses.of(*cell.key[:3]).rows_verified and not cell.is_null:
         reason = "rows not verified: no digest or touch sum was checked in this phase"
     reason = "; ".join(filter(None, (cell.path.stands_in, reason)))
     if cell.compiling_sets:

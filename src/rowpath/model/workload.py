@@ -133,7 +133,7 @@ class Phase(Frozen, frozen=True):
     # Each operation adds one to this integer column of the row of `table` named by its parameters (the primary key), so
     # that the table itself says how often each was done.
     counted: str = ""
-    after: str = ""  # a write phase's proof: the table whose digest is checked once it has ended
+    after: str = ""  # what verifies a write phase: the table whose digest is checked once it has ended
 
 
 class Workload(Frozen, frozen=True):

@@ -62,11 +62,11 @@ def _before_s(plan: Plan) -> float:
         work_s += rough.BRING_UP_JVM_S if ENGINES[engine].server_warm_s else 0.0
         work_s += rough.BRING_UP_SERVER_S if deployment == "server" else rough.BRING_UP_S
     for planned in plan.paths:
-        work_s += language(planned.adapter.language).start_s + rough.PROOF_S
+        work_s += language(planned.adapter.language).start_s + rough.VERIFY_S
         total += sum(_passing_s(planned, plan.phase(name)) for name in planned.phases)
-        work_s += rough.PROOF_SERVED_S if planned.path.served else 0.0
+        work_s += rough.VERIFY_SERVED_S if planned.path.served else 0.0
         for name in planned.phases:
-            total += rough.PROOF_OPERATIONS * _operation_s(plan, planned, name) + _straced_s(plan, planned, name)
+            total += rough.VERIFY_OPERATIONS * _operation_s(plan, planned, name) + _straced_s(plan, planned, name)
     return plan.slowness * work_s + total
 
 

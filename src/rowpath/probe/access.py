@@ -51,7 +51,7 @@ CONNECT_TIMEOUT_S = 60.0
 READ = "probe.read"  # the phase of what we read for ourselves
 SERVING_PROCESS = "SELECT pg_catalog.pg_backend_pid()"
 READING_SHARE = 1 / 30  # of the budget, to read what the rows of parameters deliver
-PROOF_SHARE = 1 / 300  # of the budget: a path's proof executes the query with all of these rows
+VERIFY_SHARE = 1 / 300  # of the budget: verifying a path executes the query with all of these rows
 REQUEST_S = 0.001  # what asking a runner takes beside the execution
 DESCRIBED_ROWS = 200  # of parameters, whose rows show the types where an engine declares none
 
@@ -133,7 +133,7 @@ class Access:
                 spent_s = time.monotonic() - began_s
                 busy_s = spent_s - len(found) * REQUEST_S
                 too_much = (
-                    spent_s > self.options.budget_s * READING_SHARE or busy_s > self.options.budget_s * PROOF_SHARE
+                    spent_s > self.options.budget_s * READING_SHARE or busy_s > self.options.budget_s * VERIFY_SHARE
                 )
                 if too_much or rows > VERIFIED_ROWS:
                     break
