@@ -24,7 +24,7 @@ from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.stage import Stage
 from rowpath.journal.mixed_load_records import SecondRecord
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
-from rowpath.model.progress import GroupsSecond
+from rowpath.model.progress import StageSecond
 from rowpath.workloads.scale import at_scale
 from rowpath.workloads.workload_file import load_workload
 
@@ -82,7 +82,7 @@ def at_work(
 ) -> dict[str, float]:
     """Operations a second of each group in one stage; with `usage` each second is looked at and written down."""
 
-    def second(record: SecondRecord, _shown: GroupsSecond) -> None:
+    def second(record: SecondRecord, _shown: StageSecond) -> None:
         assert file is not None
         with file.open("a") as stream:
             stream.write(json.dumps(msgspec.to_builtins(record)) + "\n")

@@ -27,8 +27,8 @@ TIMEOUT_S = 120.0
 
 def measure(bench: Bench) -> Iterator[Figure]:
     """A figure for each experiment, as it ships, without sets that are added for wide intervals."""
-    for asked in os.environ.get(VARIABLE, ",".join(names())).split(","):
-        name, _, sets = asked.partition(":")
+    for requested in os.environ.get(VARIABLE, ",".join(names())).split(","):
+        name, _, sets = requested.partition(":")
         plan = plan_for(name, {}, Overrides(sets=int(sets) if sets else None))
         build_for(plan, Silent())
         estimated_s = estimate_s(plan)

@@ -148,8 +148,8 @@ def instance_for(bench: Bench, near: PlannedPath, here: Plan, there: Instance, s
     """Where the path without hosts has its rows. Two servers of PostgreSQL would differ: both sides have the host's."""
     if near.path.engine == "postgresql":
         return SameServer(there, session)
-    mine = tuple(each for each in here.paths if key_of(each.path) == key_of(near.path))
-    return bench.engine_instances.bring_up(mine, here.workloads, key_of(near.path))
+    of_instance = tuple(each for each in here.paths if key_of(each.path) == key_of(near.path))
+    return bench.engine_instances.bring_up(of_instance, here.workloads, key_of(near.path))
 
 
 class SameServer(Instance):

@@ -106,9 +106,9 @@ class IdleClients:
         """Nothing."""
         return 0
 
-    def ready(self, counters: SharedCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
+    def ready(self, counters: SharedCounters, requested: Iterable[tuple[int, GroupSpec]]) -> None:
         """Wait for the begin of each group."""
-        specs = [spec for _process, spec in asked]
+        specs = [spec for _process, spec in requested]
         self._totals = {each.name: GroupTotal(each.name, 0, 0, 0, 0, "0", 0, 0, 0) for each in specs}
         self._over = False
         self._thread = threading.Thread(target=self._work, args=(counters, specs), daemon=True)
@@ -140,7 +140,7 @@ class IdleClients:
         now_ns, total = time.monotonic_ns(), self._totals[spec.name]
         ends = counters._words[spec.control // WORD + 1] <= now_ns
         for client in range(spec.clients):
-            slot = counters._slot(counters.places[spec.name], client)
+            slot = counters._slot(counters.client_groups[spec.name], client)
             slot[0], slot[4], slot[11] = DONE if ends else WORKS, 0 if ends else now_ns, now_ns
             slot[1] += np.uint64(OPERATIONS)
             for kind in range(3):

@@ -101,7 +101,7 @@ def ours(bench: Bench, planned: PlannedPath, instance: Instance, work: PreparedP
     """What one client does in a process of its own."""
     worker = bench.worker(planned, instance, clients=1)
     shared_counters = SharedCounters([(GROUP, 1, 0)])
-    place = shared_counters.places[GROUP]
+    place = shared_counters.client_groups[GROUP]
     try:
         worker.prepare(work)
         worker.take_cores()

@@ -49,7 +49,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
 def at_work(worker: Worker, pacing: str) -> tuple[Snapshot, float, float]:
     """The client's last word, operations a second, and the share of the time in which others had its core."""
     shared_counters = SharedCounters([("one", 1, 0)])
-    place = shared_counters.places["one"]
+    place = shared_counters.client_groups["one"]
     spec = protocol.GroupSpec(
         name="one",
         phase=PHASE,

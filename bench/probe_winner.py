@@ -82,7 +82,7 @@ class Sweep(ProbeRun):
         """Every candidate is tried, then measured in full: none is left behind."""
         search.try_all()
         self.journal_groups(search)
-        search.programs.stop()
+        search.worker_pool.stop()
         sets = batches(search.alive(), self.options.connections)
         planned = [tuple(search.tried[path_id].planned for path_id in each) for each in sets]
         budget = FullSetsBudget(len(planned), FULL_SETS, ROUNDS)

@@ -64,7 +64,7 @@ PATHS = {
 
 def measure(bench: Bench) -> Iterator[Figure]:
     """One figure per streaming path."""
-    if memory.probe() != memory.MEANS:
+    if memory.probe() != memory.METHOD:
         yield Figure("streaming scan", memory.probe(), "", None)
         return
     for engine, paths in PATHS.items():

@@ -13,7 +13,7 @@ from rowpath.machine import processes
 from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import NOT_FETCHED, Facts
+from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
 from rowpath.runners.manifest import Adapter, Command, language, source_file
 from rowpath.runners.toolchains import c_compiler, compiling, driver_versions
 
@@ -92,15 +92,15 @@ def build_words(made: Path, source: Path, tags: tuple[str, ...] = ()) -> list[st
     return [go(), "build", "-C", str(_folder()), *FLAGS, *tagged, "-o", str(made.absolute()), str(source.absolute())]
 
 
-def driver_facts(adapter: Adapter, version: str) -> Facts:
+def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the driver's module shows in Go's module cache."""
     module = adapter.build.get("module", "")
     folder = _modules() / f"{_escaped(module)}@v{version}" if module and not _tools_problem() else Path()
     if not module or not folder.is_dir():
-        return Facts(version, reason=NOT_FETCHED if module else "")
+        return DriverFacts(version, reason=NOT_FETCHED if module else "")
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     wanted = re.findall(r"^(?:require )?\t?(\S+) v\S+$", (folder / "go.mod").read_text(), re.MULTILINE)
-    return Facts(version, size_bytes=size, dependencies=tuple(wanted))
+    return DriverFacts(version, size_bytes=size, dependencies=tuple(wanted))
 
 
 def go() -> str:

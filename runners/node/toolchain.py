@@ -25,7 +25,7 @@ from rowpath.machine import jobs, postgresql_programs, processes
 from rowpath.machine.directories import build_dir, data_dir, made_whole, unwritable_cache
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import NOT_FETCHED, Facts
+from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
 from rowpath.runners.manifest import Adapter, Command, is_external, source_file
 from rowpath.runners.toolchains import node_program
 
@@ -76,18 +76,20 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     return Command((node, str(main), "--adapter", adapter.driver, *source), ENVIRONMENT)
 
 
-def driver_facts(adapter: Adapter, version: str) -> Facts:
+def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the package's own description has; npm's packages do not name the day of their release."""
     name = _package(adapter)
     folder = _packages(adapter, version) / "node_modules" / name
     if not name:
-        return Facts(node_program.version(node_version(), _least(adapter)) if "node" in adapter.build else version)
+        return DriverFacts(
+            node_program.version(node_version(), _least(adapter)) if "node" in adapter.build else version
+        )
     if not (folder / "package.json").is_file():
-        return Facts(reason=NOT_FETCHED)
+        return DriverFacts(reason=NOT_FETCHED)
     found = json.loads((folder / "package.json").read_text(encoding="utf-8"))
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     needs = tuple(sorted(found.get("dependencies", {})))
-    return Facts(found["version"], str(found.get("license", "")), size_bytes=size, dependencies=needs)
+    return DriverFacts(found["version"], str(found.get("license", "")), size_bytes=size, dependencies=needs)
 
 
 @functools.cache

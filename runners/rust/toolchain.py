@@ -21,7 +21,7 @@ from rowpath.machine import jobs, maven, processes
 from rowpath.machine.directories import build_dir, made_whole
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import NOT_FETCHED, Facts
+from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
 from rowpath.runners.manifest import Adapter, Command, language, source_file
 from rowpath.runners.toolchains import c_compiler, compiling, driver_versions
 
@@ -144,13 +144,13 @@ def build_words(
     return words + (["--features", ",".join(features)] if features else [])
 
 
-def driver_facts(adapter: Adapter, version: str) -> Facts:
+def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the driver's crate shows in cargo's cache."""
     crate = adapter.build.get("crate", "")
     places = _home().glob(f"registry/src/*/{crate}-{version}") if crate else iter(())
     folder = next(places, None)
     if folder is None:
-        return Facts(version, reason=NOT_FETCHED if crate else "")
+        return DriverFacts(version, reason=NOT_FETCHED if crate else "")
     manifest = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))
     # A condition is not evaluated: those of crates that have one are about WebAssembly.
     conditional = manifest.get("target", {}).items()
@@ -159,7 +159,7 @@ def driver_facts(adapter: Adapter, version: str) -> Facts:
     always = [name for name, how in wanted.items() if not (isinstance(how, dict) and how.get("optional"))]
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
     licence = manifest["package"].get("license", "")
-    return Facts(version, licence, size_bytes=size, dependencies=tuple(sorted(always)))
+    return DriverFacts(version, licence, size_bytes=size, dependencies=tuple(sorted(always)))
 
 
 def cargo() -> str:

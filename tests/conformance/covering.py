@@ -1,6 +1,6 @@
 """Which cases each path meets by default: a covering array of an adapter's coordinate values and the cases.
 
-The default path of each engine and deployment meets every case that it serves. On an adapter's first engine every case
+The default path of each engine and deployment meets every case that it can run. On an adapter's first engine every case
 meets every other value that shapes a statement or its result, and every version of the driver. Where values do not
 touch the cases (TLS, clients, …), and on further engines, each value and each case is met, but not each pair of them.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from rowpath.checks.conformance.cases import Case, cases
-from rowpath.checks.conformance.checks import serves
+from rowpath.checks.conformance.checks import is_eligible
 from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, default_paths, place_of
 from rowpath.planning.plan import PlannedPath
 
@@ -22,7 +22,7 @@ def covering(paths: Iterable[PlannedPath]) -> dict[str, tuple[Case, ...]]:
     paths = tuple(paths)
     chosen: dict[str, list[Case]] = {}
     for default in default_paths(paths):
-        chosen[default.path.id] = [case for case in cases() if serves(case, default)]
+        chosen[default.path.id] = [case for case in cases() if is_eligible(case, default)]
         others = [path for path in paths if path is not default and place_of(path) == place_of(default)]
         chosen |= _of_others(default, others)
     return {id_: tuple(found) for id_, found in chosen.items()}
@@ -50,7 +50,7 @@ def _of_others(default: PlannedPath, others: list[PlannedPath]) -> dict[str, lis
     first_engine = default.path.get("engine") == default.adapter.engines[0]
     for keys, group in alike.items():
         for case in cases():
-            serving = [path for path in group if serves(case, path)]
+            serving = [path for path in group if is_eligible(case, path)]
             if keys and not set(keys) & set(case.beside):
                 picked = []
             elif "bulk" in keys:  # each way of its own takes every kind of value
@@ -58,12 +58,12 @@ def _of_others(default: PlannedPath, others: list[PlannedPath]) -> dict[str, lis
             elif keys or not first_engine:
                 picked = sorted(serving, key=lambda path: len(chosen[path.path.id]))[:1]
             else:
-                known = shaping_values(default) if serves(case, default) else frozenset()
+                known = shaping_values(default) if is_eligible(case, default) else frozenset()
                 picked = _with_every_value(serving, known, chosen)
             for path in picked:
                 chosen[path.path.id].append(case)
     for path in others:
-        chosen[path.path.id] = chosen[path.path.id] or [case for case in cases() if serves(case, path)][:1]
+        chosen[path.path.id] = chosen[path.path.id] or [case for case in cases() if is_eligible(case, path)][:1]
     return chosen
 
 

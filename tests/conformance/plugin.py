@@ -97,13 +97,13 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def is_complete(observed: Observed) -> bool:
-    """Whether every case was run on every path that serves it."""
+    """Whether every case was run on every path that can run it."""
     from tests.conformance.selection import project_paths
 
     from rowpath.checks.conformance.cases import cases
-    from rowpath.checks.conformance.checks import serves
+    from rowpath.checks.conformance.checks import is_eligible
 
-    expected = {(path.name, case.name) for path in project_paths() for case in cases() if serves(case, path)}
+    expected = {(path.name, case.name) for path in project_paths() for case in cases() if is_eligible(case, path)}
     return expected <= {(path, case) for path, parts in observed.items() for case in parts["checks"]}
 
 

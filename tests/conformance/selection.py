@@ -7,7 +7,7 @@ import functools
 from tests.conformance.covering import covering
 
 from rowpath.checks.conformance.cases import Case, cases
-from rowpath.checks.conformance.checks import serves
+from rowpath.checks.conformance.checks import is_eligible
 from rowpath.checks.conformance.paths import Reach, planned
 from rowpath.engines import ENGINES
 from rowpath.engines.external.base import ExternalEngine
@@ -35,7 +35,7 @@ def project_paths() -> tuple[PlannedPath, ...]:
 
 @functools.cache
 def selected_cases(full: bool) -> dict[str, tuple[Case, ...]]:
-    """By a path's id; `full`: all that it serves, else a covering array."""
+    """By a path's id; `full`: all that it can run, else a covering array."""
     if not full:
         return covering(project_paths())
-    return {path.path.id: tuple(case for case in cases() if serves(case, path)) for path in project_paths()}
+    return {path.path.id: tuple(case for case in cases() if is_eligible(case, path)) for path in project_paths()}

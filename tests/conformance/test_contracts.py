@@ -188,7 +188,7 @@ def counted(fixture: EngineFixture) -> Iterator[CountedInstances]:
     instances.stop()
 
 
-@pytest.mark.skipif(syncs.probe() != syncs.MEANS, reason=syncs.probe())
+@pytest.mark.skipif(syncs.probe() != syncs.METHOD, reason=syncs.probe())
 @pytest.mark.parametrize(
     "planned", WRITERS, indirect=True, ids=lambda each: f"{each.name}-{each.path.get('durability')}"
 )

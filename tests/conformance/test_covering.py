@@ -64,7 +64,7 @@ def test_every_value_that_shapes_a_statement_meets_every_case_on_the_first_engin
     assert values_with_cases(COVERING, of_first_engines()) == full
 
 
-def test_every_path_meets_a_case_that_it_serves() -> None:
+def test_every_path_meets_a_case_that_it_can_run() -> None:
     """So each two values that shape a statement, which the paths are chosen for, meet in a case."""
     for path in PATHS:
         assert bool(COVERING[path.path.id]) == bool(FULL[path.path.id]), path.name

@@ -89,7 +89,7 @@ def test_a_deployment_that_is_asked_for_is_the_only_one() -> None:
     assert len({each.path.id for each in chosen}) == len(chosen)
 
 
-def test_a_default_path_meets_every_case_that_it_serves() -> None:
+def test_a_default_path_meets_every_case_that_it_can_run() -> None:
     firsts = default_paths(project_paths())
     assert {each.path.get("deployment") for each in firsts} >= {"embedded", "server", "file", "none"}
     for each in firsts:

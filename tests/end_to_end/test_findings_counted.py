@@ -40,7 +40,7 @@ sql = "SELECT REQTYPE, REQFILE, BROWSER, REQTS, REQSIZE FROM hits"
 table = "hits"
 scan = true
 rows_per_operation = 120000
-truth = "whole-table"
+expected = "whole-table"
 
 [[phases]]
 name = "first"
@@ -48,7 +48,7 @@ kind = "query"
 sql = "SELECT REQTYPE, REQFILE, BROWSER, REQTS, REQSIZE FROM hits ORDER BY REQTS LIMIT 100"
 table = "hits"
 rows_per_operation = 100
-truth = "first-rows"
+expected = "first-rows"
 """
 
 

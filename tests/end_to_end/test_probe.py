@@ -115,7 +115,7 @@ def test_the_users_present_way_is_measured_in_full_and_comes_first_in_the_verdic
     found = {each["language"]: each for each in probe["languages"]}
     assert set(found) == {"c", "python"}
     mine = found["python"]["baseline"]
-    assert (mine["kind"], mine["said"]) == ("yours", "psycopg2 with a server-side cursor of 10")
+    assert (mine["kind"], mine["description"]) == ("yours", "psycopg2 with a server-side cursor of 10")
     assert found["c"]["baseline"] is None
     (saving,) = found["python"]["savings"]
     assert saving["name"] == found["python"]["name"] and saving["share"] > 0.2  # 200 round trips are saved

@@ -26,7 +26,7 @@ from rowpath.probe.budget import Budget, Rest
 from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.parameter_types import found
-from rowpath.probe.parameters import KeyedQuery, given_by_options, keyed
+from rowpath.probe.parameters import KeyedQuery, keyed, rows_by_options
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.target import read_target
 from rowpath.probe.throttled_worker import Parameters, ThrottledWorker, as_columns, work_of
@@ -76,7 +76,7 @@ def test_each_operation_takes_the_next_row_of_a_file(tmp_path: Path) -> None:
     (group,) = probe["digest_groups"]
     used = group["rows"]
     assert 1 < used <= len(keys)
-    assert any(f"{used} " in each and "row of parameters" in each for each in probe["limits"])
+    assert any(f"{used} " in each and "row of parameters" in each for each in probe["caveats"])
     samples = records(run, "sample")
     assert samples and all(each["touch_ok"] for each in samples)
     assert {each["rows"] // each["operations"] for each in samples} == {1}
@@ -109,7 +109,7 @@ Ready = tuple[KeyedQuery, PreparedPhase, list[PlannedPath], WorkerPool]
 @contextlib.contextmanager
 def ready(access: Access, sql: str, parameter: str, driver: str, folder: Path) -> Iterator[Ready]:
     """The query with its parameter, the driver's prepared paths in the order of tries, and processes for them."""
-    query = keyed(sql, "postgresql", given_by_options(ProbeOptions("", params=(parameter,))))
+    query = keyed(sql, "postgresql", rows_by_options(ProbeOptions("", params=(parameter,))))
     query.write(folder / "rows")
     found = candidates(
         Wanted("postgresql", "server", Phase("query", "query", sql), drivers=(driver,), keyed=True)
@@ -119,16 +119,16 @@ def ready(access: Access, sql: str, parameter: str, driver: str, folder: Path) -
     columns = access.described(query)
     work = work_of(query.placeholders.sql, columns, parameters=Parameters(query.columns, folder / "rows", 1))
     assert access.deliveries(query, as_columns(columns), folder / "rows")[0] == [[("row 7",)]]
-    programs = WorkerPool(
+    worker_pool = WorkerPool(
         lambda planned: ThrottledWorker(
-            planned, access.instance, before=access.before, rest=Rest(Budget(60.0)), sameness=RowConsistency(),
+            planned, access.instance, before=access.before, rest=Rest(Budget(60.0)), row_consistency=RowConsistency(),
             log=lambda _line: None, timeout_s=60.0,
         )
     )  # fmt: skip
     try:
-        yield query, work, paths, programs
+        yield query, work, paths, worker_pool
     finally:
-        programs.stop()
+        worker_pool.stop()
 
 
 @pytest.mark.parametrize("driver", ["libpq", "psycopg", "pgjdbc"])
@@ -142,9 +142,9 @@ def test_the_servers_own_plans_tell(
     sql = f"SELECT b FROM t WHERE {where}"
     with (
         open_access(read_target(url, {}), ProbeOptions(""), tmp_path) as access,
-        ready(access, sql, parameter, driver, tmp_path) as (query, work, paths, programs),
+        ready(access, sql, parameter, driver, tmp_path) as (query, work, paths, worker_pool),
     ):
-        differing = list(found(access, programs, paths[:1], work, query, tmp_path / "kept"))
+        differing = list(found(access, worker_pool, paths[:1], work, query, tmp_path / "kept"))
     indexes = {name for each in differing for name in set(each.plan_column.indexes) - set(each.plan_sent.indexes)}
     assert indexes == ({lost} if lost else set())
 
@@ -159,13 +159,13 @@ def test_a_path_is_past_five_executions_before_it_is_timed(
     sql = "SELECT b FROM t WHERE id = ?"
     with (
         open_access(read_target(url, {}), ProbeOptions(""), tmp_path) as access,
-        ready(access, sql, "bigint:7", "libpq", tmp_path) as (_query, work, paths, programs),
+        ready(access, sql, "bigint:7", "libpq", tmp_path) as (_query, work, paths, worker_pool),
     ):
         planned = next(each for each in paths if each.path.get("plan_cache_mode") == mode)
         plans = "custom_plans * 100 + generic_plans AS n"
         counts = f"SELECT {plans} FROM pg_prepared_statements WHERE statement LIKE 'SELECT b %'"
         column = (Column("n", "integer", bits=64),)
-        with programs.turned_to(planned) as worker:
+        with worker_pool.turned_to(planned) as worker:
             worker.prepare(work)
             asked = replace(work_of(counts, ()), name="counts", columns=column)
             worker.prepare(asked)

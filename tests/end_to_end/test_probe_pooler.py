@@ -25,7 +25,7 @@ from rowpath.probe.access import open_access
 from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.instances import ProbedServer
 from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import given_by_options, keyed
+from rowpath.probe.parameters import keyed, rows_by_options
 from rowpath.probe.target import Target, read_target
 from rowpath.probe.throttled_worker import Parameters, work_of
 from rowpath.runners import manifest
@@ -134,7 +134,7 @@ def test_one_that_refuses_our_startup_parameters_is_named(server: Instance, tmp_
 @pytest.mark.parametrize("mode", ["session", "transaction", "statement"])
 def test_which_statement_modes_work_through_it(server: Instance, tmp_path: Path, mode: str) -> None:
     phase = Phase("query", "query", QUERY)
-    query = keyed(QUERY, "postgresql", given_by_options(ProbeOptions("", params=("integer:7",))))
+    query = keyed(QUERY, "postgresql", rows_by_options(ProbeOptions("", params=("integer:7",))))
     query.write(tmp_path / "rows")
     parameters = Parameters(query.columns, tmp_path / "rows", 1)
     work = replace(work_of(QUERY, (), parameters=parameters), columns=(Column("b", "text", nullable=True),))

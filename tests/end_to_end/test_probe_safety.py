@@ -23,7 +23,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.probe.access import open_access
 from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.eligibility import unsuited
+from rowpath.probe.eligibility import ineligibility
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.target import read_target
 from rowpath.probe.throttled_worker import work_of
@@ -251,11 +251,11 @@ def adapter(language: str, driver: str) -> Adapter:
 
 
 def test_an_adapter_that_cannot_keep_a_promise_is_left_out_with_the_reason() -> None:
-    assert "TLS" in unsuited(adapter("node", "pg-native"), "on", False)[0]
-    assert unsuited(adapter("python", "psycopg"), "on", False) == ("", "")
-    assert "read-only" in unsuited(adapter("c", "libsqliteodbc"), "default", True)[0]
-    assert "socket" in unsuited(adapter("csharp", "ado-psqlodbc"), "default", False, "unix")[0]
-    assert unsuited(adapter("csharp", "ado-psqlodbc"), "default", False, "tcp") == ("", "")
+    assert "TLS" in ineligibility(adapter("node", "pg-native"), "on", False)[0]
+    assert ineligibility(adapter("python", "psycopg"), "on", False) == ("", "")
+    assert "read-only" in ineligibility(adapter("c", "libsqliteodbc"), "default", True)[0]
+    assert "socket" in ineligibility(adapter("csharp", "ado-psqlodbc"), "default", False, "unix")[0]
+    assert ineligibility(adapter("csharp", "ado-psqlodbc"), "default", False, "tcp") == ("", "")
     phase = Phase("query", "query", "SELECT 1")
     found = candidates(Wanted("sqlite", "embedded", phase, languages=("c", "python"), read_only=True))
     assert {planned.adapter.driver for planned in found.paths} <= {"sqlite", "sqlite3"}

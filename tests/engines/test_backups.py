@@ -111,7 +111,7 @@ def carried_out(house: House, backup: Backup) -> tuple[Ledger, Ledger]:
     action = [(VERB, 1, 0)] if backup.statement else []
     shared_counters = SharedCounters([("writers", 1, rows), *action])
     with runner_of(house, backup) as worker:
-        specs = [spec(shared_counters, name, number) for number, name in enumerate(shared_counters.places)]
+        specs = [spec(shared_counters, name, number) for number, name in enumerate(shared_counters.client_groups)]
         worker.groups(shared_counters.file, specs)
         shared_counters.begin("writers", time.monotonic_ns())
         wait_for(lambda: shared_counters.snapshot("writers", 0).operations > 3)
@@ -123,7 +123,7 @@ def carried_out(house: House, backup: Backup) -> tuple[Ledger, Ledger]:
             program(backup, house)
         after = ledger(shared_counters)
         wait_for(lambda: shared_counters.snapshot("writers", 0).operations > int(after.known.sum()))
-        for name in shared_counters.places:
+        for name in shared_counters.client_groups:
             shared_counters.end(name, time.monotonic_ns())
         totals = {total.name: total for total in worker.groups_end(TIMEOUT_S)}
         if backup.statement:

@@ -59,11 +59,11 @@ def test_the_driver_delivers_the_generated_rows(
 ) -> None:
     talk = talk_to(served[0], statement=statement, block_size=block_size)
     try:
-        truth = Expected(load_workload(workload), ENGINE.supports)
-        asked = truth.workload.phase(phase)
-        talk.make_ready(truth.workload, asked, tmp_path)
+        expected = Expected(load_workload(workload), ENGINE.supports)
+        asked = expected.workload.phase(phase)
+        talk.make_ready(expected.workload, asked, tmp_path)
         verified = talk.ask(Verify, VerifyReply, phase=phase, first=0, count=count)
-        assert verified.digest == truth.verify_digest(asked, 0, count, 200_000)
+        assert verified.digest == expected.verify_digest(asked, 0, count, 200_000)
     finally:
         talk.runner.stop()
 
@@ -72,9 +72,9 @@ def test_what_was_written_as_text_is_what_was_sent_as_parameters(served: tuple[A
     """The stand-in converts what stands in the SQL itself, so both must meet in the same bytes."""
     talk = talk_to(served[0], statement="text")
     try:
-        truth = Expected(load_workload("keyed"), ENGINE.supports)
-        insert = truth.workload.phase("insert")
-        talk.make_ready(truth.workload, insert, tmp_path)
+        expected = Expected(load_workload("keyed"), ENGINE.supports)
+        insert = expected.workload.phase("insert")
+        talk.make_ready(expected.workload, insert, tmp_path)
         written = talk.ask(Sample, SampleReply, phase="insert", regime="warm", lead_in_ns=0, duration_ns=0,
                            operations=20, first=0)  # fmt: skip
         assert (written.operations, written.failed) == (20, 0)

@@ -29,7 +29,7 @@ def test_server_life(engine: JvmEngine, tmp_path: Path) -> None:
     server_life(engine, tmp_path)
 
 
-@pytest.mark.skipif(syncs.probe() != syncs.MEANS, reason=syncs.probe())
+@pytest.mark.skipif(syncs.probe() != syncs.METHOD, reason=syncs.probe())
 @pytest.mark.parametrize(
     ("engine", "durability"),
     [(engine, durability) for engine in ENGINES for durability in engine.durabilities],

@@ -295,7 +295,7 @@ def test_a_folder_that_the_servers_user_cannot_reach(tmp_path: Path) -> None:
 def test_what_durability_promises_is_what_is_synced(
     tmp_path: Path, name: str, storage: str, durability: str, least: int, most: int
 ) -> None:
-    if syncs.probe() != syncs.MEANS:
+    if syncs.probe() != syncs.METHOD:
         pytest.skip(syncs.probe())
     file = syncs.make_file(tmp_path / "syncs")
     instance = made(name, tmp_path, storage, durability)

@@ -319,7 +319,7 @@ def test_a_folder_that_the_servers_user_cannot_reach(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("durability", "least", "most"), [("full", 20, 30), ("none", 0, 0)])
 def test_syncs_of_commits_are_counted(tmp_path: Path, durability: str, least: int, most: int) -> None:
-    if syncs.probe() != syncs.MEANS:
+    if syncs.probe() != syncs.METHOD:
         pytest.skip(syncs.probe())
     file = syncs.make_file(tmp_path / "syncs")
     here = place(tmp_path)

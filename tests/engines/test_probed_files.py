@@ -162,7 +162,7 @@ def test_more_than_a_gigabyte_is_asked_about_and_a_full_disk_said(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = made_sqlite(home / "db.sqlite")
-    monkeypatch.setattr(file_copies, "ASKED_FROM_BYTES", 1000)
+    monkeypatch.setattr(file_copies, "CONFIRMED_FROM_BYTES", 1000)
     asked: list[str] = []
 
     def ask(question: str) -> bool:

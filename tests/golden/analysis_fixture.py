@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from rowpath.analysis.answer import Spent, answer
-from rowpath.analysis.answer_model import Finding, Said
+from rowpath.analysis.answer_model import Finding, Sentence
 from rowpath.analysis.model import Analysis, ClaimCheck, Published, RankedPath, Ranking, Result
 from rowpath.journal.records import RunRecord
 from rowpath.model.base import Status
@@ -250,7 +250,7 @@ def analysis() -> Analysis:
                 "./rowpath run tour",
             ),
         ),
-        trust=_trust(rng),
+        diagnostics=_diagnostics(rng),
         lines_of_code={name: 40 + 7 * position for position, name in enumerate(PATHS)},
         lines_of_code_closure={name: 400 + 70 * position for position, name in enumerate(PATHS)},
     )
@@ -261,8 +261,8 @@ def analysis() -> Analysis:
         for row in each.rows
         if "libpq" in row.name
     }
-    said = [Said(kind, text) for kind, text in zip(KINDS, made.verdict, strict=True)]
-    return msgspec.structs.replace(made, answer=answer(made, leading, said, spent))
+    sentences = [Sentence(kind, text) for kind, text in zip(KINDS, made.verdict, strict=True)]
+    return msgspec.structs.replace(made, answer=answer(made, leading, sentences, spent))
 
 
 def _run() -> RunRecord:
@@ -355,7 +355,7 @@ def _published() -> tuple[Published, ...]:
     )
 
 
-def _trust(rng: random.Random) -> dict[str, Any]:
+def _diagnostics(rng: random.Random) -> dict[str, Any]:
     names = list(PATHS)
     order = []
     at_s = 0.0

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from rowpath.analysis.answer import answer
-from rowpath.analysis.answer_model import Said
+from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.mixed_load.model import (
     AcknowledgedCheck,
     BackupEffect,
@@ -62,8 +62,8 @@ def analysis() -> Analysis:
         verdict=("Behind its network server Derby reads 0.31× (0.30–0.32) as fast as embedded.",),
         mixed_load=report(),
     )
-    said = [Said("groups", sentence) for sentence in group_sentences(made.mixed_load)]
-    return msgspec.structs.replace(made, answer=answer(made, (), said, {}))
+    sentences = [Sentence("groups", sentence) for sentence in group_sentences(made.mixed_load)]
+    return msgspec.structs.replace(made, answer=answer(made, (), sentences, {}))
 
 
 def report() -> MixedLoadReport:
@@ -239,7 +239,7 @@ def _figures(name: str, speed: float, stage: str, group: str) -> GroupFigures:
         service=service,
         latency=_latency(60_000) if opened and reached else None,
         lateness=_latency(2_000) if opened else None,
-        asked_per_s=20_000.0 if opened else None,
+        requested_per_s=20_000.0 if opened else None,
         reached=reached,
         not_begun=0 if reached else 113_402,
         failed=14 if failing else 0,

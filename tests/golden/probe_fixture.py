@@ -20,8 +20,8 @@ ROWS = (
 )
 YOURS = Baseline("yours", "p3", "psycopg2 as it ships", "row", 412 * MS)
 SAVINGS = (
-    Saving("p1", ROWS[0].said, "columnar", 98 * MS, 0.76, 0.753, 0.771, sure=True),
-    Saving("p2", ROWS[1].said, "row", 155 * MS, 0.624, 0.58, 0.66, sure=True),
+    Saving("p1", ROWS[0].description, "columnar", 98 * MS, 0.76, 0.753, 0.771, sure=True),
+    Saving("p2", ROWS[1].description, "row", 155 * MS, 0.624, 0.58, 0.66, sure=True),
 )
 C_ROW = LanguageRow("c1", "libpq as it ships", "row", 67.9 * MS, 1.0, None, None, "full sets", "usual")
 JAVA_ROWS = (
@@ -34,7 +34,12 @@ def probe() -> Probe:
     """A probe of three languages."""
     names = {row.name: row for row in (*ROWS, C_ROW, *JAVA_ROWS)}
     tried = tuple(
-        TriedPath(row.said, {"language": name[0], "driver": row.said.split()[0]}, row.step, said=row.said)
+        TriedPath(
+            row.description,
+            {"language": name[0], "driver": row.description.split()[0]},
+            row.step,
+            description=row.description,
+        )
         for name, row in names.items()
     )
     return Probe(
@@ -47,23 +52,29 @@ def probe() -> Probe:
         settings=(),
         at_round_trips=(),
         digest_groups=(DigestGroup("20000:9f31c2d4e5f60718", 20_000, ("libpq", "psycopg2", "pgjdbc")),),
-        limits=(),
+        caveats=(),
         snippets=(
             Snippet("python", "p1", "fastest-python.py", "import connectorx\n", "python fastest-python.py", "1–3"),
         ),
     )
 
 
-BASE = ("c1", C_ROW.said, "row", 67.9 * MS)
-JAVA = Baseline("usual", "j2", JAVA_ROWS[1].said, "row", 143 * MS)
-UNSURE = Saving("j1", JAVA_ROWS[0].said, "row", 140 * MS, 0.02, -0.01, 0.048, sure=False)
+BASE = ("c1", C_ROW.description, "row", 67.9 * MS)
+JAVA = Baseline("usual", "j2", JAVA_ROWS[1].description, "row", 143 * MS)
+UNSURE = Saving("j1", JAVA_ROWS[0].description, "row", 140 * MS, 0.02, -0.01, 0.048, sure=False)
 
 
 def analysis() -> Analysis:
     """The probe, in an analysis of one ranking."""
     found = probe()
-    said = tuple(probe_sentences(found))
+    sentences = tuple(probe_sentences(found))
     made = msgspec.structs.replace(
-        tour(), probe=found, verdict=tuple(each.text for each in said), findings=(), claims=(), published=(), dropped=()
+        tour(),
+        probe=found,
+        verdict=tuple(each.text for each in sentences),
+        findings=(),
+        claims=(),
+        published=(),
+        dropped=(),
     )
-    return msgspec.structs.replace(made, answer=answer(made, made.rankings, said, {}))
+    return msgspec.structs.replace(made, answer=answer(made, made.rankings, sentences, {}))

@@ -7,7 +7,7 @@ import random
 import msgspec
 
 from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
-from rowpath.analysis.answer_model import Said
+from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.curves_model import Against
 from rowpath.analysis.model import Analysis, Neighbour, PathDetails, Ranking
 
@@ -16,12 +16,12 @@ def whole(analysis: Analysis) -> Analysis:
     """The analysis with its answer, pictures and path details; the same at each call."""
     spent = _spent(analysis)
     leading = _leading(analysis)
-    trust = dict(analysis.trust)
-    if trust.get("order"):
-        trust["order"] = _with_costs(analysis)
+    diagnostics = dict(analysis.diagnostics)
+    if diagnostics.get("order"):
+        diagnostics["order"] = _with_costs(analysis)
     complete = msgspec.structs.replace(
         analysis,
-        trust=trust,
+        diagnostics=diagnostics,
         path_details=tuple(
             PathDetails(
                 path_id,
@@ -35,8 +35,8 @@ def whole(analysis: Analysis) -> Analysis:
         neighbours=tuple(_neighbours(analysis)),
         pictures=pictures(analysis, spent),
     )
-    said = [Said("fastest", text) for text in analysis.verdict]
-    return msgspec.structs.replace(complete, answer=answer(complete, leading, said, spent))
+    sentences = [Sentence("fastest", text) for text in analysis.verdict]
+    return msgspec.structs.replace(complete, answer=answer(complete, leading, sentences, spent))
 
 
 def _leading(analysis: Analysis) -> list[Ranking]:
@@ -73,4 +73,4 @@ def _neighbours(analysis: Analysis) -> list[Neighbour]:
 def _with_costs(analysis: Analysis) -> list[dict[str, object]]:
     rng = random.Random(7)
     where = {"workload": "keyed", "phase": "read", "regime": "steady"}
-    return [{"cost_ns": rng.uniform(9_000, 11_000), **where, **block} for block in analysis.trust["order"]]
+    return [{"cost_ns": rng.uniform(9_000, 11_000), **where, **block} for block in analysis.diagnostics["order"]]

@@ -130,7 +130,7 @@ def test_syncs_are_counted_where_the_process_is(namespaces: Lab, tmp_path: Path)
         "app1": (True, True),
     }
     assert set(here.sync_costs) == {""}
-    assert all(host.methods["syncs"] == syncs.MEANS for host in far.hosts.values())
+    assert all(host.methods["syncs"] == syncs.METHOD for host in far.hosts.values())
     assert "one sync" in (tmp_path / "far" / "report.html").read_text().lower()
 
 

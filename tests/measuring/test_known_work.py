@@ -46,8 +46,8 @@ def test_several_clients_burn_together(start: Start) -> None:
 
 
 def test_a_fresh_question_about_a_block_costs_little() -> None:
-    truth = Expected(load_workload("tab1"))
-    touches = truth.touches("select")
+    expected = Expected(load_workload("tab1"))
+    touches = expected.touches("select")
     touches.expected(0, 1000)
 
     def took(operations: int) -> float:

@@ -1,4 +1,4 @@
-"""System calls by both means: to the last one (strace: give or take two), threads that are started meanwhile too."""
+"""System calls by both methods: to the last one (strace: give or take two), threads that are started meanwhile too."""
 
 from __future__ import annotations
 
@@ -55,16 +55,16 @@ def counted(child: tuple[int, Do], what: str) -> int:
 
 
 # No package brings a tracepoint that the kernel was built without, or that it closes to this user.
-TRACEPOINT = [system_calls.MEANS] if system_calls.probe() == system_calls.MEANS else []
+TRACEPOINT = [system_calls.METHOD] if system_calls.probe() == system_calls.METHOD else []
 
 
-@pytest.mark.parametrize("means", [*TRACEPOINT, system_calls.MEANS_STRACE])
-def test_exactly(child: tuple[int, Do], means: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if means == system_calls.MEANS_STRACE and shutil.which("strace") is None:
+@pytest.mark.parametrize("method", [*TRACEPOINT, system_calls.METHOD_STRACE])
+def test_exactly(child: tuple[int, Do], method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if method == system_calls.METHOD_STRACE and shutil.which("strace") is None:
         pytest.skip("strace is not installed")
-    monkeypatch.setattr(system_calls, "probe", lambda: means)
+    monkeypatch.setattr(system_calls, "probe", lambda: method)
     overhead = counted(child, "0")
-    slack = 0 if means == system_calls.MEANS else system_calls.STRACE_SLACK
+    slack = 0 if method == system_calls.METHOD else system_calls.STRACE_SLACK
     for calls in (1, 50, 1000):
         assert abs(counted(child, str(calls)) - overhead - calls) <= slack
     assert 1000 - slack <= counted(child, "thread 1000") - overhead < 1100

@@ -17,7 +17,7 @@ from tests.order.order_world import RIGHT, Engine, Runner, World
 
 @pytest.fixture
 def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
-    """Engines, runners and truths that only note what they are asked for."""
+    """Engines, runners and expected rows that only note what they are asked for."""
     made = World()
     engines = {name: Engine(made, name) for name in ("sqlite", "postgresql")}
     for module in (instances, prepared_phases, worker):

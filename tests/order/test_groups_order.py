@@ -87,7 +87,7 @@ def of(records: list[dict[str, Any]], kind: str, label: str = "") -> list[dict[s
     ]
 
 
-def after_proof(world: World) -> list[Event]:
+def after_verification(world: World) -> list[Event]:
     last = max(at for at, event in enumerate(world.events) if event[0] == "verify")
     return [event for event in world.events[last:] if event[0] not in ("listen", "commits")]
 
@@ -112,7 +112,7 @@ def test_every_path_goes_through_all_stages_in_turn(groups: World, tmp_path: Pat
 
 def test_what_is_written_is_looked_for_after_the_last_stage(groups: World, tmp_path: Path) -> None:
     run(groups, tmp_path, make_plan(BOTH))
-    kinds = [event[0] for event in after_proof(groups)]
+    kinds = [event[0] for event in after_verification(groups)]
     assert (
         kinds.index("checked") > kinds.index("clientgroupsend") > kinds.index("clientgroups") > kinds.index("prepare")
     )
@@ -120,7 +120,7 @@ def test_what_is_written_is_looked_for_after_the_last_stage(groups: World, tmp_p
 
 def test_a_server_is_reset_and_an_embedded_path_gets_a_new_copy(groups: World, tmp_path: Path) -> None:
     run(groups, tmp_path, make_plan(BOTH))
-    events = after_proof(groups)
+    events = after_verification(groups)
     assert [event[1] for event in events if event[0] == "runstatements"] == ["b"]
     assert [event[2] for event in events if event[0] == "copy"] == ["a"]
 
@@ -145,7 +145,7 @@ def test_a_backup_is_made_twice_then_restored(groups: World, tmp_path: Path) -> 
         assert [(r["number"], r["ok"], r["restored"]) for r in made] == [(1, True, True), (2, True, True)]
         assert made[0]["ended_ns"] <= made[1]["begun_ns"]
         assert set(made[0]["inside"]) == {"writers", "later"}
-    kinds = [event[0] for event in after_proof(groups) if event[0] in ("clientgroupsend", "restoring")]
+    kinds = [event[0] for event in after_verification(groups) if event[0] in ("clientgroupsend", "restoring")]
     assert kinds == ["clientgroupsend", "restoring", "restoring"] * 2, "outside every stage"
 
 

@@ -45,7 +45,7 @@ def test_who_is_left_behind_got_fewer_blocks_than_who_goes_on() -> None:
     counts = {path_id: sum(1 for what, each in machine.blocks if each == path_id) for path_id in search.tried}
     last = f"round {search.rounds}"
     going = [path_id for path_id in search.alive() if search.tried[path_id].step == last]
-    shared = {each.anchor for each in search.tried.values()}  # in every set of a round
+    shared = {each.compared_with for each in search.tried.values()}  # in every set of a round
     behind = (path_id for path_id, each in search.tried.items() if each.left == "behind after round 1")
     left = [path_id for path_id in behind if path_id not in shared]
     assert going and left and search.rounds > 1
@@ -118,7 +118,7 @@ def test_quick_languages_try_settings_where_first_tries_take_all_the_time() -> N
     for each in search.tried.values():
         further[each.planned.adapter.language] += bool(each.execution_ns)
     assert further["c"] > 0, "nothing but each driver's first setting was tried"
-    assert search.budget.spent_s > 0.6 * search.budget.search_s(search.finals_s())
+    assert search.budget.spent_s > 0.6 * search.budget.search_s(search.full_sets_s())
 
 
 def test_a_slow_language_takes_no_time_from_a_fast_one() -> None:
@@ -186,8 +186,8 @@ def test_a_setting_with_another_touch_sum_is_digested_itself() -> None:
 
     machine = Machine(distinct_costs())
     search = a_search(machine)
-    programs: Any = OddPool(machine)
-    search.programs = programs
+    worker_pool: Any = OddPool(machine)
+    search.worker_pool = worker_pool
     search.try_all()
     digested = {path_id for what, path_id in machine.blocks if what == "verify"}
     odd = [
@@ -288,7 +288,7 @@ def test_rows_that_change_by_themselves_are_no_fault_of_any_path() -> None:
     machine = Machine(distinct_costs(), lambda _path: f"7:{next(numbers):016x}")
     search = a_search(machine)
     search.try_all()
-    assert search.sameness.changed
+    assert search.row_consistency.changed
     assert len(search.alive()) == sum(1 for each in search.tried.values() if each.execution_ns)
 
 
@@ -313,11 +313,11 @@ def test_the_first_column_that_differs_is_found_by_asking_for_the_first_columns(
     found = a_search(machine).candidates
     pair = tuple(next(p for p in found if p.adapter.driver == name) for name in ("sqlite", "sqlite3"))
     columns = tuple(DescribedColumn(name=f"c{number}", type="integer") for number in range(7))
-    programs: Any = Narrowing(machine)
-    assert first_difference(programs, pair, work_of("SELECT 1", columns), "sqlite") == f"c{differing}"  # type: ignore[arg-type]
+    worker_pool: Any = Narrowing(machine)
+    assert first_difference(worker_pool, pair, work_of("SELECT 1", columns), "sqlite") == f"c{differing}"  # type: ignore[arg-type]
     assert machine.now <= 2 * 4  # by halves, not one column after the other
     twice = (*columns, columns[0])
-    assert first_difference(programs, pair, work_of("SELECT 1", twice), "sqlite") == "not known"  # type: ignore[arg-type]
+    assert first_difference(worker_pool, pair, work_of("SELECT 1", twice), "sqlite") == "not known"  # type: ignore[arg-type]
 
 
 def test_a_driver_that_refuses_three_settings_alike_is_not_asked_again() -> None:

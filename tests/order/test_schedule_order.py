@@ -48,7 +48,7 @@ def test_the_order_of_a_run(world: World, tmp_path: Path) -> None:
     assert_all_stopped(world)
 
 
-def test_the_proof_comes_before_any_set(world: World, tmp_path: Path) -> None:
+def test_the_verification_pass_comes_before_any_set(world: World, tmp_path: Path) -> None:
     run(world, tmp_path, make_plan())
     assert len(world.happened("verify")) == len(ALL)
     assert world.last("verify") < world.first("sample", "a", "cold")
@@ -60,7 +60,7 @@ def test_the_proof_comes_before_any_set(world: World, tmp_path: Path) -> None:
 def test_a_server_that_is_written_to_counts_its_syncs_while_paths_are_verified(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sync_counting, "means", lambda: syncs.MEANS)
+    monkeypatch.setattr(sync_counting, "method", lambda: syncs.METHOD)
     monkeypatch.setattr(sync_counting, "environment", lambda _file: {})
     records = run(world, tmp_path, make_plan(phases=("keyed.insert",)))
     steps = [event[0] for event in world.events if event[:2] in STEPS]
@@ -78,7 +78,7 @@ def test_where_syncs_are_not_counted_no_server_is_restarted_for_that(world: Worl
 
 def test_the_order_within_a_set(world: World, tmp_path: Path) -> None:
     run(world, tmp_path, make_plan(sets=1))
-    began = world.last("copy") + 1 + len(_proof(world))
+    began = world.last("copy") + 1 + len(_verification(world))
     events = world.events[began:]
     steps = [event[2] if event[0] == "sample" else event[0] for event in events]
     order = [step for step, _ in itertools.groupby(step for step in steps if step != "prepare")]
@@ -89,7 +89,7 @@ def test_the_order_within_a_set(world: World, tmp_path: Path) -> None:
         assert steps.count(step) == len(ALL)
 
 
-def _proof(world: World) -> list[Event]:
+def _verification(world: World) -> list[Event]:
     """The events of the proof pass: until the third runner of it has been stopped."""
     begin = world.last("copy") + 1
     stopped = [at for at, event in enumerate(world.events) if event[0] == "stop"]
@@ -135,8 +135,8 @@ def test_long_operations_have_no_lead_in(world: World, tmp_path: Path, operation
 def test_every_cold_pass_comes_before_any_warming_up(world: World, tmp_path: Path) -> None:
     plan = make_plan(sets=1, phases=("keyed.read", "keyed.insert"))
     run(world, tmp_path, plan)
-    after_proof = world.events[world.last("copy") + 1 + len(_proof(world)) :]
-    samples = [event for event in after_proof if event[0] == "sample"]
+    after_verification = world.events[world.last("copy") + 1 + len(_verification(world)) :]
+    samples = [event for event in after_verification if event[0] == "sample"]
     cold = [at for at, event in enumerate(samples) if event[2] == "cold" and event[3] == "keyed.read"]
     assert len(cold) == len(ALL)
     assert max(cold) < min(at for at, event in enumerate(samples) if event[2] in ("warm", "steady"))
@@ -189,7 +189,7 @@ def test_a_runner_that_is_lost_in_one_phase_fails_in_those_after_it(world: World
     assert failures == [("read", "timeout"), ("insert", "crashed")]
 
 
-def test_a_server_that_dies_during_the_proof_is_started_again(world: World, tmp_path: Path) -> None:
+def test_a_server_that_dies_during_the_verification_pass_is_started_again(world: World, tmp_path: Path) -> None:
     def fault(event: Event) -> None:
         if event[:2] == ("verify", "a"):
             world.instances["postgresql"].stop()

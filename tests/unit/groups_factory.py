@@ -72,7 +72,8 @@ def _stage(
     for group, count in totals.items():
         each = 1_000_000 if group == "readers" else 10_000_000
         yield {
-            "record": "client-group", **at, "client_group": group, "phase": PHASES[group], **usual, "asked_per_s": None,
+            "record": "client-group", **at, "client_group": group, "phase": PHASES[group], **usual,
+            "requested_per_s": None,
             "begun_ns": zero, "ended_ns": zero + SECONDS * S, "operations": count, "failed": 0, "failures": [],
             "rows": count if group == "readers" else 0, "values": None, "touch_ok": True,
             "service": {str(index_of(each)): count - 1, str(index_of(40 * each)): 1}, "latency": {}, "lateness": {},

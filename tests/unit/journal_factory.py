@@ -207,7 +207,7 @@ class _Maker:
             "status": "unsupported",
         }  # fmt: skip
         for made in run.paths:
-            yield from self._proofs(made)
+            yield from self._counts(made)
         for number in range(run.sets):
             for group, names in enumerate(run.groups or [[made.name for made in run.paths]]):
                 yield from self._set(number, group, [made for made in run.paths if made.name in names])
@@ -215,7 +215,7 @@ class _Maker:
         if run.outcome:
             yield {"record": "end", "outcome": run.outcome}
 
-    def _proofs(self, made: MadePath) -> Iterator[Record]:
+    def _counts(self, made: MadePath) -> Iterator[Record]:
         if made.coordinates["transport"] != "tcp":
             return
         for phase in made.cost_ns:
@@ -299,7 +299,7 @@ class _Maker:
         if self.random.random() < self.run.disturbed_share:
             worse = cost * self.random.uniform(1.3, 2)
             yield self._sample(at, "steady", turn, made, phase, worse, operations) | {
-                "disturbed": "truth under 0.95", "cpu_coverage": 0.7,
+                "disturbed": "CPU coverage under 0.95", "cpu_coverage": 0.7,
             }  # fmt: skip
         yield self._sample(at, "steady", turn, made, phase, cost, operations)
 

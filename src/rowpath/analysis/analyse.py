@@ -8,14 +8,14 @@ from pathlib import Path
 import msgspec
 
 from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
-from rowpath.analysis.answer_model import Said
+from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.block_sizes import block_sizes
 from rowpath.analysis.bulk_retrieval import retrievals
 from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
 from rowpath.analysis.claims import check, published_order
 from rowpath.analysis.core_users import refusal
 from rowpath.analysis.cost_model import cost_models
-from rowpath.analysis.diagnostics import trust
+from rowpath.analysis.diagnostics import diagnostics
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import findings
 from rowpath.analysis.link_prediction import across_links
@@ -26,7 +26,8 @@ from rowpath.analysis.model import Analysis
 from rowpath.analysis.path_details import neighbours, path_details
 from rowpath.analysis.probe_results import probe_of, probe_sentences
 from rowpath.analysis.rankings import ranked
-from rowpath.analysis.scaling import scalings, sentences
+from rowpath.analysis.scaling import scalings
+from rowpath.analysis.scaling import sentences as scaling_sentences
 from rowpath.analysis.size_sweep import sweeps
 from rowpath.analysis.verdict import leading_rankings, shares, verdict
 from rowpath.journal import reader
@@ -61,14 +62,14 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
     if probe is not None and write_snippets is not None:
         probe = msgspec.structs.replace(probe, snippets=tuple(write_snippets(probe)))
     leading = leading_rankings(evidence)
-    said = (
+    sentences = (
         *probe_sentences(probe),
         *verdict(evidence, leading),
         *retrieval_sentences(retrieved),
-        *_said("parts", sentences(scaled)),
-        *_said("groups", mixed_load_verdict.sentences(evidence.mixed_load)),
-        *_said("uncertain", mixed_load_verdict.uncertain(evidence.mixed_load)),
-        *_said("published", published_order.sentences(published)),
+        *_of_kind("parts", scaling_sentences(scaled)),
+        *_of_kind("groups", mixed_load_verdict.sentences(evidence.mixed_load)),
+        *_of_kind("uncertain", mixed_load_verdict.uncertain(evidence.mixed_load)),
+        *_of_kind("published", published_order.sentences(published)),
     )
     analysis = Analysis(
         run=journal.run,
@@ -76,12 +77,12 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
         results=figures,
         rankings=evidence.rankings,
         findings=findings(evidence),
-        verdict=tuple(each.text for each in said),
+        verdict=tuple(each.text for each in sentences),
         refusal=refusal(evidence),
         claims=check.check_claims(evidence, experiment.claims),
         published=published,
         dropped=tuple(_dropped(record) for record in journal.dropped),
-        trust=trust(evidence),
+        diagnostics=diagnostics(evidence),
         cost_models=cost_models(evidence),
         sweeps=sweeps(evidence),
         scalings=scaled,
@@ -101,12 +102,12 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
     )
     spent = _spent(evidence)
     return msgspec.structs.replace(
-        analysis, answer=answer(analysis, leading, said, spent), pictures=pictures(analysis, spent)
+        analysis, answer=answer(analysis, leading, sentences, spent), pictures=pictures(analysis, spent)
     )
 
 
-def _said(kind: str, texts: Iterable[str]) -> list[Said]:
-    return [Said(kind, text) for text in texts]
+def _of_kind(kind: str, texts: Iterable[str]) -> list[Sentence]:
+    return [Sentence(kind, text) for text in texts]
 
 
 def _spent(evidence: Evidence) -> SpentBy:

@@ -17,7 +17,7 @@ from rowpath.analysis.answer_model import (
     MergedFinding,
     PhaseAnswer,
     RateBar,
-    Said,
+    Sentence,
     Trust,
     TrustLevel,
 )
@@ -82,8 +82,8 @@ class Spent:
 SpentBy = Mapping[tuple[str, str, str, str], Spent]  # by path id, workload, phase, regime
 
 
-def answer(analysis: Analysis, leading: Sequence[Ranking], said: Sequence[Said], spent: SpentBy) -> Answer:
-    """The answer; `leading`: the rankings to show, `said`: all sentences, `spent`: where the time of a cell goes."""
+def answer(analysis: Analysis, leading: Sequence[Ranking], sentences: Sequence[Sentence], spent: SpentBy) -> Answer:
+    """The answer; `leading`: the rankings to show, `sentences`: all, `spent`: where the time of a cell goes."""
     maker = _Maker(analysis, spent)
     phases = _languages(analysis) if analysis.probe else tuple(map(maker.phase, leading))
     groups = _groups(analysis)
@@ -93,9 +93,9 @@ def answer(analysis: Analysis, leading: Sequence[Ranking], said: Sequence[Said],
         trust=trust(analysis),
         phases=phases,
         groups=groups,
-        sentences=chosen(said),
+        sentences=chosen(sentences),
         findings=found,
-        hidden=tuple(_hidden(analysis, leading, said)),
+        hidden=tuple(_hidden(analysis, leading, sentences)),
     )
 
 
@@ -104,10 +104,10 @@ def pictures(analysis: Analysis, spent: SpentBy) -> tuple[PhaseAnswer, ...]:
     return tuple(map(_Maker(analysis, spent).phase, analysis.rankings))
 
 
-def _hidden(analysis: Analysis, leading: Sequence[Ranking], said: Sequence[Said]) -> Iterator[Hidden]:
+def _hidden(analysis: Analysis, leading: Sequence[Ranking], sentences: Sequence[Sentence]) -> Iterator[Hidden]:
     counts = {
         "rankings": len(analysis.rankings) - (0 if analysis.probe else len(leading)),
-        "sentences": len(said) - len(chosen(said)),
+        "sentences": len(sentences) - len(chosen(sentences)),
         "paths that did not run": len(analysis.dropped),
         "claims": len(analysis.claims),
         "published figures": len(analysis.published),
@@ -194,8 +194,8 @@ def _languages(analysis: Analysis) -> tuple[PhaseAnswer, ...]:
     found = []
     for best in analysis.probe.languages:
         tried = [each for each in analysis.probe.tried if each.path["language"] == best.language]
-        unranked = {each.said or each.name: each.left or each.status for each in tried if each.status != "ok"}
-        unranked |= {row.said: row.step for row in best.rows if row.step == TOO_BUSY}
+        unranked = {each.description or each.name: each.left or each.status for each in tried if each.status != "ok"}
+        unranked |= {row.description: row.step for row in best.rows if row.step == TOO_BUSY}
         bars = () if best.step == TOO_BUSY else tuple(_language_bars(best, analysis, ids))
         title = best.title or best.language
         found.append(PhaseAnswer(*where, f"language={best.language}", title, bars, None, unranked, sets))
@@ -212,7 +212,7 @@ def _language_bars(best: LanguageBest, analysis: Analysis, ids: Mapping[str, str
         full = row.name in tiers or row.step == FULL
         notes = (row.baseline, FORMS.get(row.form, ""), "" if full else row.step)
         yield Bar(
-            name=row.said,
+            name=row.description,
             path_id=ids.get(row.name, row.name),
             cost_ns=row.time_ns,
             low_ns=low,
@@ -237,7 +237,7 @@ def _groups(analysis: Analysis) -> tuple[GroupAnswer, ...]:
             stage,
             group,
             max(each.clients for each in listed),
-            next((each.asked_per_s for each in listed if each.asked_per_s), None),
+            next((each.requested_per_s for each in listed if each.requested_per_s), None),
             tuple(_rate_bars(listed)),
             max(each.sets for each in listed),
         )
@@ -248,7 +248,7 @@ def _groups(analysis: Analysis) -> tuple[GroupAnswer, ...]:
 def _rate_bars(listed: Sequence[GroupFigures]) -> Iterator[RateBar]:
     most = max(each.rate_per_s for each in listed)
     for each in sorted(listed, key=lambda each: -each.rate_per_s):
-        tail = each.latency if each.asked_per_s else each.service
+        tail = each.latency if each.requested_per_s else each.service
         yield RateBar(
             each.name,
             each.path_id,
@@ -262,15 +262,15 @@ def _rate_bars(listed: Sequence[GroupFigures]) -> Iterator[RateBar]:
         )
 
 
-def chosen(said: Sequence[Said]) -> tuple[str, ...]:
+def chosen(sentences: Sequence[Sentence]) -> tuple[str, ...]:
     """Choose at most five sentences, in the order of `CHOSEN`, grouped by kind."""
-    by_kind = grouped(said, lambda one: one.kind)
+    by_kind = grouped(sentences, lambda one: one.kind)
     waiting = {
         kind: list(each) if kind in AS_THEY_COME else sorted(each, key=lambda one: -one.weight)
         for kind, each in by_kind.items()
     }
     about = next((kind for kind in CHOSEN if kind in by_kind), "")
-    kept: list[Said] = []
+    kept: list[Sentence] = []
     for kind in CHOSEN[about]:
         if waiting.get(kind) and len(kept) < SENTENCES:
             kept.append(waiting[kind].pop(0))
@@ -316,7 +316,7 @@ def trust(analysis: Analysis) -> Trust:
     sets = max((ranking.sets for ranking in analysis.rankings), default=0)
     if analysis.mixed_load and analysis.mixed_load.figures and not sets:
         sets = max(each.sets for each in analysis.mixed_load.figures)
-    journal = analysis.trust.get("journal", {})
+    journal = analysis.diagnostics.get("journal", {})
     outcome = journal.get("outcome", "complete")
     noise = [each for each in analysis.findings if each.id in NOT_QUIET and each.severity != "note"]
     bad = {

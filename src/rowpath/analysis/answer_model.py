@@ -112,7 +112,7 @@ class Hidden(Frozen, frozen=True):
     count: int
 
 
-class Said(Frozen, frozen=True):
+class Sentence(Frozen, frozen=True):
     """A sentence of the verdict: what it is about, and how much it matters among those of its kind."""
 
     kind: str

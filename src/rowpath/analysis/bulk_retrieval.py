@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis import metrics
-from rowpath.analysis.answer_model import Said
+from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.curves_model import Against, Retrieval, RetrievalPath
 from rowpath.analysis.evidence import Evidence
@@ -60,7 +60,7 @@ def _aggregates(evidence: Evidence, workload: str, phase: str) -> list[str]:
     defined = evidence.journal.run.phase(workload, phase)
     if defined is None:
         return []
-    aggregates = (each for each in evidence.journal.run.workloads[workload].phases if each.truth == "aggregate")
+    aggregates = (each for each in evidence.journal.run.workloads[workload].phases if each.expected == "aggregate")
     return [each.name for each in aggregates if each.table == defined.table and each.parameters is None]
 
 
@@ -141,19 +141,19 @@ def _bytes(evidence: Evidence, cell: Cell, drain: Cell | None, rows: float) -> f
     return received / rows if received and rows else None
 
 
-def sentences(found: tuple[Retrieval, ...]) -> Iterator[Said]:
+def sentences(found: tuple[Retrieval, ...]) -> Iterator[Sentence]:
     """Per engine, of the largest table: the fastest of each form, where its time goes, what the database's work is."""
     by_workload = grouped(found, lambda each: each.workload)
     largest = {workload: max(each.rows for each in every) for workload, every in by_workload.items()}
     chosen = [each for each in found if each.rows == largest[each.workload]]
     for each in chosen:
-        yield from _said(each)
+        yield from _sentences_of(each)
     for workload in largest:
         for sentence in _side_by_side([each for each in chosen if each.workload == workload]):
-            yield Said("reading", sentence, weight=2)
+            yield Sentence("reading", sentence, weight=2)
 
 
-def _said(each: Retrieval) -> Iterator[Said]:
+def _sentences_of(each: Retrieval) -> Iterator[Sentence]:
     best: dict[str, RetrievalPath] = {}
     for path in each.paths:
         best.setdefault(path.form, path)
@@ -163,7 +163,7 @@ def _said(each: Retrieval) -> Iterator[Said]:
         f"by {kind} {path.name} is the fastest, {text.duration(path.cost_ns)}{_distance(path, each)}"
         for kind, path in best.items()
     ]
-    yield Said("retrieval", f"{where}: {words(named)}.")
+    yield Sentence("retrieval", f"{where}: {words(named)}.")
     first = next(iter(best.values()))
     parts = []
     for side, cpu in (("server", first.server_cpu_ns), ("client", first.client_cpu_ns)):
@@ -172,7 +172,7 @@ def _said(each: Retrieval) -> Iterator[Said]:
     if first.waiting is not None:
         parts.append(f"waiting {text.share(first.waiting)}")
     if parts:
-        yield Said("time", f"{where}: {first.name}: {words(parts)}{_both(first, each)}.", weight=2)
+        yield Sentence("time", f"{where}: {first.name}: {words(parts)}{_both(first, each)}.", weight=2)
     if each.aggregate_ns and first.to_aggregate:
         took = (
             f"{where}: one row of sums over the same table takes {text.duration(each.aggregate_ns)} ({each.aggregate})"
@@ -180,9 +180,9 @@ def _said(each: Retrieval) -> Iterator[Said]:
         ratio = first.to_aggregate.ratio
         if ratio > 1:
             share = text.share(1 - 1 / ratio)
-            yield Said("reading", f"{took}: {share} of the retrieval is not the engine's reading.", weight=1)
+            yield Sentence("reading", f"{took}: {share} of the retrieval is not the engine's reading.", weight=1)
         else:
-            yield Said("reading", f"{took}, as long as retrieving all rows.", weight=1)
+            yield Sentence("reading", f"{took}, as long as retrieving all rows.", weight=1)
 
 
 def _both(path: RetrievalPath, each: Retrieval) -> str:

@@ -18,7 +18,7 @@ BLOCKS = ("first_block_ns_per_operation", "last_block_ns_per_operation")
 WARM_UP = ("workload", "phase", "operations", "ns", "shape", *BLOCKS)
 
 
-def trust(evidence: Evidence) -> dict[str, Any]:
+def diagnostics(evidence: Evidence) -> dict[str, Any]:
     """`order`, `digests`, `disturbed`, `unfiltered`, `noise`, `floors`, `links`, `warm_up`, `methods`, `intervals`,
     `journal`; of a run over several hosts also `hosts` and `ways`."""
     samples = evidence.journal.all(SampleRecord)

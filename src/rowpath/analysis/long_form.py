@@ -83,10 +83,10 @@ def results(evidence: Evidence) -> tuple[Result, ...]:
                 found.append(
                     _Maker(evidence, where, regime).estimated(metric, values, methods.get((where, metric), ""))
                 )
-    for where, proof in evidence.counted.items():
+    for where, counts in evidence.counted.items():
         if where[0] in evidence.journal.paths:
             for metric, value in metrics.exact(evidence, where).items():
-                found.append(_Maker(evidence, where, "none").exact(metric, value, _method(proof.method, metric)))
+                found.append(_Maker(evidence, where, "none").exact(metric, value, _method(counts.method, metric)))
     return (*found, *_by_path(evidence), *_in_parts(evidence), *_of_groups(evidence))
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.journal.records import MemoryRecord, PrepareRecord, SampleRecord, SettleRecord, WarmRecord
-from rowpath.model.metrics import PROVEN
+from rowpath.model.metrics import COUNTED_METRICS
 
 Values = dict[int, list[float]]  # by set
 Where = tuple[str, str, str]  # path id, workload, phase
@@ -164,6 +164,6 @@ def of_phase(evidence: Evidence, cell: Cell) -> dict[str, Values]:
 
 def exact(evidence: Evidence, where: Where) -> dict[str, float]:
     """The counted metrics of a path's phase, per operation."""
-    proof = evidence.counted.get(where)
-    each = {metric: proof.each(metric) for metric in PROVEN} if proof else {}
+    counts = evidence.counted.get(where)
+    each = {metric: counts.each(metric) for metric in COUNTED_METRICS} if counts else {}
     return {metric: value for metric, value in each.items() if value is not None}

@@ -19,7 +19,7 @@ class PathStatus:
     status: Status = "ok"
     reason: str = ""
     digest: str = ""
-    rows_proven: bool = False  # by digest or touch
+    rows_verified: bool = False  # by digest or touch
     failed_operations: int = 0
 
     def worsen(self, status: Status, reason: str) -> None:
@@ -56,7 +56,7 @@ def path_statuses(journal: Records) -> PathStatuses:
         if verify.ok is False:
             path_status.worsen("wrong", verify_text(verify))
         elif verify.ok:
-            path_status.rows_proven = True
+            path_status.rows_verified = True
         if path_status.status != "wrong" or not path_status.digest:
             path_status.digest = verify.digest
     drained: dict[tuple[str, str, str], float] = {}  # bytes that a floor took in an operation of its first block
@@ -71,7 +71,7 @@ def path_statuses(journal: Records) -> PathStatuses:
         if sample.touch_ok is False:
             path_status.worsen("wrong", f"{touch_text(sample)}: some values were not read")
         elif sample.touch_ok:
-            path_status.rows_proven = True
+            path_status.rows_verified = True
         if sample.failed:
             path_status.failed_operations += sample.failed
             text = sample.failure.text if sample.failure else ""
@@ -80,7 +80,7 @@ def path_statuses(journal: Records) -> PathStatuses:
         if group.touch_ok is False:
             at(group.where).worsen("wrong", f"some values were not read in {group.stage}")
         elif group.touch_ok:
-            at(group.where).rows_proven = True
+            at(group.where).rows_verified = True
     for failure in journal.all(FailureRecord):
         if failure.phase:
             at(failure.where).worsen(_status(failure), failure_text(failure))

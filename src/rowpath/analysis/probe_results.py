@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.answer_model import Said
+from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import words
 from rowpath.analysis.model import Ranking, Result
@@ -54,43 +54,45 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
         settings=settings(tried),
         at_round_trips=tuple(_at_round_trips(results)),
         digest_groups=tuple(record.digest_group for record in records if record.digest_group is not None),
-        limits=(
+        caveats=(
             *([CUT_OFF] if was_cut_off(tries, evidence.journal.outcome) else []),
-            *(record.limit for record in records if record.limit),
+            *(record.caveat for record in records if record.caveat),
         ),
         snippets=tuple(record.snippet for record in records if record.snippet is not None),
         not_compared=next((record.not_compared for record in records if record.not_compared), ""),
     )
 
 
-def probe_sentences(probe: Probe | None) -> Iterator[Said]:
+def probe_sentences(probe: Probe | None) -> Iterator[Sentence]:
     """What the user gains, what was looked at, and what cannot be known."""
     if probe is None:
         return
     snippets = {snippet.name: snippet for snippet in probe.snippets}
     for each in probe.tried:
         if each.baseline == YOURS and (each.status != "ok" or each.ratio is None):
-            yield Said("probe", f"You use {each.said}, which has no figure here ({each.left or each.status}).")
+            yield Sentence(
+                "probe", f"You use {each.description}, which has no figure here ({each.left or each.status})."
+            )
     compared = [best for best in probe.languages if best.baseline is not None]
     if busy := [best.title or best.language for best in compared if _too_busy(best)]:
-        yield Said("probe", f"{words(busy)}: the machine was too busy to show which path is faster.")
+        yield Sentence("probe", f"{words(busy)}: the machine was too busy to show which path is faster.")
     for best in sorted(compared, key=lambda best: best.baseline is None or best.baseline.kind != YOURS):
         for sentence in _baseline_sentences(best, snippets):
-            yield Said("probe", sentence)
+            yield Sentence("probe", sentence)
     if probe.tried:
         drivers = {(each.path["language"], each.path["driver"]) for each in probe.tried}
         looked = [each for each in probe.tried if each.step]
         reached = {(each.path["language"], each.path["driver"]) for each in looked}
-        yield Said(
+        yield Sentence(
             "tried",
             f"Tried: {len(reached)} of {len(drivers)} drivers, {len(looked)} of {len(probe.tried)} settings, "
             f"{sum(1 for each in looked if each.step == FULL)} in full sets.",
         )
     if len(probe.digest_groups) > 1:
         many = len(probe.digest_groups)
-        yield Said("uncertain", f"The paths delivered {many} different sets of rows: see 'Delivered rows'.", 2)
-    for limit in probe.limits:
-        yield Said("uncertain", limit, 1)
+        yield Sentence("uncertain", f"The paths delivered {many} different sets of rows: see 'Delivered rows'.", 2)
+    for caveat in probe.caveats:
+        yield Sentence("uncertain", caveat, 1)
 
 
 def _times(results: Sequence[Result]) -> dict[str, Result]:
@@ -106,7 +108,7 @@ def _times(results: Sequence[Result]) -> dict[str, Result]:
 def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[TriedPath, ...]:
     """Everything relative to the fastest of all, over all fetch forms; finalists by their full sets.
 
-    Others were compared with an anchor: their ratio to it × the anchor's own.
+    Others have the ratio to the path that they were compared with × the ratio of that one.
     """
     costs = {row.name: row.cost_ns for ranking in rankings for row in ranking.rows if row.rank and row.cost_ns}
     least = min(costs.values(), default=0.0)
@@ -117,9 +119,9 @@ def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[Tr
         each = by_name[name]
         if name in costs:  # where rankings have fastest paths of their own there is only the ratio of medians
             return ranked[name].ratio or costs[name] / least if len(rankings) == 1 else costs[name] / least
-        if each.ratio is None or each.anchor in (*met, name) or each.anchor not in by_name:
+        if each.ratio is None or each.compared_with in (*met, name) or each.compared_with not in by_name:
             return each.ratio or 1.0
-        return each.ratio * of(each.anchor, (*met, name))
+        return each.ratio * of(each.compared_with, (*met, name))
 
     found = []
     for each in tried:
@@ -147,7 +149,7 @@ def latest(tried: Sequence[TriedPath]) -> list[TriedPath]:
         return found
     first = min(times, key=lambda name: times[name])
     return [
-        msgspec.structs.replace(each, ratio=times[each.name] / times[first], anchor=first)
+        msgspec.structs.replace(each, ratio=times[each.name] / times[first], compared_with=first)
         if each.name in times
         else each
         for each in found
@@ -160,14 +162,14 @@ def _baseline_sentences(best: LanguageBest, snippets: Mapping[str, Snippet]) -> 
     if baseline is None or _too_busy(best):
         return
     lead = "You use" if baseline.kind == YOURS else f"The usual way in {title} is"
-    sentences = [f"{lead} {baseline.said}: {fmt.duration(baseline.time_ns)}."]
+    sentences = [f"{lead} {baseline.description}: {fmt.duration(baseline.time_ns)}."]
     for saving in best.savings:
         less = "not certain to be less"
         if saving.sure:
             between = "" if saving.low is None or saving.high is None else f" ({_percent(saving.low, saving.high)})"
             less = f"{100 * saving.share:.0f} % less{between}"
         form = "" if saving.form == baseline.form else f", as {FORMS.get(saving.form, saving.form)}"
-        sentences.append(f"{saving.said}: {fmt.duration(saving.time_ns)}, {less}{form}.")
+        sentences.append(f"{saving.description}: {fmt.duration(saving.time_ns)}, {less}{form}.")
         snippet = snippets.get(saving.name)
         if snippet and saving.sure:
             where = f"{snippet.file}: {snippet.changed}" if snippet.changed else f"see {snippet.file}"
@@ -214,7 +216,9 @@ def languages(tried: Sequence[TriedPath], results: Sequence[Result], evidence: E
         if first is not None and (interval := evidence.named_interval(each.name, first.name)) is not None:
             ratio, low, high = interval.ratios
         rows.append(
-            LanguageRow(each.name, each.said or each.name, form, time_ns, ratio, low, high, each.step, each.baseline)
+            LanguageRow(
+                each.name, each.description or each.name, form, time_ns, ratio, low, high, each.step, each.baseline
+            )
         )
     found = [_best(language, rows, ratios, titles, evidence) for language, rows in together.items()]
     return tuple(sorted(found, key=lambda each: each.ratio))
@@ -228,7 +232,7 @@ def _best(
     language: str, rows: list[LanguageRow], ratios: Mapping[str, float], titles: Mapping[str, str], evidence: Evidence
 ) -> LanguageBest:
     best, rows = rows[0], [rows[0], *sorted(rows[1:], key=lambda row: row.ratio)]
-    baseline = next((Baseline(r.baseline, r.name, r.said, r.form, r.time_ns) for r in rows if r.baseline), None)
+    baseline = next((Baseline(r.baseline, r.name, r.description, r.form, r.time_ns) for r in rows if r.baseline), None)
     savings: list[Saving] = []
     if baseline is not None:
         alike = next(row for row in rows if row.form == baseline.form and (row.step == FULL or row.baseline))
@@ -244,10 +248,10 @@ def _saving(row: LanguageRow, baseline: Baseline, evidence: Evidence) -> Saving:
     interval = evidence.named_interval(baseline.name, row.name)
     if interval is None or interval.ratio_low is None or interval.ratio_high is None:
         share = 1 - row.time_ns / baseline.time_ns
-        return Saving(row.name, row.said, row.form, row.time_ns, share, None, None, sure=False)
+        return Saving(row.name, row.description, row.form, row.time_ns, share, None, None, sure=False)
     share, low, high = (1 - 1 / ratio for ratio in (interval.ratio, interval.ratio_low, interval.ratio_high))
     sure = interval.sets >= SETS_FOR_CLAIMS and interval.ratio_low > 1 + APART
-    return Saving(row.name, row.said, row.form, row.time_ns, share, low, high, sure)
+    return Saving(row.name, row.description, row.form, row.time_ns, share, low, high, sure)
 
 
 def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:

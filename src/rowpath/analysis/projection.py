@@ -28,12 +28,12 @@ from rowpath.analysis.projection_points import (
 )
 from rowpath.errors import UsageError
 from rowpath.model.grouping import grouped
-from rowpath.model.metrics import PROVEN, UNITS
+from rowpath.model.metrics import COUNTED_METRICS, UNITS
 from rowpath.model.path import Dropped, fetch_form
 from rowpath.toml_file import suggest
 
 MOST_COLUMNS = 14  # of an axis that the user has not named
-COUNTED = (*PROVEN, "lines_of_code", "lines_of_code_closure")
+COUNTED = (*COUNTED_METRICS, "lines_of_code", "lines_of_code_closure")
 
 NO_PATH = "no such path in this run"
 FILTERED = "left out by the filter"

@@ -10,7 +10,7 @@ from rowpath import text
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence, stops_on_width
 from rowpath.analysis.model import RankedPath, Ranking
-from rowpath.analysis.statistics.grouping import Placed, place
+from rowpath.analysis.statistics.grouping import RankedItem, ranked_in_tiers
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.journal.reader import Records
 from rowpath.journal.records import FailureRecord, PathRecord
@@ -69,7 +69,7 @@ def _ranking(evidence: Evidence, where: tuple[str, str, str], comparison: str, p
             cost_ns = cell.median if cell is not None and status == "ok" else None
             unranked.append(RankedPath(path.name, path.path_id, cost_ns=cost_ns, status=status, reason=reason))
     keys = {cell.key: cell for cell in ranked}
-    placed = place(
+    placed = ranked_in_tiers(
         list(keys), lambda key: keys[key].median or math.inf, lambda a, b: evidence.cells.interval(keys[a], keys[b])
     )
     sizes = [item.tier for item in placed]
@@ -105,7 +105,7 @@ def _exclusion(
 
 
 def _row(
-    evidence: Evidence, cell: Cell, fastest: Cell, item: Placed[tuple[str, str, str, str]], tied: bool
+    evidence: Evidence, cell: Cell, fastest: Cell, item: RankedItem[tuple[str, str, str, str]], tied: bool
 ) -> RankedPath:
     first = cell is fastest
     interval = item.to_fastest
@@ -116,7 +116,7 @@ def _row(
     if cell.disturbed_sets:
         reason = f"{cell.disturbed_sets} of {len(cell.used)} sets had too few undisturbed blocks"
         status = "disturbed" if 2 * cell.disturbed_sets >= len(cell.used) else status
-    elif not evidence.path_statuses.of(*cell.key[:3]).rows_proven and not cell.is_null:
+    elif not evidence.path_statuses.of(*cell.key[:3]).rows_verified and not cell.is_null:
         reason = "rows not verified: no digest or touch sum was checked in this phase"
     reason = "; ".join(filter(None, (cell.path.stands_in, reason)))
     if cell.compiling_sets:

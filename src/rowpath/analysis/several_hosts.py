@@ -38,7 +38,7 @@ def hosts(journal: Records) -> list[dict[str, Any]]:
 
 def missing(methods: Mapping[str, str]) -> list[str]:
     """The resources that cannot be measured on a host with these methods, each with the reason."""
-    return [f"{what}: {means}" for what, means in methods.items() if means.startswith("unavailable")]
+    return [f"{what}: {method}" for what, method in methods.items() if method.startswith("unavailable")]
 
 
 def _clock(clocks: dict[str, ClockRecord]) -> dict[str, str]:

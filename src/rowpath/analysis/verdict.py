@@ -8,7 +8,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from rowpath import text
-from rowpath.analysis.answer_model import Said
+from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.cells import Cell, CellKey
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import ratio_text, words
@@ -24,7 +24,7 @@ PLACED = {"same": " (client and server on one core)", "split": " (client and ser
 UNCERTAIN = "uncertain"
 
 
-def verdict(evidence: Evidence, leading: Sequence[Ranking]) -> tuple[Said, ...]:
+def verdict(evidence: Evidence, leading: Sequence[Ranking]) -> tuple[Sentence, ...]:
     """Who is fastest, what deployment, language and driver cost, where time goes, what is not certain."""
     speaker = _Speaker(evidence, leading)
     kinds = {
@@ -34,15 +34,15 @@ def verdict(evidence: Evidence, leading: Sequence[Ranking]) -> tuple[Said, ...]:
         "driver": speaker.driver,
         "time": speaker.time,
     }
-    said = [each for name, kind in kinds.items() for each in _longest(name, kind())]
-    if said and speaker.same_conditions:
+    sentences = [each for name, kind in kinds.items() for each in _longest(name, kind())]
+    if sentences and speaker.same_conditions:
         placed = PLACED.get(speaker.same_conditions.rpartition("=")[2], "")
-        said.append(Said("conditions", f"Applies to all: {speaker.same_conditions}{placed}."))
-    return (*said, *_uncertain(evidence))
+        sentences.append(Sentence("conditions", f"Applies to all: {speaker.same_conditions}{placed}."))
+    return (*sentences, *_uncertain(evidence))
 
 
-def _longest(kind: str, found: Iterator[tuple[str, float]]) -> Iterator[Said]:
-    return (Said(kind, sentence, weight) for sentence, weight in itertools.islice(found, LONGEST))
+def _longest(kind: str, found: Iterator[tuple[str, float]]) -> Iterator[Sentence]:
+    return (Sentence(kind, sentence, weight) for sentence, weight in itertools.islice(found, LONGEST))
 
 
 def leading_rankings(evidence: Evidence) -> list[Ranking]:
@@ -165,13 +165,13 @@ class _Speaker:
     def _listed(
         self, ranking: Ranking, cells: list[Cell], base: Cell, others: list[Cell]
     ) -> Iterator[tuple[str, float]]:
-        told = [(cell, interval) for cell in others if (interval := self._new(cell, base))]
-        if told:
-            takes = [" takes", *("" for _ in told[1:])]
+        compared = [(cell, interval) for cell in others if (interval := self._new(cell, base))]
+        if compared:
+            takes = [" takes", *("" for _ in compared[1:])]
             listed = words(
-                [f"{each.path.name}{verb} {figure(one)}" for verb, (each, one) in zip(takes, told, strict=True)]
+                [f"{each.path.name}{verb} {figure(one)}" for verb, (each, one) in zip(takes, compared, strict=True)]
             )
-            weight = max(_size(interval.ratio) for _cell, interval in told)
+            weight = max(_size(interval.ratio) for _cell, interval in compared)
             yield f"{self._title(ranking, cells)}: {listed} the time of {base.path.name}.", weight
 
     def time(self) -> Iterator[tuple[str, float]]:
@@ -244,7 +244,7 @@ def shares(cell: Cell) -> tuple[float, float | None] | None:
     return client, statistics.median(served) if served else None
 
 
-def _uncertain(evidence: Evidence) -> Iterator[Said]:
+def _uncertain(evidence: Evidence) -> Iterator[Sentence]:
     """What is not certain."""
     rows = [(row, ranking) for ranking in evidence.rankings for row in ranking.rows]
     ranked = {row.name for row, _ranking in rows if row.rank}
@@ -254,18 +254,20 @@ def _uncertain(evidence: Evidence) -> Iterator[Said]:
         which = "no difference is claimed" if len(few) == len(ranked) else f"none is claimed for {words(_few(few))}"
         most = f"at most {sets} sets" if sets > 1 else "one set"
         sentence = f"Provisional: {most}, and claims need {SETS_FOR_CLAIMS}; {which}."
-        yield Said(UNCERTAIN, sentence, weight=3)
+        yield Sentence(UNCERTAIN, sentence, weight=3)
     out: dict[str, None] = {}
     for row, ranking in rows:
-        said = row.status == "disturbed" or row.reason == FLOOR  # by the refusal; of a floor there is nothing to say
-        if not row.rank and not said and not (row.status == "unsupported" and row.name in ranked):
+        explained = (
+            row.status == "disturbed" or row.reason == FLOOR
+        )  # by the refusal; of a floor there is nothing to say
+        if not row.rank and not explained and not (row.status == "unsupported" and row.name in ranked):
             kind = row.status if row.status != "ok" else row.reason.partition(":")[0]
             out[f"{row.name} in {ranking.workload}.{ranking.phase} ({kind})"] = None
     if out:
         more = f" and {len(out) - NAMED} more" if len(out) > NAMED else ""
-        yield Said(UNCERTAIN, f"Not ranked: {'; '.join(itertools.islice(out, NAMED))}{more}.", weight=2)
+        yield Sentence(UNCERTAIN, f"Not ranked: {'; '.join(itertools.islice(out, NAMED))}{more}.", weight=2)
     if evidence.journal.dropped:
         count = len(evidence.journal.dropped)
-        yield Said("skipped", f'{count} {"path was" if count == 1 else "paths were"} skipped (see "Not run").')
+        yield Sentence("skipped", f'{count} {"path was" if count == 1 else "paths were"} skipped (see "Not run").')
     if evidence.journal.outcome != "complete":
-        yield Said(UNCERTAIN, "The run was interrupted; results are partial.", weight=4)
+        yield Sentence(UNCERTAIN, "The run was interrupted; results are partial.", weight=4)

@@ -20,7 +20,7 @@ from rowpath.model.grouping import grouped
 from rowpath.planning.paired_plan import MOST_PAIRS, Pair, paired_plan
 from rowpath.planning.plan import Plan
 from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal, live
-from rowpath.report.comparison import Outcome
+from rowpath.report.comparison import ComparisonOutcome
 from rowpath.report.console import make_console
 from rowpath.report.exports import open_export
 
@@ -39,7 +39,9 @@ def run(options: argparse.Namespace) -> int:
     files = {form: open_export(file) for form, file in exported.items() if file}
     confirmed, interrupted = _confirm(comparison, gates, base, head, options) if options.confirm else ([], False)
     comparison = settled(comparison, confirmed)
-    outcome = Outcome(comparison, tuple(judge(comparison, gate, confirmed) for gate in gates), tuple(confirmed))
+    outcome = ComparisonOutcome(
+        comparison, tuple(judge(comparison, gate, confirmed) for gate in gates), tuple(confirmed)
+    )
     if "json" in files:
         comparison_json.write_json(outcome, files["json"])
     if "markdown" in files:
@@ -96,18 +98,18 @@ def _confirm(
         return paired_plan(run_record.experiment, run_record.workloads, pairs, options.runs)
 
     pairs = []
-    for mine in grouped(rows, lambda row: row.base_path).values():
+    for of_path in grouped(rows, lambda row: row.base_path).values():
         pair = Pair(
-            name=mine[0].name,
-            base=recorded[mine[0].base_path].coordinates,
-            head=recorded[mine[0].head_path].coordinates,
-            phases=tuple(dict.fromkeys(f"{row.workload}.{row.phase}" for row in mine)),
+            name=of_path[0].name,
+            base=recorded[of_path[0].base_path].coordinates,
+            head=recorded[of_path[0].head_path].coordinates,
+            phases=tuple(dict.fromkeys(f"{row.workload}.{row.phase}" for row in of_path)),
         )
         try:
             plan_of([pair])
         except UsageError as error:
-            found += [not_possible(row, error.message) for row in mine]
-            rows = [row for row in rows if row not in mine]
+            found += [not_possible(row, error.message) for row in of_path]
+            rows = [row for row in rows if row not in of_path]
         else:
             pairs.append(pair)
     if not pairs:

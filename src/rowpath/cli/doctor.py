@@ -30,7 +30,7 @@ MARKS: dict[State, tuple[str, str]] = {
 class Check:
     """One line of the doctor: `what` is its subject, `found` what is so, `remedy` the command that would change it."""
 
-    group: Literal["engines", "paths", "collectors", "noise"]
+    section: Literal["engines", "paths", "collectors", "noise"]
     what: str
     state: State
     found: str
@@ -54,8 +54,8 @@ def diagnose() -> list[Check]:
         what = f"{one.language} · {one.driver}"
         paths.append(Check("paths", what, "missing", f"{one.reason}; instead: {one.instead}"))
     collectors = [
-        Check("collectors", resource, "missing" if means.startswith("unavailable") else "ok", means)
-        for resource, means in counters.probe().items()
+        Check("collectors", resource, "missing" if method.startswith("unavailable") else "ok", method)
+        for resource, method in counters.probe().items()
     ]
     noise = [Check("noise", each.what, each.state, each.found, each.remedy) for each in noise_sources.look()]
     return [*engines, *paths, *collectors, *noise]
@@ -70,7 +70,7 @@ def render(console: Console) -> None:
         "collectors": "Collectors",
         "noise": "Noise sources of this machine",
     }
-    for group, title in titles.items():
+    for section, title in titles.items():
         table = Table(
             title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, show_header=False
         )
@@ -78,7 +78,7 @@ def render(console: Console) -> None:
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
         for check in checks:
-            if check.group == group:
+            if check.section == section:
                 mark, style = MARKS[check.state]
                 table.add_row(Text(mark, style=style), Text(check.what), Text(check.found))
         console.print(table)

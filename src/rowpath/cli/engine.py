@@ -15,7 +15,7 @@ import msgspec
 
 from rowpath import text
 from rowpath.cli.words import Filters, parse_filters
-from rowpath.engines import ENGINES, fetchables
+from rowpath.engines import ENGINES, optional_downloads
 from rowpath.engines.base import BacksUp, Engine, Stored, Versioned, versions
 from rowpath.engines.by_hand import state as engine_state
 from rowpath.engines.by_hand.supervisor import Answer, Request
@@ -63,7 +63,7 @@ def engines() -> Iterator[str]:
                 yield f"{'':12} backup {way}: {engine.backup_availability(way).not_here or 'here'}"
     yield ""
     yield "on request, pinned by checksum, never redistributed by Rowpath:"
-    for name, found in fetchables().items():
+    for name, found in optional_downloads().items():
         state = "fetched" if found.fetched() else f"rowpath engine fetch {name}"
         yield f"{name:<12} {found.licence}, {found.size_text}: {state}"
 
@@ -77,7 +77,7 @@ def _kept(engine: Engine) -> str:
 
 def fetch(name: str, *, confirmed: bool) -> Iterator[str]:
     """Fetch one on request, once its licence and size have been agreed to; what was done."""
-    offered = fetchables()
+    offered = optional_downloads()
     if name not in offered:
         hint = suggest(name, tuple(offered)) if offered else "rowpath engine list"
         raise UsageError(f"unknown optional engine '{name}'", hint)

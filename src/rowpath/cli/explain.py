@@ -29,7 +29,7 @@ from rowpath.machine import processes
 from rowpath.model.explanation import Explanation
 from rowpath.planning.make_plan import make_plan
 from rowpath.planning.plan import Plan
-from rowpath.probe.command import question
+from rowpath.probe.command import question_of
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.target import named_file
 from rowpath.report import explanation, html, live
@@ -96,14 +96,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _source(words: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Source:
     first, *names = words
-    asked = any((options.query, options.query_file, options.table))
-    if "://" in first or first.startswith("jdbc:") or (asked and named_file(first)):
+    has_query = any((options.query, options.query_file, options.table))
+    if "://" in first or first.startswith("jdbc:") or (has_query and named_file(first)):
         if names:
             raise UsageError(f"unexpected '{names[0]}' after a database", "rowpath explain URL --query SQL")
         if against:
             raise UsageError("--against compares paths of an experiment or a run", "name both: result=whole,single-row")
         return _of_query(first, filters, options)
-    if asked:
+    if has_query:
         raise UsageError(f"--query needs a database's URL or file, not '{first}'", "rowpath explain URL --query SQL")
     if filters.get("placement", ("same",)) != ("same",):
         raise UsageError(
@@ -139,12 +139,12 @@ def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Source
     given |= {"url": url, "budget_s": options.timeout}
     given |= {"languages": filters.get("language", ()), "drivers": filters.get("driver", ())}
     wanted = ProbeOptions(**given)
-    asked = question(wanted)  # a mistake leaves no directory behind
+    question = question_of(wanted)  # a mistake leaves no directory behind
     directory = _new_directory(options)
     return Source(
         directory,
         lambda note, failed, after: own_query.explained(
-            asked, wanted, filters, directory, note, failed, options.blocks, after, hops=options.hops
+            question, wanted, filters, directory, note, failed, options.blocks, after, hops=options.hops
         ),
         lambda found: _write(directory.path / FILE, found),
         str(directory.path / FILE),
@@ -181,8 +181,8 @@ def _of_run(path: Path, names: list[str], filters: Filters, against: Filters, op
     of_run = {key: tuple(values) for key, values in head.options["filters"].items()}
 
     def planned(filters: Filters) -> Plan:
-        asked = of_run | filters | SAME_CORE
-        return make_plan(head.experiment, head.workloads, asked, seed=head.seed, extended=head.options["extended"])
+        requested = of_run | filters | SAME_CORE
+        return make_plan(head.experiment, head.workloads, requested, seed=head.seed, extended=head.options["extended"])
 
     plan = planned(filters)
     if not names and not filters:

@@ -10,7 +10,7 @@ from typing import IO, Any
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.cli.options import EXPORTS
-from rowpath.execution.run import Outcome
+from rowpath.execution.run import RunOutcome
 from rowpath.report import exports as writing
 from rowpath.report import html, terminal, terminal_tables
 from rowpath.report.console import make_console
@@ -19,7 +19,7 @@ Exports = dict[str, IO[Any]]
 
 
 def finish(
-    outcome: Outcome,
+    outcome: RunOutcome,
     options: argparse.Namespace,
     exports: Exports,
     analysis: Analysis | None = None,

@@ -115,11 +115,11 @@ def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
         # One line each, however narrow the terminal: the command is there to be copied.
         why = with_remedy(dropped.reason, dropped.remedy)
         console.print(f"  skipped {dropped.path.id}: {why}", highlight=False, soft_wrap=True)
-    unserved: dict[tuple[str, str], list[str]] = {}
-    for path_id, phase, reason in plan.unserved:
+    ineligible: dict[tuple[str, str], list[str]] = {}
+    for path_id, phase, reason in plan.ineligible:
         if path_id in names:
-            unserved.setdefault((names[path_id], reason.removeprefix(f"{phase}: ")), []).append(phase)
-    for (name, reason), phases in unserved.items():
+            ineligible.setdefault((names[path_id], reason.removeprefix(f"{phase}: ")), []).append(phase)
+    for (name, reason), phases in ineligible.items():
         console.print(f"  skipped {name} in {', '.join(phases)}: {reason}", highlight=False)
     for line in announced(plan):
         console.print(f"  {line}", highlight=False, soft_wrap=True)

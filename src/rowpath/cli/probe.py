@@ -9,7 +9,7 @@ from rowpath.analysis.model import Analysis
 from rowpath.cli import words
 from rowpath.cli.output import finish, open_exports
 from rowpath.errors import UsageError
-from rowpath.execution.run import Outcome
+from rowpath.execution.run import RunOutcome
 from rowpath.machine import processes
 from rowpath.model.progress import Progress
 from rowpath.probe import command
@@ -30,11 +30,11 @@ def run(options: argparse.Namespace) -> int:
     return finish(outcome, options, exports, analysis, again="rowpath show")  # a search begins from the start
 
 
-def _here(_options: argparse.Namespace, wanted: ProbeOptions, progress: Progress) -> tuple[Outcome, Analysis]:
+def _here(_options: argparse.Namespace, wanted: ProbeOptions, progress: Progress) -> tuple[RunOutcome, Analysis]:
     return command.probe(wanted, progress)
 
 
-def _from_host(options: argparse.Namespace, wanted: ProbeOptions, progress: Progress) -> tuple[Outcome, Analysis]:
+def _from_host(options: argparse.Namespace, wanted: ProbeOptions, progress: Progress) -> tuple[RunOutcome, Analysis]:
     """Probe from another host; its name and the options are checked before the hosts are joined."""
     from rowpath.cli import hosts as joining  # a probe without hosts loads nothing of them
     from rowpath.hosts import hosts_file

@@ -23,13 +23,13 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("no directory for the site", "rowpath site DIR -o SITE, or rowpath site --check DIR")
     read: list[Examined] = []
 
-    def told(each: Examined) -> None:
+    def show(each: Examined) -> None:
         read.append(each)
         if not quiet:
             print(f"\r{len(read)} runs read", end="", file=sys.stderr, flush=True)
 
     quiet = options.quiet or not sys.stderr.isatty()
-    built = build(options.directories, options.out, with_pages=not options.without_pages, told=told)
+    built = build(options.directories, options.out, with_pages=not options.without_pages, on_examined=show)
     if not quiet:
         print(file=sys.stderr)
     for each in built.refused:

@@ -85,7 +85,7 @@ class _Engines(Mapping[str, Engine]):
 ENGINES: Mapping[str, Engine] = _Engines()
 
 
-def fetchables() -> dict[str, Fetchable]:
+def optional_downloads() -> dict[str, Fetchable]:
     """What is fetched on request only, by name: engines that are themselves fetched, `downloads` of every engine."""
     found: dict[str, Fetchable] = {}
     for name, engine in ENGINES.items():

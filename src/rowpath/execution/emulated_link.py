@@ -25,7 +25,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import adapter_of
 from rowpath.runners.process import RunnerFailure
 
-MEANS = (
+METHOD = (
     "a user-space proxy on 127.0.0.1 (runners/c/tools/link.c); ping-pong with the ping server through it and without it"
 )
 BLOCKS, LEAD_IN_NS, BLOCK_NS = 15, 1_000_000, 10_000_000
@@ -105,7 +105,7 @@ def measure(value: str, placement: str, directory: Path) -> LinkRecord:
             direct = _ping_pong(planned, ping, {})
             through = _ping_pong(planned, ping, {"host": "127.0.0.1", "port": link.port})
             rate = _long_send(link.port, statistics.median(through))
-            method = f"{MEANS}; {link.scheduled()}"
+            method = f"{METHOD}; {link.scheduled()}"
         finally:
             link.stop()
     finally:

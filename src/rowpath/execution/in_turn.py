@@ -20,16 +20,16 @@ class WorkerCall:
     named: dict[str, int] = field(default_factory=dict)
 
 
-Outcome = Callable[[], Any]  # what a call returned; errors: RunnerFailure
+CallOutcome = Callable[[], Any]  # what a call returned; errors: RunnerFailure
 
 
 class Together(Protocol):
     """Carries out calls to its workers as one; once a call of a worker has failed, the worker's next are not made."""
 
-    def __call__(self, calls: Sequence[WorkerCall]) -> list[Outcome]: ...
+    def __call__(self, calls: Sequence[WorkerCall]) -> list[CallOutcome]: ...
 
 
-def in_turn(calls: Sequence[WorkerCall]) -> Iterator[tuple[Worker, Outcome]]:
+def in_turn(calls: Sequence[WorkerCall]) -> Iterator[tuple[Worker, CallOutcome]]:
     """Each call's worker and its outcome, in that order. A call here is made when its outcome is asked for."""
     for together, those in itertools.groupby(calls, key=lambda call: call.worker.together):
         part = list(those)
@@ -37,10 +37,10 @@ def in_turn(calls: Sequence[WorkerCall]) -> Iterator[tuple[Worker, Outcome]]:
         yield from zip((call.worker for call in part), outcomes, strict=True)
 
 
-def of_each(workers: Sequence[Worker], method: str) -> Iterator[tuple[Worker, Outcome]]:
+def of_each(workers: Sequence[Worker], method: str) -> Iterator[tuple[Worker, CallOutcome]]:
     """One method of each of these workers, without arguments."""
     return in_turn([WorkerCall(worker, method) for worker in workers])
 
 
-def _here(call: WorkerCall) -> Outcome:
+def _here(call: WorkerCall) -> CallOutcome:
     return lambda: getattr(call.worker, call.method)(*call.arguments, **call.named)

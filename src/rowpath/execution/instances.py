@@ -78,9 +78,9 @@ class EngineInstances:
         self._instances[key], self._places[key] = instance, place
         self._syncs[key] = LocalServerSyncs(instance, place, self._directory / "-".join((*key, "syncs")))
         self._start(instance)
-        mine = [planned for planned in paths if key_of(planned.path) == key]
+        of_instance = [planned for planned in paths if key_of(planned.path) == key]
         tables: dict[str, Table] = {}
-        for needed in dict.fromkeys(name for planned in mine for name in planned.workloads):
+        for needed in dict.fromkeys(name for planned in of_instance for name in planned.workloads):
             prepared_workload = self._phase_cache.prepared_workload(workloads[needed], engine_name)
             for name, table in prepared_workload.loaded_tables().items():
                 if tables.setdefault(name, table) != table:
@@ -89,7 +89,7 @@ class EngineInstances:
                         "run them in two experiments",
                     )
         instance.load(tables)  # of none too: it makes an embedded engine's database
-        for planned in mine:
+        for planned in of_instance:
             instance.own_copy(planned.path)
         return instance
 

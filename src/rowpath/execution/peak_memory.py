@@ -15,7 +15,7 @@ from rowpath.runners.process import RunnerFailure
 @contextlib.contextmanager
 def peak_memory(workers: Sequence[Worker]) -> Iterator[list[MemoryRecord]]:
     """A record of each worker, filled in once the body has ended: the runner's peak, and the server's memory then."""
-    records = [MemoryRecord(method=memory.MEANS) for _worker in workers]
+    records = [MemoryRecord(method=memory.METHOD) for _worker in workers]
     for _worker, reset in of_each(workers, "reset_peaks"):
         with contextlib.suppress(RunnerFailure):
             reset()

@@ -21,13 +21,13 @@ from rowpath.workloads.sql import for_engine, reset_for, sql_for, whole_sql
 
 @dataclass(frozen=True)
 class PreparedWorkload:
-    """One workload for one engine: its phases ready, its truth, its tables, and the columns the engine lacks.
+    """One workload for one engine: its phases ready, its expected rows, its tables, and the columns the engine lacks.
 
     A union phase is ready only for a path: in how many parts it is done is the path's.
     """
 
     workload: Workload
-    truth: Expected
+    expected: Expected
     phases: dict[str, PreparedPhase]
     left_out: dict[str, str]
 

@@ -57,7 +57,7 @@ def hosts_of(directory: Path) -> Path | str | None:
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """A run that has ended."""
 
     directory: RunDirectory
@@ -83,7 +83,7 @@ def run_plan(
     tape: Path | None = None,
     hosts: Hosts | None = None,
     hosts_source: Path | str | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Run the plan into a new run directory; without `measure` only its verification pass.
 
     Without `paths_to_repeat` no set is added for intervals that are too wide. `tape`: what serves its paths.
@@ -117,7 +117,7 @@ def resume(
     progress: Progress,
     paths_to_repeat: PathsToRepeat | None = None,
     hosts: HostsOfRun | None = None,
-) -> Outcome:
+) -> RunOutcome:
     """Resume a killed or interrupted run; finished sets are not repeated. `hosts`: joined, those of its file.
 
     Whether servers restart for every set is what the run began with.
@@ -128,7 +128,7 @@ def resume(
     records = read_as_written(run_directory.path)
     head = records.run
     if records.outcome == "complete":
-        return Outcome(run_directory, interrupted=False)
+        return RunOutcome(run_directory, interrupted=False)
     if head.schema_version != SCHEMA_VERSION:
         raise UsageError(
             f"cannot resume {directory}: its journal has schema version {head.schema_version}, not {SCHEMA_VERSION}",
@@ -170,7 +170,7 @@ def resume(
     return _execute(schedule, measure=True)
 
 
-def _execute(schedule: Schedule, measure: bool) -> Outcome:
+def _execute(schedule: Schedule, measure: bool) -> RunOutcome:
     plan, journal = schedule.plan, schedule.journal
     schedule.progress.begin(estimate(plan, schedule.done.sets), [planned.name for planned in plan.paths])
     interrupted = False
@@ -182,7 +182,7 @@ def _execute(schedule: Schedule, measure: bool) -> Outcome:
         outcome = "interrupted" if interrupted or sys.exc_info()[0] else "complete"
         journal.write(EndRecord(outcome))
         journal.close()
-    return Outcome(schedule.directory, interrupted)
+    return RunOutcome(schedule.directory, interrupted)
 
 
 def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: list[str] | None = None) -> None:
@@ -214,7 +214,7 @@ def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: l
             status=dropped.status,
         )
         journal.write(record)
-    for path_id, name, reason in plan.unserved:
+    for path_id, name, reason in plan.ineligible:
         journal.write(FailureRecord.of(-1, path_id, name, "unsupported", reason))
 
 

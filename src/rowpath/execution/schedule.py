@@ -100,7 +100,7 @@ class Schedule:
                 self._measure_syncs()
                 if measure and not self.done.verified:
                     self._move()
-                self._prove_all(measure)
+                self._verify_all(measure)
             if measure:
                 self._measure_all(time_limit)
             if not self._lost.leave_nothing:
@@ -158,17 +158,17 @@ class Schedule:
     def _move(self) -> None:
         """Databases moved by copying their directories: a step of an experiment of groups, before the first set."""
         for engine in dict.fromkeys(move.engine for move in self.plan.experiment.directory_copies):
-            mine = tuple(planned for planned in self.plan.paths if planned.path.engine == engine)
-            if mine and self._hosts is not None and self._is_far(mine[0]):
-                self.progress.note(f"moving databases of {engine} on host {key_of(mine[0].path)[-1]}")
-                records, notes = self._hosts.copy_directories(mine[0])
+            of_engine = tuple(planned for planned in self.plan.paths if planned.path.engine == engine)
+            if of_engine and self._hosts is not None and self._is_far(of_engine[0]):
+                self.progress.note(f"moving databases of {engine} on host {key_of(of_engine[0].path)[-1]}")
+                records, notes = self._hosts.copy_directories(of_engine[0])
                 for record in records:
                     self.journal.write(record)
                 for text in notes:
                     self.progress.note(text)
-            elif mine:
-                plan, folder = replace(self.plan, paths=mine), self.directory.work / "moves"
-                log = self.context.log_of(mine[0])
+            elif of_engine:
+                plan, folder = replace(self.plan, paths=of_engine), self.directory.work / "moves"
+                log = self.context.log_of(of_engine[0])
                 directory_copies.carry_out_all(
                     plan, folder, self.journal.write, self.progress.note, log, self._options.timeout_s
                 )
@@ -195,11 +195,11 @@ class Schedule:
             else:
                 self.journal.write(SyncCostRecord(**asdict(self._hosts.sync_cost(host)), host=host))
 
-    def _prove_all(self, measure: bool) -> None:
+    def _verify_all(self, measure: bool) -> None:
         todo = [p for p in self.plan.paths if p.path.id not in self.done.verified and self.context.runnable(p)]
         instances = self.engine_instances
         writing = [key for key in self._writing(todo) if key in instances]
-        counted = [key for key in writing if instances.server_syncs(key).means() == syncs.MEANS]
+        counted = [key for key in writing if instances.server_syncs(key).method() == syncs.METHOD]
         for key in counted:
             self._renewal.restart(key, count_syncs=True)
         for number, planned in enumerate(todo, 1):
@@ -209,9 +209,9 @@ class Schedule:
                 continue
             self.progress.note(f"verifying {planned.name} ({number} of {len(todo)})")
             if self._hosts is not None and self._is_far(planned):
-                bad = self._hosts.prove(self.context, planned, measure)
+                bad = self._hosts.verify(self.context, planned, measure)
             else:
-                bad = VerificationPass(self.context, planned, measure, instances.server_syncs(key).read).prove()
+                bad = VerificationPass(self.context, planned, measure, instances.server_syncs(key).read).verify()
             self.context.bad[planned.path.id] = bad
             self.journal.write(VerifiedRecord(planned.path.id, bad))
             for phase, status in bad.items():

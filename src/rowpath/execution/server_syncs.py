@@ -16,8 +16,8 @@ from rowpath.runners import sync_counting
 class ServerSyncs(Protocol):
     """The syncs of one server."""
 
-    def means(self) -> str:
-        """The means by which they can be counted, or why not; empty without a private server."""
+    def method(self) -> str:
+        """The method by which they can be counted, or why not; empty without a private server."""
 
     def count(self, wanted: bool) -> None:
         """Whether the server counts them from its next start on."""
@@ -38,9 +38,9 @@ class LocalServerSyncs(ServerSyncs):
         self._added: dict[str, str] = {}
 
     @override
-    def means(self) -> str:
+    def method(self) -> str:
         ours = self._instance.deployment == "server" and not isinstance(self._instance, External)
-        return sync_counting.means() if ours else ""
+        return sync_counting.method() if ours else ""
 
     @override
     def count(self, wanted: bool) -> None:
@@ -53,6 +53,6 @@ class LocalServerSyncs(ServerSyncs):
     @override
     def read(self) -> SyncCount:
         if self._file is not None:
-            return SyncCount(syncs.read(self._file)["total"], syncs.MEANS)
-        means = self.means()
-        return SyncCount(method="" if means == syncs.MEANS else means)
+            return SyncCount(syncs.read(self._file)["total"], syncs.METHOD)
+        method = self.method()
+        return SyncCount(method="" if method == syncs.METHOD else method)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 from rowpath.engines import ENGINES
 from rowpath.execution import quiet
-from rowpath.execution.in_turn import Outcome, WorkerCall, in_turn
+from rowpath.execution.in_turn import CallOutcome, WorkerCall, in_turn
 from rowpath.execution.measured import Measured, verify_record
 from rowpath.execution.peak_memory import peak_memory
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
@@ -173,7 +173,7 @@ class SetPhase:
         if part:
             yield part
 
-    def _is_still_disturbed(self, block: WorkerCall, round_number: int, sample: Outcome) -> bool:
+    def _is_still_disturbed(self, block: WorkerCall, round_number: int, sample: CallOutcome) -> bool:
         """Keep a block, and repeat it while it is disturbed and repeats are left."""
         worker, work = block.worker, block.arguments[0]
         for attempt in range(1 + REPEATS_OF_A_BLOCK):
@@ -208,7 +208,7 @@ class SetPhase:
                     measured = worker.sample(work, regime, operations=self.phase.operations, first=0)
                     self._keep(worker, work, regime, 0, measured)
                 self._settle(worker, before_bytes)
-                self._prove_written(worker, work, measured)
+                self._verify_written(worker, work, measured)
                 self._show(worker, measured, 1)
 
     def _settle(self, worker: Worker, before_bytes: int | None) -> None:
@@ -217,11 +217,11 @@ class SetPhase:
         written = None if before_bytes is None or after_bytes is None else after_bytes - before_bytes
         self._write(worker, SettleRecord(ns=settled.ns, bytes_written=written, method=settled.method))
 
-    def _prove_written(self, worker: Worker, work: PreparedPhase, measured: Measured) -> None:
+    def _verify_written(self, worker: Worker, work: PreparedPhase, measured: Measured) -> None:
         if work.after is None or measured.reply.failed:
             return
         worker.prepare(work.after)
-        expected = self._work(worker).truth.after_digest(self.phase, measured.reply.operations)
+        expected = self._work(worker).expected.after_digest(self.phase, measured.reply.operations)
         reply = worker.verify(work.after, 0, 1)
         self._write(worker, verify_record(reply, expected))
 
@@ -235,7 +235,7 @@ class SetPhase:
         touch_ok: bool | None = None
         if not reply.failed and not self.phase.writes and not worker.planned.adapter.floor:
             spans = [] if self.phase.union else [(client.first, client.operations) for client in reply.clients]
-            touches = self._work(worker).truth.touches(self.phase)
+            touches = self._work(worker).expected.touches(self.phase)
             expected = touches.expected_of(spans or [(reply.first, reply.operations)])
         if expected is not None:
             touch_ok = int(reply.touch, 16) in expected

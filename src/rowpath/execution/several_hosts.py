@@ -92,8 +92,8 @@ class Hosts(Protocol):
     def copy_directories(self, planned: PlannedPath) -> tuple[list[Record], list[str]]:
         """The experiment's moves of databases of the path's engine, on its engine's host: records, and sentences."""
 
-    def prove(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
-        """The verification pass of the path, on its client host, journalled; as `VerificationPass.prove`."""
+    def verify(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
+        """The verification pass of the path, on its client host, journalled; as `VerificationPass.verify`."""
 
     def records(self, when: Literal["before", "after"]) -> list[Record]:
         """What hosts, clocks and the ways between them are, measured now."""

@@ -61,7 +61,7 @@ class VerificationPass:
         self._server_syncs = server_syncs
         self._sync_file: Path | None = None  # of a runner that writes itself
 
-    def prove(self) -> dict[str, str]:
+    def verify(self) -> dict[str, str]:
         """The phases this path must not be measured in, with the status why: `wrong`, `failed`, `unsupported`.
 
         A failure of the path as a whole stands under the empty name.
@@ -98,7 +98,7 @@ class VerificationPass:
     def _counting_syncs(self) -> dict[str, str]:
         """What is added to the runner's environment so that it counts its syncs, where it writes itself."""
         writes = any(self._context.plan.phase(name).writes for name in self._planned.phases)
-        if not writes or not self._planned.path.embedded or sync_counting.means() != syncs.MEANS:
+        if not writes or not self._planned.path.embedded or sync_counting.method() != syncs.METHOD:
             return {}
         self._sync_file = syncs.make_file(self._context.directory.work / "client-syncs")
         return sync_counting.environment(self._sync_file)
@@ -108,10 +108,10 @@ class VerificationPass:
         if not self._planned.path.embedded:
             return self._server_syncs()
         if self._sync_file is None:
-            return SyncCount(method=sync_counting.means())
+            return SyncCount(method=sync_counting.method())
         if not syncs.counts(self._sync_file, self._worker.runner.pid):
             return SyncCount()
-        return SyncCount(syncs.read(self._sync_file)["total"], syncs.MEANS)
+        return SyncCount(syncs.read(self._sync_file)["total"], syncs.METHOD)
 
     def _phase(self, prepared_workload: PreparedWorkload, name: str) -> bool:
         """Whether the phase delivers and writes the right rows; a `counted` record of what it costs."""
@@ -120,14 +120,14 @@ class VerificationPass:
             worker.reset(work)
         worker.prepare(work)
         settling, operations = self._how_many(work)
-        known = work.phase.kind != "null" and work.phase.truth != "none"
+        known = work.phase.kind != "null" and work.phase.expected != "none"
         if known and not work.phase.writes and not self._planned.adapter.floor:
             count = min(work.parameter_count or 1, VERIFIED_OPERATIONS)
             if not self._verified(prepared_workload, work, work, count):
                 return False
         single_calls = self._settle(work, settling)
         observed = self._observe(work, settling, operations, single_calls)
-        payload = prepared_workload.truth.payload_bytes(work.phase, 0, operations)
+        payload = prepared_workload.expected.payload_bytes(work.phase, 0, operations)
         counted = CountedRecord(
             operations=observed.reply.operations,
             payload_bytes=payload,
@@ -145,7 +145,7 @@ class VerificationPass:
         if work.after is None:
             return True
         worker.prepare(work.after)
-        expected = prepared_workload.truth.after_digest(work.phase, settling + operations)
+        expected = prepared_workload.expected.after_digest(work.phase, settling + operations)
         return self._verified(prepared_workload, work, work.after, 1, expected)
 
     def _observe(self, work: PreparedPhase, settling: int, operations: int, single_calls: int | None) -> Observation:
@@ -162,7 +162,7 @@ class VerificationPass:
             first = settling if work.phase.writes else 0
             reply = worker.sample(work, "warm", operations=operations, first=first).reply
         counts: dict[str, Any] = {"no_delay": socket_options.no_delay(worker.runner.pid)}
-        sources = {"no_delay": socket_options.MEANS} if counts["no_delay"] is not None else {}
+        sources = {"no_delay": socket_options.METHOD} if counts["no_delay"] is not None else {}
         statements = statement_counts(worker.instance)
         if statements_before and statements:
             counts["prepares"] = statements["prepare"] - statements_before["prepare"]
@@ -171,7 +171,7 @@ class VerificationPass:
         if counting:
             counts |= _passed(counting, work)
             counting.proxy.patience(0)
-            sources["bytes"] = proxy.MEANS
+            sources["bytes"] = proxy.METHOD
             if counting.encrypted:
                 sources["texts_sent"] = "unavailable: the connection is encrypted"
         step = self._planned.path.pipeline
@@ -253,13 +253,13 @@ class VerificationPass:
         union = work.phase.union
         if expected is None:  # the parts of one retrieval are together the whole table
             times = 1 if union else count
-            expected = prepared_workload.truth.verify_digest(work.phase, 0, times, VERIFIED_ROWS)
-            total = prepared_workload.truth.rows(work.phase, 0, times) or 0
+            expected = prepared_workload.expected.verify_digest(work.phase, 0, times, VERIFIED_ROWS)
+            total = prepared_workload.expected.rows(work.phase, 0, times) or 0
             if reply.digest != expected and reply.rows == total > VERIFIED_ROWS:  # another order is no other result
                 reply = self._worker.verify(select, 0, count, max_rows=total)
-                expected = prepared_workload.truth.verify_digest(work.phase, 0, times, total)
+                expected = prepared_workload.expected.verify_digest(work.phase, 0, times, total)
         # Beyond the rows of the digest too: parts that leave some out may begin with the right ones.
-        whole = prepared_workload.truth.rows(work.phase, 0, 1) if union else None
+        whole = prepared_workload.expected.rows(work.phase, 0, 1) if union else None
         verified = verify_record(reply, expected)
         verified.ok, verified.expected_rows = reply.digest == expected and whole in (None, reply.rows), whole
         self._context.write(verified, -1, self._planned, work.name)
@@ -306,7 +306,7 @@ def _problem(planned: PlannedPath, work: PreparedPhase, observed: Observation, p
     if round_trips is not None and work.phase.kind != "null" and round_trips < least:
         text = f"only {round_trips} round trips for {reply.operations} operations"
         text += f" in pipelines of {pipeline}" if planned.path.pipelined else ""
-        return "not-asked", f"results may come from a client-side cache: {text}"
+        return "client-cache", f"results may come from a client-side cache: {text}"
     if planned.adapter.floor:
         received = counts.get("bytes_received") if work.phase.transaction == "autocommit" else None
         return "not-all", drain_problem(planned.path, reply, payload, received)
@@ -314,7 +314,7 @@ def _problem(planned: PlannedPath, work: PreparedPhase, observed: Observation, p
 
 
 def _shape(prepared_workload: PreparedWorkload, work: PreparedPhase) -> OperationShape | None:
-    return OperationShape(*prepared_workload.truth.shape(work.phase)) if work.phase.kind == "query" else None
+    return OperationShape(*prepared_workload.expected.shape(work.phase)) if work.phase.kind == "query" else None
 
 
 def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, received: int | None = None) -> str:

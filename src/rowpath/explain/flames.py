@@ -116,7 +116,7 @@ def _sampler(worker: Worker, side: Side, pid: int) -> str:
 @contextlib.contextmanager
 def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Path, into: Sampled) -> Iterator[None]:
     """The sampler at work on these processes, while the body runs; then `into` has what it saw."""
-    spoken = {pid: worker.planned.path.language if pid in worker.pids else "" for pid in pids}
+    languages = {pid: worker.planned.path.language if pid in worker.pids else "" for pid in pids}
     file = directory / "stacks.data"
     if sampler in (async_profiler.HOW, py_spy.HOW):
         with contextlib.ExitStack() as attached:
@@ -127,7 +127,7 @@ def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Pat
             yield
         for pid, each in files.items():
             lines = each.read_text(encoding="utf-8", errors="replace").splitlines()
-            header = language(spoken[pid] or java.NAME)
+            header = language(languages[pid] or java.NAME)
             if sampler == async_profiler.HOW:
                 into.stacks[pid] = async_profiler.stacks(lines, header.helper_threads, header)
             else:
@@ -140,9 +140,9 @@ def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Pat
     with call_stacks.recording(pids, worker.measured_cpus, file, how) as missing:
         yield
     into.missing += missing
-    named = any(language(each).explain.names for each in spoken.values())
+    named = any(language(each).explain.names for each in languages.values())
     names = node_names.NodeNames.read(directory / "node-names.log") if named else None
-    into.stacks = call_stacks.stacks(file, spoken, names)
+    into.stacks = call_stacks.stacks(file, languages, names)
     file.unlink()
 
 

@@ -61,11 +61,11 @@ def steps(trip: Trip, *, one_core: bool) -> list[Step] | None:
         return None
     answer = trip.server_sends[0]
     heard = [server.awaited(each) for each in trip.server_receipts if each.exit_ns <= answer.enter_ns]
-    asked = [send for send in requests if send.enter_ns < answer.enter_ns]
-    if not heard or not asked:
+    sent = [send for send in requests if send.enter_ns < answer.enter_ns]
+    if not heard or not sent:
         return None
-    left_ns, there_ns = _way(asked[-1], heard, client, server, one_core=one_core)
-    if len(asked) > 1:  # the request is there with its last part
+    left_ns, there_ns = _way(sent[-1], heard, client, server, one_core=one_core)
+    if len(sent) > 1:  # the request is there with its last part
         there_ns = max(there_ns, heard[-1].exit_ns)
     first = next((one for each in trip.receipts if (one := client.awaited(each)).exit_ns > answer.enter_ns), first)
     answered_ns, here_ns = _way(answer, [first], server, client, one_core=one_core)

@@ -38,7 +38,7 @@ from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 
 EMPTY_BLOCKS = 3
-ASKED, ASKED_MOST_S = 5, 4.0  # how often the server is asked for its own time, and how long at most
+TIMES, TIMES_MOST_S = 5, 4.0  # how often the server is asked for its own time, and how long at most
 LOCAL = ("127.0.0.1", "localhost", "::1")
 MOST_PATHS = 12
 
@@ -52,7 +52,7 @@ class ExplainedQuery(ProbedQuery):
 
 
 def explained(
-    asked: Question,
+    question: Question,
     options: ProbeOptions,
     filters: dict[str, tuple[str, ...]],
     directory: RunDirectory,
@@ -67,9 +67,9 @@ def explained(
 
     `hops`: then the client's calls are stamped; of the server nothing is.
     """
-    planned = chosen(candidates_of(asked.target, asked.phase, options), filters)
+    planned = chosen(candidates_of(question.target, question.phase, options), filters)
     with ExitStack() as cleanup:
-        query = ExplainedQuery(**connected(asked, planned, options, directory, note, cleanup))
+        query = ExplainedQuery(**connected(question, planned, options, directory, note, cleanup))
         query.budget.begin()
         note("describing the query")
         work = query.work()
@@ -213,7 +213,7 @@ def server_says(query: ProbedQuery, note: Callable[[str], None]) -> ServerTimes 
     found: list[ServerTimes] = []
     began_s = time.monotonic()
     try:
-        while len(found) < ASKED and time.monotonic() - began_s < ASKED_MOST_S:
+        while len(found) < TIMES and time.monotonic() - began_s < TIMES_MOST_S:
             asked_s = time.monotonic()
             ((text, *_),) = access.ask((), [clock.statement.format(sql=sql)], file)
             found.append(clock.read_ms(text))

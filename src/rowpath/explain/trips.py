@@ -84,8 +84,8 @@ def round_trips(client: Sequence[Call], server: Sequence[Call] | None) -> list[T
         raise Unknown(NOT_STAMPED.format(side="client"))
     ends = _endpoints(server, _at_work(server, least=0.0)) if server is not None else {}
     found: list[Trip] = []
-    for name, mine in _endpoints(client, names).items():
-        trips = _of_connection(mine)
+    for name, endpoints in _endpoints(client, names).items():
+        trips = _of_connection(endpoints)
         if server is not None:
             _add_server(trips, {there: ends[there] for there in _peers(client, name, server) if there in ends})
         found += trips
@@ -127,17 +127,17 @@ def _peers(client: Sequence[Call], name: Name, server: Sequence[Call]) -> list[N
     All where none fits: an emulated link stands between.
     """
     ends = {Name(call.process, call.descriptor): call for call in server if call.kind == Kind.CONNECTION}
-    mine = next(
+    connected = next(
         (one for one in client if one.kind == Kind.CONNECTION and Name(one.process, one.descriptor) == name), None
     )
-    if mine is None:
+    if connected is None:
         return list(ends)
-    unix = not mine.enter_ns
+    unix = not connected.enter_ns
     fitting = [
         other
         for other, end in ends.items()
         if (unix and not end.enter_ns and end.exit_ns == name.process)
-        or (not unix and (end.enter_ns, end.exit_ns) == (mine.exit_ns, mine.enter_ns))
+        or (not unix and (end.enter_ns, end.exit_ns) == (connected.exit_ns, connected.enter_ns))
     ]
     return fitting or list(ends)
 

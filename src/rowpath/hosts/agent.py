@@ -21,7 +21,7 @@ from rowpath.hosts import load, network, node
 from rowpath.hosts.host_run import HostRun
 from rowpath.hosts.program import Program
 from rowpath.hosts.replies import Ask, Reply, reply_of
-from rowpath.hosts.server_side import Facts, HeldServer
+from rowpath.hosts.server_side import HeldServer, ServerFacts
 from rowpath.hosts.way_watch import WayWatch
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.journal.record_base import Record
@@ -45,7 +45,7 @@ ENGINE_METHODS = frozenset(
     {"check", "options", "own_copy", "settle", "commits", "size_bytes", "facts", "statement_counts"}
 )
 REPLIES_KEPT = 4  # calls under way at once: of a step, and a look at the network
-SYNCS_METHODS = frozenset({"means", "count", "read"})
+SYNCS_METHODS = frozenset({"method", "count", "read"})
 SERVER_METHODS = frozenset({"notice", "take_cores", "leave_cores", "memory_bytes", "written_bytes"})
 
 
@@ -133,14 +133,14 @@ class Agent:
     def build(self) -> list[str]:
         """Build runners and drivers for the paths that have clients here; what was built or fetched."""
         run = self._now()
-        mine = [p for p in run.plan.paths if run.loads or p.path.client_host == self.name]
+        here = [p for p in run.plan.paths if run.loads or p.path.client_host == self.name]
         if any(group.action for group in run.plan.experiment.client_groups):  # backups are restored and read here
-            mine += [p for p in run.plan.paths if key_of(p.path)[-1] == self.name and p not in mine]
+            here += [p for p in run.plan.paths if key_of(p.path)[-1] == self.name and p not in here]
         noted: list[str] = []
-        build([(p.adapter, p.path.version) for p in mine], noted.append, [p.path for p in mine])
+        build([(p.adapter, p.path.version) for p in here], noted.append, [p.path for p in here])
         return noted
 
-    def bring_up(self, key: Key) -> Facts:
+    def bring_up(self, key: Key) -> ServerFacts:
         """Start an instance and load what its paths need."""
         run = self._now()
         for workload in run.plan.workloads.values():
@@ -149,14 +149,14 @@ class Agent:
                     generators.kept_file(table)
         instance = run.instances.bring_up(run.plan.paths, run.plan.workloads, key)
         run.held[key] = HeldServer(self.name, instance, "free" if key[5] == "free" else "same")
-        return Facts.of(key, self.name, instance)
+        return ServerFacts.of(key, self.name, instance)
 
-    def engine_start(self, key: Key) -> tuple[Facts, int]:
+    def engine_start(self, key: Key) -> tuple[ServerFacts, int]:
         """Start an instance again; beside what it is now, what that took in ns."""
         instance = self._now().instances[key]
         begun_ns = time.monotonic_ns()
         instance.start()
-        return Facts.of(key, self.name, instance), time.monotonic_ns() - begun_ns
+        return ServerFacts.of(key, self.name, instance), time.monotonic_ns() - begun_ns
 
     def engine_kill(self, key: Key) -> tuple[list[int], int]:
         """Kill an instance here: its pids, and when, by our clock."""
@@ -169,9 +169,9 @@ class Agent:
         if key in instances:
             instances[key].stop()
 
-    def facts_of(self, key: Key) -> Facts:
+    def facts_of(self, key: Key) -> ServerFacts:
         """What a client's host must know of an instance here."""
-        return Facts.of(key, self.name, self._now().instances[key])
+        return ServerFacts.of(key, self.name, self._now().instances[key])
 
     def engine(self, key: Key, method: str, *arguments: Any) -> Any:
         """A method of an instance here."""
@@ -271,9 +271,9 @@ class Agent:
         if self._watch is not None:
             self._watch.look(name for name in names if name != self.name)
 
-    def prove(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
+    def verify(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
         """The verification pass of a path whose client is here, and its records."""
-        return self._now().prove(path_id, count_commits)
+        return self._now().verify(path_id, count_commits)
 
     def serve_network(self, peer: str) -> int:
         """Listen for the measuring of the way from that address; the port."""

@@ -31,7 +31,7 @@ class FarCounters:
 
     def __init__(self, far: LoadHosts, counted: Sequence[tuple[str, int, int]]) -> None:
         self._far = far
-        self.places = {name: clients for name, clients, _rows in counted}
+        self.client_groups = {name: clients for name, clients, _rows in counted}
         self.rows = {name: rows for name, _clients, rows in counted}
         self.hosts: tuple[str, ...] = ()
         self.done: dict[str, dict[str, bool]] = {}  # by host and group
@@ -44,10 +44,10 @@ class FarCounters:
 
     def spec(self, name: str, phase: str, first_client: int = 0) -> GroupSpec:
         """The request without offsets: each host has its own."""
-        return GroupSpec(name, phase, first_client, self.places[name], "closed", 0, 0, 0)
+        return GroupSpec(name, phase, first_client, self.client_groups[name], "closed", 0, 0, 0)
 
     def _hosts_of(self, name: str) -> list[str]:
-        having = self._far.hosts_of(name, self.places[name])
+        having = self._far.hosts_of(name, self.client_groups[name])
         return [host for host in self.hosts if host in having]
 
     def begin(self, name: str, at_ns: int) -> int:

@@ -72,10 +72,10 @@ class FarProcesses(LoadHosts):
         """Measure the clocks first."""
         self.read_clocks()
         shares = {group: self._of(group, count) for group, count in self._connections.items()}
-        mine = {
+        by_host = {
             host: {group: each[host].clients for group, each in shares.items() if host in each} for host in self.hosts
         }
-        found = self.ask({host: ("load_open", self.planned.path.id, mine[host]) for host in self.hosts})
+        found = self.ask({host: ("load_open", self.planned.path.id, by_host[host]) for host in self.hosts})
         records: list[WorkerRecord] = []
         for host in self.hosts:
             opened: Opened
@@ -96,8 +96,8 @@ class FarProcesses(LoadHosts):
 
     def prepare(self, group: str, work: PreparedPhase) -> None:
         """Each host takes its own part of the parameter rows."""
-        hosts, mine = self._groups[group], self._of(group, self._connections[group])
-        numbered = {host: (number, len(hosts)) for number, host in enumerate(hosts) if host in mine}
+        hosts, shares = self._groups[group], self._of(group, self._connections[group])
+        numbered = {host: (number, len(hosts)) for number, host in enumerate(hosts) if host in shares}
         self.ask({host: ("load", "prepare", group, work.name, *part) for host, part in numbered.items()})
 
     def prepare_backup(self, group: str, number: int, name: str, backup: Backup) -> None:
@@ -129,10 +129,10 @@ class FarProcesses(LoadHosts):
         self._counters = FarCounters(self, counted)
         return self._counters
 
-    def ready(self, counters: FarCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
+    def ready(self, counters: FarCounters, requested: Iterable[tuple[int, GroupSpec]]) -> None:
         self._totals, self._shares = {}, {}
         specs: dict[str, list[GroupSpec]] = {host: [] for host in self.hosts}
-        for _process, spec in asked:
+        for _process, spec in requested:
             shares = self._shares[spec.name] = self._of(spec.name, spec.clients, spec.rate_per_s, spec.seed)
             counters.later_ns |= {
                 (spec.name, host): spread.later_ns(spec.pacing, spec.rate_per_s, number)
@@ -149,10 +149,10 @@ class FarProcesses(LoadHosts):
 
     def listen(self) -> None:
         server = self.planned.path.server_host
-        asked: dict[str, tuple[Any, ...]] = dict.fromkeys(self.hosts, ("load", "states"))
+        requests: dict[str, tuple[Any, ...]] = dict.fromkeys(self.hosts, ("load", "states"))
         if server not in ("none", *self.hosts):
-            asked[server] = ("reaches", self.hosts)
-        found = self.ask(asked, may_miss=True)
+            requests[server] = ("reaches", self.hosts)
+        found = self.ask(requests, may_miss=True)
         for host in self.hosts:
             if host in found:
                 states: States = found[host]

@@ -14,7 +14,7 @@ from typing_extensions import override
 
 from rowpath.engines.base import Instance, Settled
 from rowpath.errors import RowpathError
-from rowpath.execution.in_turn import Outcome, Together, WorkerCall
+from rowpath.execution.in_turn import CallOutcome, Together, WorkerCall
 from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.several_hosts import HostLost
@@ -56,7 +56,7 @@ class TogetherThere(Together):
     ask: Ask = field(compare=False)
 
     @override
-    def __call__(self, calls: Sequence[WorkerCall]) -> list[Outcome]:
+    def __call__(self, calls: Sequence[WorkerCall]) -> list[CallOutcome]:
         """Send all calls in one request. Errors: HostLost."""
         words = [
             (cast(FarWorker, call.worker).number, call.method, _by_name(call.arguments), call.named) for call in calls

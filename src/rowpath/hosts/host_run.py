@@ -25,7 +25,7 @@ from rowpath.execution.worker import Worker
 from rowpath.hosts import load, node
 from rowpath.hosts.host_backups import HostBackups
 from rowpath.hosts.replies import Ask
-from rowpath.hosts.server_side import Facts, FarServerSyncs, HeldServer, far_server
+from rowpath.hosts.server_side import FarServerSyncs, HeldServer, ServerFacts, far_server
 from rowpath.journal.record_base import Record
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import processes
@@ -80,7 +80,7 @@ class HostRun:
         if key[-1] == self.name:
             return self.instances[key]
         ask = self._peers[key[-1]]
-        facts: Facts = ask("facts_of", key)
+        facts: ServerFacts = ask("facts_of", key)
         for secret in facts.secrets:
             self._scrubber.add(secret)
         return far_server(facts, ask)
@@ -150,21 +150,21 @@ class HostRun:
         here = key[-1] == self.name
         return self.instances.server_syncs(key) if here else FarServerSyncs(key, self._peers[key[-1]])
 
-    def prove(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
+    def verify(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
         """The verification pass of a path, and its records."""
         self.records.clear()
         planned = self.plan.path(path_id)
         syncs = self.server_syncs(key_of(planned.path))
-        bad = VerificationPass(self.context, planned, count_commits, syncs.read).prove()
+        bad = VerificationPass(self.context, planned, count_commits, syncs.read).verify()
         return bad, list(self.records)
 
     def copy_directories(self, engine: str) -> tuple[list[Record], list[str]]:
         """Carry out the moves of that engine's databases: records, and sentences."""
-        mine = tuple(each for each in self.plan.paths if each.path.engine == engine)
-        plan, folder = replace(self.plan, paths=mine), self.context.directory.work / "moves"
+        of_engine = tuple(each for each in self.plan.paths if each.path.engine == engine)
+        plan, folder = replace(self.plan, paths=of_engine), self.context.directory.work / "moves"
         found: list[Record] = []
         notes: list[str] = []
-        log = self.context.log_of(mine[0])
+        log = self.context.log_of(of_engine[0])
         directory_copies.carry_out_all(plan, folder, found.append, notes.append, log, self._timeout_s)
         return found, notes
 

@@ -136,22 +136,22 @@ class HostLoad:
         self.end_stage()
         rows = {name: self._prepared[name].parameter_count if name in counted else 0 for name in self._prepared}
         counters = self._counters = SharedCounters([(each.name, each.clients, rows[each.name]) for each in specs])
-        asked = []
+        requested = []
         for each in specs:
             seat = self._seat(each.name)
             spec = counters.spec(each.name, self._prepared[each.name].name, seat.first_client)
             spec.pacing, spec.rate_per_s, spec.seed = each.pacing, each.rate_per_s, each.seed
             spec.operations, spec.pause_ns = each.operations, each.pause_ns
             spec.spin_ns = self._processes.spin_ns() if each.pacing != "closed" else 0
-            asked.append((seat.process, spec))
-        self._processes.ready(counters, asked)
+            requested.append((seat.process, spec))
+        self._processes.ready(counters, requested)
         self._used()  # what was before is not the stage's
 
     def begin(self, at_ns: Mapping[str, int]) -> dict[str, int]:
         """Let groups begin at instants of our clock; how long before them each was let."""
         left = {}
         for name, begin_ns in at_ns.items():
-            if name in self._stage.places:
+            if name in self._stage.client_groups:
                 self._stage.begin(name, begin_ns)
                 left[name] = begin_ns - time.monotonic_ns()
         return left
@@ -168,17 +168,17 @@ class HostLoad:
         lost = {
             number: worker.runner.lost().text for number, worker in enumerate(self.workers) if not worker.runner.alive()
         }
-        places = self._counters.places if self._counters else {}
+        groups = self._counters.client_groups if self._counters else {}
         done = {
             name: self._seat(name).process in lost or all(state >= DONE for state in self._stage.states(name))
-            for name in places
+            for name in groups
         }
         return States(done, lost)
 
     def look(self) -> tuple[dict[str, Seen], Used]:
         """Every group now, and what was used since the last time."""
         found = {}
-        for name in self._stage.places:
+        for name in self._stage.client_groups:
             now_ns = time.monotonic_ns()
             ended_ns = self._stage.ended_ns(name)
             found[name] = Seen(self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None, ended_ns)

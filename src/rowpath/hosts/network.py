@@ -12,7 +12,7 @@ from rowpath import text
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import cpus, processes
 
-MEANS = (
+METHOD = (
     "clocks: the quickest of at most 400 UDP exchanges, its middle as offset and half its time as bound; "
     "network: round trips by size of the reply on one TCP connection, rates over the later half of a long send each way"
 )
@@ -54,10 +54,10 @@ def mtu(address: str) -> int:
     """The MTU in bytes of the interface that has the address; 0: unknown."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         for _number, name in socket.if_nameindex():
-            asked = struct.pack("256s", name.encode()[:15])
+            request = struct.pack("256s", name.encode()[:15])
             try:
-                if socket.inet_ntoa(fcntl.ioctl(probe.fileno(), _SIOCGIFADDR, asked)[20:24]) == address:
-                    return int(struct.unpack_from("i", fcntl.ioctl(probe.fileno(), _SIOCGIFMTU, asked), 16)[0])
+                if socket.inet_ntoa(fcntl.ioctl(probe.fileno(), _SIOCGIFADDR, request)[20:24]) == address:
+                    return int(struct.unpack_from("i", fcntl.ioctl(probe.fileno(), _SIOCGIFMTU, request), 16)[0])
             except OSError:
                 continue
     return 0

@@ -21,7 +21,7 @@ from rowpath.model.path import AccessPath
 from rowpath.planning.instance_key import Key
 
 
-class Facts(msgspec.Struct, frozen=True):
+class ServerFacts(msgspec.Struct, frozen=True):
     """What does not change of an instance on another host while it runs."""
 
     key: Key
@@ -34,7 +34,7 @@ class Facts(msgspec.Struct, frozen=True):
     secrets: tuple[str, ...]
 
     @classmethod
-    def of(cls, key: Key, host: str, instance: Instance) -> Facts:
+    def of(cls, key: Key, host: str, instance: Instance) -> ServerFacts:
         """As the instance has it now."""
         counts = isinstance(instance, CountsStatements)
         flush, helpers = tuple(instance.flush_statements), tuple(instance.helper_threads)
@@ -102,7 +102,7 @@ class HeldServer:
 class FarServer(Instance, Far):
     """An instance on another host: everything is asked of that host's agent."""
 
-    def __init__(self, facts: Facts, ask: Ask) -> None:
+    def __init__(self, facts: ServerFacts, ask: Ask) -> None:
         self._facts = facts
         self._ask = ask
         self.deployment, self.version = facts.deployment, facts.version
@@ -199,8 +199,8 @@ class FarServerSyncs(ServerSyncs):
         self._ask = ask
 
     @override
-    def means(self) -> str:
-        return str(self._ask("server_syncs", self._key, "means"))
+    def method(self) -> str:
+        return str(self._ask("server_syncs", self._key, "method"))
 
     @override
     def count(self, wanted: bool) -> None:
@@ -212,6 +212,6 @@ class FarServerSyncs(ServerSyncs):
         return found
 
 
-def far_server(facts: Facts, ask: Ask) -> FarServer:
+def far_server(facts: ServerFacts, ask: Ask) -> FarServer:
     """The instance with these facts, on the host that `ask` reaches."""
     return (FarCountingServer if facts.counts_statements else FarServer)(facts, ask)

@@ -28,7 +28,7 @@ from rowpath.hosts.hosts_file import Source
 from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.replies import Ask
 from rowpath.hosts.returns import Returns
-from rowpath.hosts.server_side import Facts, FarServerSyncs, far_server
+from rowpath.hosts.server_side import FarServerSyncs, ServerFacts, far_server
 from rowpath.journal.host_records import ClockRecord, HostRecord, RoundTrip, WayRecord
 from rowpath.journal.record_base import Record
 from rowpath.machine import processes
@@ -170,7 +170,7 @@ class Session(Hosts):
 
     @override
     def instance(self, key: Key) -> Instance:
-        facts: Facts = self._cluster.ask(key[-1], "bring_up", key)
+        facts: ServerFacts = self._cluster.ask(key[-1], "bring_up", key)
         return far_server(facts, self._cluster.asking(key[-1]))
 
     @override
@@ -221,9 +221,9 @@ class Session(Hosts):
         return found
 
     @override
-    def prove(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
+    def verify(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
         bad: dict[str, str]
-        bad, records = self._cluster.ask(planned.path.client_host, "prove", planned.path.id, count_commits)
+        bad, records = self._cluster.ask(planned.path.client_host, "verify", planned.path.id, count_commits)
         for record in records:
             context.journal.write(record)
         return bad
@@ -278,7 +278,7 @@ class Session(Hosts):
         def measure(name: str) -> None:
             try:
                 seen = network.measure(self._own, self.file.named(name).address, ports[name], only_clocks=True)
-                found[name] = ClockRecord(name, when, seen["offset_ns"], seen["bound_ns"], network.MEANS)
+                found[name] = ClockRecord(name, when, seen["offset_ns"], seen["bound_ns"], network.METHOD)
             except RowpathError as error:
                 found[name] = error
 
@@ -308,7 +308,7 @@ class Session(Hosts):
             round_trips=[RoundTrip(**each) for each in found["round_trips"]],
             to_server_bytes_per_s=found["to_bytes_per_s"],
             from_server_bytes_per_s=found["from_bytes_per_s"],
-            method=network.MEANS,
+            method=network.METHOD,
         )
 
     def _measured(self, host: str, peer: str, measure: Callable[[str, int], dict[str, Any]]) -> dict[str, Any]:

@@ -24,16 +24,16 @@ class WayWatch:
         self._name = name
         self._addresses = dict(addresses)
         self._port = port
-        self._asked: dict[str, tuple[socket.socket, float]] = {}
+        self._pending: dict[str, tuple[socket.socket, float]] = {}
         self._answered: dict[str, float] = {}
 
     def look(self, names: Iterable[str]) -> None:
         """Errors: HostLost of one that answered before and no longer does."""
         for name in names:
             now_s = time.monotonic()
-            if name in self._asked:
-                asked, since_s = self._asked[name]
-                if _over(asked) and asked.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) in OK:
+            if name in self._pending:
+                pending, since_s = self._pending[name]
+                if _over(pending) and pending.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) in OK:
                     self._answered[name] = now_s
                 elif now_s - since_s < SILENT_S:
                     continue
@@ -44,23 +44,23 @@ class WayWatch:
                 self._ask(name, now_s)
 
     def _ask(self, name: str, now_s: float) -> None:
-        asked = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        asked.setblocking(False)
+        pending = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        pending.setblocking(False)
         with contextlib.suppress(OSError):
-            asked.connect((self._addresses[name], self._port))
-        self._asked[name] = (asked, now_s)
+            pending.connect((self._addresses[name], self._port))
+        self._pending[name] = (pending, now_s)
 
     def _forget(self, name: str) -> None:
-        self._asked.pop(name)[0].close()
+        self._pending.pop(name)[0].close()
 
     def close(self) -> None:
         """Ask no more."""
-        for name in list(self._asked):
+        for name in list(self._pending):
             self._forget(name)
 
 
-def _over(asked: socket.socket) -> bool:
+def _over(pending: socket.socket) -> bool:
     """Whether its connecting has come to an end. `select` fails for descriptors above 1,023."""
     poll = select.poll()
-    poll.register(asked, select.POLLOUT)
+    poll.register(pending, select.POLLOUT)
     return bool(poll.poll(0))

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from rowpath.errors import InternalError, UsageError
-from rowpath.journal import FILE, version_1
+from rowpath.journal import FILE, version_1, version_2
 from rowpath.journal.host_records import ClockRecord, HostRecord, WayRecord
 from rowpath.journal.record_base import InSet, InStage, Record
 from rowpath.journal.records import (
@@ -38,6 +38,7 @@ from rowpath.model.explanation import Explanation
 from rowpath.model.workload import Workload
 from rowpath.toml_file import unknown_keys
 
+Body = dict[str, Any]
 Kind = TypeVar("Kind", bound=Record)
 
 
@@ -220,23 +221,34 @@ def _records(file: Path) -> Iterator[AnyRecord | None]:
                     yield None
 
 
+_UPGRADES: dict[int, tuple[Callable[[Body], Body], ...]] = {  # by the version of a journal, each to the next one
+    version_1.SCHEMA_VERSION: (version_1.upgraded, version_2.upgraded),
+    version_2.SCHEMA_VERSION: (version_2.upgraded,),
+    SCHEMA_VERSION: (),
+}
+
+
 def _decoder(file: Path, version: int) -> Callable[[bytes], AnyRecord]:
     if version == SCHEMA_VERSION:
         return msgspec.json.Decoder(AnyRecord).decode
-    if version == version_1.SCHEMA_VERSION:
-        return lambda line: msgspec.convert(version_1.upgraded(msgspec.json.decode(line, type=dict)), type=AnyRecord)
+    if version in _UPGRADES:
+        return lambda line: msgspec.convert(_upgraded(line, version), type=AnyRecord)
     raise InternalError(
-        f"{file} has schema version {version}; this Rowpath reads versions {version_1.SCHEMA_VERSION} and "
-        f"{SCHEMA_VERSION}",
+        f"{file} has schema version {version}; this Rowpath reads versions {min(_UPGRADES)} to {SCHEMA_VERSION}",
         "read it with the Rowpath that wrote it",
     )
 
 
+def _upgraded(line: bytes, version: int) -> Body:
+    body = msgspec.json.decode(line, type=Body)
+    for upgrade in _UPGRADES[version]:
+        body = upgrade(body)
+    return body
+
+
 def _run_record(file: Path, line: bytes, version: int) -> RunRecord:
     """The head; what a later Rowpath of the same version added to experiments and workloads is left out."""
-    body = msgspec.json.decode(line, type=dict[str, Any])
-    if version == version_1.SCHEMA_VERSION:
-        body = version_1.upgraded(body)
+    body = _upgraded(line, version)
     for key, kind in (("experiment", Experiment), ("workloads", dict[str, Workload])):
         for location, _key, _right in unknown_keys(body.get(key, {}), kind, ()):
             inner: Any = body[key]

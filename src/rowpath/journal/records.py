@@ -18,7 +18,7 @@ from rowpath.model.probe import DigestGroup, ParameterTypes, Snippet, TriedPath
 from rowpath.model.workload import Phase, PhaseName, Workload
 from rowpath.text import printable
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 
 UNNAMED = Experiment(1, "", "", (), ())
@@ -320,7 +320,7 @@ class ProbeRecord(Record, tag="probe"):
 
     tried: TriedPath | None = None
     digest_group: DigestGroup | None = None
-    limit: str = ""  # what cannot be known
+    caveat: str = ""  # what cannot be known
     not_compared: str = ""  # which columns of the result, by name and type
     snippet: Snippet | None = None
     parameter_types: ParameterTypes | None = None

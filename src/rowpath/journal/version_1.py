@@ -35,20 +35,20 @@ def upgraded(body: Body) -> Body:
     if kind == "probe":
         return _probe(body)
     if kind in IN_SETS:
-        body = _renamed(body, {"group": "batch"})
+        body = renamed(body, {"group": "batch"})
     elif kind in IN_STAGES:
-        body = _renamed(body, {**CLIENT_GROUP, "stretch": "stage"})
+        body = renamed(body, {**CLIENT_GROUP, "stretch": "stage"})
     if kind == "stage":
-        body["client_groups"] = [_renamed(each, {**CLIENT_GROUP, "verb": "action"}) for each in body["client_groups"]]
+        body["client_groups"] = [renamed(each, {**CLIENT_GROUP, "verb": "action"}) for each in body["client_groups"]]
     if kind == "second":
         body["client_groups"] = {name: _known(each) for name, each in body.get("client_groups", {}).items()}
         body["processes"] = {name: _known(each) for name, each in body.get("processes", {}).items()}
     if "phase" in body and "workload" in body:
         body["phase"] = body["phase"].removeprefix(f"{body['workload']}.")
-    return _renamed(body, {"means": "method", "truth": "cpu_coverage"})
+    return renamed(body, {"means": "method", "truth": "cpu_coverage"})
 
 
-def _renamed(body: Body, names: dict[str, str]) -> Body:
+def renamed(body: Body, names: dict[str, str]) -> Body:
     return {names.get(key, key): value for key, value in body.items()}
 
 
@@ -57,7 +57,7 @@ def _known(body: Body) -> Body:
 
 
 def _run(body: Body) -> Body:
-    body = _renamed(body, {"means": "methods"})
+    body = renamed(body, {"means": "methods"})
     if body.get("schema_version") == SCHEMA_VERSION and "experiment" in body:
         body["experiment"] = _experiment(body["experiment"])
     return body
@@ -65,18 +65,18 @@ def _run(body: Body) -> Body:
 
 def _experiment(body: Body) -> Body:
     names = {"groups": "client_groups", "stretches": "stages", "moves": "directory_copies", "rate_sweep": "rate_search"}
-    body = _renamed(body, names)
-    body["client_groups"] = [_renamed(each, {"verb": "action"}) for each in body.get("client_groups") or ()]
-    body["stages"] = [_renamed(each, CLIENT_GROUP) for each in body.get("stages") or ()]
+    body = renamed(body, names)
+    body["client_groups"] = [renamed(each, {"verb": "action"}) for each in body.get("client_groups") or ()]
+    body["stages"] = [renamed(each, CLIENT_GROUP) for each in body.get("stages") or ()]
     if body.get("rate_search"):
-        body["rate_search"] = _renamed(body["rate_search"], CLIENT_GROUP)
+        body["rate_search"] = renamed(body["rate_search"], CLIENT_GROUP)
     for claim in body.get("claims") or ():
         check = claim["check"]
         for side in ("numerator", "denominator", "first", "second"):
-            check[side] = _renamed(check.get(side) or {}, SELECTOR)
+            check[side] = renamed(check.get(side) or {}, SELECTOR)
     for column in body.get("published") or ():
         for row in column["rows"]:
-            row["path"] = _renamed(row.get("path") or {}, SELECTOR)
+            row["path"] = renamed(row.get("path") or {}, SELECTOR)
     return body
 
 
@@ -84,7 +84,7 @@ def _probe(body: Body) -> Body:
     what: str = body["what"]
     found: Body = body["body"]
     if what == "tried":
-        return {"record": "probe", "tried": _renamed(found, {"stage": "step"})}
+        return {"record": "probe", "tried": renamed(found, {"stage": "step"})}
     if what == "limit":
         return {"record": "probe", "limit": found["text"]}
     return {"record": "probe", "digest_group" if what == "group" else what: found}

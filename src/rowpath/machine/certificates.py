@@ -46,9 +46,9 @@ def make(folder: Path, user: str | None, kind: Key = ECDSA, address: str = "127.
     certificate, key = folder / "server.crt", folder / "server.key"
     for file in (certificate, key):
         private_directories.write_private(file, "")  # 0600 before openssl writes into it
-    asked = [*kind.made_by, "-noenc", "-days", str(DAYS)]
+    arguments = [*kind.made_by, "-noenc", "-days", str(DAYS)]
     names = ["-subj", "/CN=localhost", "-addext", f"subjectAltName=DNS:localhost,IP:{address}"]
-    done = processes.run(["openssl", "req", "-x509", *asked, *names, "-keyout", key, "-out", certificate])
+    done = processes.run(["openssl", "req", "-x509", *arguments, *names, "-keyout", key, "-out", certificate])
     if done.returncode != 0:
         raise EnvironmentMissing(f"openssl made no certificate: {done.stderr.strip()[-300:]}", "openssl version")
     for file in (certificate, key):

@@ -10,13 +10,13 @@ LEFT_OUT = {".git", "build", "__pycache__"}  # of a folder: what changes without
 
 
 @functools.cache
-def digest(place: Path) -> str:
+def digest(path: Path) -> str:
     """SHA-256 over the contents, of a folder with the names of its files; the first one as long as we run."""
     found = hashlib.sha256()
-    if place.is_file():
-        found.update(place.read_bytes())
-    for file in sorted(place.rglob("*")) if place.is_dir() else ():
-        name = file.relative_to(place)
+    if path.is_file():
+        found.update(path.read_bytes())
+    for file in sorted(path.rglob("*")) if path.is_dir() else ():
+        name = file.relative_to(path)
         if file.is_file() and LEFT_OUT.isdisjoint(name.parts):
             found.update(str(name).encode() + b"\0" + file.read_bytes())
     return found.hexdigest()

@@ -28,10 +28,10 @@ def is_here(host: str) -> bool:
     for family, kind, protocol, _name, address in found:
         if ipaddress.ip_address(address[0]).is_loopback:
             return True
-        with socket.socket(family, kind, protocol) as asked:
+        with socket.socket(family, kind, protocol) as attempt:
             try:
-                asked.connect(address)  # of a datagram: only the route is looked up
-                if asked.getsockname()[0] == address[0]:
+                attempt.connect(address)  # of a datagram: only the route is looked up
+                if attempt.getsockname()[0] == address[0]:
                     return True
             except OSError:
                 continue

@@ -112,19 +112,19 @@ def install_tls() -> Path:
 @functools.cache
 def version(home: Path) -> str:
     """The version that the server's program prints, such as `18.4`."""
-    said = subprocess.run(
+    output = subprocess.run(
         [home / "bin" / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=60
     ).stdout
-    return said.split()[2]
+    return output.split()[2]
 
 
 @functools.cache
 def has_tls(home: Path) -> bool:
     """Whether that server was built with TLS: one that was not knows no ciphers."""
-    said = subprocess.run(
+    output = subprocess.run(
         [home / "bin" / "postgres", "--describe-config"], capture_output=True, text=True, check=True, timeout=60
     ).stdout
-    ciphers = next((line for line in said.splitlines() if line.startswith("ssl_ciphers\t")), "")
+    ciphers = next((line for line in output.splitlines() if line.startswith("ssl_ciphers\t")), "")
     return bool(ciphers) and ciphers.split("\t")[4] != "none"
 
 

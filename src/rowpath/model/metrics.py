@@ -60,4 +60,4 @@ UNITS = {
 }
 MIXED_LOAD_METRICS = tuple(UNITS)[tuple(UNITS).index("group_rate") :]
 MORE_IS_BETTER = ("rate", "row_rate", "group_rate", "group_rate_in_backup", "backup_effect", "highest_rate")
-PROVEN = tuple(UNITS)[tuple(UNITS).index("round_trips") : tuple(UNITS).index("lines_of_code")]
+COUNTED_METRICS = tuple(UNITS)[tuple(UNITS).index("round_trips") : tuple(UNITS).index("lines_of_code")]

@@ -10,9 +10,9 @@ LEAST_GAIN = 0.03  # of time: a path that is at most this much faster is no othe
 class TriedPath(Frozen, frozen=True):
     """A candidate: the last step it was in, and why it went no further.
 
-    `ratio`: its cost relative to the fastest's; None where it has none. In the journal it is relative to `anchor`, the
-    name of the one that it was last compared with. `said`: its driver and settings in words; `baseline`: `yours` or
-    `usual` where it is what the others are compared with.
+    `ratio`: its cost relative to the fastest's; None where it has none. In the journal it is relative to that of
+    `compared_with`, a path's name. `description`: its driver and settings in words; `baseline`: `yours` or `usual`
+    where it is what the others are compared with.
     """
 
     name: str
@@ -26,8 +26,8 @@ class TriedPath(Frozen, frozen=True):
     ratio: float | None = None
     low: float | None = None
     high: float | None = None
-    anchor: str = ""
-    said: str = ""
+    compared_with: str = ""
+    description: str = ""
     title: str = ""  # of its language
     baseline: str = ""
 
@@ -36,7 +36,7 @@ class LanguageRow(Frozen, frozen=True):
     """A driver's fastest setting in one fetch form; ratios are to the fastest of its language, with their interval."""
 
     name: str
-    said: str
+    description: str
     form: str
     time_ns: float
     ratio: float
@@ -51,7 +51,7 @@ class Baseline(Frozen, frozen=True):
 
     kind: str  # `yours` or `usual`
     name: str
-    said: str
+    description: str
     form: str
     time_ns: float
 
@@ -60,7 +60,7 @@ class Saving(Frozen, frozen=True):
     """A path beside its language's baseline: by which share of the baseline's time it is faster, with its interval."""
 
     name: str
-    said: str
+    description: str
     form: str
     time_ns: float
     share: float
@@ -150,6 +150,6 @@ class Probe(Frozen, frozen=True):
     settings: tuple[Setting, ...]
     at_round_trips: tuple[AtRoundTrip, ...]
     digest_groups: tuple[DigestGroup, ...]
-    limits: tuple[str, ...]  # what cannot be known, in sentences
+    caveats: tuple[str, ...]  # what cannot be known, in sentences
     snippets: tuple[Snippet, ...]
     not_compared: str = ""  # which columns of the rows, in a sentence; empty: none

@@ -99,7 +99,7 @@ class Phase(Frozen, frozen=True):
     """One operation of a workload with its contract.
 
     `sql` uses `?` placeholders, `{create:TABLE}` and `{drop:TABLE}` for the engine's own DDL, `{columns:TABLE}` for the
-    table's column names, `{result}` for those of `only`; `dialects` overrides it per engine. `truth` names how the
+    table's column names, `{result}` for those of `only`; `dialects` overrides it per engine. `expected` names how the
     controller knows the result: `whole-table`, `first-rows` (`rows_per_operation` of them), `by-key`, `range`
     (`range_rows` rows in the table's order from the parameter's row on), `aggregate`
     (result columns are called `count`, `sum_X`, `min_X`, `max_X`), `one` (one row of the integer 1), `none`.
@@ -124,16 +124,16 @@ class Phase(Frozen, frozen=True):
     parameters: Parameters | None = None
     rows_per_operation: int = 1
     transaction: Literal["autocommit", "transaction"] = "autocommit"
-    range_rows: int = 0  # truth `range`, or `aggregate` with parameters: this many rows, from the parameter's one on
+    range_rows: int = 0  # expected `range`, or `aggregate` with parameters: this many rows, from the parameter on
     engines: tuple[str, ...] = ()  # whose statement this is; empty: every engine's
-    truth: Literal["whole-table", "first-rows", "by-key", "range", "aggregate", "one", "none"] = "none"
+    expected: Literal["whole-table", "first-rows", "by-key", "range", "aggregate", "one", "none"] = "none"
     writes: bool = False
     operations: int = 0  # a write phase is run whole: this many operations
     reset: tuple[str, ...] = ()  # statements that make the starting state again, outside the clock
     # Each operation adds one to this integer column of the row of `table` named by its parameters (the primary key), so
     # that the table itself says how often each was done.
     counted: str = ""
-    after: str = ""  # a write phase's proof: the table whose digest is checked once it has ended
+    after: str = ""  # what verifies a write phase: the table whose digest is checked once it has ended
 
 
 class Workload(Frozen, frozen=True):

@@ -69,7 +69,7 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
 
 
 def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase: Phase) -> str:
-    """Why the path does not serve this phase; empty when it does. A space stands for: not worth a word."""
+    """Why the path cannot run this phase; empty when it can. A space stands for: not worth a word."""
     if path.is_null != (phase.kind == "null"):
         return " "
     if phase.kind == "null":
@@ -81,18 +81,20 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
     if adapter.serves and not any(fnmatchcase(phase_name, pattern) for pattern in adapter.serves):
         return f"{phase_name}: the adapter {adapter.driver} is written only for {' and '.join(adapter.serves)}"
     for rule in adapter.unsupported:
-        asked = dict(rule.when)
-        of_phases = fnmatchcase(phase_name, asked.pop("phase", "*")) and asked.pop("kind", phase.kind) == phase.kind
-        some = len(asked) < len(rule.when)
-        if some and of_phases and _speaks_of(path.as_dict(), asked):
+        conditions = dict(rule.when)
+        of_phases = (
+            fnmatchcase(phase_name, conditions.pop("phase", "*")) and conditions.pop("kind", phase.kind) == phase.kind
+        )
+        some = len(conditions) < len(rule.when)
+        if some and of_phases and _speaks_of(path.as_dict(), conditions):
             return f"{phase_name}: {rule.reason}"
     if path.pipelined and (reason := unpipelined_reason(phase)):
         return f"{phase_name}: {reason}"
     if adapter.floor:
         return "" if phase.scan else " "
     if "scan" in adapter.phases and phase.kind == "query":
-        served = phase.scan or phase.union or (phase.access == "aggregate" and "aggregate" in adapter.phases)
-        return "" if served else f"{phase_name}: a delimited file has no index and no query language"
+        can_run = phase.scan or phase.union or (phase.access == "aggregate" and "aggregate" in adapter.phases)
+        return "" if can_run else f"{phase_name}: a delimited file has no index and no query language"
     records = "records" in adapter.phases or path.get("access") == "handler"
     if records and (phase.access == "aggregate" or not (phase.scan or phase.access)):
         return f"{phase_name}: {adapter.driver} reads single records here and has no query language"

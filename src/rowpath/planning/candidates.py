@@ -1,4 +1,4 @@
-"""The paths of an experiment's selections that exist, which phases each serves, and why none may be left."""
+"""The paths of an experiment's selections that exist, which phases each can run, and why none may be left."""
 
 from __future__ import annotations
 
@@ -76,12 +76,12 @@ def _selected(
     ]
 
 
-def served_phases(
-    candidate: Candidate, experiment: Experiment, workloads: dict[str, Workload], unserved: list[tuple[str, str, str]]
+def eligible_phases(
+    candidate: Candidate, experiment: Experiment, workloads: dict[str, Workload], ineligible: list[tuple[str, str, str]]
 ) -> tuple[str, ...]:
-    """The experiment's phases that the path serves; the others with their reasons into `unserved`."""
+    """The experiment's phases that the path can run; the others with their reasons into `ineligible`."""
     path, adapter = candidate.path, candidate.adapter
-    served = []
+    eligible = []
     for name in experiment.phases:
         if candidate.phases and name not in candidate.phases:
             continue
@@ -89,10 +89,10 @@ def served_phases(
         why = ineligible_reason(adapter, path, name, phase)
         why = why or unnumbered_reason(path, workloads[PhaseName.of(name).workload], name, phase)
         if not why:
-            served.append(name)
+            eligible.append(name)
         elif why.strip():
-            unserved.append((path.id, name, why))
-    return tuple(served)
+            ineligible.append((path.id, name, why))
+    return tuple(eligible)
 
 
 def nothing_left(

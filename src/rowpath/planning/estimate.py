@@ -62,11 +62,11 @@ def _before_s(plan: Plan) -> float:
         work_s += rough.BRING_UP_JVM_S if ENGINES[engine].server_warm_s else 0.0
         work_s += rough.BRING_UP_SERVER_S if deployment == "server" else rough.BRING_UP_S
     for planned in plan.paths:
-        work_s += language(planned.adapter.language).start_s + rough.PROOF_S
+        work_s += language(planned.adapter.language).start_s + rough.VERIFY_S
         total += sum(_passing_s(planned, plan.phase(name)) for name in planned.phases)
-        work_s += rough.PROOF_SERVED_S if planned.path.served else 0.0
+        work_s += rough.VERIFY_SERVED_S if planned.path.served else 0.0
         for name in planned.phases:
-            total += rough.PROOF_OPERATIONS * _operation_s(plan, planned, name) + _straced_s(plan, planned, name)
+            total += rough.VERIFY_OPERATIONS * _operation_s(plan, planned, name) + _straced_s(plan, planned, name)
     return plan.slowness * work_s + total
 
 
@@ -81,7 +81,7 @@ def _ways_s(plan: Plan) -> float:
 def _straced_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """What counting system calls by strace adds to the verification of a phase that makes very many of them."""
     phase = plan.phase(name)
-    if system_calls.probe() != system_calls.MEANS_STRACE or phase.way == "bulk":
+    if system_calls.probe() != system_calls.METHOD_STRACE or phase.way == "bulk":
         return 0.0
     if phase.writes:
         return plan.slowness * rough.STRACED_S * min(phase.operations, rough.STRACED_WRITES) * _rows_written(phase)
@@ -169,7 +169,7 @@ def _operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     if phase.kind == "connect":
         return plan.slowness * rough.CONNECT_S
     table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
-    if phase.truth == "aggregate":
+    if phase.expected == "aggregate":
         return plan.slowness * rough.SUMMED_S * (phase.range_rows or (table.rows if table else 0))
     rows = _rows_read(plan, name)
     if planned.path.fetch_form == "columnar":
@@ -181,7 +181,7 @@ def _operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
 def _rows_read(plan: Plan, name: str) -> int:
     phase = plan.phase(name)
     table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
-    return table.rows if table and phase.truth == "whole-table" else phase.rows_per_operation
+    return table.rows if table and phase.expected == "whole-table" else phase.rows_per_operation
 
 
 def _fetches(plan: Plan, planned: PlannedPath, name: str) -> float:

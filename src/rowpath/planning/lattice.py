@@ -105,13 +105,13 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
         choices: dict[str, tuple[str, ...]] = {}
         for key, values in axes.items():
             if key in wanted:
-                asked = wanted[key]
+                requested = wanted[key]
                 open_ended = key == "version" or (key not in COORDINATES and key in adapter.build.get("open_ended", ()))
-                open_ended = open_ended or (key == "clients" and len(values) > 1 and all(map(str.isdigit, asked)))
+                open_ended = open_ended or (key == "clients" and len(values) > 1 and all(map(str.isdigit, requested)))
                 choices[key] = (
                     values
-                    if asked == ("*",)
-                    else tuple(v for v in asked if v in values or open_ended or _of_a_kind(key, v, values))
+                    if requested == ("*",)
+                    else tuple(v for v in requested if v in values or open_ended or _of_a_kind(key, v, values))
                 )
             elif complete and key not in ("profile", "durability", *VARIED_ONE_AT_A_TIME):
                 choices[key] = values

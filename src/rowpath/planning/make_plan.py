@@ -11,7 +11,7 @@ from rowpath.model.grouping import grouped
 from rowpath.model.path import TOGETHER, WITHOUT, AccessPath, Dropped
 from rowpath.model.workload import Workload, phase_of
 from rowpath.planning.availability import unavailable
-from rowpath.planning.candidates import candidates, nothing_left, served_phases
+from rowpath.planning.candidates import candidates, eligible_phases, nothing_left
 from rowpath.planning.hosts import SeveralHosts, cannot_load, spreads
 from rowpath.planning.hosts import check as check_for_hosts
 from rowpath.planning.lattice import applies
@@ -41,7 +41,7 @@ def make_plan(
     check_coordinates(filters)
     check_for_hosts(experiment, hosts.file if hosts else None)
     dropped: list[Dropped] = []
-    unserved: list[tuple[str, str, str]] = []
+    ineligible: list[tuple[str, str, str]] = []
     selections = [each for each in experiment.paths if extended or not each.extended]
     chosen = candidates(selections, filters, dropped, hosts.file if hosts else None)
     short = short_names([(candidate.path, candidate.name) for candidate in chosen])
@@ -56,8 +56,8 @@ def make_plan(
             reason, remedy = unavailable(adapter, path)
         if reason := reason or only_alone(adapter, path, experiment):
             dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
-        elif served := served_phases(candidate, experiment, workloads, unserved):
-            planned = PlannedPath(path, adapter, served, short[path.id])
+        elif eligible := eligible_phases(candidate, experiment, workloads, ineligible):
+            planned = PlannedPath(path, adapter, eligible, short[path.id])
             reason, remedy = crowded(experiment, planned, hosts.file if hosts else None, extended)
             if reason:
                 dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
@@ -77,7 +77,7 @@ def make_plan(
         seed,
         filters,
         extended,
-        tuple(unserved),
+        tuple(ineligible),
         None if runnable else nothing_left(experiment, filters, dropped, extended),
     )
 
@@ -88,7 +88,7 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
     Paths to what stands in for an engine are ranked among themselves.
     """
 
-    def means(planned: PlannedPath, key: str) -> bool:
+    def applies_to(planned: PlannedPath, key: str) -> bool:
         # An engine that has no durability but `none` stands apart where something is written, and only there.
         writes = not {"execute", "records"}.isdisjoint(planned.adapter.phases)
         if key in ("link", "pipeline"):
@@ -97,14 +97,14 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
         return only_none or applies(planned.path, key)
 
     keys = ("placement", "client_host", "server_host", "durability", *(key for key in TOGETHER if key != "placement"))
-    applicable = {key: [_value(p.path, key) for p in paths if means(p, key)] for key in keys}
+    applicable = {key: [_value(p.path, key) for p in paths if applies_to(p, key)] for key in keys}
     varying = [key for key in keys if len(set(applicable[key])) > 1]
     result = []
     for planned in paths:
         parts = []
         for key in varying:
             value = planned.path.fetch_form if key == "fetch" else _value(planned.path, key)
-            parts.append(f"{key}={value if means(planned, key) else applicable[key][0]}")
+            parts.append(f"{key}={value if applies_to(planned, key) else applicable[key][0]}")
         if planned.adapter.confounded:
             parts.append(planned.adapter.confounded)
         if stands_in := ENGINES[planned.path.engine].stands_in:

@@ -29,20 +29,21 @@ class Overrides:
 NOT_OVERRIDDEN = Overrides()
 
 
-def overridden(file: ExperimentFile, asked: Overrides) -> Experiment:
+def overridden(file: ExperimentFile, requested: Overrides) -> Experiment:
     """The experiment with all of these options; UsageError for what it cannot take."""
-    long = file.experiment.rigorous if asked.rigorous else RigorousTable()
-    seconds, scale = asked.seconds or long.seconds, asked.scale or long.scale
-    experiment = mixed_load.changed(file.experiment, asked.rates, asked.p99, seconds)
+    long = file.experiment.rigorous if requested.rigorous else RigorousTable()
+    seconds, scale = requested.seconds or long.seconds, requested.scale or long.scale
+    experiment = mixed_load.changed(file.experiment, requested.rates, requested.p99, seconds)
     measure = experiment.measure
-    if asked.sets is not None:
-        if asked.sets < 1:
-            raise UsageError(f"invalid -r {asked.sets}: expected at least 1 set", "rowpath run NAME -r 6")
-        measure = msgspec.structs.replace(measure, sets=asked.sets, max_sets=asked.sets)
-    if asked.warm_cap_s is not None:
-        measure = msgspec.structs.replace(measure, warm_cap_s=asked.warm_cap_s)
-    if asked.scale and not any(workload.scale for workload in file.workloads.values()):
+    if requested.sets is not None:
+        if requested.sets < 1:
+            raise UsageError(f"invalid -r {requested.sets}: expected at least 1 set", "rowpath run NAME -r 6")
+        measure = msgspec.structs.replace(measure, sets=requested.sets, max_sets=requested.sets)
+    if requested.warm_cap_s is not None:
+        measure = msgspec.structs.replace(measure, warm_cap_s=requested.warm_cap_s)
+    if requested.scale and not any(workload.scale for workload in file.workloads.values()):
         raise UsageError(
-            f"--scale {asked.scale:g}: no workload of '{experiment.name}' has a scale", f"rowpath run {experiment.name}"
+            f"--scale {requested.scale:g}: no workload of '{experiment.name}' has a scale",
+            f"rowpath run {experiment.name}",
         )
     return msgspec.structs.replace(experiment, measure=measure, scale=scale or experiment.scale)

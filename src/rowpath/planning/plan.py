@@ -14,7 +14,7 @@ from rowpath.runners.manifest import Adapter
 
 @dataclass(frozen=True)
 class PlannedPath:
-    """A path that will run: its adapter, the phases it serves, its short name and the comparison it belongs to."""
+    """A path that will run: its adapter, the phases it can run, its short name and the comparison it belongs to."""
 
     path: AccessPath
     adapter: Adapter
@@ -41,7 +41,7 @@ class Plan:
     seed: int
     filters: dict[str, tuple[str, ...]]
     extended: bool
-    unserved: tuple[tuple[str, str, str], ...] = field(default=())  # (path id, phase, reason)
+    ineligible: tuple[tuple[str, str, str], ...] = field(default=())  # (path id, phase, reason)
     nothing_left: UsageError | None = None  # why there are no paths
     slowness: float = 1.0  # of this machine against that of the estimates' constants
 

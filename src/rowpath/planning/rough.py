@@ -8,8 +8,8 @@ from __future__ import annotations
 # Before the first set.
 BEGIN_S = 1.0  # the methods of counting tried, the head written
 BRING_UP_S, BRING_UP_SERVER_S, BRING_UP_JVM_S = 0.3, 1.0, 3.0  # an engine made and started; one written in Java more
-PROOF_S, PROOF_SERVED_S = 0.6, 0.6  # a path verified; over a proxy that counts more
-PROOF_OPERATIONS = 10  # of a whole table: verified, settled, counted
+VERIFY_S, VERIFY_SERVED_S = 0.6, 0.6  # a path verified; over a proxy that counts more
+VERIFY_OPERATIONS = 10  # of a whole table: verified, settled, counted
 STRACED_S = 5e-4  # a round trip, or a row written, while strace counts system calls
 STRACED_SCANS, STRACED_READS, STRACED_WRITES = 6, 23, 100  # operations that it counts
 HOST_S, WAY_S = 0.5, 1.5  # clocks of a host; the way between two: before and after all sets each

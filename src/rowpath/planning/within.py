@@ -45,15 +45,19 @@ LEAST_SIZES = (Sizes(0.2, 0.25, 0.1), Sizes(0.2, 0.1, 0.03))
 
 
 def fit(
-    plan: Plan, workloads: dict[str, Workload], within_s: float, asked: Overrides = NOT_OVERRIDDEN, spent_s: float = 0.0
+    plan: Plan,
+    workloads: dict[str, Workload],
+    within_s: float,
+    requested: Overrides = NOT_OVERRIDDEN,
+    spent_s: float = 0.0,
 ) -> tuple[Plan, str]:
     """The plan as certain as it can be in that time, and a line that says what this costs.
 
-    `workloads` are those of the file; what was `asked` for stays. UsageError, with the least time, for too little.
+    `workloads` are those of the file; what was `requested` stays. UsageError, with the least time, for too little.
     """
     least_s = math.inf
     for sets, sizes in _choices(max(MOST_SETS, plan.experiment.measure.sets)):
-        experiment = _resized(plan.experiment, workloads, sets, sizes, asked)
+        experiment = _resized(plan.experiment, workloads, sets, sizes, requested)
         tried = replace(plan, experiment=experiment, workloads=all_at_scale(workloads, experiment.scale))
         needed_s = spent_s + MARGIN * estimate_s(tried)
         if needed_s <= within_s:
@@ -75,11 +79,11 @@ def _choices(most: int) -> Iterator[tuple[int, Sizes]]:
 
 
 def _resized(
-    experiment: Experiment, workloads: dict[str, Workload], sets: int, sizes: Sizes, asked: Overrides
+    experiment: Experiment, workloads: dict[str, Workload], sets: int, sizes: Sizes, requested: Overrides
 ) -> Experiment:
     measure = experiment.measure
     warm_cap_s = measure.warm_cap_s
-    if asked.warm_cap_s is None:
+    if requested.warm_cap_s is None:
         warm_cap_s = min(warm_cap_s, max(LEAST_WARM_S, warm_cap_s * sizes.warm))
     scaled = next((workload.scale for workload in workloads.values() if workload.scale), 0.0)
     scale = experiment.scale or scaled
@@ -93,9 +97,11 @@ def _resized(
             rounds=min(measure.rounds, max(LEAST_ROUNDS, round(measure.rounds * sizes.work))),
             warm_cap_s=warm_cap_s,
         ),
-        scale=scale if asked.scale else scale * sizes.scale,
+        scale=scale if requested.scale else scale * sizes.scale,
         stages=tuple(
-            stage if stage.until or asked.seconds else msgspec.structs.replace(stage, seconds=_stage_s(stage, sizes))
+            stage
+            if stage.until or requested.seconds
+            else msgspec.structs.replace(stage, seconds=_stage_s(stage, sizes))
             for stage in experiment.stages
         ),
         rate_search=msgspec.structs.replace(search, seconds=_stage_s(search, sizes)) if search else None,

@@ -20,7 +20,7 @@ from rowpath.model.workload import Column
 from rowpath.probe import eligibility, file_copies, sessions
 from rowpath.probe.instances import TABLE, ProbedDatabase, ProbedFile, ProbedServer
 from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import MOST_ROWS, Given, KeyedQuery, Row, sized
+from rowpath.probe.parameters import MOST_ROWS, KeyedQuery, ParameterRows, Row, sized
 from rowpath.probe.target import Target
 from rowpath.probe.throttled_worker import WHOLE, as_columns
 from rowpath.runners import manifest
@@ -52,7 +52,7 @@ CONNECT_TIMEOUT_S = 60.0
 READ = "probe.read"  # the phase of what we read for ourselves
 SERVING_PROCESS = "SELECT pg_catalog.pg_backend_pid()"
 READING_SHARE = 1 / 30  # of the budget, to read what the rows of parameters deliver
-PROOF_SHARE = 1 / 300  # of the budget: a path's proof executes the query with all of these rows
+VERIFY_SHARE = 1 / 300  # of the budget: verifying a path executes the query with all of these rows
 REQUEST_S = 0.001  # what asking a runner takes beside the execution
 DESCRIBED_ROWS = 200  # of parameters, whose rows show the types where an engine declares none
 
@@ -93,7 +93,7 @@ class Access:
         several = " UNION ALL ".join(f"SELECT * FROM (\n{text}\n)" for text in texts)
         return self.describe(several if len(texts) > 1 else texts[0])
 
-    def given_rows(self, sql: str, file: Path) -> Given:
+    def parameter_rows_of(self, sql: str, file: Path) -> ParameterRows:
         """The rows of a query as rows of parameters, typed as the query is; `file` is written. Errors: RowpathError."""
         columns = self.describe(sql)
         for column in columns:
@@ -109,7 +109,7 @@ class Access:
             rows, count = self._read(runner, 0, MOST_ROWS, typed, file)
         if not rows:
             raise UsageError("--params-from: the query delivered no rows", "give a query that delivers parameters")
-        return Given(sized(typed, rows), rows, count, tuple(column.name for column in columns))
+        return ParameterRows(sized(typed, rows), rows, count, tuple(column.name for column in columns))
 
     def deliveries(
         self, query: KeyedQuery, columns: tuple[Column, ...], parameters: Path
@@ -134,7 +134,7 @@ class Access:
                 spent_s = time.monotonic() - began_s
                 busy_s = spent_s - len(found) * REQUEST_S
                 too_much = (
-                    spent_s > self.options.budget_s * READING_SHARE or busy_s > self.options.budget_s * PROOF_SHARE
+                    spent_s > self.options.budget_s * READING_SHARE or busy_s > self.options.budget_s * VERIFY_SHARE
                 )
                 if too_much or rows > VERIFIED_ROWS:
                     break
@@ -246,7 +246,7 @@ class Access:
             version = str(self.target.driver_file) if self.target.driver_file else adapter.versions[0]
             here = manifest.availability(adapter, version)
             must = eligibility.read_only(self.target, self.options.in_place)
-            why, remedy = eligibility.unsuited(adapter, self.target.tls, must, self.target.transport)
+            why, remedy = eligibility.ineligibility(adapter, self.target.tls, must, self.target.transport)
             if here.ok and not why:
                 return adapter, version
             reasons.append((f"{adapter.driver} ({adapter.language}): {why or here.reason}", remedy or here.remedy))

@@ -29,8 +29,8 @@ INTERRUPTED: Reply = ("ok", True)
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What is asked of the host."""
+class ProbeRequest:
+    """What the host is to probe."""
 
     options: ProbeOptions
     command: list[str]  # the user's, which the journal has without secrets
@@ -75,10 +75,10 @@ class Events(Progress):
 def main() -> None:
     """Probe, and leave the run directory, the events and what it came to."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    asked: Asked = pickle.loads(sys.stdin.buffer.read())  # of our own controller
+    request: ProbeRequest = pickle.loads(sys.stdin.buffer.read())  # of our own controller
     events = Events(Path(EVENTS))
     try:
-        reply = reply_of(lambda: _probed(asked, events))
+        reply = reply_of(lambda: _probed(request, events))
     except KeyboardInterrupt:
         reply = INTERRUPTED
     finally:
@@ -86,11 +86,13 @@ def main() -> None:
     events.write(RESULT, *reply)
 
 
-def _probed(asked: Asked, events: Events) -> bool:
+def _probed(request: ProbeRequest, events: Events) -> bool:
     like_a_users_program()
-    sys.argv = ["rowpath", *asked.command]
-    environment = os.environ | ({PASSWORD_VARIABLE: asked.password} if asked.password else {})
-    outcome, _ = command.probe(asked.options, events, environment=environment, say=lambda text: events.write(SAY, text))
+    sys.argv = ["rowpath", *request.command]
+    environment = os.environ | ({PASSWORD_VARIABLE: request.password} if request.password else {})
+    outcome, _ = command.probe(
+        request.options, events, environment=environment, say=lambda text: events.write(SAY, text)
+    )
     return outcome.interrupted
 
 

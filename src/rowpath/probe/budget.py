@@ -144,12 +144,12 @@ def set_s(block_s: Sequence[float], start_s: Sequence[float], blocks: int, room:
     return sum(each_s) + (count - 1) * each_s[0] + count * BATCH_S
 
 
-def least_finals_s(block_s: Sequence[float], start_s: Sequence[float], room: int) -> float:
+def least_full_sets_s(block_s: Sequence[float], start_s: Sequence[float], room: int) -> float:
     """What six sets of these candidates should have at least; the arguments are those of `set_s`."""
     return FULL_SETS * set_s(block_s, start_s, least_blocks(block_s), room)
 
 
-def plan_finals(
+def plan_full_sets(
     block_s: Sequence[float], start_s: Sequence[float], left_s: float, late_s: float, needed: int, room: int
 ) -> FullSetsBudget:
     """The last step for candidates, the first `needed` of which must take part; `late_s`: what those may take at most.
@@ -159,7 +159,7 @@ def plan_finals(
     Fewer candidates before fewer rounds before fewer sets: six sets can distinguish two paths, fewer claim nothing.
     """
     count = len(block_s)
-    while count > max(1, needed) and least_finals_s(block_s[:count], start_s[:count], room) > left_s:
+    while count > max(1, needed) and least_full_sets_s(block_s[:count], start_s[:count], room) > left_s:
         count -= 1
 
     def needed_s(rounds: int) -> float:

@@ -16,7 +16,7 @@ from rowpath.planning.availability import ineligible_reason, pruned
 from rowpath.planning.lattice import lattice, sized_like
 from rowpath.planning.path_names import short_names
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.eligibility import unsuited
+from rowpath.probe.eligibility import ineligibility
 from rowpath.runners.manifest import Adapter, availability, every_adapter, language
 from rowpath.toml_file import suggest
 
@@ -114,7 +114,7 @@ class _Found:
         nearest = sorted(paths, key=lambda path: _distance(path, default))
         implemented, absent = _implemented(adapter, version, nearest)
         self._dropped += absent if here.ok else []
-        if (unfit := unsuited(adapter, wanted.tls, wanted.read_only))[0]:
+        if (unfit := ineligibility(adapter, wanted.tls, wanted.read_only))[0]:
             self._dropped.append(Dropped(default, *unfit))
         elif not here.ok:
             self._dropped.append(Dropped(default, here.reason, here.remedy))
@@ -174,12 +174,12 @@ class _Found:
         )
 
 
-def _implemented(adapter: Adapter, version: str, served: list[AccessPath]) -> tuple[list[AccessPath], list[Dropped]]:
+def _implemented(adapter: Adapter, version: str, eligible: list[AccessPath]) -> tuple[list[AccessPath], list[Dropped]]:
     """The paths whose implementation of the driver can run here, and the first path of each other one, dropped."""
-    firsts = {path.get("implementation"): path for path in reversed(served)}
+    firsts = {path.get("implementation"): path for path in reversed(eligible)}
     here = {name: availability(adapter, version, path) for name, path in firsts.items()}
     absent = [Dropped(firsts[name], one.reason, one.remedy) for name, one in here.items() if not one.ok]
-    return [path for path in served if here[path.get("implementation")].ok], absent
+    return [path for path in eligible if here[path.get("implementation")].ok], absent
 
 
 def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter, dict[str, str]]:
@@ -191,11 +191,11 @@ def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter,
         raise UsageError(
             f"unknown driver '{driver}' in --mine", suggest(driver, tuple(sorted({each.driver for each in fitting})))
         )
-    spoken = [adapter for adapter in named if adapter.language in languages] or named
-    if len(spoken) > 1:
-        several = ", ".join(adapter.language for adapter in spoken)
-        raise UsageError(f"--mine {driver}: a driver of {several}", f"--language {spoken[0].language}")
-    (adapter,) = spoken
+    fitting = [adapter for adapter in named if adapter.language in languages] or named
+    if len(fitting) > 1:
+        several = ", ".join(adapter.language for adapter in fitting)
+        raise UsageError(f"--mine {driver}: a driver of {several}", f"--language {fitting[0].language}")
+    (adapter,) = fitting
     given = dict(word.partition("=")[::2] for word in words)
     settable = tuple(key for key in adapter.coordinates if key not in BY_URL_OR_FIXED)
     for key, value in given.items():
@@ -207,10 +207,10 @@ def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter,
     return adapter, given
 
 
-def _as_shipped(adapter: Adapter, served: list[AccessPath], keyed: bool) -> AccessPath:
+def _as_shipped(adapter: Adapter, eligible: list[AccessPath], keyed: bool) -> AccessPath:
     """The path that is most like the driver's own defaults; the first of several."""
     defaults = shipped(adapter, keyed)
-    return min(served, key=lambda path: sum(path.get(key) != value for key, value in defaults.items()))
+    return min(eligible, key=lambda path: sum(path.get(key) != value for key, value in defaults.items()))
 
 
 def shipped(adapter: Adapter, keyed: bool = False) -> dict[str, str]:

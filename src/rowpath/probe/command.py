@@ -19,7 +19,7 @@ from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
-from rowpath.execution.run import Outcome
+from rowpath.execution.run import RunOutcome
 from rowpath.journal.records import EndRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, cpus
@@ -99,7 +99,7 @@ def keyed_by_options(sql: str, engine: str, options: ProbeOptions) -> KeyedQuery
         check_query(options.params_query, engine)
         placeholders(sql, engine)
         return None
-    return parameters.keyed(sql, engine, parameters.given_by_options(options))
+    return parameters.keyed(sql, engine, parameters.rows_by_options(options))
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ class Question:
     scrubber: Scrubber
 
 
-def question(options: ProbeOptions, environment: Mapping[str, str] = os.environ) -> Question:
+def question_of(options: ProbeOptions, environment: Mapping[str, str] = os.environ) -> Question:
     """The query and the database that the options name. Errors: UsageError."""
     target = read_target(options.url, environment, jar=options.jar, odbc_driver=options.odbc_driver)
     process_list.hide(target.secrets())
@@ -135,7 +135,7 @@ def question(options: ProbeOptions, environment: Mapping[str, str] = os.environ)
 
 
 def connected(
-    asked: Question,
+    question: Question,
     planned: Iterable[PlannedPath],
     options: ProbeOptions,
     directory: RunDirectory,
@@ -143,17 +143,17 @@ def connected(
     cleanup: ExitStack,
 ) -> dict[str, Any]:
     """What a ProbedQuery is made of: runners are built, the database is open until `cleanup`. Errors: RowpathError."""
-    target, keyed_query = asked.target, asked.keyed
+    target, keyed_query = question.target, question.keyed
     planned = list(planned)
     build([(p.adapter, p.path.version) for p in planned], note, [p.path for p in planned])
     note(f"{'connecting to' if target.deployment == 'server' else 'opening'} {target.shown}")
     access = cleanup.enter_context(open_access(target, options, directory.work, asker(sys.stdin.isatty())))
     cpus.usable()
     os.sched_setaffinity(0, cpus.controller_cpus())
-    sql = asked.phase.sql if target.deployment != "file" else ""
+    sql = question.phase.sql if target.deployment != "file" else ""
     if options.params_query:
-        given = access.given_rows(options.params_query, directory.work / "parameters.kept")
-        keyed_query = parameters.keyed(sql, target.engine, given)
+        rows = access.parameter_rows_of(options.params_query, directory.work / "parameters.kept")
+        keyed_query = parameters.keyed(sql, target.engine, rows)
     return {
         "access": access,
         "sql": keyed_query.placeholders.sql if keyed_query else sql,
@@ -161,7 +161,7 @@ def connected(
         "budget": Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0),
         "options": options,
         "directory": directory,
-        "scrubber": asked.scrubber,
+        "scrubber": question.scrubber,
     }
 
 
@@ -181,32 +181,32 @@ def probe(
     *,
     environment: Mapping[str, str] = os.environ,
     say: Callable[[str], None] = lambda text: print(text, file=sys.stderr),
-) -> tuple[Outcome, Analysis]:
+) -> tuple[RunOutcome, Analysis]:
     """Probe, and leave a run directory; `kind` decides what is done with each candidate. Errors: RowpathError.
 
     `environment`: where passwords may be. `say` gets a line before anything is done.
     """
     check_connections(options)
-    asked = question(options, environment)
-    found = candidates_of(asked.target, asked.phase, options)
-    say(announcement(asked.target, found, options))
+    question = question_of(options, environment)
+    found = candidates_of(question.target, question.phase, options)
+    say(announcement(question.target, found, options))
     counters.probe()
     directory = RunDirectory(options.directory or new_name("probe"))
     directory.create()
-    journal = Journal(directory, asked.scrubber)
+    journal = Journal(directory, question.scrubber)
     planned = [*found.paths, *found.floors]
     with ExitStack() as cleanup:
         cleanup.callback(forget_unbegun, directory)
         cleanup.callback(shutil.rmtree, directory.work, ignore_errors=True)
         cleanup.callback(journal.close)
         cleanup.callback(progress.end)
-        made = connected(asked, planned, options, directory, progress.note, cleanup)
+        made = connected(question, planned, options, directory, progress.note, cleanup)
         seed = options.seed if options.seed is not None else time.time_ns() % 1_000_000_007
         probing = kind(found=found, journal=journal, progress=progress, seed=seed, **made)
-        interrupted = probing.run(_command(options, asked.target))
+        interrupted = probing.run(_command(options, question.target))
         journal.write(EndRecord("interrupted" if interrupted else "complete"))
         analysis = analyse(directory.path, write_snippets=probing.write_snippets)
-    return Outcome(directory, interrupted), analysis
+    return RunOutcome(directory, interrupted), analysis
 
 
 def forget_unbegun(directory: RunDirectory) -> None:
@@ -252,14 +252,14 @@ def _there(dropped: Dropped, host: str) -> Dropped:
 def announcement(target: Target, found: Candidates, options: ProbeOptions) -> str:
     """One line about what will be done."""
     drivers = len({(p.adapter.language, p.adapter.driver) for p in found.paths})
-    manner = (
+    access = (
         f"at most {options.connections} connections, each block one read-only transaction, "
         "busy for at most half of the time"
         if target.deployment == "server"
         else "read only"
     )
     return (
-        f"probing {target.shown}{options.from_words}: {drivers} drivers in {len(found.paths)} settings, {manner}, "
+        f"probing {target.shown}{options.from_words}: {drivers} drivers in {len(found.paths)} settings, {access}, "
         f"until decided, at most {fmt.clock(options.budget_s).removesuffix(' 00 s')}"
     )
 
@@ -267,10 +267,10 @@ def announcement(target: Target, found: Candidates, options: ProbeOptions) -> st
 def asker(interactive: bool) -> Callable[[str], bool]:
     """What puts a question on the terminal; without a terminal the answer is no."""
 
-    def ask(question: str) -> bool:
+    def ask(question_of: str) -> bool:
         if not interactive:
             return False
-        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+        print(f"{question_of} [y/N] ", end="", file=sys.stderr, flush=True)
         return sys.stdin.readline().strip().lower() in ("y", "yes")
 
     return ask

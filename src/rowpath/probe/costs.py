@@ -22,15 +22,15 @@ def block_s(budget: Budget, tried: Tried, lead_in_ms: float = 0.0) -> float:
     return budget.wall_s(tried.planned.path, tried.execution_ns / 1e9, executions)
 
 
-def of_full_set(budget: Budget, programs: WorkerPool, tried: Sequence[Tried]) -> tuple[list[float], list[float]]:
+def of_full_set(budget: Budget, worker_pool: WorkerPool, tried: Sequence[Tried]) -> tuple[list[float], list[float]]:
     """The seconds of each path in a full set: its block with lead-in and rest, and its start with warming up."""
     blocks_s = [block_s(budget, each, 0.0 if each.execution_ns > LONG_OPERATION_NS else LEAD_IN_MS) for each in tried]
-    return blocks_s, [_start_s(budget, programs, each) for each in tried]
+    return blocks_s, [_start_s(budget, worker_pool, each) for each in tried]
 
 
-def _start_s(budget: Budget, programs: WorkerPool, tried: Tried) -> float:
+def _start_s(budget: Budget, worker_pool: WorkerPool, tried: Tried) -> float:
     """Process, connection, and what warming up takes beyond a block, which every set has in front."""
     beyond_s = max(0.0, warm_s(tried.planned) - block_s(budget, tried))
     if language(tried.planned.adapter.language).probe_warm_s[0]:
         beyond_s += COMPILERS_S
-    return programs.start_s(tried.planned) + tried.start_s + beyond_s
+    return worker_pool.start_s(tried.planned) + tried.start_s + beyond_s

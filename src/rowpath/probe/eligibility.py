@@ -13,7 +13,7 @@ def read_only(target: Target, in_place: bool) -> bool:
     return target.deployment == "embedded" and (in_place or (layout is not None and layout.shared_read_only))
 
 
-def unsuited(adapter: Adapter, tls: str, must_read_only: bool, transport: str = "none") -> tuple[str, str]:
+def ineligibility(adapter: Adapter, tls: str, must_read_only: bool, transport: str = "none") -> tuple[str, str]:
     """Why the adapter cannot serve such a target, and what would help; empty when it can."""
     if must_read_only and not adapter.opens_read_only and not adapter.floor:
         return f"{adapter.driver} cannot open a file read-only", "remove --in-place"

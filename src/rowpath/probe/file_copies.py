@@ -16,7 +16,7 @@ from rowpath.engines.probe_facts import FileLayout, FileLock
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import disk_space
 
-ASKED_FROM_BYTES = 1_000_000_000
+CONFIRMED_FROM_BYTES = 1_000_000_000
 _LOCK = struct.Struct("@hhqqi4x")  # struct flock of 64-bit Linux
 
 
@@ -87,7 +87,7 @@ def _lock_holder(lock: FileLock) -> int | None:
 def allow_size(files: Files, allow_large: bool, ask: Callable[[str], bool]) -> None:
     """Errors: UsageError when more than a gigabyte is to be copied without consent."""
     size = text.size(files.size_bytes)
-    if files.size_bytes <= ASKED_FROM_BYTES or allow_large or ask(f"Copy {files.main} ({size})?"):
+    if files.size_bytes <= CONFIRMED_FROM_BYTES or allow_large or ask(f"Copy {files.main} ({size})?"):
         return
     raise UsageError(
         f"{files.main} must be copied first ({size})", "confirm with --yes; --in-place copies nothing (SQLite, DuckDB)"

@@ -19,7 +19,7 @@ from rowpath import errors
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
 from rowpath.errors import InternalError, UsageError
-from rowpath.execution.run import Outcome
+from rowpath.execution.run import RunOutcome
 from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.program import ERRORS
 from rowpath.hosts.replies import Ask, Reply, value_of
@@ -29,7 +29,7 @@ from rowpath.machine import processes
 from rowpath.model.hosts import HostsFile
 from rowpath.model.progress import Progress
 from rowpath.probe import at_host, process_list
-from rowpath.probe.at_host import Asked
+from rowpath.probe.at_host import ProbeRequest
 from rowpath.probe.command import check_connections, forget_unbegun, query_of, text_of
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.query_check import check_query
@@ -96,7 +96,7 @@ def _check_query(options: ProbeOptions) -> None:
         check_query(query_of(options, target), target.engine)
 
 
-def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, bytes]) -> tuple[Outcome, Analysis]:
+def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, bytes]) -> tuple[RunOutcome, Analysis]:
     """Probe from the host, and leave a run directory here; `ask`: the host's agent. Errors: RowpathError, HostLost."""
     directory = RunDirectory(options.directory or new_name("probe"))
     directory.create()
@@ -107,13 +107,13 @@ def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, 
         mirror = _Mirror(options.from_host, ask, directory, progress)
         cleanup.callback(mirror.end)
         there = replace(options, directory=Path(at_host.RUN))
-        mirror.start(Asked(there, sys.argv[1:], os.environ.get(PASSWORD_VARIABLE, "")), files)
+        mirror.start(ProbeRequest(there, sys.argv[1:], os.environ.get(PASSWORD_VARIABLE, "")), files)
         try:
             interrupted = mirror.follow()
         except HostLost:
             mirror.cut_off()
             raise
-        return Outcome(directory, interrupted), analyse(directory.path)
+        return RunOutcome(directory, interrupted), analyse(directory.path)
 
 
 class _Mirror:
@@ -129,9 +129,9 @@ class _Mirror:
         self._errors = b""
         self._result: Reply | None = None
 
-    def start(self, asked: Asked, files: dict[str, bytes]) -> None:
+    def start(self, request: ProbeRequest, files: dict[str, bytes]) -> None:
         """Start the program."""
-        self._ask("program_start", at_host.__name__, pickle.dumps(asked), files)
+        self._ask("program_start", at_host.__name__, pickle.dumps(request), files)
 
     def follow(self) -> bool:
         """Keep what it writes, until its end; whether it was interrupted. Errors: as they arose there; HostLost."""

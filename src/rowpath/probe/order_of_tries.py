@@ -43,7 +43,7 @@ def in_order(
             yield planned
     further = grouped(listed, lambda planned: planned.adapter.language)
     spent_s = dict.fromkeys(further, 0.0)
-    queues = {language: _of_language(mine, first, begun, times_ns, kind) for language, mine in further.items()}
+    queues = {language: _of_language(of_one, first, begun, times_ns, kind) for language, of_one in further.items()}
     while queues:
         language = min(queues, key=lambda each: spent_s[each])
         chosen = next(queues[language], None)

@@ -47,12 +47,12 @@ def sent_types(worker: ThrottledWorker, work: PreparedPhase) -> tuple[int, ...]:
         sql = _OF_SESSION.format(select=f"parameter_types[{number}]::oid::bigint AS oid", count=count)
         column = (Column(name="oid", type="integer", bits=64, nullable=True),)
         phase = msgspec.structs.replace(work.phase, sql=sql, columns=column)
-        asked = replace(
+        type_query = replace(
             work, name="probe.types", sql=sql, columns=column, phase=phase, parameter_columns=(), parameter_file=None,
             parameter_count=0,
         )  # fmt: skip
-        worker.prepare(asked)
-        reply = worker.verify(asked, 0, 1)
+        worker.prepare(type_query)
+        reply = worker.verify(type_query, 0, 1)
         if not reply.rows:
             return ()
         oids.append(int(reply.touch, 16))
@@ -80,7 +80,7 @@ def compared(access: Access, query: KeyedQuery, oids: tuple[int, ...], file: Pat
 
 def found(
     access: Access,
-    programs: WorkerPool,
+    worker_pool: WorkerPool,
     paths: Iterable[PlannedPath],
     work: PreparedPhase,
     query: KeyedQuery,
@@ -92,7 +92,7 @@ def found(
     """
     by_types: dict[tuple[int, ...], list[str]] = {}
     for planned in paths:
-        with contextlib.suppress(RunnerFailure), programs.turned_to(planned) as worker:
+        with contextlib.suppress(RunnerFailure), worker_pool.turned_to(planned) as worker:
             worker.prepare(work)
             by_types.setdefault(sent_types(worker, work), []).append(planned.name)
     for oids, names in by_types.items():

@@ -76,7 +76,7 @@ _READ: dict[str, Callable[[str], Any]] = {
 
 
 @dataclass(frozen=True)
-class Given:
+class ParameterRows:
     """Rows of parameters as the user gave them. `count`: all of them, of which `rows` are the first MOST_ROWS."""
 
     columns: tuple[Column, ...]
@@ -124,15 +124,17 @@ def wanted(options: ProbeOptions) -> bool:
     return bool(options.params or options.params_file or options.params_query)
 
 
-def keyed(sql: str, engine: str, given: Given) -> KeyedQuery:
+def keyed(sql: str, engine: str, parameter_rows: ParameterRows) -> KeyedQuery:
     """The query with its parameters in the order of its placeholders. Errors: UsageError unless they fit."""
     found = placeholders(sql, engine)
-    order = found.order(given.names)
-    columns = tuple(given.columns[at] for at in order)
-    return KeyedQuery(found, columns, [tuple(row[at] for at in order) for row in given.rows], given.count)
+    order = found.order(parameter_rows.names)
+    columns = tuple(parameter_rows.columns[at] for at in order)
+    return KeyedQuery(
+        found, columns, [tuple(row[at] for at in order) for row in parameter_rows.rows], parameter_rows.count
+    )
 
 
-def given_by_options(options: ProbeOptions) -> Given:
+def rows_by_options(options: ProbeOptions) -> ParameterRows:
     """The rows of `--param` or `--params`. Errors: UsageError."""
     if options.params_file is not None:
         return _of_csv(options.params_file)
@@ -140,10 +142,10 @@ def given_by_options(options: ProbeOptions) -> Given:
     for each, (_, colon, _) in zip(options.params, parts, strict=True):
         if not colon:
             raise UsageError(f"invalid --param '{each}': no type", FORM)
-    return _given([("", kind) for kind, _, _ in parts], [[value for _, _, value in parts]], "--param")
+    return _parameter_rows([("", kind) for kind, _, _ in parts], [[value for _, _, value in parts]], "--param")
 
 
-def _of_csv(file: Path) -> Given:
+def _of_csv(file: Path) -> ParameterRows:
     try:
         with file.open(encoding="utf-8-sig", newline="") as stream:
             lines = [line for line in csv.reader(stream) if line]
@@ -155,10 +157,10 @@ def _of_csv(file: Path) -> Given:
     for number, line in enumerate(lines, 1):
         if len(line) != len(header):
             raise UsageError(f"{file}: row {number} has {len(line)} values, not {len(header)}", "correct the file")
-    return _given(header, lines[1:], str(file))
+    return _parameter_rows(header, lines[1:], str(file))
 
 
-def _given(header: Sequence[tuple[str, str]], lines: Sequence[Sequence[str]], where: str) -> Given:
+def _parameter_rows(header: Sequence[tuple[str, str]], lines: Sequence[Sequence[str]], where: str) -> ParameterRows:
     columns = []
     for number, (name, kind) in enumerate(header, 1):
         if kind not in TYPES:
@@ -168,7 +170,7 @@ def _given(header: Sequence[tuple[str, str]], lines: Sequence[Sequence[str]], wh
     for line in lines[:MOST_ROWS]:
         pairs = zip(line, columns, header, strict=True)
         rows.append(tuple(_value(text, column, kind) for text, column, (_, kind) in pairs))
-    return Given(sized(columns, rows), rows, len(lines), tuple(name for name, _ in header))
+    return ParameterRows(sized(columns, rows), rows, len(lines), tuple(name for name, _ in header))
 
 
 def _value(text: str, column: Column, kind: str) -> Any:

@@ -39,10 +39,10 @@ class ProbedQuery:
     options: ProbeOptions
     directory: RunDirectory
     scrubber: Scrubber
-    sameness: RowConsistency = field(default_factory=RowConsistency)
+    row_consistency: RowConsistency = field(default_factory=RowConsistency)
     keyed: KeyedQuery | None = None  # the query's parameters
     columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
-    limits: list[str] = field(default_factory=list)  # what the result cannot say, in sentences
+    caveats: list[str] = field(default_factory=list)  # what the result cannot say, in sentences
     _settling: int = SETTLING_EXECUTIONS
     _rest: Rest = field(init=False)
 
@@ -65,13 +65,13 @@ class ProbedQuery:
         file = self.directory.work / "parameters.rows"
         keyed.write(file)
         columns = as_columns(self.columns)
-        groups, execution_s = self.access.deliveries(keyed, columns, file)
+        row_sets, execution_s = self.access.deliveries(keyed, columns, file)
         if execution_s * SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
             self._settling = 0
-        self.keyed = keyed = keyed.first(len(groups))
-        self.sameness = KeyedRowConsistency(delivery=Delivery(groups, columns))
-        self.limits.append(caveats.parameters(len(groups), keyed.count, self._settling))
-        return Parameters(keyed.columns, file, len(groups))
+        self.keyed = keyed = keyed.first(len(row_sets))
+        self.row_consistency = KeyedRowConsistency(delivery=Delivery(row_sets, columns))
+        self.caveats.append(caveats.parameters(len(row_sets), keyed.count, self._settling))
+        return Parameters(keyed.columns, file, len(row_sets))
 
     def start(
         self,
@@ -87,7 +87,7 @@ class ProbedQuery:
             timeout_s=self.timeout_s(),
             before=self.access.before,
             rest=self._rest,
-            sameness=self.sameness,
+            row_consistency=self.row_consistency,
             changed=self.changed,
             settling=self._settling,
             environment=environment,

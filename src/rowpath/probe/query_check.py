@@ -99,45 +99,45 @@ def _main_word(tokens: list[str]) -> str:
 
 def placed_tokens(sql: str, syntax: Syntax) -> Iterator[tuple[str, int]]:
     """Words, signs and numbers with their places; strings and names behind the sign that quotes them; no comments."""
-    place = 0
-    while place < len(sql):
-        found = _TOKEN.match(sql, place)
+    position = 0
+    while position < len(sql):
+        found = _TOKEN.match(sql, position)
         assert found is not None
         kind, text = found.lastgroup, found[0]
         if kind == "line" and syntax.backslashes and not re.match(r"--(\s|$)", text):
             kind, text = "sign", "-"  # two minuses
         if text == "#" and syntax.backslashes:
-            end = sql.find("\n", place)
-            place = len(sql) if end < 0 else end
+            end = sql.find("\n", position)
+            position = len(sql) if end < 0 else end
         elif kind == "block":
-            place = _after_comment(sql, place, syntax)
+            position = _after_comment(sql, position, syntax)
         elif kind == "string":
-            end = _after_string(sql, place, text, syntax)
-            yield text[-1] + sql[place + len(text) : end - 1], place
-            place = end
+            end = _after_string(sql, position, text, syntax)
+            yield text[-1] + sql[position + len(text) : end - 1], position
+            position = end
         elif kind == "dollar" and syntax.dollar_quotes:
             end = sql.find(text, found.end())
             if end < 0:
                 raise _refused(f"{text} is never closed")
-            yield "'", place
-            place = end + len(text)
+            yield "'", position
+            position = end + len(text)
         elif text == "[" and syntax.brackets:
-            end = sql.find("]", place)
-            yield "[", place
-            place = len(sql) if end < 0 else end + 1
+            end = sql.find("]", position)
+            yield "[", position
+            position = len(sql) if end < 0 else end + 1
         else:
             if kind == "name":
-                yield text[:-1], place
+                yield text[:-1], position
             elif kind not in ("space", "line"):
-                yield text, place
-            place += len(text)
+                yield text, position
+            position += len(text)
 
 
-def _after_comment(sql: str, place: int, syntax: Syntax) -> int:
-    if sql[place + 2 : place + 3] == "!" or sql[place + 2 : place + 4] == "M!":
+def _after_comment(sql: str, position: int, syntax: Syntax) -> int:
+    if sql[position + 2 : position + 3] == "!" or sql[position + 2 : position + 4] == "M!":
         raise _refused("some servers execute comments of the form /*! … */")
     depth = 0
-    for mark in re.compile(r"/\*|\*/").finditer(sql, place):
+    for mark in re.compile(r"/\*|\*/").finditer(sql, position):
         depth += 1 if mark[0] == "/*" else -1
         if depth == 0:
             return mark.end()
@@ -146,23 +146,23 @@ def _after_comment(sql: str, place: int, syntax: Syntax) -> int:
     raise _refused("a comment is never closed")
 
 
-def _after_string(sql: str, place: int, opening: str, syntax: Syntax) -> int:
-    """The place after a string or quoted name; a doubled quote is part of it."""
+def _after_string(sql: str, position: int, opening: str, syntax: Syntax) -> int:
+    """The position after a string or quoted name; a doubled quote is part of it."""
     quote = opening[-1]
     escapes = syntax.backslashes or (len(opening) > 1 and syntax.escape_strings)
-    place += len(opening)
-    while place < len(sql):
-        sign = sql[place]
+    position += len(opening)
+    while position < len(sql):
+        sign = sql[position]
         if sign == "\\" and escapes:
-            place += 2
-        elif sign == "\\" and syntax.unknown and sql[place + 1 : place + 2] == quote:
+            position += 2
+        elif sign == "\\" and syntax.unknown and sql[position + 1 : position + 2] == quote:
             raise _refused("a backslash before a quote ends a string at some servers and not at others")
-        elif sign == quote and sql[place + 1 : place + 2] == quote:
-            place += 2
+        elif sign == quote and sql[position + 1 : position + 2] == quote:
+            position += 2
         elif sign == quote:
-            return place + 1
+            return position + 1
         else:
-            place += 1
+            position += 1
     raise _refused(f"a {quote} is never closed")
 
 

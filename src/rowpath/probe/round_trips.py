@@ -33,5 +33,5 @@ def counted(worker: ThrottledWorker, work: PreparedPhase, directory: Path) -> Co
             round_trips=counts.round_trips,
             bytes_sent=counts.bytes_sent,
             bytes_received=counts.bytes_received,
-            method={"bytes": proxy.MEANS},
+            method={"bytes": proxy.METHOD},
         )

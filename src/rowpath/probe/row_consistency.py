@@ -14,7 +14,7 @@ from rowpath.workloads.expected import Delivery
 
 @dataclass
 class RowConsistency:
-    """The touch sums of one execution, as the paths that agree deliver it; stands where a workload's truth does."""
+    """The touch sums of one execution, as the paths that agree deliver it; in the place of `workloads.expected`."""
 
     touches_seen: set[int] = field(default_factory=set)  # of one execution, each in its language's own unit
     changed: bool = False  # rows change while the probe runs, so that nothing can be expected
@@ -59,7 +59,7 @@ class KeyedRowConsistency(RowConsistency):
     @override
     def learn(self, touch: int) -> None:
         if self.delivery is not None:
-            whole = self.delivery.touches.expected(0, len(self.delivery.groups))
+            whole = self.delivery.touches.expected(0, len(self.delivery.row_sets))
             self.confirmed = self.confirmed or (whole is not None and touch & MASK64 in whole)
 
     @override

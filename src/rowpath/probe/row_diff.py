@@ -17,7 +17,7 @@ UNKNOWN = "not known"
 
 
 def first_difference(
-    programs: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase, engine: str
+    worker_pool: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase, engine: str
 ) -> str:
     """The name of the first column in which the two paths' rows differ, by digests of only the query's first columns.
 
@@ -28,11 +28,11 @@ def first_difference(
         return UNKNOWN
     low, high = 0, len(names)  # the first `low` columns agree, the first `high` do not
     try:
-        if _agree(programs, pair, first_columns(work, high, engine)):
+        if _agree(worker_pool, pair, first_columns(work, high, engine)):
             return "none: read column by column, the rows agree"
         while high - low > 1:
             middle = (low + high) // 2
-            if _agree(programs, pair, first_columns(work, middle, engine)):
+            if _agree(worker_pool, pair, first_columns(work, middle, engine)):
                 low = middle
             else:
                 high = middle
@@ -51,10 +51,10 @@ def first_columns(work: PreparedPhase, count: int, engine: str) -> PreparedPhase
     return replace(work, sql=sql, columns=work.columns[:count], phase=phase)
 
 
-def _agree(programs: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase) -> bool:
+def _agree(worker_pool: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase) -> bool:
     digests = []
     for planned in pair:
-        with programs.turned_to(planned) as worker:
+        with worker_pool.turned_to(planned) as worker:
             worker.prepare(work)
             digests.append(worker.verify(work, 0, work.parameter_count or 1).digest)
     return digests[0] == digests[1]

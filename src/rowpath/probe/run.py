@@ -22,7 +22,7 @@ from rowpath.model.probe import DigestGroup, LanguageBest, Probe, Snippet, Tried
 from rowpath.model.progress import Progress
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import caveats, parameter_types, round_trips, snippets, wording
-from rowpath.probe.budget import FULL_SETS, LATEST, FullSetsBudget, plan_finals
+from rowpath.probe.budget import FULL_SETS, LATEST, FullSetsBudget, plan_full_sets
 from rowpath.probe.candidates import NAME, Candidates
 from rowpath.probe.costs import of_full_set
 from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, plan_of
@@ -63,7 +63,7 @@ class ProbeRun(ProbedQuery):
         work = self.work()
         self._head(work, command)
         search = self.search = self.search_kind(
-            work, WorkerPool(self.start), self.budget, self.sameness, self.options.connections, self.seed,
+            work, WorkerPool(self.start), self.budget, self.row_consistency, self.options.connections, self.seed,
             self.progress.note, self.found.paths, self.found.baselines, tell=self._tell,
             time_delivery=self._time_delivery,
         )  # fmt: skip
@@ -73,7 +73,7 @@ class ProbeRun(ProbedQuery):
         except KeyboardInterrupt:
             interrupted = True
         finally:
-            search.programs.stop()
+            search.worker_pool.stop()
             self._report(search)
         if not any(each.execution_ns for each in search.tried.values()) and not interrupted:
             raise self._nothing(search)
@@ -134,9 +134,9 @@ class ProbeRun(ProbedQuery):
         self.journal_groups(search)
         self._journal_parameter_types(search)
         if going := search.alive():
-            self._finals(search, going)
+            self._full_sets(search, going)
 
-    def _finals(self, search: Search, going: list[str]) -> None:
+    def _full_sets(self, search: Search, going: list[str]) -> None:
         decided = not search.contested()
         if decided:
             self.progress.note("the winner is decided: full sets follow")
@@ -145,7 +145,7 @@ class ProbeRun(ProbedQuery):
         needed = search.needed()
         chosen = finalists(needed, wished)
         tried = [search.tried[path_id] for path_id in chosen]
-        blocks_s, starts_s = of_full_set(self.budget, search.programs, tried)
+        blocks_s, starts_s = of_full_set(self.budget, search.worker_pool, tried)
         counting_s = sum(
             round_trips.OPERATIONS * self.budget.wall_s(each.planned.path, each.execution_ns / 1e9) for each in tried
         )
@@ -154,9 +154,9 @@ class ProbeRun(ProbedQuery):
         room = self.options.connections - len(floors)
         left_s = self.budget.left_s - counting_s - SPARE_SHARE * self.budget.total_s
         if decided:  # what was to be known is known: no more than a claim needs
-            left_s = min(left_s, DECIDED_LONGER * search.finals_s())
+            left_s = min(left_s, DECIDED_LONGER * search.full_sets_s())
         late_s = LATEST * self.budget.total_s - self.budget.spent_s - counting_s
-        final = plan_finals(blocks_s, starts_s, max(0.0, left_s), late_s, len(needed), room)
+        final = plan_full_sets(blocks_s, starts_s, max(0.0, left_s), late_s, len(needed), room)
         for each in tried[final.finalists :]:
             each.left = "no time for full sets"
         members = chosen[: final.finalists]
@@ -172,10 +172,10 @@ class ProbeRun(ProbedQuery):
             sets[0] = (*sets[0], floors[0])
         full_sets = self.full_sets(search.work, sets, final)
         self._count(search, members)
-        search.programs.stop()
+        search.worker_pool.stop()
         done = full_sets.run_sets(final.sets, self.budget)
         if done < FULL_SETS:
-            self.limits.append(caveats.few_sets(done, FULL_SETS))
+            self.caveats.append(caveats.few_sets(done, FULL_SETS))
         for path_id in members:
             if search.tried[path_id].failure is None:
                 search.tried[path_id].step = "full sets"
@@ -184,7 +184,7 @@ class ProbeRun(ProbedQuery):
         """Measure only cold executions, one path after the other, as far as the budget goes."""
         first = next(each for each in search.tried.values() if each.execution_ns)
         execution_s = first.execution_ns / 1e9
-        self.limits.append(caveats.too_long(execution_s, self.budget.total_s))
+        self.caveats.append(caveats.too_long(execution_s, self.budget.total_s))
         room = max(1, int(self.budget.left_s / self.budget.wall_s(first.planned.path, execution_s)))
         baselines = [search.tried[path_id] for path_id in search.baselines]
         best = list(dict.fromkeys(each.planned.path.id for each in (first, *baselines, *search.defaults())))[:room]
@@ -226,7 +226,7 @@ class ProbeRun(ProbedQuery):
             self.progress,
             self.timeout_s(),
             engine_instances=OneInstance(self.access.instance),
-            phase_cache=OnePhase(plan.workloads[WORKLOAD], work, self.floor_work(), self.sameness),
+            phase_cache=OnePhase(plan.workloads[WORKLOAD], work, self.floor_work(), self.row_consistency),
             patience=Patience(WAIT_FOR_QUIET_S),
         )
         return FullSets(context, self.start)
@@ -243,7 +243,7 @@ class ProbeRun(ProbedQuery):
         for planned in (search.tried[path_id].planned for path_id in members):
             with (
                 contextlib.suppress(RunnerFailure, OSError, RowpathError),
-                search.programs.several([planned]) as (worker,),
+                search.worker_pool.several([planned]) as (worker,),
             ):
                 worker.planned = planned
                 if found := round_trips.counted(worker, search.work, self.directory.work):
@@ -252,7 +252,7 @@ class ProbeRun(ProbedQuery):
 
     def journal_groups(self, search: Search) -> None:
         """Which paths delivered the same rows: right as far as others agree. Rows that change prove nothing."""
-        if self.sameness.changed:
+        if self.row_consistency.changed:
             return
         work = search.work
         ordered = list(search.digests().items())
@@ -260,7 +260,7 @@ class ProbeRun(ProbedQuery):
             difference = ""
             if digest != ordered[0][0]:
                 pair = ordered[0][1][0].planned, members[0].planned
-                difference = first_difference(search.programs, pair, work, self.access.target.engine)
+                difference = first_difference(search.worker_pool, pair, work, self.access.target.engine)
                 columns = [column.name for column in work.columns]
                 if self.options.redact_query and difference in columns:
                     difference = f"column {columns.index(difference) + 1}"
@@ -270,7 +270,7 @@ class ProbeRun(ProbedQuery):
         for digest, members in ordered[:1]:
             agreed = len(members) > 1
             if not agreed:
-                self.limits.append(caveats.ONE_DELIVERY)
+                self.caveats.append(caveats.ONE_DELIVERY)
             for each in members:
                 verified = VerifyRecord(
                     path_id=each.planned.path.id, workload=WORKLOAD, phase=PHASE, digest=digest,
@@ -287,7 +287,9 @@ class ProbeRun(ProbedQuery):
             if each.execution_ns and each.failure is None and each.planned.path.statement == "prepared":
                 first.setdefault(f"{each.planned.adapter.language} {each.planned.adapter.driver}", each.planned)
         file = self.directory.work / "plans.kept"
-        for types in parameter_types.found(self.access, search.programs, first.values(), search.work, self.keyed, file):
+        for types in parameter_types.found(
+            self.access, search.worker_pool, first.values(), search.work, self.keyed, file
+        ):
             shown = parameter_types.without_names(types) if self.options.redact_query else types
             self.journal.write(ProbeRecord(parameter_types=shown))
 
@@ -309,10 +311,10 @@ class ProbeRun(ProbedQuery):
             status = "wrong" if other and kind != "unsupported" else ""
             self._name([each.planned])
             self.journal.write(FailureRecord.of(-1, each.planned.path.id, NAME, kind, text, code=code, status=status))
-        if self.sameness.changed:
-            self.limits.append(caveats.CHANGED)
-        for text in self.limits:
-            self.journal.write(ProbeRecord(limit=text))
+        if self.row_consistency.changed:
+            self.caveats.append(caveats.CHANGED)
+        for text in self.caveats:
+            self.journal.write(ProbeRecord(caveat=text))
 
     def _nothing(self, search: Search) -> RowpathError:
         failures = [each for each in search.tried.values() if each.failure is not None]
@@ -382,8 +384,8 @@ def _tried(each: Tried, search: Search) -> TriedPath:
         ratio=estimate.ratio if estimate else None,
         low=low,
         high=high,
-        anchor=search.tried[each.anchor].planned.name if each.anchor else "",
-        said=wording.in_words(each.planned, bool(search.work.parameter_count)),
+        compared_with=search.tried[each.compared_with].planned.name if each.compared_with else "",
+        description=wording.in_words(each.planned, bool(search.work.parameter_count)),
         title=language(each.planned.adapter.language).title,
         baseline=search.baselines.get(each.planned.path.id, ""),
     )

@@ -18,14 +18,14 @@ from rowpath.probe.budget import (
     Budget,
     affordable,
     blocks_of_round,
-    least_finals_s,
+    least_full_sets_s,
 )
 from rowpath.probe.costs import BLOCK_NS, block_s, of_full_set
 from rowpath.probe.order_of_tries import differences, in_order
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.successive_halving import Estimate, batches, best_of_each, contested, going_on, needed
 from rowpath.probe.throttled_worker import ThrottledWorker
-from rowpath.probe.tried import Tried, as_proven, drivers, kind_of, succeeded, without
+from rowpath.probe.tried import Tried, as_verified, drivers, kind_of, succeeded, without
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
@@ -51,9 +51,9 @@ class Search:
     """
 
     work: PreparedPhase
-    programs: WorkerPool
+    worker_pool: WorkerPool
     budget: Budget
-    sameness: RowConsistency
+    row_consistency: RowConsistency
     connections: int
     seed: int
     note: Callable[[str], None]
@@ -87,14 +87,14 @@ class Search:
     def _estimates(self) -> dict[str, Estimate]:
         return {path_id: self.tried[path_id].known for path_id in self.alive()}
 
-    def finals_s(self) -> float:
+    def full_sets_s(self) -> float:
         """What six sets of those who are needed take at least."""
         tried = [self.tried[path_id] for path_id in self.needed()]
-        return least_finals_s(*of_full_set(self.budget, self.programs, tried), self.connections - 1)
+        return least_full_sets_s(*of_full_set(self.budget, self.worker_pool, tried), self.connections - 1)
 
     def _left_s(self, share: float = 1.0) -> float:
         """Seconds until this share of the search's time is over."""
-        return self.budget.search_s(self.finals_s()) * share - self.budget.spent_s
+        return self.budget.search_s(self.full_sets_s()) * share - self.budget.spent_s
 
     def try_all(self) -> None:
         """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
@@ -131,12 +131,12 @@ class Search:
         setting = self._worse_by_itself(planned)
         return f"{setting} made the driver slower" if setting else ""
 
-    def _mine(self, planned: PlannedPath) -> list[Tried]:
+    def _of_driver(self, planned: PlannedPath) -> list[Tried]:
         """The tries of its driver, the driver's likeliest setting first."""
         return [each for each in self.tried.values() if each.planned.adapter == planned.adapter and each.step]
 
     def _tries_are_over(self, planned: PlannedPath) -> bool:
-        if planned.path.id in self.baselines or not self._mine(planned):
+        if planned.path.id in self.baselines or not self._of_driver(planned):
             return self.budget.left_s <= 0
         if self._further_s is None:
             self._further_s = self.budget.spent_s
@@ -145,37 +145,41 @@ class Search:
 
     def _never(self, planned: PlannedPath) -> str:
         """Why the driver refused every setting so far, three at least: no further one is tried; empty otherwise."""
-        mine = self._mine(planned)
-        texts = {each.failure.text if each.failure else "" for each in mine}
-        return texts.pop() if len(mine) >= REFUSALS and len(texts) == 1 else ""
+        of_driver = self._of_driver(planned)
+        texts = {each.failure.text if each.failure else "" for each in of_driver}
+        return texts.pop() if len(of_driver) >= REFUSALS and len(texts) == 1 else ""
 
     def _hopeless(self, planned: PlannedPath) -> bool:
         kind = planned.adapter.language, planned.path.fetch_form
         done = [each for each in self.tried.values() if each.execution_ns]
         alike = [each for each in done if (each.planned.adapter.language, each.planned.path.fetch_form) == kind]
-        mine = [each.execution_ns for each in alike if each.planned.adapter == planned.adapter]
-        if not mine:
+        of_driver = [each.execution_ns for each in alike if each.planned.adapter == planned.adapter]
+        if not of_driver:
             return False
-        hopeless = max(LEAST_HOPELESS, HOPELESS / len(mine))
-        return min(mine) > hopeless * min(each.execution_ns for each in alike)
+        hopeless = max(LEAST_HOPELESS, HOPELESS / len(of_driver))
+        return min(of_driver) > hopeless * min(each.execution_ns for each in alike)
 
     def _worse_by_itself(self, planned: PlannedPath) -> str:
         """A setting of several that made the driver clearly slower when it was the only change; empty for none."""
-        mine = self._mine(planned)
-        if not mine or not mine[0].execution_ns or planned.path.id in self.baselines:
+        of_driver = self._of_driver(planned)
+        if not of_driver or not of_driver[0].execution_ns or planned.path.id in self.baselines:
             return ""
-        likeliest = mine[0].planned.path
+        likeliest = of_driver[0].planned.path
         changed = differences(planned.path, likeliest)
-        for each in mine:
+        for each in of_driver:
             only = differences(each.planned.path, likeliest)
-            if len(only) == 1 < len(changed) and only <= changed and each.execution_ns > WORSE * mine[0].execution_ns:
+            if (
+                len(only) == 1 < len(changed)
+                and only <= changed
+                and each.execution_ns > WORSE * of_driver[0].execution_ns
+            ):
                 return "=".join(*only)
         return ""
 
     def _try(self, tried: Tried) -> None:
         tried.step = "try"
         began_s = time.monotonic()
-        with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
+        with self._guarded(tried), self.worker_pool.turned_to(tried.planned) as worker:
             worker.prepare(self.work)
             tried.start_s = time.monotonic() - began_s
             if not any(each.execution_ns for each in self.tried.values()):
@@ -187,25 +191,26 @@ class Search:
             if worker.fresh:
                 self._warm(worker)
             reply = succeeded(worker.sample(self.work, "warm", duration_ns=TRY_NS).reply)
-            proven = self._proven(tried.planned)
+            verified = self._verified(tried.planned)
             # With parameters each operation delivers rows of its own: only a digest of them all proves them.
-            if proven is None or self.work.parameter_count or not as_proven(reply, proven):
-                self._prove(tried, worker)
+            if verified is None or self.work.parameter_count or not as_verified(reply, verified):
+                self._verify(tried, worker)
             else:
-                tried.rows, tried.digest, tried.touch = proven.rows, proven.digest, proven.touch
+                tried.rows, tried.digest, tried.touch = verified.rows, verified.digest, verified.touch
                 tried.by_touch = True
             tried.execution_ns = reply.ns / reply.operations
             if reply.operations == 1 and reply.ns < SECOND_NS:
                 again = succeeded(worker.sample(self.work, "warm", operations=REPEATS).reply)
                 tried.execution_ns = min(float(reply.ns), again.ns / again.operations)
 
-    def _prove(self, tried: Tried, worker: ThrottledWorker) -> None:
-        proof = worker.verify(self.work, 0, self.work.parameter_count or 1)
-        tried.rows, tried.digest, tried.touch, tried.by_touch = proof.rows, proof.digest, proof.touch, False
+    def _verify(self, tried: Tried, worker: ThrottledWorker) -> None:
+        reply = worker.verify(self.work, 0, self.work.parameter_count or 1)
+        tried.rows, tried.digest, tried.touch = reply.rows, reply.digest, reply.touch
+        tried.by_touch = False
 
-    def _proven(self, planned: PlannedPath) -> Tried | None:
+    def _verified(self, planned: PlannedPath) -> Tried | None:
         """The first setting of the same driver and fetch form, whose rows were digested."""
-        for each in self._mine(planned):
+        for each in self._of_driver(planned):
             if each.digest and not each.by_touch and each.planned.path.fetch_form == planned.path.fetch_form:
                 return each
         return None
@@ -222,31 +227,31 @@ class Search:
 
         Where the rows change by themselves, digests prove nothing about paths.
         """
-        self._prove_minorities()
+        self._verify_minorities()
         by_digest = self.digests()
         most = next(iter(by_digest.values()), [])
         if len(by_digest) > 1 and self._rows_change(most[0]):
-            self.sameness.changed = True
+            self.row_consistency.changed = True
             self.note("the rows change from one execution to the next")
             return
         for digest, members in by_digest.items():
             for tried in members:
                 if members is most:
-                    self.sameness.learn(int(tried.touch, 16))
+                    self.row_consistency.learn(int(tried.touch, 16))
                 else:
                     tried.left = f"delivered different rows than {len(most)} other paths (digest {digest})"
 
-    def _prove_minorities(self) -> None:
+    def _verify_minorities(self) -> None:
         """Digest each path that is like a setting with other rows than most: it may differ from that setting."""
         for members in list(self.digests().values())[1:]:
             for tried in members:
                 if tried.by_touch:
-                    with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
+                    with self._guarded(tried), self.worker_pool.turned_to(tried.planned) as worker:
                         worker.prepare(self.work)
-                        self._prove(tried, worker)
+                        self._verify(tried, worker)
 
     def _rows_change(self, tried: Tried) -> bool:
-        with self._guarded(tried), self.programs.turned_to(tried.planned) as worker:
+        with self._guarded(tried), self.worker_pool.turned_to(tried.planned) as worker:
             worker.prepare(self.work)
             return worker.verify(self.work, 0, self.work.parameter_count or 1).digest != tried.digest
         return False
@@ -269,7 +274,7 @@ class Search:
         done.sort(key=lambda each: each.execution_ns)
         for each in done:
             each.estimate = Estimate.of_try(each.execution_ns / done[0].execution_ns)
-            each.anchor = done[0].planned.path.id
+            each.compared_with = done[0].planned.path.id
 
     def halve(self) -> None:
         """Rounds of interleaved blocks, more each time, until it is decided or more are too many."""
@@ -338,13 +343,13 @@ class Search:
                 tried.step = f"round {self.rounds}"
                 estimate = Estimate.of_rounds(costs.get(path_id, {}), costs.get(anchor, {}))
                 if estimate is not None:
-                    tried.estimate, tried.anchor = estimate, anchor
+                    tried.estimate, tried.compared_with = estimate, anchor
         if self.tried[anchor].failure is not None:  # nothing was measured against it
             self._estimate_tries()
 
     def _set(self, members: list[str], blocks: int, shuffle: random.Random) -> dict[str, dict[int, float]]:
         costs: dict[str, dict[int, float]] = {path_id: {} for path_id in members}
-        with self.programs.several([self.tried[path_id].planned for path_id in members]) as workers:
+        with self.worker_pool.several([self.tried[path_id].planned for path_id in members]) as workers:
             ready: dict[str, ThrottledWorker] = {}
             for path_id, worker in zip(members, workers, strict=True):
                 with self._guarded(self.tried[path_id]):
@@ -378,7 +383,7 @@ class Search:
         tried = self.tried[worker.planned.path.id]
         again = worker.verify(work, 0, work.parameter_count or 1)
         if again.digest != tried.digest:
-            self.sameness.changed = True
+            self.row_consistency.changed = True
             self.note(f"the rows change while they are read: {tried.digest} became {again.digest}")
-        elif not self.sameness.changed:
+        elif not self.row_consistency.changed:
             raise RunnerFailure("verify", "values read inside the clock differ from values delivered outside")

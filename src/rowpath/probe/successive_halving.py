@@ -33,12 +33,12 @@ class Estimate:
         return cls(middle, middle - doubt, middle + doubt)
 
     @classmethod
-    def of_rounds(cls, costs: Mapping[int, float], anchor: Mapping[int, float]) -> Estimate | None:
-        """Estimate from interleaved blocks: the median of the within-round ratios to the anchor, with its interval.
+    def of_rounds(cls, costs: Mapping[int, float], compared_with: Mapping[int, float]) -> Estimate | None:
+        """Estimate from interleaved blocks: the median of the within-round ratios to the other, with its interval.
 
         None when the two share no round.
         """
-        values = [math.log(costs[turn] / anchor[turn]) for turn in sorted(costs.keys() & anchor.keys())]
+        values = [math.log(costs[turn] / compared_with[turn]) for turn in sorted(costs.keys() & compared_with.keys())]
         interval = student(values)
         if interval is None:
             return None
@@ -102,8 +102,10 @@ def needed(estimates: Mapping[str, Estimate], language: Kind, baselines: Contain
     """The best of each language and its baselines, best first; only those where the best is no better than they are."""
     found: list[str] = []
     for names in grouped(sorted(estimates, key=lambda name: estimates[name].middle), language).values():
-        best, mine = estimates[names[0]], [name for name in names if name in baselines]
-        found += mine if any(best.settled(estimates[name]) for name in mine) else dict.fromkeys([names[0], *mine])
+        best, present = estimates[names[0]], [name for name in names if name in baselines]
+        found += (
+            present if any(best.settled(estimates[name]) for name in present) else dict.fromkeys([names[0], *present])
+        )
     return sorted(found, key=lambda name: estimates[name].middle)
 
 

@@ -87,7 +87,7 @@ class ThrottledWorker(Worker):
         *,
         before: tuple[str, ...],
         rest: Rest,
-        sameness: RowConsistency,
+        row_consistency: RowConsistency,
         changed: Callable[[ThrottledWorker, PreparedPhase], None] = lambda _worker, _work: None,
         log: Callable[[str], None],
         timeout_s: float,
@@ -102,7 +102,7 @@ class ThrottledWorker(Worker):
         self.fresh = True  # started for this path: its runtime has compiled nothing yet
         self._before = list(before)
         self._rest = rest
-        self._sameness = sameness
+        self._row_consistency = row_consistency
         self._changed = changed
 
     def greet(self) -> None:
@@ -152,7 +152,7 @@ class ThrottledWorker(Worker):
         executions = reply.operations + reply.lead_in_operations
         self._rest.after(self.planned.path, time.monotonic(), reply.window_ns / 1e9, executions)
         self._operation_s = reply.ns / max(1, reply.operations) / 1e9
-        if self.planned.path.fetch_form != "drain" and not self._sameness.fits(measured.reply):
+        if self.planned.path.fetch_form != "drain" and not self._row_consistency.fits(measured.reply):
             self._changed(self, work)
         return measured
 

@@ -26,7 +26,7 @@ class Tried:
     digest: str = ""
     by_touch: bool = False  # the digest is that of its driver and fetch form: rows and touch sum are the same
     estimate: Estimate | None = None
-    anchor: str = ""  # path id of the one that the estimate is relative to
+    compared_with: str = ""  # path id of the one that the estimate is relative to
     start_s: float = 0.0  # what connecting and preparing took
 
     @property
@@ -48,10 +48,10 @@ def succeeded(reply: SampleReply) -> SampleReply:
     return reply
 
 
-def as_proven(reply: SampleReply, proven: Tried) -> bool:
+def as_verified(reply: SampleReply, verified: Tried) -> bool:
     """Whether a block delivered as many rows as the digested execution, with the same touch sum, in each operation."""
-    touch = int(proven.touch, 16) * reply.operations & MASK64
-    return reply.rows == proven.rows * reply.operations and int(reply.touch, 16) == touch
+    touch = int(verified.touch, 16) * reply.operations & MASK64
+    return reply.rows == verified.rows * reply.operations and int(reply.touch, 16) == touch
 
 
 def drivers(tried: Iterable[Tried]) -> int:

@@ -10,23 +10,23 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import BY_URL_OR_FIXED, shipped
 
 AS_SHIPPED = "as it ships"
-Said = dict[str, Callable[[str], str]]
-RESULT: Said = {
+Words = dict[str, Callable[[str], str]]
+RESULT: Words = {
     "whole": lambda _size: "the whole result at once",
     "single-row": lambda _size: "one row at a time",
     "cursor": lambda size: f"a server-side cursor of {size}",
     "chunked": lambda size: f"chunks of {size}",
     "fetch-size": lambda size: f"a fetch size of {size}",
 }
-FETCH: Said = {
+FETCH: Words = {
     "row": lambda _size: "rows",
     "block": lambda size: f"blocks of {size} rows",
     "columnar": lambda _size: "columns",
     "copy": lambda _size: "COPY",
     "get-data": lambda _size: "a call for each value",
 }
-FORMAT: Said = {"binary": lambda _size: "binary values", "text": lambda _size: "values as text"}
-STATEMENT: Said = {
+FORMAT: Words = {"binary": lambda _size: "binary values", "text": lambda _size: "values as text"}
+STATEMENT: Words = {
     "prepared": lambda _size: "a prepared statement",
     "bound": lambda _size: "an unprepared statement",
     "text": lambda _size: "a plain statement",
@@ -61,7 +61,7 @@ def _default(planned: PlannedPath, key: str, keyed: bool) -> str:
 
 def _setting(path: AccessPath, key: str) -> str:
     kind, _, size = path.get(key).partition(":")
-    said = WORDS.get(key, {}).get(kind)
-    if said:
-        return said(f"{int(size):,}" if size.isdigit() else size)
+    words = WORDS.get(key, {}).get(kind)
+    if words:
+        return words(f"{int(size):,}" if size.isdigit() else size)
     return f"{kind} {key}" if kind.isdigit() else f"{key}={path.get(key)}"

@@ -77,8 +77,8 @@ class WorkerPool:
 
 
 def _starts_s(worker: ThrottledWorker) -> float:
-    spoken = language(worker.planned.adapter.language)
-    return spoken.start_s + spoken.probe_warm_s[0]
+    of_language = language(worker.planned.adapter.language)
+    return of_language.start_s + of_language.probe_warm_s[0]
 
 
 def _key(planned: PlannedPath) -> Key:

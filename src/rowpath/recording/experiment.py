@@ -58,11 +58,11 @@ def check(plan: Plan) -> None:
 
 def reads(plan: Plan) -> tuple[str, ...]:
     """The phases that a tape can hold: those that change nothing and connect only once."""
-    served = {name for planned in plan.paths for name in planned.phases}
+    eligible = {name for planned in plan.paths for name in planned.phases}
     return tuple(
         name
         for name in plan.experiment.phases
-        if name in served and not plan.phase(name).writes and plan.phase(name).kind == "query"
+        if name in eligible and not plan.phase(name).writes and plan.phase(name).kind == "query"
     )
 
 
@@ -151,8 +151,8 @@ def _phase(worker: Worker, planned: PlannedPath, prepared: PreparedWorkload, wor
         if reply.failure:
             raise RunnerFailure(reply.failure.kind, reply.failure.text, reply.failure.code)
     verified = worker.verify(work, 0, count, max_rows=VERIFIED_ROWS).digest
-    expected = prepared.truth.verify_digest(work.phase, 0, count, VERIFIED_ROWS)
-    known = work.phase.truth != "none" and not planned.adapter.floor
+    expected = prepared.expected.verify_digest(work.phase, 0, count, VERIFIED_ROWS)
+    known = work.phase.expected != "none" and not planned.adapter.floor
     if known and verified != expected:
         raise RowpathError(f"{planned.name} delivers wrong rows in {work.name}: nothing is recorded", "rowpath verify")
     worker.prepare(work)  # as every set does

@@ -19,7 +19,7 @@ MOST_NAMES = 2
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ComparisonOutcome:
     """A comparison with its gates and what was measured again."""
 
     comparison: Comparison
@@ -84,7 +84,7 @@ def what_differs(comparison: Comparison) -> str:
     )
 
 
-def verdict(outcome: Outcome) -> str:
+def verdict(outcome: ComparisonOutcome) -> str:
     """How many paths are slower or faster, or what would have been seen; then what measuring again says."""
     first = _by_runs(outcome.comparison)
     again = [each for each in outcome.confirmed if each.outcome != "not possible"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TextIO
 
 from rowpath.analysis.comparison.model import Comparison, Confirmed, Gate
-from rowpath.report.comparison import Outcome, verdict
+from rowpath.report.comparison import ComparisonOutcome, verdict
 from rowpath.report.json_export import export_of, schema_of, write_export
 
 SCHEMA_VERSION = 2
@@ -21,7 +21,7 @@ class ComparisonExport(Comparison, frozen=True):
     confirmed: tuple[Confirmed, ...]
 
 
-def write_json(outcome: Outcome, file: TextIO) -> None:
+def write_json(outcome: ComparisonOutcome, file: TextIO) -> None:
     """Writes the export as schemas/comparison.schema.json describes it."""
     own = {"verdict": verdict(outcome), "failed": outcome.failed, "gates": outcome.gates}
     own |= {"schema_version": SCHEMA_VERSION, "confirmed": outcome.confirmed}

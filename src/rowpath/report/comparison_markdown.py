@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TextIO
 
 from rowpath.report import comparison as words
-from rowpath.report.comparison import Outcome
+from rowpath.report.comparison import ComparisonOutcome
 from rowpath.report.markdown import escaped
 
 MOST_ROWS = 30
 
 
-def write_markdown(outcome: Outcome, file: TextIO) -> None:
+def write_markdown(outcome: ComparisonOutcome, file: TextIO) -> None:
     """Writes the verdict, a table of the changed rows, what was measured again or not compared, and each gate."""
     comparison = outcome.comparison
     rows = words.changed_rows(comparison)

@@ -12,7 +12,7 @@ from rowpath.analysis.findings.wording import ratio_text
 from rowpath.errors import UsageError
 from rowpath.model.grouping import grouped
 from rowpath.report import comparison as words
-from rowpath.report.comparison import Outcome
+from rowpath.report.comparison import ComparisonOutcome
 from rowpath.report.self_contained import rendered
 
 FOLDER = Path(__file__).parent
@@ -48,7 +48,7 @@ class Picture:
     bars: tuple[Bar, ...]
 
 
-def write(outcome: Outcome, path: Path) -> None:
+def write(outcome: ComparisonOutcome, path: Path) -> None:
     """Writes the page in UTF-8; UsageError when the file cannot be written."""
     try:
         path.write_text(page(outcome), encoding="utf-8", newline="\n")
@@ -58,7 +58,7 @@ def write(outcome: Outcome, path: Path) -> None:
         ) from error
 
 
-def page(outcome: Outcome) -> str:
+def page(outcome: ComparisonOutcome) -> str:
     """The page's text; it has no script and loads nothing."""
     comparison = outcome.comparison
     timed = [row for row in comparison.rows if row.metric == "time" and row.low is not None]

@@ -11,7 +11,7 @@ from rich.text import Text
 from rowpath.analysis.comparison.model import ComparedRow
 from rowpath.model.grouping import grouped
 from rowpath.report import comparison as words
-from rowpath.report.comparison import Outcome
+from rowpath.report.comparison import ComparisonOutcome
 
 MOST_ROWS = 12
 MOST_LINES = 3  # of findings, of gates, of what was measured again
@@ -21,7 +21,7 @@ NARROW = (90, 78, 68, 60)  # columns below which the next of them goes
 STYLES = {"slower": "bold red", "more": "red", "faster": "bold green", "less": "green"}
 
 
-def render(outcome: Outcome, console: Console, every: bool = False, command: str = "") -> None:
+def render(outcome: ComparisonOutcome, console: Console, every: bool = False, command: str = "") -> None:
     """Prints what changed; `command` is the one that prints every row."""
     comparison = outcome.comparison
     for name, text in words.sides(comparison):
@@ -79,7 +79,7 @@ def _listed(title: str, lines: Sequence[str], console: Console, every: bool) -> 
         console.print(Text(f"  {line}"))
 
 
-def _findings(outcome: Outcome, console: Console, every: bool) -> None:
+def _findings(outcome: ComparisonOutcome, console: Console, every: bool) -> None:
     found = outcome.comparison.findings
     for finding in found if every else found[:MOST_LINES]:
         text = Text("! ", style="bold yellow").append(finding.text, style="default")

@@ -12,14 +12,14 @@ from rowpath.analysis.scaling import without_clients
 from rowpath.report.grid import Grid, figure, line, of_lines, ratio, without_empty, word, words
 from rowpath.report.growth import coefficient
 from rowpath.report.line_chart import Chart, Curve, Point, named, valued
-from rowpath.report.lookup import Lookup, Measured
+from rowpath.report.lookup import Lookup, PhaseFigures
 from rowpath.report.picture import Picture, PlainBar, plain
 from rowpath.report.ranking import is_ranked
 
 PREDICTED_WITHIN = 0.10  # of the measured time, for a prediction to count as right
 
 
-def clients_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
+def clients_grid(measured: PhaseFigures, names: list[str], lookup: Lookup) -> Grid:
     """Rate, CPU and fairness by the number of clients; no rows where no path was measured with several."""
     lines = []
     for family in families(names, lookup, "clients"):
@@ -43,7 +43,7 @@ def clients_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
     return without_empty(of_lines(f"Clients at once ({measured.regime})", lines, note))
 
 
-def clients_chart(measured: Measured, names: list[str], lookup: Lookup) -> Chart | None:
+def clients_chart(measured: PhaseFigures, names: list[str], lookup: Lookup) -> Chart | None:
     """Operations a second over the number of clients, one curve per path; None without several clients."""
     curves = []
     for family in families(names, lookup, "clients"):
@@ -291,6 +291,6 @@ def _loading_phases(analysis: Analysis, workload: str) -> dict[str, int]:
     }
 
 
-def _row_rate(measured: Measured, name: str, stored: int) -> float | None:
+def _row_rate(measured: PhaseFigures, name: str, stored: int) -> float | None:
     rate = measured.median("rate", name)
     return rate * stored if rate else None

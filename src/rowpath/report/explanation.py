@@ -69,9 +69,9 @@ def shown(one: Explanation) -> list[Part]:
     """The parts by side, the greatest first; the small ones of a side together."""
     found: list[Part] = []
     for side in SIDES:
-        mine = sorted((part for part in one.parts if part.side == side), key=lambda part: -part.ns)
-        small = [part for part in mine if part.ns < LEAST_SHARE * one.operation_ns and side != "wire"]
-        found += [part for part in mine if part not in small]
+        of_side = sorted((part for part in one.parts if part.side == side), key=lambda part: -part.ns)
+        small = [part for part in of_side if part.ns < LEAST_SHARE * one.operation_ns and side != "wire"]
+        found += [part for part in of_side if part not in small]
         if small and side != "core":
             total = sum(part.ns for part in small)
             found.append(Part(small[0].side, "other parts", total, small[0].known_by))

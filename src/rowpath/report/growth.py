@@ -9,7 +9,7 @@ from rowpath.analysis.curves_model import Coefficient, Sweep
 from rowpath.model.workload import Workload
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
 from rowpath.report.line_chart import Chart, Curve, Point, valued
-from rowpath.report.lookup import Lookup, Measured
+from rowpath.report.lookup import Lookup, PhaseFigures
 
 
 def sweep_grid(sweep: Sweep) -> Grid:
@@ -87,7 +87,7 @@ def coefficient(found: Coefficient, scale: int = 1) -> str:
     return f"{text} ± {fmt.share((found.high - found.low) / 2 / found.ns)}"
 
 
-def many_grid(measured: Measured, names: Iterable[str], lookup: Lookup, operations: int) -> Grid:
+def many_grid(measured: PhaseFigures, names: Iterable[str], lookup: Lookup, operations: int) -> Grid:
     """Seconds, CPU seconds of both sides and peak memory of this many operations."""
     lines = []
     for name in names:

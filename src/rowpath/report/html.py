@@ -75,7 +75,7 @@ def _shortened(shown: View) -> View:
         )
         for operation in shown.operations
     )
-    return msgspec.structs.replace(shown, trust=tuple(map(_cut, shown.trust)), operations=operations)
+    return msgspec.structs.replace(shown, diagnostics=tuple(map(_cut, shown.diagnostics)), operations=operations)
 
 
 def _cut(section: Section) -> Section:

@@ -11,7 +11,7 @@ from rowpath.model.base import Frozen, Status
 from rowpath.report.json_export import export_of, schema_of, write_export
 
 # What every record's `path` names; an adapter may add coordinates of its own.
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 PATH_COORDINATES = ("engine", "deployment", "language", "driver", "version", "placement")
 
 

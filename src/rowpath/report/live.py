@@ -14,7 +14,7 @@ from rich.text import Text
 from typing_extensions import override
 
 from rowpath import text as fmt
-from rowpath.model.progress import Estimate, GroupsSecond, Progress, Silent, step_name
+from rowpath.model.progress import Estimate, Progress, Silent, StageSecond, step_name
 from rowpath.report.console import make_console
 from rowpath.report.live_mixed_load import GroupsHistory
 from rowpath.report.time_left import TimeLeft, TimeLeftOfBudget
@@ -81,7 +81,7 @@ class LiveProgress(Progress):
             self._line(self._progress())
 
     @override
-    def second(self, second: GroupsSecond) -> None:
+    def second(self, second: StageSecond) -> None:
         """A second of groups at work at once has ended."""
         first = self._groups.add(second)
         if first and isinstance(self._time_left, TimeLeft):

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.model.progress import GroupNow, GroupsSecond
+from rowpath.model.progress import GroupNow, StageSecond
 
 KEPT_S = 60
 STALL_NS = 1_000_000_000
@@ -28,11 +28,11 @@ GAP = 2
 class GroupsHistory:
     """The last minute of one path's groups, and what failed in the stage."""
 
-    last: GroupsSecond | None = None
-    seconds: deque[GroupsSecond] = field(default_factory=lambda: deque(maxlen=KEPT_S))
+    last: StageSecond | None = None
+    seconds: deque[StageSecond] = field(default_factory=lambda: deque(maxlen=KEPT_S))
     failed: dict[str, int] = field(default_factory=dict)
 
-    def add(self, second: GroupsSecond) -> bool:
+    def add(self, second: StageSecond) -> bool:
         """Keeps a second; whether it is the first of its stage. Another path begins again."""
         before = self.last
         if before is None or before.path_name != second.path_name:
@@ -98,7 +98,7 @@ class GroupsHistory:
         most = max((rate for rate in rates if rate), default=1.0)
         return "".join(_spark(rate, most) for rate in rates)
 
-    def _shown(self, width: int) -> list[GroupsSecond]:
+    def _shown(self, width: int) -> list[StageSecond]:
         return list(self.seconds)[-width:]
 
 

@@ -19,9 +19,9 @@ class Lookup:
         self.lines_of_code = analysis.lines_of_code  # by path name, those that were counted
         self.lines_of_code_closure = analysis.lines_of_code_closure
 
-    def measured(self, workload: str, phase: str, regime: str) -> Measured:
+    def measured(self, workload: str, phase: str, regime: str) -> PhaseFigures:
         """The figures of one phase and regime."""
-        return Measured(self._results, workload, phase, regime)
+        return PhaseFigures(self._results, workload, phase, regime)
 
     def coordinate(self, name: str, key: str) -> str:
         """A coordinate of a path, `none` when unknown."""
@@ -32,7 +32,7 @@ class Lookup:
         return dict(self._paths.get(name, {}))
 
 
-class Measured:
+class PhaseFigures:
     """The figures of one workload's phase in one regime."""
 
     def __init__(self, results: dict[_Key, Result], workload: str, phase: str, regime: str) -> None:

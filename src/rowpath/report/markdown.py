@@ -32,7 +32,7 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
             parts += ["\n".join(f"- {escaped(remark)}" for remark in ranking.remarks)] if ranking.remarks else []
         parts += [_table(section.grid) for section in operation.sections]
     parts += [_table(section.grid) for section in shown.across]
-    for each in shown.programs:
+    for each in shown.snippets:
         parts.append(f"**{escaped(each.file)}: {escaped(each.name)}**\n\n```{each.language}\n{each.text}```")
     further = [sentence for sentence in shown.verdict if sentence not in answer]
     parts += ["## Further sentences", *_listed(further)] if further else []
@@ -43,7 +43,7 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
         parts += [_table(each.grid) for each in (*shown.published, *((shown.claims,) if shown.claims else ()))]
     if shown.dropped:
         parts += ["## Paths that did not run", _table(shown.dropped)]
-    parts += ["## Trust", *(_table(section.grid) for section in shown.trust)] if shown.trust else []
+    parts += ["## Trust", *(_table(section.grid) for section in shown.diagnostics)] if shown.diagnostics else []
     parts += ["## Environment", *map(_table, shown.environment)] if shown.environment else []
     if shown.commands:
         parts += ["## To reproduce", "\n".join(["```sh", *shown.commands, "```"])]

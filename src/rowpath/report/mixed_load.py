@@ -47,7 +47,7 @@ def path_grid(name: str, figures: list[GroupFigures]) -> Grid:
         line(
             *words(stage=each.stage, group=each.client_group),
             figure("clients", str(each.clients), 4),
-            figure("requested", f"{fmt.rate(each.asked_per_s)} {each.pacing}" if each.asked_per_s else "", 2),
+            figure("requested", f"{fmt.rate(each.requested_per_s)} {each.pacing}" if each.requested_per_s else "", 2),
             figure("rate", fmt.rate(each.rate_per_s)),
             figure("interval", fmt.rate_interval(each.low, each.high), 1),
             *_percentiles(each),

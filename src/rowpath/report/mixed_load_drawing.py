@@ -46,7 +46,7 @@ def latency_charts(name: str, figures: Sequence[GroupFigures]) -> list[Chart | N
     if len(figures) <= MOST_CURVES:
         return [latency_chart(name, figures)]
     of_each = grouped(figures, lambda each: each.client_group)
-    return [latency_chart(f"{name}, {group}", mine, f"{group}: ") for group, mine in of_each.items()]
+    return [latency_chart(f"{name}, {group}", of_group, f"{group}: ") for group, of_group in of_each.items()]
 
 
 def latency_chart(name: str, figures: Sequence[GroupFigures], whose: str = "") -> Chart | None:

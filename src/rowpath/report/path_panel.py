@@ -82,7 +82,7 @@ class Panels:
         )
         self.codes = list(codes(analysis))
         self.varying = varying(lookup.coordinates(name) for name in analysis.names.values())
-        self.blocks = _blocks(analysis.trust.get("order"))
+        self.blocks = _blocks(analysis.diagnostics.get("order"))
 
     def panel(self, phase: PhaseAnswer, bar: Bar) -> Panel:
         """What the row of a path in a phase's leading ranking opens to."""
@@ -198,7 +198,7 @@ def _versions(versions: Mapping[str, str]) -> str:
 
 
 def _blocks(order: Any) -> dict[tuple[str, str, str, str], list[Block]]:
-    """The blocks of the trust record `order` by path and phase, as they ran; those without a cost are left out."""
+    """The blocks of the diagnostics `order` by path and phase, as they ran; those without a cost are left out."""
     found: dict[tuple[str, str, str, str], list[Block]] = {}
     for each in order if isinstance(order, list | tuple) else ():
         if isinstance(each, Mapping) and each.get("cost_ns") and "phase" in each:

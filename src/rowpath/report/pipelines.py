@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from rowpath import text as fmt
 from rowpath.report.cross_phase import families
 from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
-from rowpath.report.lookup import Lookup, Measured
+from rowpath.report.lookup import Lookup, PhaseFigures
 
 
-def pipelines_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid:
+def pipelines_grid(measured: PhaseFigures, names: list[str], lookup: Lookup) -> Grid:
     """Time, round trips and CPU by the size of the pipeline; no rows where no path was measured with two sizes."""
     lines = (
         line(
@@ -28,7 +28,7 @@ def pipelines_grid(measured: Measured, names: list[str], lookup: Lookup) -> Grid
     return without_empty(of_lines(f"In pipelines ({measured.regime})", lines, note))
 
 
-def pipelines_sentence(measured: Measured, names: list[str], lookup: Lookup) -> str:
+def pipelines_sentence(measured: PhaseFigures, names: list[str], lookup: Lookup) -> str:
     """Which path gains most; empty where none was measured with a pipeline and without."""
     gains = [(gain, name) for _size, name, gain in _gains(measured, names, lookup) if gain]
     if not gains:
@@ -37,7 +37,7 @@ def pipelines_sentence(measured: Measured, names: list[str], lookup: Lookup) -> 
     return f"{fmt.clean(name)} gains most: {fmt.ratio(gain)} the operations in the same time, by medians."
 
 
-def _gains(measured: Measured, names: list[str], lookup: Lookup) -> Iterator[tuple[int, str, float | None]]:
+def _gains(measured: PhaseFigures, names: list[str], lookup: Lookup) -> Iterator[tuple[int, str, float | None]]:
     """(size, path, how many times faster than the same path one by one), of every path with a twin."""
     for family in families(names, lookup, "pipeline"):
         of_none = next((measured.median("time", name) for size, name in family if size == 1), None)

@@ -36,7 +36,7 @@ def grids(analysis: Analysis) -> tuple[tuple[str, Grid], ...]:
 def _language(best: LanguageBest) -> Grid:
     lines = (
         line(
-            word("path", f"{row.said}{BASELINES.get(row.baseline, '')}"),
+            word("path", f"{row.description}{BASELINES.get(row.baseline, '')}"),
             word("as", FORMS.get(row.form, row.form)),
             figure("time", fmt.duration(row.time_ns)),
             figure("× fastest", fmt.ratio(row.ratio)),

@@ -7,7 +7,7 @@ from collections import Counter
 from rowpath import text as fmt
 from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.report.grid import Column, Grid, Row, without_empty
-from rowpath.report.lookup import Lookup, Measured
+from rowpath.report.lookup import Lookup, PhaseFigures
 
 # Means that exceed the medians by more than this are shown beside them: a periodic cost hides from a median.
 MEANS_DIFFER = 1.03
@@ -56,7 +56,7 @@ def means_differ(row: RankedPath) -> bool:
     return bool(row.ratio and row.ratio_mean and row.ratio_mean > row.ratio * MEANS_DIFFER)
 
 
-def _rows_per_operation(ranking: Ranking, measured: Measured) -> float:
+def _rows_per_operation(ranking: Ranking, measured: PhaseFigures) -> float:
     """How many rows an operation delivers, by the rates of the first path that has both."""
     for row in ranking.rows:
         found = measured.median("row_rate", row.name)
@@ -73,7 +73,7 @@ def _unranked(row: RankedPath, width: int) -> Row:
     return Row(cells, status=row.status, reason=f"{path_status}: {reason}" if reason else path_status)
 
 
-def _ranked(row: RankedPath, measured: Measured, *, tied: bool, by_row: bool, with_means: bool) -> Row:
+def _ranked(row: RankedPath, measured: PhaseFigures, *, tied: bool, by_row: bool, with_means: bool) -> Row:
     marks = "".join(mark for mark, has in ((" (p)", row.provisional), (" (a)", row.through_anchor)) if has)
     fastest = row.ratio == 1 and row.ratio_low == row.ratio_high
     cells = (

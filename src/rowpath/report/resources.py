@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from rowpath import text as fmt
 from rowpath.report.grid import Cell, Grid, figure, line, of_lines, without_empty, word
-from rowpath.report.lookup import Lookup, Measured
+from rowpath.report.lookup import Lookup, PhaseFigures
 
 RESOURCES = (
     "client_cpu",
@@ -24,7 +24,7 @@ RESOURCES = (
 EFFORT = ("connect", "prepare", "execute", "first_row", "rest", "warm_up", "warm_up_time")
 
 
-def resources_grid(measured: Measured, names: Sequence[str], lookup: Lookup) -> Grid:
+def resources_grid(measured: PhaseFigures, names: Sequence[str], lookup: Lookup) -> Grid:
     """CPU, memory, round trips, bytes and disk of each path, and the lines of its adapter."""
     lines = []
     for name in names:
@@ -35,7 +35,7 @@ def resources_grid(measured: Measured, names: Sequence[str], lookup: Lookup) -> 
     return without_empty(of_lines(caption, lines, "–: not available on this machine or for this path."))
 
 
-def effort_grid(measured: Measured, names: Sequence[str]) -> Grid:
+def effort_grid(measured: PhaseFigures, names: Sequence[str]) -> Grid:
     """Connecting, preparing, executing, first row and the rest, each timed apart, and what warming up took."""
     lines = (line(*_cells(EFFORT, measured, name)) for name in names)
     table = without_empty(of_lines(f"Where the time goes ({measured.regime})", lines))
@@ -43,13 +43,13 @@ def effort_grid(measured: Measured, names: Sequence[str]) -> Grid:
     return Grid(table.caption, table.columns, rows if len(table.columns) > 1 else ())
 
 
-def _cells(metrics: Sequence[str], measured: Measured, name: str) -> Iterator[Cell]:
+def _cells(metrics: Sequence[str], measured: PhaseFigures, name: str) -> Iterator[Cell]:
     yield word("path", name)
     for metric in metrics:
         yield figure(fmt.metric(metric), measured.text(metric, name), 1)
 
 
-def regimes_grid(cold_ones: Measured, steady_ones: Measured, names: Sequence[str]) -> Grid:
+def regimes_grid(cold_ones: PhaseFigures, steady_ones: PhaseFigures, names: Sequence[str]) -> Grid:
     """The first pass of a fresh process beside the steady one; no rows when only one regime was measured."""
     lines = []
     for name in names:

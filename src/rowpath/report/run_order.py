@@ -11,7 +11,7 @@ from rowpath.report.grid import Grid, figure, line, of_lines, word
 
 
 def order_blocks(order: Any) -> list[dict[str, Any]]:
-    """The blocks of the trust record `order`: name, `at` seconds since the run began, whether disturbed.
+    """The blocks of the diagnostics `order`: name, `at` seconds since the run began, whether disturbed.
 
     Empty when the record has another shape: it is then shown as it is.
     """

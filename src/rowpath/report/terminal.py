@@ -72,7 +72,7 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
     elif answer.question:
         lines += _wrapped(answer.question, width, room.question, style="bold")
     lines += _trust(answer, width)
-    if ways := several_hosts.line(analysis.trust.get("ways", [])):
+    if ways := several_hosts.line(analysis.diagnostics.get("ways", [])):
         lines += _wrapped(ways, width, 2, INDENT)
     if starts := several_hosts.starts_line(analysis.mixed_load):
         lines += _wrapped(starts, width, 2, INDENT)

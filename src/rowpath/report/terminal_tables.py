@@ -49,7 +49,7 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
     _claims(shown.claims.grid if shown.claims else None, console)
     _findings(shown.findings, console)
     _verdict(shown, console)
-    _programs(shown, console)
+    _snippets(shown, console)
     if report_path:
         console.print(Text("Report: ").append(str(report_path), style="bold"), soft_wrap=True)
 
@@ -184,12 +184,12 @@ def _findings(findings: tuple[Finding, ...], console: Console) -> None:
     console.print(table)
 
 
-def _programs(shown: View, console: Console) -> None:
-    """The first program whole, the others by what they are."""
-    for number, program in enumerate(shown.programs):
-        console.print(Text(f"{program.file}: {program.name}", style="bold"))
-        console.print(Text(program.run, style="dim") if number else Text(program.text), soft_wrap=True)
-    if shown.programs:
+def _snippets(shown: View, console: Console) -> None:
+    """The first snippet whole, the others by what they are."""
+    for number, snippet in enumerate(shown.snippets):
+        console.print(Text(f"{snippet.file}: {snippet.name}", style="bold"))
+        console.print(Text(snippet.run, style="dim") if number else Text(snippet.text), soft_wrap=True)
+    if shown.snippets:
         console.print()
 
 

@@ -92,10 +92,10 @@ class View(Frozen, frozen=True):
     claims: Section | None
     published: tuple[Section, ...]
     dropped: Grid | None
-    trust: tuple[Section, ...]
+    diagnostics: tuple[Section, ...]
     environment: tuple[Grid, ...]
     commands: tuple[str, ...]
-    programs: tuple[Snippet, ...] = ()
+    snippets: tuple[Snippet, ...] = ()
     codes: dict[str, str] = {}  # the adapters' texts by file
     paths: tuple[dict[str, str], ...] = ()  # of each path the coordinates that vary, to choose by
     choose: Choose | None = None  # None: no coordinate tells two paths apart
@@ -129,10 +129,10 @@ def view(analysis: Analysis) -> View:
         claims=claims(analysis),
         published=published(analysis),
         dropped=_dropped(analysis),
-        trust=_trust(analysis),
+        diagnostics=_diagnostics(analysis),
         environment=_environment(analysis),
         commands=_commands(analysis),
-        programs=analysis.probe.snippets if analysis.probe else (),
+        snippets=analysis.probe.snippets if analysis.probe else (),
         codes={fmt.clean(file): fmt.printable(text) for file, text in codes(analysis).items()},
         paths=tuple(
             {key: fmt.clean(value) for key, value in lookup.coordinates(name).items() if key in panels.varying}
@@ -300,7 +300,7 @@ def _short(coordinates: dict[str, str]) -> str:
     return fmt.clean(" ".join(coordinates[key] for key in shown if coordinates.get(key, "none") != "none"))
 
 
-def _trust(analysis: Analysis) -> tuple[Section, ...]:
+def _diagnostics(analysis: Analysis) -> tuple[Section, ...]:
     captions = {
         "hosts": "Hosts",
         "ways": "The network between the hosts: the floor of every path over it",
@@ -317,8 +317,8 @@ def _trust(analysis: Analysis) -> tuple[Section, ...]:
         "methods": "Source of each figure",
     }
     sections = []
-    for name in dict.fromkeys([*captions, *analysis.trust]):
-        value = analysis.trust.get(name)
+    for name in dict.fromkeys([*captions, *analysis.diagnostics]):
+        value = analysis.diagnostics.get(name)
         if not value:
             continue
         caption = captions.get(name, tables.heading(name).capitalize())
@@ -333,7 +333,7 @@ def _environment(analysis: Analysis) -> tuple[Grid, ...]:
     kept = [
         ("Environment", run.environment),
         ("Options", run.options),
-        ("Methods of measuring", None if analysis.trust.get("methods") else run.methods),
+        ("Methods of measuring", None if analysis.diagnostics.get("methods") else run.methods),
     ]
     return tuple(tables.of_mapping(caption, value, ("what", "value")) for caption, value in kept if value)
 

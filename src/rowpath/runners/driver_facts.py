@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from rowpath.machine.directories import data_dir
 from rowpath.model.base import Frozen
-from rowpath.runners.driver_package import Facts
+from rowpath.runners.driver_package import DriverFacts
 from rowpath.runners.manifest import Adapter, every_adapter, toolchain
 from rowpath.toml_file import decode_file
 
@@ -40,6 +40,6 @@ def absent() -> tuple[Absent, ...]:
     return tables["absent"]
 
 
-def facts_of(adapter: Adapter, version: str) -> Facts:
+def facts_of(adapter: Adapter, version: str) -> DriverFacts:
     """What is known; `reason` is set when the driver is not here yet. Fetches and builds nothing."""
     return toolchain(adapter.language).driver_facts(adapter, version)

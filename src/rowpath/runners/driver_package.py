@@ -12,7 +12,7 @@ NOT_FETCHED = "not fetched yet: rowpath setup"
 
 
 @dataclass(frozen=True)
-class Facts:
+class DriverFacts:
     """What is known of one version of a driver. `size_bytes`: installed, without its dependencies."""
 
     version: str = ""
@@ -23,16 +23,18 @@ class Facts:
     reason: str = ""  # why nothing is known
 
 
-def facts_of_files(files: list[Path], version: str) -> Facts:
+def facts_of_files(files: list[Path], version: str) -> DriverFacts:
     """What the Debian package of the first file has, else what the files themselves show."""
     if not files:
-        return Facts(reason=NOT_FETCHED)
-    package = _said("dpkg-query", "-S", str(files[0])).partition(":")[0]
+        return DriverFacts(reason=NOT_FETCHED)
+    package = _output("dpkg-query", "-S", str(files[0])).partition(":")[0]
     if not package:
-        return Facts(version, size_bytes=sum(file.stat().st_size for file in files), dependencies=_needed(files[0]))
+        return DriverFacts(
+            version, size_bytes=sum(file.stat().st_size for file in files), dependencies=_needed(files[0])
+        )
     show = "${Version}\n${Installed-Size}\n${Depends}"
-    packaged, size_kib, depends = _said("dpkg-query", "-W", f"-f={show}", package).split("\n")
-    return Facts(
+    packaged, size_kib, depends = _output("dpkg-query", "-W", f"-f={show}", package).split("\n")
+    return DriverFacts(
         version=packaged,
         licence=_debian_licence(package),
         released=_debian_date(package),
@@ -50,17 +52,17 @@ def _debian_licence(package: str) -> str:
 
 def _debian_date(package: str) -> str:
     file = Path("/usr/share/doc") / package / "changelog.Debian.gz"
-    found = re.search(r"^ -- .*>  (.+)$", _said("zcat", str(file)), re.MULTILINE) if file.is_file() else None
+    found = re.search(r"^ -- .*>  (.+)$", _output("zcat", str(file)), re.MULTILINE) if file.is_file() else None
     return parsedate_to_datetime(found.group(1)).date().isoformat() if found else ""
 
 
 def _needed(file: Path) -> tuple[str, ...] | None:
     """The shared libraries that a library names as needed."""
-    found = _said("objdump", "-p", str(file))
+    found = _output("objdump", "-p", str(file))
     return tuple(re.findall(r"^\s+NEEDED\s+(\S+)$", found, re.MULTILINE)) if found else None
 
 
-def _said(*command: str) -> str:
+def _output(*command: str) -> str:
     """What a program prints; empty when it is missing or fails."""
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()

@@ -19,7 +19,7 @@ from rowpath.model.availability import Availability
 from rowpath.model.base import Frozen
 from rowpath.model.path import AccessPath
 from rowpath.runners import source_lines
-from rowpath.runners.driver_package import Facts
+from rowpath.runners.driver_package import DriverFacts
 from rowpath.runners.language import Language
 
 
@@ -100,7 +100,7 @@ class Toolchain(Protocol):
     def command(self, adapter: Adapter, version: str, path: AccessPath) -> Command:
         """How to start the runner for this path (a JVM's heap, collector and processors included)."""
 
-    def driver_facts(self, adapter: Adapter, version: str) -> Facts:
+    def driver_facts(self, adapter: Adapter, version: str) -> DriverFacts:
         """What the driver's own package has of it; fetches and builds nothing."""
 
 

@@ -9,10 +9,10 @@ from rowpath.machine.counters import syncs
 from rowpath.runners.toolchains import c
 
 
-def means() -> str:
-    """The means by which syncs are counted here, after building the library; else `unavailable: …`."""
+def method() -> str:
+    """The method by which syncs are counted here, after building the library; else `unavailable: …`."""
     found = syncs.probe()
-    if found == syncs.MEANS:
+    if found == syncs.METHOD:
         try:
             c.sync_count_library()
         except EnvironmentMissing as error:

@@ -36,12 +36,12 @@ def check(places: Iterable[Path]) -> list[Examined]:
 
 
 def build(
-    places: Iterable[Path], site: Path, *, with_pages: bool, told: Callable[[Examined], object] = lambda _: None
+    places: Iterable[Path], site: Path, *, with_pages: bool, on_examined: Callable[[Examined], object] = lambda _: None
 ) -> Built:
     """Write the site of all runs that are accepted; UsageError when there is none."""
     directories = run_directories(places)
     prepare(site)
-    examined = _agreeing(examine_all(directories, site / "runs" if with_pages else None, told))
+    examined = _agreeing(examine_all(directories, site / "runs" if with_pages else None, on_examined))
     runs = [each.run for each in examined if each.run and not each.problems]
     refused = [each for each in examined if each.problems]
     for each in refused:

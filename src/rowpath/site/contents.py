@@ -73,7 +73,7 @@ class Chart(Frozen, frozen=True):
     key: str
     history: History
     title: str
-    said: tuple[str, ...]
+    sentences: tuple[str, ...]
     machine: str
     drawing: Markup
 
@@ -272,7 +272,7 @@ class Site:
                 chart_key(each),
                 each,
                 self._where(each),
-                tuple(_said(each)),
+                tuple(_sentences(each)),
                 machines[each.machine],
                 history_chart(each),
             )
@@ -294,7 +294,7 @@ def _level(history: History) -> float:
     return math.fsum(point.mean for point in history.points) / len(history.points)
 
 
-def _said(history: History) -> Iterator[str]:
+def _sentences(history: History) -> Iterator[str]:
     runs = len(history.points)
     if history.changes:
         yield from (f"{change.text}." for change in history.changes)

@@ -46,8 +46,8 @@ def histories(runs: Sequence[SiteRun], machines: Mapping[Machine, str]) -> list[
         ones = [one for _place, one in listed]
         by_path = _by_path(ones)
         references = _References(by_path, nothing[place.machine])
-        for key, mine in by_path.items():
-            made = _history(place, key, mine, references, machines[place.machine])
+        for key, of_path in by_path.items():
+            made = _history(place, key, of_path, references, machines[place.machine])
             if made is not None:
                 found.append(made)
     return _with_changes(found)
@@ -56,11 +56,11 @@ def histories(runs: Sequence[SiteRun], machines: Mapping[Machine, str]) -> list[
 def _by_path(ones: Iterable[_One]) -> dict[str, list[_One]]:
     """Group by path without its versions; where one run measured several versions of an engine, by those too."""
     found: dict[str, list[_One]] = {}
-    for key, mine in grouped(ones, lambda one: one.path.key).items():
-        if len({(one.run.id, one.path.version) for one in mine}) == len(mine):
-            found[key] = mine
+    for key, of_path in grouped(ones, lambda one: one.path.key).items():
+        if len({(one.run.id, one.path.version) for one in of_path}) == len(of_path):
+            found[key] = of_path
         else:
-            by_engine = grouped(mine, lambda one: one.path.engine_version)
+            by_engine = grouped(of_path, lambda one: one.path.engine_version)
             found |= {f"{key},engine_version={version}": each for version, each in by_engine.items()}
     return found
 
@@ -98,10 +98,10 @@ class _References:
         }
         self.nothing = {key: _by_run(ones) for key, ones in nothing.items()}  # it has no version
 
-    def best(self, key: str, mine: Sequence[_One]) -> dict[str, _One] | None:
+    def best(self, key: str, of_path: Sequence[_One]) -> dict[str, _One] | None:
         """The reference of a path, by run: of another driver, in as many of its runs as possible, of its engine."""
-        own = mine[0].path
-        runs = {one.run.id for one in mine}
+        own = of_path[0].path
+        runs = {one.run.id for one in of_path}
         stable = self.stable.items()
         others = [ones for other, ones in stable if other != key and _any(ones).path.driver_key != own.driver_key]
 
@@ -126,16 +126,16 @@ def _any(ones: Mapping[str, _One]) -> _One:
     return next(iter(ones.values()))
 
 
-def _history(place: _Place, key: str, mine: Sequence[_One], references: _References, machine: str) -> History | None:
+def _history(place: _Place, key: str, of_path: Sequence[_One], references: _References, machine: str) -> History | None:
     """None where no reference was measured beside the path."""
-    reference = references.best(key, mine)
+    reference = references.best(key, of_path)
     if reference is None:
         return None
-    ordered = sorted(mine, key=lambda one: (natural(one.path.version), one.run.started, one.run.id))
+    ordered = sorted(of_path, key=lambda one: (natural(one.path.version), one.run.started, one.run.id))
     points = [point for one in ordered if (point := _point(one, reference.get(one.run.id))) is not None]
     if not points:
         return None
-    latest = max(mine, key=lambda one: one.run.started)
+    latest = max(of_path, key=lambda one: one.run.started)
     beside = _any(reference).path
     return History(
         experiment=place.experiment,
@@ -147,7 +147,7 @@ def _history(place: _Place, key: str, mine: Sequence[_One], references: _Referen
         machine=machine,
         reference=" ".join(filter(None, (beside.name, "" if beside.is_null else beside.version))),
         points=tuple(points),
-        left_out=len(mine) - len(points),
+        left_out=len(of_path) - len(points),
     )
 
 

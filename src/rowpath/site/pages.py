@@ -92,7 +92,9 @@ def _entries(site: Site) -> Iterator[Entry]:
 
 
 def _engine(site: Site, name: str) -> str:
-    mine = [(each, [bar for bar in fastest_of_each(each) if each.path(bar).engine == name]) for each in site.standings]
+    standings = [
+        (each, [bar for bar in fastest_of_each(each) if each.path(bar).engine == name]) for each in site.standings
+    ]
     own = [(run, path) for run, path in site.paths if path.engine == name]
     return _render(
         site,
@@ -100,7 +102,7 @@ def _engine(site: Site, name: str) -> str:
         name,
         kind="engine",
         below=1,
-        works=site.works(mine),
+        works=site.works(standings),
         facts=(
             f"versions {', '.join(dict.fromkeys(path.engine_version for _run, path in own if path.engine_version))}",
             ", ".join(dict.fromkeys(path.deployment for _run, path in own)),
@@ -114,10 +116,10 @@ def _engine(site: Site, name: str) -> str:
 
 
 def _driver(site: Site, driver: tuple[str, str]) -> str:
-    mine = []
+    standings = []
     for each in site.standings:
         bars = [bar for bar in each.phase.bars if each.path(bar).driver_key == driver]
-        mine.append((each, bars[:1]))
+        standings.append((each, bars[:1]))
     own = [(run, path) for run, path in site.paths if path.driver_key == driver]
     charts, undrawn = site.charts(driver)
     engines = sorted({path.engine for _run, path in own})
@@ -127,7 +129,7 @@ def _driver(site: Site, driver: tuple[str, str]) -> str:
         site.driver_link(driver).text,
         kind="driver",
         below=1,
-        works=site.works(mine),
+        works=site.works(standings),
         facts=(
             f"versions {', '.join(dict.fromkeys(path.version for _run, path in own))}",
             _runs(len({run.id for run, _path in own})),
@@ -140,7 +142,7 @@ def _driver(site: Site, driver: tuple[str, str]) -> str:
 
 
 def _experiment(site: Site, name: str) -> str:
-    mine = [each for each in site.standings if each.experiment == name]
+    standings = [each for each in site.standings if each.experiment == name]
     runs = sorted((run for run in site.runs if run.experiment == name), key=lambda run: run.started, reverse=True)
     return _render(
         site,
@@ -148,7 +150,7 @@ def _experiment(site: Site, name: str) -> str:
         name,
         below=1,
         runs=runs,
-        pictures=[site.picture(each, each.phase.bars) for each in mine],
+        pictures=[site.picture(each, each.phase.bars) for each in standings],
         rule=RULE,
         groups=newest_groups(runs),
         tables=[each for each in side_by_side(site.runs, site.machines) if each.experiment == name],

@@ -46,7 +46,7 @@ def run_directories(places: Iterable[Path]) -> list[Path]:
 
 
 def examine_all(
-    directories: Iterable[Path], pages: Path | None, told: Callable[[Examined], object] = lambda _: None
+    directories: Iterable[Path], pages: Path | None, on_examined: Callable[[Examined], object] = lambda _: None
 ) -> list[Examined]:
     """Every run, the oldest first, as many at once as there are cores; `pages`: where report pages go.
 
@@ -63,7 +63,7 @@ def examine_all(
             todo.append((directory, digest, pages))
     found: list[Examined] = []
     for each in (*_side_by_side(todo), *copies):
-        told(each)
+        on_examined(each)
         found.append(each)
     return sorted(found, key=lambda each: (each.run.started if each.run else "", each.digest, each.directory))
 

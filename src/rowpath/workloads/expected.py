@@ -94,16 +94,16 @@ class _Scans:
 
 
 class Delivery:
-    """What the operations of one phase deliver: one group of rows per position; positions wrap."""
+    """What the operations of one phase deliver: one set of rows per position; positions wrap."""
 
-    def __init__(self, groups: list[list[generators.Row]], columns: tuple[Column, ...]) -> None:
-        self.groups = groups
+    def __init__(self, row_sets: list[list[generators.Row]], columns: tuple[Column, ...]) -> None:
+        self.row_sets = row_sets
         self.columns = columns
-        self.row_sums = _prefix_sums([len(group) for group in groups])
+        self.row_sums = _prefix_sums([len(row_set) for row_set in row_sets])
 
     @cached_property
     def touches(self) -> Touches:
-        ways = variants(self.columns, _ascii(self.groups))
+        ways = variants(self.columns, _ascii(self.row_sets))
         touch = [partial(codec.touch_row, columns=self.columns, padded=padded, unit=unit) for padded, unit in ways]
         return Touches(tuple(map(self._summed, touch)))
 
@@ -112,11 +112,11 @@ class Delivery:
         return self._summed(lambda row: sum(map(payload_of, row)))
 
     def _summed(self, value: Callable[[generators.Row], int]) -> Sums:
-        return _prefix_sums([sum(map(value, group)) & MASK64 for group in self.groups])
+        return _prefix_sums([sum(map(value, row_set)) & MASK64 for row_set in self.row_sets])
 
     @cached_property
     def _hashes(self) -> list[list[int]]:
-        return [[codec.row_hash(codec.encode_row(row, self.columns)) for row in group] for group in self.groups]
+        return [[codec.row_hash(codec.encode_row(row, self.columns)) for row in row_set] for row_set in self.row_sets]
 
     def digest(self, first: int, count: int, max_rows: int) -> str:
         hashes = self._hashes
@@ -128,8 +128,8 @@ class Delivery:
         return codec.Digest(rows, total).text()
 
 
-def _ascii(groups: list[list[generators.Row]]) -> bool:
-    return all(value.isascii() for group in groups for row in group for value in row if isinstance(value, str))
+def _ascii(row_sets: list[list[generators.Row]]) -> bool:
+    return all(value.isascii() for row_set in row_sets for row in row_set for value in row if isinstance(value, str))
 
 
 class Expected:
@@ -147,34 +147,34 @@ class Expected:
     def _delivery(self, phase: Phase) -> Delivery | _Scans | None:
         if phase.name not in self._deliveries:
             columns = result_columns(self.workload, phase)
-            if phase.truth == "whole-table":
+            if phase.expected == "whole-table":
                 self._deliveries[phase.name] = _Scans(whole_table(self.workload.tables[phase.table], columns))
             else:
-                groups = self._groups(phase)
-                self._deliveries[phase.name] = None if groups is None else Delivery(groups, columns)
+                row_sets = self._row_sets(phase)
+                self._deliveries[phase.name] = None if row_sets is None else Delivery(row_sets, columns)
         return self._deliveries[phase.name]
 
-    def _groups(self, phase: Phase) -> list[list[generators.Row]] | None:
-        if phase.truth == "one":
+    def _row_sets(self, phase: Phase) -> list[list[generators.Row]] | None:
+        if phase.expected == "one":
             return [[(1,)]]
-        if phase.truth == "none":
+        if phase.expected == "none":
             return None
         table = self.workload.tables[phase.table]
-        if phase.truth == "aggregate":
+        if phase.expected == "aggregate":
             return [[row] for row in _aggregates(table, phase)]
         names = tuple(column.name for column in result_columns(self.workload, phase))
         make = generators.row_maker(table, names)
-        if phase.truth == "first-rows":
+        if phase.expected == "first-rows":
             return [[make(index) for index in range(phase.rows_per_operation)]]
         assert phase.parameters is not None
         made: dict[int, list[generators.Row]] = {}
-        groups = []
-        many = phase.range_rows if phase.truth == "range" else 1
+        row_sets = []
+        many = phase.range_rows if phase.expected == "range" else 1
         for index in generators.parameter_indexes(phase.parameters):
             if index not in made:
                 made[index] = [make(each) for each in range(index, min(index + many, table.rows))]
-            groups.append(made[index])
-        return groups
+            row_sets.append(made[index])
+        return row_sets
 
     def touches(self, phase: Phase | str) -> Touches:
         """The touch sums of the phase; its `expected` answers None for a phase that delivers nothing known."""

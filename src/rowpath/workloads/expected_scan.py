@@ -123,15 +123,15 @@ class WholeTable:
 
 @lru_cache(maxsize=64)
 def whole_table(table: Table, columns: tuple[Column, ...]) -> WholeTable:
-    """The same object for the same table and columns: engines share it."""
+    """The same object for the same table and columns: engines share its sums."""
     return WholeTable(table, columns)
 
 
 def aggregated(rows: Iterable[generators.Row], names: list[str], columns: tuple[Column, ...]) -> generators.Row:
     """One row of `count`, `sum_X`, `min_X`, `max_X` over rows whose columns have these names; NULL of no values."""
-    asked = [column.name.partition("_") for column in columns]
-    answer: list[Any] = [0 if function == "count" else None for function, _, _ in asked]
-    work = [(at, function, names.index(of)) for at, (function, _, of) in enumerate(asked) if function != "count"]
+    requested = [column.name.partition("_") for column in columns]
+    answer: list[Any] = [0 if function == "count" else None for function, _, _ in requested]
+    work = [(at, function, names.index(of)) for at, (function, _, of) in enumerate(requested) if function != "count"]
     choose: dict[str, Callable[[Any, Any], Any]] = {"sum": lambda a, b: a + b, "min": min, "max": max}
     count = 0
     for row in rows:
@@ -140,12 +140,14 @@ def aggregated(rows: Iterable[generators.Row], names: list[str], columns: tuple[
             if (value := row[of]) is not None:
                 old = answer[at]
                 answer[at] = value if old is None else choose[function](old, value)
-    return tuple(count if function == "count" else value for value, (function, _, _) in zip(answer, asked, strict=True))
+    return tuple(
+        count if function == "count" else value for value, (function, _, _) in zip(answer, requested, strict=True)
+    )
 
 
 def _found_file(table: Table) -> Path:
     """Where what is found of that generator's tables is kept: another file once the code that makes rows changes."""
-    return cache_dir() / "truth" / f"{table.generator}-{_code()}.json"
+    return cache_dir() / "expected" / f"{table.generator}-{_code()}.json"
 
 
 @cache

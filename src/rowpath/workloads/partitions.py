@@ -34,8 +34,8 @@ def parameters(
     `counted`: in what the engine counts segments of a table; empty: it takes keys. `directory` holds TABLE.tbl of one
     that counts bytes. Errors: UsageError for more clients than rows.
     """
-    asked = phase.parameters
-    assert asked is not None
+    parameters = phase.parameters
+    assert parameters is not None
     table = workload.tables[generators.parameter_table(workload, phase)]
     n = path.clients
     if counted:
@@ -44,8 +44,8 @@ def parameters(
         if counted == "records":
             return columns, segments(table.rows, n)
         assert directory is not None
-        return columns, segments((directory / f"{asked.table or phase.table}.tbl").stat().st_size, n)
-    column = next(each for each in table.columns if each.name == asked.key)
+        return columns, segments((directory / f"{parameters.table or phase.table}.tbl").stat().st_size, n)
+    column = next(each for each in table.columns if each.name == parameters.key)
     if path.ranges == "count":
         return (column, column), count(table.rows, n)
     return (column, column), bounds(_keys(table, column), n, column.bits)

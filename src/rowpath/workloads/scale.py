@@ -41,7 +41,7 @@ def _phase(phase: Phase, factor: float) -> Phase:
     parameters = phase.parameters
     if parameters is not None:
         parameters = _parameters(parameters, factor)
-    whole = phase.truth == "whole-table"
+    whole = phase.expected == "whole-table"
     return msgspec.structs.replace(
         phase,
         operations=_times(phase.operations, factor),

@@ -133,8 +133,8 @@ def _make(table: Table, file: Path) -> None:
         raise EnvironmentMissing(f"{PROGRAM}, which makes TPC-H's tables, is missing", "make setup")
     command = [program, "tbl", "-s", repr(scale_of(table)), "-T", source.name, "--stdout", "--quiet"]
     with tempfile.TemporaryDirectory(prefix="making-", dir=file.parent) as folder:
-        partial, said = Path(folder) / "rows", Path(folder) / "said"
-        with partial.open("wb") as target, said.open("wb") as errors:
+        partial, errors_file = Path(folder) / "rows", Path(folder) / "errors"
+        with partial.open("wb") as target, errors_file.open("wb") as errors:
             process = processes.start(command, stdout=subprocess.PIPE, stderr=errors)
             try:
                 made = _copied(process, target, table, file.name)
@@ -142,7 +142,7 @@ def _make(table: Table, file: Path) -> None:
             finally:
                 processes.stop(process, processes.AT_ONCE)
         if status or made != table.rows:
-            words = said.read_text(errors="replace").strip()[-300:]
+            words = errors_file.read_text(errors="replace").strip()[-300:]
             raise InternalError(
                 f"{PROGRAM} made {made} rows of {source.name}, not {table.rows} (status {status}) {words}",
                 "free disk space or memory, then run again",

@@ -76,18 +76,18 @@ def _phase_faults(workload: Workload, phase: Phase) -> Iterator[Fault]:
         yield from _unknown("SQL", (name for _action, name in _TEMPLATE.findall(text)), tables)
     if phase.kind in ("query", "execute", "load", "connect") and not phase.sql:
         yield " has no sql", f"a phase of kind '{phase.kind}' needs sql = …"
-    if phase.truth in ("whole-table", "first-rows", "by-key", "range", "aggregate") and not phase.table:
-        yield " has no table", f"truth = '{phase.truth}' needs table = …"
-    if phase.truth == "first-rows" and phase.rows_per_operation > workload.tables[phase.table].rows:
+    if phase.expected in ("whole-table", "first-rows", "by-key", "range", "aggregate") and not phase.table:
+        yield " has no table", f"expected = '{phase.expected}' needs table = …"
+    if phase.expected == "first-rows" and phase.rows_per_operation > workload.tables[phase.table].rows:
         yield f" reads {phase.rows_per_operation} rows of a table that has fewer", "lower rows_per_operation"
     if phase.only and not result_columns(workload, phase):
         yield f": no column fits only = {list(phase.only)}", "name columns of its table"
-    if phase.truth in ("by-key", "range") and phase.parameters is None:
-        yield " has no parameters", f"truth = '{phase.truth}' needs parameters = {{…}}"
-    ranged = phase.truth == "range" or (phase.truth == "aggregate" and phase.parameters is not None)
+    if phase.expected in ("by-key", "range") and phase.parameters is None:
+        yield " has no parameters", f"expected = '{phase.expected}' needs parameters = {{…}}"
+    ranged = phase.expected == "range" or (phase.expected == "aggregate" and phase.parameters is not None)
     if ranged and phase.range_rows < 1:
         yield " reads no rows", "set range_rows, for example range_rows = 1000"
-    if phase.truth == "aggregate":
+    if phase.expected == "aggregate":
         yield from _aggregate_faults(_names(workload.tables[phase.table]), phase)
     if phase.writes and phase.operations < 1:
         yield " writes but has no operations", "set operations, for example operations = 1000"
@@ -108,8 +108,8 @@ def _parameter_faults(workload: Workload, phase: Phase, parameters: Parameters) 
     inside = ", parameters"
     name = parameter_table(workload, phase)
     if phase.union:
-        if phase.kind != "query" or phase.truth != "whole-table":
-            yield " does not read a whole table", "union needs kind = 'query', truth = 'whole-table'"
+        if phase.kind != "query" or phase.expected != "whole-table":
+            yield " does not read a whole table", "union needs kind = 'query', expected = 'whole-table'"
         yield from _unknown("key", [parameters.key], _integers(workload.tables.get(name)), inside)
     yield from _unknown("parameters", [name], tuple(workload.tables))
     yield from _unknown("parameters", parameters.columns, _names(workload.tables[name]))

@@ -27,7 +27,7 @@ from tests.runners.protocol import talk
 ADAPTERS: dict[str, Adapter] = {adapter.driver: adapter for adapter in load_manifest("c").adapter}
 
 
-def truth_of(workload: str, engine: Engine) -> Expected:
+def expected_of(workload: str, engine: Engine) -> Expected:
     """The right answers of a workload of ours on an engine."""
     return Expected(load_workload(workload), engine.supports)
 
@@ -92,21 +92,21 @@ class Talk(talk.Talk):
     def __exit__(self, *_: object) -> None:
         self.runner.stop()
 
-    def prepare(self, truth: Expected, phase: Phase, folder: Path, sql: str = "") -> None:
+    def prepare(self, expected: Expected, phase: Phase, folder: Path, sql: str = "") -> None:
         """Make a phase of the workload ready, its table reset first."""
-        self.make_ready(truth.workload, phase, folder, sql)
+        self.make_ready(expected.workload, phase, folder, sql)
 
-    def stored(self, truth: Expected, phase: Phase, folder: Path) -> str:
+    def stored(self, expected: Expected, phase: Phase, folder: Path) -> str:
         """The digest of the whole table that the phase writes."""
-        return self.digest_after(truth.workload, phase, folder)
+        return self.digest_after(expected.workload, phase, folder)
 
-    def statements_seen(self, truth: Expected, folder: Path, mark: str) -> tuple[int, int]:
+    def statements_seen(self, expected: Expected, folder: Path, mark: str) -> tuple[int, int]:
         """Round trips and texts with the mark that 20 reads send to a server reached over TCP, seen from between."""
         proxy = Proxy(int(self.options["port"]))
         try:
             self.ask(Close, CloseReply)
             self.open(self.options | {"port": proxy.port})
-            self.prepare(truth, truth.workload.phase("read"), folder)
+            self.prepare(expected, expected.workload.phase("read"), folder)
             self.sample("read", operations=1, first=0)
             proxy.watch(mark)
             proxy.reset()

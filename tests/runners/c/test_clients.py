@@ -12,7 +12,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import c
-from tests.runners.c.talk import Talk, started, truth_of
+from tests.runners.c.talk import Talk, expected_of, started
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 CLIENTS = (1, 2, 8, 32)
@@ -31,16 +31,16 @@ def instance(driver: str) -> Iterator[Instance]:
     if not engine.availability().ok:
         pytest.skip(engine.availability().reason)
     with started(engine.name) as running:
-        running.load(truth_of("keyed", engine).workload.tables)
+        running.load(expected_of("keyed", engine).workload.tables)
         yield running
 
 
 @pytest.mark.parametrize("clients", CLIENTS)
 def test_reads(driver: str, instance: Instance, tmp_path: Path, clients: int) -> None:
     with Talk(driver, instance, clients=str(clients)) as talk:
-        truth = truth_of("keyed", talk.engine)
-        phase = truth.workload.phase("read")
-        talk.prepare(truth, phase, tmp_path)
+        expected = expected_of("keyed", talk.engine)
+        phase = expected.workload.phase("read")
+        talk.prepare(expected, phase, tmp_path)
         timed = [talk.sample("read", lead_in_ns=1_000_000, duration_ns=20_000_000, first=first) for first in (7, -1)]
         counted = talk.sample("read", operations=1001, first=3)
         assert counted.operations == 1001
@@ -50,9 +50,9 @@ def test_reads(driver: str, instance: Instance, tmp_path: Path, clients: int) ->
             assert (reply.failed, reply.failure) == (0, None)
             assert reply.operations == reply.rows == sum(operations for _, operations in spans)
             assert reply.values == 2 * reply.rows
-            expected = truth.touches(phase).expected_of(spans)
-            assert expected is not None
-            assert int(reply.touch, 16) in expected
+            touches = expected.touches(phase).expected_of(spans)
+            assert touches is not None
+            assert int(reply.touch, 16) in touches
             assert reply.min_ns <= reply.ns / reply.operations * clients
             assert reply.max_ns <= reply.ns <= reply.window_ns
             assert 0 < reply.cpu_ns <= reply.window_cpu_ns
@@ -74,20 +74,20 @@ def test_reads(driver: str, instance: Instance, tmp_path: Path, clients: int) ->
 def test_writes(driver: str, instance: Instance, tmp_path: Path, clients: int) -> None:
     """Every row exactly once, in one sample or in two that follow each other."""
     with Talk(driver, instance, clients=str(clients)) as talk:
-        truth = truth_of("keyed", talk.engine)
-        phase = truth.workload.phase("insert")
+        expected = expected_of("keyed", talk.engine)
+        phase = expected.workload.phase("insert")
         for parts in ((1000,), (17, 983)):
-            talk.prepare(truth, phase, tmp_path)
+            talk.prepare(expected, phase, tmp_path)
             for part in parts:
                 reply = talk.sample("insert", operations=part)
                 assert (reply.operations, reply.failed, reply.failure) == (part, 0, None)
-            assert talk.stored(truth, phase, tmp_path) == truth.after_digest(phase, 1000)
+            assert talk.stored(expected, phase, tmp_path) == expected.after_digest(phase, 1000)
 
 
 def test_fewer_operations_than_clients(driver: str, instance: Instance, tmp_path: Path) -> None:
     with Talk(driver, instance, clients="8") as talk:
-        truth = truth_of("keyed", talk.engine)
-        talk.prepare(truth, truth.workload.phase("read"), tmp_path)
+        expected = expected_of("keyed", talk.engine)
+        talk.prepare(expected, expected.workload.phase("read"), tmp_path)
         reply = talk.sample("read", operations=3, first=0, lead_in_ns=100_000)
         assert [each.operations for each in reply.clients] == [0, 0, 1, 0, 0, 1, 0, 1]
         assert [each.first for each in reply.clients if each.operations] == [0, 1, 2]
@@ -97,9 +97,9 @@ def test_fewer_operations_than_clients(driver: str, instance: Instance, tmp_path
 def test_failures_end_a_sample_of_several_clients(driver: str, instance: Instance, tmp_path: Path) -> None:
     """Two clients write the same hundred keys; of each pair one fails, and at a hundred failures they stop."""
     with Talk(driver, instance, clients="2") as talk:
-        truth = truth_of("keyed", talk.engine)
-        phase = truth.workload.phase("insert")
-        talk.prepare(truth, phase, tmp_path)
+        expected = expected_of("keyed", talk.engine)
+        phase = expected.workload.phase("insert")
+        talk.prepare(expected, phase, tmp_path)
         assert talk.sample("insert", operations=1000, first=0).failed == 0
         reply = talk.sample("insert", operations=1000, first=0)
         assert reply.operations == 0
@@ -110,9 +110,9 @@ def test_failures_end_a_sample_of_several_clients(driver: str, instance: Instanc
 
 def test_what_several_clients_do_not_do(driver: str, instance: Instance, tmp_path: Path) -> None:
     with Talk(driver, instance, clients="2") as talk:
-        truth = truth_of("connect", talk.engine)
+        expected = expected_of("connect", talk.engine)
         with pytest.raises(RunnerFailure) as refused:
-            talk.prepare(truth, truth.workload.phases[0], tmp_path)
+            talk.prepare(expected, expected.workload.phases[0], tmp_path)
         assert refused.value.kind == "unsupported"
     with pytest.raises(RunnerFailure) as refused:
         Talk(driver, instance, clients="2", concurrency="tasks")

@@ -13,7 +13,7 @@ from rowpath.engines.base import Instance
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, Verify, VerifyReply
 from rowpath.runners.toolchains import c, ecpg
-from tests.runners.c.talk import ADAPTERS, Talk, started, truth_of
+from tests.runners.c.talk import ADAPTERS, Talk, expected_of, started
 
 problem = c.availability(ADAPTERS["ecpg"], "system").reason or ENGINES["postgresql"].availability().reason
 pytestmark = pytest.mark.skipif(bool(problem), reason=problem or "it can run")
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(bool(problem), reason=problem or "it can run")
 def instance() -> Iterator[Instance]:
     """A server with the tables of both workloads."""
     with started("postgresql") as running:
-        workloads = [truth_of(name, ENGINES["postgresql"]).workload for name in ("keyed", "scan", "scan-sizes")]
+        workloads = [expected_of(name, ENGINES["postgresql"]).workload for name in ("keyed", "scan", "scan-sizes")]
         running.load({name: table for workload in workloads for name, table in workload.tables.items()})
         yield running
 
@@ -32,11 +32,11 @@ def instance() -> Iterator[Instance]:
 @pytest.mark.parametrize("statement", ADAPTERS["ecpg"].coordinates["statement"])
 def test_scan(statement: str, result: str, instance: Instance, tmp_path: Path) -> None:
     with Talk("ecpg", instance, statement=statement, result=result) as talk:
-        truth = truth_of("scan", talk.engine)
-        talk.prepare(truth, truth.workload.phase("read"), tmp_path)
+        expected = expected_of("scan", talk.engine)
+        talk.prepare(expected, expected.workload.phase("read"), tmp_path)
         reply = talk.sample("read", operations=3, first=0)
         assert (reply.operations, reply.failed, reply.rows) == (3, 0, 3 * 6071)
-        assert int(reply.touch, 16) in (truth.touches(truth.workload.phase("read")).expected(0, 3) or ())
+        assert int(reply.touch, 16) in (expected.touches(expected.workload.phase("read")).expected(0, 3) or ())
 
 
 @pytest.mark.parametrize("result", ADAPTERS["ecpg"].coordinates["result"])
@@ -44,18 +44,18 @@ def test_scan(statement: str, result: str, instance: Instance, tmp_path: Path) -
 def test_first_rows(rows: int, result: str, instance: Instance, tmp_path: Path) -> None:
     """Results that fill the host arrays exactly, less, and several times."""
     with Talk("ecpg", instance, result=result) as talk:
-        truth = truth_of("scan-sizes", talk.engine)
-        phase = truth.workload.phase(f"first-{rows}")
-        talk.prepare(truth, phase, tmp_path)
+        expected = expected_of("scan-sizes", talk.engine)
+        phase = expected.workload.phase(f"first-{rows}")
+        talk.prepare(expected, phase, tmp_path)
         reply = talk.ask(Verify, VerifyReply, phase=phase.name, first=0, count=1)
-        assert reply.digest == truth.verify_digest(phase, 0, 1, 100_000)
+        assert reply.digest == expected.verify_digest(phase, 0, 1, 100_000)
 
 
 def test_a_failed_insert_is_told_and_the_next_goes_on(instance: Instance, tmp_path: Path) -> None:
     with Talk("ecpg", instance) as talk:
-        truth = truth_of("keyed", talk.engine)
-        insert = truth.workload.phase("insert")
-        talk.prepare(truth, insert, tmp_path)
+        expected = expected_of("keyed", talk.engine)
+        insert = expected.workload.phase("insert")
+        talk.prepare(expected, insert, tmp_path)
         assert talk.sample("insert", operations=1, first=0).failed == 0
         again = talk.sample("insert", operations=2, first=0)
         assert (again.operations, again.failed) == (1, 1)
@@ -67,15 +67,15 @@ def test_a_failed_insert_is_told_and_the_next_goes_on(instance: Instance, tmp_pa
 def test_how_a_read_travels(statement: str, texts: int, instance: Instance, tmp_path: Path) -> None:
     """Seen from between: one round trip each, with or without the statement's text (as the precompiler writes it)."""
     with Talk("ecpg", instance, statement=statement, transport="tcp") as talk:
-        seen = talk.statements_seen(truth_of("keyed", talk.engine), tmp_path, "from mydata2")
+        seen = talk.statements_seen(expected_of("keyed", talk.engine), tmp_path, "from mydata2")
         assert seen == (20, texts)
 
 
 def test_what_it_was_not_written_for(instance: Instance, tmp_path: Path) -> None:
     with Talk("ecpg", instance) as talk:
-        truth = truth_of("tab1", talk.engine)
+        expected = expected_of("tab1", talk.engine)
         with pytest.raises(RunnerFailure, match="stand in its source") as raised:
-            talk.prepare(truth, truth.workload.phase("select"), tmp_path)
+            talk.prepare(expected, expected.workload.phase("select"), tmp_path)
         assert raised.value.kind == "unsupported"
 
 

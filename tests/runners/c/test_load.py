@@ -18,7 +18,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements
 from rowpath.runners.toolchains import c
 from rowpath.workloads.expected import Expected
-from tests.runners.c.talk import ADAPTERS, Talk, started, truth_of
+from tests.runners.c.talk import ADAPTERS, Talk, expected_of, started
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 DRIVERS = {
@@ -68,26 +68,26 @@ def instance_of(driver: str, instances: dict[str, Instance]) -> Instance:
     return instances[name]
 
 
-def smaller(truth: Expected, name: str, rows: int) -> Phase:
+def smaller(expected: Expected, name: str, rows: int) -> Phase:
     """The phase of the workload with fewer rows an operation, so that a statement's most are reached by wide ones."""
-    return msgspec.structs.replace(truth.workload.phase(name), rows_per_operation=rows)
+    return msgspec.structs.replace(expected.workload.phase(name), rows_per_operation=rows)
 
 
 @pytest.mark.parametrize(("driver", "statement", "bulk"), WAYS)
 def test_bulk(driver: str, statement: str, bulk: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     """Ten thousand rows at a time are more than one statement may hold, ten are fewer."""
     with Talk(driver, instance_of(driver, instances), statement=statement, bulk=bulk) as talk:
-        truth = truth_of("load", talk.engine)
+        expected = expected_of("load", talk.engine)
         for rows, operations in ((10_000, 2), (10, 7)):
-            phase = smaller(truth, "bulk", rows)
+            phase = smaller(expected, "bulk", rows)
             if statement == "text" and bulk in BINDING:
                 with pytest.raises(RunnerFailure, match="binds its values"):
-                    talk.prepare(truth, phase, tmp_path)
+                    talk.prepare(expected, phase, tmp_path)
                 continue
-            talk.prepare(truth, phase, tmp_path)
+            talk.prepare(expected, phase, tmp_path)
             reply = talk.sample("bulk", operations=operations, first=0)
             assert (reply.operations, reply.failed, reply.failure, reply.rows) == (operations, 0, None, 0)
-            assert talk.stored(truth, phase, tmp_path) == truth.after_digest(phase, operations)
+            assert talk.stored(expected, phase, tmp_path) == expected.after_digest(phase, operations)
 
 
 # What was stored is read on the same connection: with odbc-mariadb a query cannot travel as text there.
@@ -103,21 +103,21 @@ TRANSACTIONS = [
 def test_transaction(driver: str, statement: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     instance = instance_of(driver, instances)
     with Talk(driver, instance, statement=statement) as talk:
-        truth = truth_of("load", talk.engine)
-        phase = truth.workload.phase("batch-100")
-        talk.prepare(truth, phase, tmp_path)
+        expected = expected_of("load", talk.engine)
+        phase = expected.workload.phase("batch-100")
+        talk.prepare(expected, phase, tmp_path)
         before = instance.commits()
         reply = talk.sample("batch-100", operations=30, first=0)
         assert (reply.operations, reply.failed) == (30, 0)
         if before is not None:
             talk.ask(RunStatements, RunReply, statements=list(instance.flush_statements))
             assert 30 <= (instance.commits() or 0) - before < 60  # one for each operation, not one for each row
-        assert talk.stored(truth, phase, tmp_path) == truth.after_digest(phase, 30)
+        assert talk.stored(expected, phase, tmp_path) == expected.after_digest(phase, 30)
 
 
 def every_type(talk: Talk, without: tuple[str, ...]) -> tuple[Expected, Phase]:
     """The load of the table of every type but these."""
-    whole = truth_of("types", talk.engine).workload
+    whole = expected_of("types", talk.engine).workload
     columns = tuple(column for column in whole.tables["types"].columns if column.type not in without)
     table = msgspec.structs.replace(whole.tables["types"], columns=columns)
     sql = EVERY_TYPE.sql.replace("{marks}", ", ".join("?" * len(columns)))
@@ -132,19 +132,19 @@ def test_every_type(driver: str, statement: str, bulk: str, instances: dict[str,
     """NULL, empty texts, the least and greatest values."""
     with Talk(driver, instance_of(driver, instances), statement=statement, bulk=bulk) as talk:
         lost = {"copy-binary": ("interval", "array"), "libsqliteodbc": ("float32", "float64", "binary")}
-        truth, phase = every_type(talk, lost.get(bulk, lost.get(driver, ())))
-        talk.prepare(truth, phase, tmp_path)
+        expected, phase = every_type(talk, lost.get(bulk, lost.get(driver, ())))
+        talk.prepare(expected, phase, tmp_path)
         reply = talk.sample("every-type", operations=2, first=0)
         assert (reply.operations, reply.failed, reply.failure) == (2, 0, None)
-        assert talk.stored(truth, phase, tmp_path) == truth.after_digest(phase, 2)
+        assert talk.stored(expected, phase, tmp_path) == expected.after_digest(phase, 2)
 
 
 @pytest.mark.parametrize("kept", ["interval", "array"])
 def test_no_binary_form(kept: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     with Talk("libpq", instance_of("libpq", instances), bulk="copy-binary") as talk:
-        truth, phase = every_type(talk, tuple({"interval", "array"} - {kept}))
+        expected, phase = every_type(talk, tuple({"interval", "array"} - {kept}))
         with pytest.raises(RunnerFailure, match="no form of it"):
-            talk.prepare(truth, phase, tmp_path)
+            talk.prepare(expected, phase, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -157,26 +157,26 @@ def test_nothing_of_a_failed_operation_stays(
 ) -> None:
     """The second operation meets a key that is there already; the third goes on with the connection as it was."""
     with Talk(driver, instance_of(driver, instances), bulk=bulk) as talk:
-        truth = truth_of("keyed", talk.engine)
-        insert = truth.workload.phase("insert")
+        expected = expected_of("keyed", talk.engine)
+        insert = expected.workload.phase("insert")
         phase = msgspec.structs.replace(insert, kind="load", way=way, table=insert.after, rows_per_operation=100)
         single = msgspec.structs.replace(insert, name="single")
-        talk.prepare(truth, single, tmp_path)
+        talk.prepare(expected, single, tmp_path)
         assert talk.sample("single", operations=1, first=150).failed == 0
-        talk.prepare(truth, msgspec.structs.replace(phase, reset=()), tmp_path)
+        talk.prepare(expected, msgspec.structs.replace(phase, reset=()), tmp_path)
         reply = talk.sample("insert", operations=3, first=0)
         assert (reply.operations, reply.failed) == (2, 1)
         assert reply.failure is not None
         assert reply.failure.kind == "sql"
         talk.ask(RunStatements, RunReply, statements=["DELETE FROM mydata2_new"])
         assert talk.sample("insert", operations=3, first=0).failed == 0
-        assert talk.stored(truth, insert, tmp_path) == truth.after_digest(insert, 300)
+        assert talk.stored(expected, insert, tmp_path) == expected.after_digest(insert, 300)
 
 
 def test_what_cannot_be_loaded(instances: dict[str, Instance], tmp_path: Path) -> None:
     with Talk("sqlite", instance_of("sqlite", instances), bulk="none") as talk:
-        truth = truth_of("load", talk.engine)
+        expected = expected_of("load", talk.engine)
         with pytest.raises(RunnerFailure, match="no bulk way"):
-            talk.prepare(truth, smaller(truth, "bulk", 10), tmp_path)
+            talk.prepare(expected, smaller(expected, "bulk", 10), tmp_path)
         with pytest.raises(RunnerFailure, match="rows an operation"):
-            talk.prepare(truth, smaller(truth, "batch-100", 10_001), tmp_path)
+            talk.prepare(expected, smaller(expected, "batch-100", 10_001), tmp_path)

@@ -23,7 +23,7 @@ from rowpath.runners.protocol import RunReply, RunStatements
 from rowpath.runners.toolchains import c
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
-from tests.runners.c.talk import ADAPTERS, Talk, started, truth_of
+from tests.runners.c.talk import ADAPTERS, Talk, expected_of, started
 
 pytestmark = pytest.mark.skipif(
     not ENGINES["mariadb"].availability().ok or not all(c.availability(ADAPTERS[name], "system").ok for name in
@@ -61,36 +61,36 @@ def test_handler(driver: str, fetch: str, statement: str, instances: dict[str, I
     """Records by their key and all of them, whatever number comes at a time; the last block may be full or empty."""
     with Talk(driver, instances[driver], access="handler", fetch=fetch, statement=statement) as talk:
         for name in ("keyed", "scan"):
-            truth = truth_of(name, talk.engine)
-            phase = truth.workload.phase("read")
+            expected = expected_of(name, talk.engine)
+            phase = expected.workload.phase("read")
             for _ in range(2):  # the second time the table is opened anew
-                talk.prepare(truth, phase, tmp_path)
+                talk.prepare(expected, phase, tmp_path)
             count = 1 if phase.scan else 300
             verified = talk.ask(protocol.Verify, protocol.VerifyReply, phase="read", first=0, count=count)
-            assert verified.digest == truth.verify_digest(phase, 0, count, 100_000)
+            assert verified.digest == expected.verify_digest(phase, 0, count, 100_000)
 
 
 def test_handler_takes_the_columns_by_their_names(instances: dict[str, Instance], tmp_path: Path) -> None:
-    truth = truth_of("keyed", ENGINES["mariadb"])
-    key, data = truth.workload.tables["mydata2"].columns
+    expected = expected_of("keyed", ENGINES["mariadb"])
+    key, data = expected.workload.tables["mydata2"].columns
     with Talk("libmariadb", instances["libmariadb"], **HANDLER) as talk:
         digests = []
         for columns in ((key, data), (data, key), (data,)):
-            phase = msgspec.structs.replace(truth.workload.phase("read"), columns=columns)
-            talk.prepare(truth, phase, tmp_path)
+            phase = msgspec.structs.replace(expected.workload.phase("read"), columns=columns)
+            talk.prepare(expected, phase, tmp_path)
             digests.append(talk.ask(protocol.Verify, protocol.VerifyReply, phase="read", first=0, count=9).digest)
         assert len(set(digests)) == 3
         with pytest.raises(RunnerFailure, match="no column nonsense"):
-            unknown = msgspec.structs.replace(truth.workload.phase("read"), columns=(Column("nonsense", "text"),))
-            talk.prepare(truth, unknown, tmp_path)
+            unknown = msgspec.structs.replace(expected.workload.phase("read"), columns=(Column("nonsense", "text"),))
+            talk.prepare(expected, unknown, tmp_path)
             talk.ask(protocol.Verify, protocol.VerifyReply, phase="read", first=0, count=9)
 
 
 def test_handler_only_reads(instances: dict[str, Instance], tmp_path: Path) -> None:
-    truth = truth_of("keyed", ENGINES["mariadb"])
-    phase = msgspec.structs.replace(truth.workload.phase("read"), access="")
+    expected = expected_of("keyed", ENGINES["mariadb"])
+    phase = msgspec.structs.replace(expected.workload.phase("read"), access="")
     with Talk("libmariadb", instances["libmariadb"], **HANDLER) as talk, pytest.raises(RunnerFailure, match="HANDLER"):
-        talk.prepare(truth, phase, tmp_path)
+        talk.prepare(expected, phase, tmp_path)
 
 
 @pytest.mark.parametrize("driver", DRIVERS)
@@ -130,8 +130,8 @@ def test_the_server_counts_what_the_statement_mode_says(
     server = instances["libmariadb"]
     assert isinstance(server, CountsStatements)
     with Talk("libmariadb", server, statement=statement) as talk:
-        truth = truth_of("keyed", talk.engine)
-        talk.prepare(truth, truth.workload.phase("read"), tmp_path)
+        expected = expected_of("keyed", talk.engine)
+        talk.prepare(expected, expected.workload.phase("read"), tmp_path)
         before = server.statement_counts()
         assert talk.sample("read", operations=20, first=0).operations == 20
         after = server.statement_counts()
@@ -144,7 +144,7 @@ def test_the_server_counts_what_the_statement_mode_says(
 def test_a_bulk_way_stores_all_or_nothing(bulk: str, instances: dict[str, Instance], tmp_path: Path) -> None:
     """A row that is there already, in the middle: LOAD DATA LOCAL would leave it out and go on."""
     with Talk("libmariadb", instances["libmariadb"], bulk=bulk) as talk:
-        insert = truth_of("keyed", talk.engine)
+        insert = expected_of("keyed", talk.engine)
         phase = insert.workload.phase("insert")
         talk.prepare(insert, phase, tmp_path)
         assert talk.sample("insert", operations=1, first=50).failed == 0
@@ -179,8 +179,8 @@ def test_a_server_that_is_gone(tmp_path: Path) -> None:
     with started("mariadb") as server:
         server.load(load_workload("keyed").tables)
         with Talk("libmariadb", server) as talk:
-            truth = truth_of("keyed", talk.engine)
-            talk.prepare(truth, truth.workload.phase("read"), tmp_path)
+            expected = expected_of("keyed", talk.engine)
+            talk.prepare(expected, expected.workload.phase("read"), tmp_path)
             os.kill(server.pids()[0], signal.SIGKILL)
             reply = talk.sample("read", operations=3, first=0)
             assert (reply.operations, reply.failed) == (0, 3)
@@ -227,11 +227,11 @@ def test_one_embedded_server_in_a_process(instances: dict[str, Instance], tmp_pa
     """It is opened again as often as one likes; another one, or another process's, is refused at once and in words."""
     directory = instances["libmariadbd"]
     with Talk("libmariadbd", directory) as talk:
-        truth = truth_of("keyed", talk.engine)
+        expected = expected_of("keyed", talk.engine)
         for _ in range(3):
             talk.ask(protocol.Close, protocol.CloseReply)
             talk.open(talk.options)
-        talk.prepare(truth, truth.workload.phase("read"), tmp_path)
+        talk.prepare(expected, expected.workload.phase("read"), tmp_path)
         assert talk.sample("read", operations=5, first=0).operations == 5
         with pytest.raises(RunnerFailure, match="one embedded server"):
             talk.open(talk.options | {"server_arguments": "--no-defaults"})
@@ -247,22 +247,22 @@ def test_one_embedded_server_in_a_process(instances: dict[str, Instance], tmp_pa
 
 def test_an_embedded_server_that_does_not_start(tmp_path: Path, instances: dict[str, Instance]) -> None:
     with Talk.start_only("libmariadbd", instances["libmariadbd"], thread="worker") as talk:
-        for expected in ("does not start: .", "one embedded server"):  # the library cannot be tried again
-            with pytest.raises(RunnerFailure, match=expected) as refused:
+        for message in ("does not start: .", "one embedded server"):  # the library cannot be tried again
+            with pytest.raises(RunnerFailure, match=message) as refused:
                 talk.open(talk.options | {"server_arguments": f"--no-defaults\n--datadir={tmp_path}/nowhere"})
             assert refused.value.kind in ("connect", "unsupported")
 
 
 def test_what_is_stored_outlives_the_embedded_process(instances: dict[str, Instance], tmp_path: Path) -> None:
     directory = instances["libmariadbd"]
-    truth = truth_of("keyed", ENGINES["mariadb"])
-    phase = truth.workload.phase("insert")
+    expected = expected_of("keyed", ENGINES["mariadb"])
+    phase = expected.workload.phase("insert")
     with Talk("libmariadbd", directory) as talk:
-        talk.prepare(truth, phase, tmp_path)
+        talk.prepare(expected, phase, tmp_path)
         assert talk.sample("insert", operations=1000, first=0).failed == 0
     with Talk.start_only("libmariadbd", directory, thread="worker") as after:
         after.open(talk.options)
-        assert after.stored(truth, phase, tmp_path) == truth.after_digest(phase, 1000)
+        assert after.stored(expected, phase, tmp_path) == expected.after_digest(phase, 1000)
 
 
 def test_the_main_thread_pays_for_finding_its_stack(instances: dict[str, Instance], tmp_path: Path) -> None:
@@ -271,8 +271,8 @@ def test_the_main_thread_pays_for_finding_its_stack(instances: dict[str, Instanc
     for thread in ("worker", "main"):
         with Talk("libmariadbd", instances["libmariadbd"], thread=thread) as talk:
             assert (talk.hello.loop_tid == talk.hello.pid) is (thread == "main")
-            truth = truth_of("keyed", talk.engine)
-            talk.prepare(truth, truth.workload.phase("read"), tmp_path)
+            expected = expected_of("keyed", talk.engine)
+            talk.prepare(expected, expected.workload.phase("read"), tmp_path)
             talk.sample("read", operations=500, first=0)
             with system_calls.counting(talk.runner.pid) as counted:
                 talk.sample("read", operations=500, first=0)

@@ -38,7 +38,7 @@ from rowpath.runners.protocol import (
 )
 from rowpath.runners.toolchains import c, odbc
 from rowpath.workloads import codec
-from tests.runners.c.talk import ADAPTERS, Talk, started, truth_of
+from tests.runners.c.talk import ADAPTERS, Talk, expected_of, started
 
 pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
 ENGINE_OF = {"libsqliteodbc": "sqlite", "psqlodbc": "postgresql", "odbc-mariadb": "mariadb"}
@@ -65,7 +65,7 @@ def instances() -> Iterator[dict[str, Instance]]:
         if ENGINES[engine].availability().ok and c.availability(adapter, "system").ok:
             managers.append(started(engine))
             made[driver] = managers[-1].__enter__()
-            made[driver].load(dict(truth_of("keyed", ENGINES[engine]).workload.tables))
+            made[driver].load(dict(expected_of("keyed", ENGINES[engine]).workload.tables))
     yield made
     for manager in managers:
         manager.__exit__(None, None, None)
@@ -146,15 +146,15 @@ def test_how_statements_travel(instances: dict[str, Instance], tmp_path: Path) -
     counted = {}
     for statement in ("prepared", "bound", "text"):
         with Talk("odbc-mariadb", instance, statement=statement) as talk:
-            truth = truth_of("keyed", talk.engine)
-            talk.prepare(truth, truth.workload.phase("insert"), tmp_path)
+            expected = expected_of("keyed", talk.engine)
+            talk.prepare(expected, expected.workload.phase("insert"), tmp_path)
             before = instance.statement_counts()  # type: ignore[attr-defined]
             assert talk.sample("insert", operations=50, first=0).failed == 0
             after = instance.statement_counts()  # type: ignore[attr-defined]
             counted[statement] = {kind: after[kind] - before[kind] for kind in ("prepare", "execute", "query")}
             if statement == "text":
                 with pytest.raises(RunnerFailure, match="prepares what has a result"):
-                    talk.prepare(truth, truth.workload.phase("read"), tmp_path)
+                    talk.prepare(expected, expected.workload.phase("read"), tmp_path)
     assert counted["prepared"] == {"prepare": 0, "execute": 50, "query": 0}
     assert counted["bound"] == {"prepare": 50, "execute": 50, "query": 0}
     assert counted["text"] == {"prepare": 0, "execute": 0, "query": 50}
@@ -164,7 +164,7 @@ def test_how_statements_travel(instances: dict[str, Instance], tmp_path: Path) -
 def test_how_postgresql_is_asked(statement: str, texts: int, instances: dict[str, Instance], tmp_path: Path) -> None:
     """Seen from between: one round trip each, with or without the statement's text."""
     with Talk("psqlodbc", instance_of("psqlodbc", instances), statement=statement, transport="tcp") as talk:
-        seen = talk.statements_seen(truth_of("keyed", talk.engine), tmp_path, "FROM mydata2")
+        seen = talk.statements_seen(expected_of("keyed", talk.engine), tmp_path, "FROM mydata2")
         assert seen == (20, texts)
 
 

@@ -68,7 +68,7 @@ def path_of(driver: str, **coordinates: str) -> AccessPath:
 
 
 @functools.cache
-def truth_of(workload_name: str, engine_name: str) -> Expected:
+def expected_of(workload_name: str, engine_name: str) -> Expected:
     return Expected(load_workload(workload_name), ENGINES[engine_name].supports)
 
 

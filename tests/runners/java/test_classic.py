@@ -90,11 +90,11 @@ def test_every_type_that_the_old_derby_keeps(
     coordinates = {"version": version, "deployment": "server", "engine_version": derby_legacy.VERSION}
     talk = Talk(adapter, path_of(driver, statement=statement, **coordinates), old_server)
     try:
-        truth = Expected(load_workload("types"), OLD.supports)
-        phase = truth.workload.phase("read")
-        talk.make_ready(truth.workload, phase, tmp_path)
+        expected = Expected(load_workload("types"), OLD.supports)
+        phase = expected.workload.phase("read")
+        talk.make_ready(expected.workload, phase, tmp_path)
         verified = talk.ask(Verify, VerifyReply, phase="read", first=0, count=1)
-        assert verified.digest == truth.verify_digest(phase, 0, 1, 100)
+        assert verified.digest == expected.verify_digest(phase, 0, 1, 100)
         facts = talk.ask(Facts, FactsReply)
         assert derby_legacy.VERSION in facts.engine_version
         assert facts.settings["schema"] == "APP"

@@ -24,7 +24,7 @@ from rowpath.runners.protocol import (
 )
 from rowpath.runners.toolchains import java, jvm
 from rowpath.workloads.workload_file import load_workload
-from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, path_of, truth_of
+from tests.runners.java.talk import ADAPTERS, Instances, Talk, expected_of, loaded, path_of
 
 pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
 DRIVERS = (("sqlite-jdbc", "embedded"), ("derby", "embedded"), ("derby", "server"), ("pgjdbc", "server"))
@@ -62,23 +62,23 @@ def talk_on(path: AccessPath, instances: Instances) -> Talk:
 @pytest.mark.parametrize("path", paths(), ids=lambda path: path.id)
 def test_every_row_exactly_once(path: AccessPath, instances: Instances, tmp_path: Path) -> None:
     talk = talk_on(path, instances)
-    truth = truth_of("keyed", path.get("engine"))
-    workload, clients = truth.workload, int(path.get("clients"))
+    expected = expected_of("keyed", path.get("engine"))
+    workload, clients = expected.workload, int(path.get("clients"))
     try:
         insert, read = workload.phase("insert"), workload.phase("read")
         talk.make_ready(workload, insert, tmp_path)
         written = talk.sample("insert", operations=1000)
         assert (written.operations, written.failed, written.failure) == (1000, 0, None)
-        assert talk.digest_after(workload, insert, tmp_path) == truth.after_digest(insert, 1000)
+        assert talk.digest_after(workload, insert, tmp_path) == expected.after_digest(insert, 1000)
 
         talk.make_ready(workload, read, tmp_path)
         whole = talk.sample("read", operations=1000)
         assert (whole.operations, whole.failed, whole.rows) == (1000, 0, 1000)
-        assert int(whole.touch, 16) in (truth.touches(read).expected(0, 1000) or ())
+        assert int(whole.touch, 16) in (expected.touches(read).expected(0, 1000) or ())
         check_parts(whole, path, [1000 * client // clients for client in range(clients)])
         more = talk.sample("read", operations=10, first=-1)
         assert (more.first, more.operations) == (1000, 10)
-        assert int(more.touch, 16) in (truth.touches(read).expected(0, 10) or ())
+        assert int(more.touch, 16) in (expected.touches(read).expected(0, 10) or ())
 
         timed = talk.sample("read", lead_in_ns=2_000_000, duration_ns=50_000_000, first=0)
         assert timed.lead_in_operations >= clients
@@ -87,12 +87,12 @@ def test_every_row_exactly_once(path: AccessPath, instances: Instances, tmp_path
         again = talk.sample("read", duration_ns=5_000_000, first=-1)
         for sampled in (timed, again):
             spans = [(part.first, part.operations) for part in sampled.clients] or [(sampled.first, sampled.operations)]
-            assert int(sampled.touch, 16) in (truth.touches(read).expected_of(spans) or ())
+            assert int(sampled.touch, 16) in (expected.touches(read).expected_of(spans) or ())
         for before, after in zip(timed.clients, again.clients, strict=True):
             assert after.first == before.first + before.operations
 
         verified = talk.ask(Verify, VerifyReply, phase="read", first=3, count=7, max_rows=1000)
-        assert verified.digest == truth.verify_digest(read, 3, 7, 1000)
+        assert verified.digest == expected.verify_digest(read, 3, 7, 1000)
         check_facts(talk.ask(Facts, FactsReply), path)
         talk.ask(Close, CloseReply)
         talk.ask(Open, OpenReply, options=path.as_dict() | instances[key_of(path)].options(path))

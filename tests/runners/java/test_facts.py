@@ -17,7 +17,7 @@ from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.protocol import Bye, Close, CloseReply, Facts, FactsReply, Open, OpenReply, Reply
 from rowpath.runners.toolchains import java
-from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, truth_of
+from tests.runners.java.talk import ADAPTERS, Instances, Talk, expected_of, loaded
 
 # Their settings: test_mysql.py, test_classic.py, test_any.py, test_spl.py.
 ELSEWHERE = ("null", "mariadb", "mysql", "ibmi", "ibmi-stand-in", "oracle", "jdbc", "spl")
@@ -84,7 +84,7 @@ def test_facts(adapter: Adapter, path: AccessPath, instances: Instances, tmp_pat
 def check_stamps(talk: Talk, path: AccessPath, folder: Path) -> None:
     """Execution, first row and end of an operation come in this order."""
     engine = path.get("engine")
-    workload = truth_of("scan" if engine == "file" else "keyed", engine).workload
+    workload = expected_of("scan" if engine == "file" else "keyed", engine).workload
     phase = workload.phase("read")
     talk.make_ready(workload, phase, folder)
     sampled = talk.sample(phase.name, operations=3)

@@ -342,7 +342,7 @@ def _seen(working: Working, name: str = "group") -> Snapshot:
 
 
 def _slot(shared_counters: SharedCounters, client: int = 0) -> NDArray[np.uint64]:
-    return shared_counters._slot(shared_counters.places["group"], client)
+    return shared_counters._slot(shared_counters.client_groups["group"], client)
 
 
 def _agrees(working: Working, name: str, total: protocol.GroupTotal) -> Snapshot:

@@ -170,7 +170,7 @@ class Working:
         asked = []
         first_client = 0
         for group in groups:
-            place = shared_counters.places[group.name]
+            place = shared_counters.client_groups[group.name]
             asked.append(
                 protocol.GroupSpec(
                     name=group.name,

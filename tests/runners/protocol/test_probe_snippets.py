@@ -18,7 +18,7 @@ from rowpath.model.workload import ColumnSpec, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import KeyedQuery, given_by_options, keyed
+from rowpath.probe.parameters import KeyedQuery, keyed, rows_by_options
 from rowpath.probe.snippets import c_text, json_text, python_text, snippet
 from rowpath.probe.target import Target, read_target
 from rowpath.runners import manifest
@@ -219,7 +219,7 @@ def keyed_query(engine: str) -> KeyedQuery:
     sql = f"SELECT id, name FROM ({QUERIES[engine]}) AS t WHERE {condition}"
     floating = "double:2.5" if engine == "sqlite" else "numeric:2.5"
     return keyed(
-        sql, engine, given_by_options(ProbeOptions("", params=("integer:17", "bigint:0", "text:it's", floating)))
+        sql, engine, rows_by_options(ProbeOptions("", params=("integer:17", "bigint:0", "text:it's", floating)))
     )
 
 

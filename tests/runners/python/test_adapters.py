@@ -1,4 +1,4 @@
-"""Every adapter of the Python runner against the controller's truth, on real engines."""
+"""Every adapter of the Python runner against the controller's expected rows, on real engines."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WO
     for name in names:
         whole = workload_file.load_workload(name)
         workload, _ = sql.for_engine(whole, engine.supports)
-        truth = expected_of(name, engine)
+        expected = expected_of(name, engine)
         for phase in workload.phases:
             full = talk.prepare(workload, phase, sql.sql_for(workload, phase, engine))
             if phase.writes:
@@ -43,18 +43,22 @@ def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WO
                     sql=sql.whole_sql(phase.after, workload.tables[phase.after]),
                     table=phase.after,
                 )
-                assert talk.verify(talk.prepare(workload, after)).digest == truth.after_digest(phase, operations), full
+                assert talk.verify(talk.prepare(workload, after)).digest == expected.after_digest(phase, operations), (
+                    full
+                )
                 continue
             cold = talk.sample(full, operations=3, lead_in_ns=0, first=0)
             verified = talk.verify(full, 2, 20)
-            assert verified.digest == truth.verify_digest(phase, 2, 20, 100_000), full
-            assert verified.rows == truth.rows(phase, 2, 20)
-            assert int(verified.touch, 16) in (truth.touches(phase).expected(2, 20) or ())
+            assert verified.digest == expected.verify_digest(phase, 2, 20, 100_000), full
+            assert verified.rows == expected.rows(phase, 2, 20)
+            assert int(verified.touch, 16) in (expected.touches(phase).expected(2, 20) or ())
             for sample in (cold, talk.sample(full), talk.sample(full, first=990)):
                 assert sample.failure is None
-                assert sample.rows == truth.rows(phase, sample.first, sample.operations)
+                assert sample.rows == expected.rows(phase, sample.first, sample.operations)
                 assert sample.values == sample.rows * len(result_columns(workload, phase))
-                assert int(sample.touch, 16) in (truth.touches(phase).expected(sample.first, sample.operations) or ())
+                assert int(sample.touch, 16) in (
+                    expected.touches(phase).expected(sample.first, sample.operations) or ()
+                )
                 assert bool(sample.first_row_ns) == phase.stamps
                 assert sample.execute_ns <= sample.first_row_ns
                 assert bool(sample.connect_ns) == (phase.kind == "connect")
@@ -65,7 +69,7 @@ _EXPECTED: dict[tuple[str, str], Expected] = {}
 
 
 def expected_of(name: str, engine: Any) -> Expected:
-    """The truth of a workload on an engine, made once."""
+    """The expected rows of a workload on an engine, made once."""
     whole = workload_file.load_workload(name)
     return _EXPECTED.setdefault((name, engine.name), Expected(whole, engine.supports))
 

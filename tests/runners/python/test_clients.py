@@ -28,7 +28,7 @@ from core.operation import Operation
 from tests.waiting import until
 
 KEYED = workload_file.load_workload("keyed")
-TRUTH = Expected(KEYED)
+EXPECTED = Expected(KEYED)
 DRIVERS = [
     ("sqlite3", "prepared"),
     ("psycopg", "prepared"),
@@ -57,8 +57,8 @@ def check_sums(sample: p.SampleReply, clients: int) -> None:
 def check_touch(sample: p.SampleReply, phase: Phase) -> None:
     """The touch sum is that of every client's own operations."""
     spans = [(client.first, client.operations) for client in sample.clients or [sample]]
-    assert int(sample.touch, 16) in (TRUTH.touches(phase).expected_of(spans) or ())
-    assert sample.rows == sum(TRUTH.rows(phase, first, operations) or 0 for first, operations in spans)
+    assert int(sample.touch, 16) in (EXPECTED.touches(phase).expected_of(spans) or ())
+    assert sample.rows == sum(EXPECTED.rows(phase, first, operations) or 0 for first, operations in spans)
 
 
 @pytest.mark.parametrize("clients", [1, 2, 8])
@@ -97,7 +97,7 @@ def test_every_row_exactly_once(
     if clients > 1:
         starts = [client.first - client.lead_in_operations for client in timed[0].clients]
         assert starts == [client * 1000 // clients for client in range(clients)]
-    assert talk.verify(read, 5, 20).digest == TRUTH.verify_digest(phase, 5, 20, 100)
+    assert talk.verify(read, 5, 20).digest == EXPECTED.verify_digest(phase, 5, 20, 100)
 
     phase = KEYED.phase("insert")
     insert = talk.prepare(KEYED, phase)
@@ -109,7 +109,7 @@ def test_every_row_exactly_once(
     after = Phase(
         name="after", kind="query", sql=sql.whole_sql(phase.after, KEYED.tables[phase.after]), table=phase.after
     )
-    assert talk.verify(talk.prepare(KEYED, after)).digest == TRUTH.after_digest(phase, 1000)
+    assert talk.verify(talk.prepare(KEYED, after)).digest == EXPECTED.after_digest(phase, 1000)
 
 
 def test_the_connections_are_of_their_own_and_closed(start: Callable[..., Talk], postgresql: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""Columnar paths and the drivers that have them, against the controller's truth, on real engines and files."""
+"""Columnar paths and the drivers that have them, against the controller's expected rows, on real engines and files."""
 
 from __future__ import annotations
 
@@ -186,8 +186,8 @@ def test_clients_of_duckdb_share_the_work(start: Callable[..., Talk], duckdb: In
     phase = keyed.phase("read")
     sample = talk.sample(talk.prepare(keyed, phase), operations=1000, lead_in_ns=0, first=0)
     assert (sample.operations, sample.failed, len(sample.clients)) == (1000, 0, 8)
-    truth = Expected(keyed, ENGINES["duckdb"].supports)
-    assert int(sample.touch, 16) in (truth.touches(phase).expected(0, 1000) or ())
+    expected = Expected(keyed, ENGINES["duckdb"].supports)
+    assert int(sample.touch, 16) in (expected.touches(phase).expected(0, 1000) or ())
 
 
 def test_a_column_is_read_and_not_only_counted(start: Callable[..., Talk], duckdb: Instance) -> None:

@@ -1,4 +1,4 @@
-"""Rows into a data frame by pandas and polars, through each driver below, against the controller's truth."""
+"""Rows into a data frame by pandas and polars, through each driver below, against the controller's expected rows."""
 
 from __future__ import annotations
 

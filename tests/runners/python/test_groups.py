@@ -69,7 +69,7 @@ def test_what_cannot_be_placed_is_refused(null: Subject) -> None:
         talk.prepare_nothing()
         shared_counters = SharedCounters([("group", 1, 0)])
         with contextlib.closing(shared_counters):
-            place = shared_counters.places["group"]
+            place = shared_counters.client_groups["group"]
             right: dict[str, Any] = {"name": "group", "phase": NOTHING, "first_client": 0, "clients": 1}
             right |= {"pacing": "closed", "control": place.control, "slots": place.slots, "slot_bytes": 0}
             for changed, text in (
@@ -135,7 +135,7 @@ def test_each_operation_is_a_transaction() -> None:
     prepared = clients.prepare(Spec, [(number,) for number in range(1, 6)])
     shared_counters = SharedCounters([("group", 1, 5)])
     with contextlib.closing(shared_counters):
-        place = shared_counters.places["group"]
+        place = shared_counters.client_groups["group"]
         own = Assignment(
             shared_counters.file, "write", "closed", 0.0, 0, 5, 0, 0, place.control, place.slots, 0, 0, 1, 5
         )

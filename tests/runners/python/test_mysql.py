@@ -1,4 +1,4 @@
-"""The Python drivers of MariaDB and MySQL against the controller's truth on a real server; what they say in trouble."""
+"""The Python drivers of MariaDB and MySQL against the expected rows on a real server; what they say in trouble."""
 
 from __future__ import annotations
 

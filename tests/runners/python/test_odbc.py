@@ -1,4 +1,4 @@
-"""pyodbc and arrow-odbc over the system's ODBC drivers, against the controller's truth."""
+"""pyodbc and arrow-odbc over the system's ODBC drivers, against the controller's expected rows."""
 
 from __future__ import annotations
 

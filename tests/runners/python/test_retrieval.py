@@ -1,4 +1,4 @@
-"""Readers of files (whole, in segments, aggregates), COPY, blocks and connectorx, against the controller's truth."""
+"""Readers of files (whole, in segments, aggregates), COPY, blocks and connectorx, against the expected rows."""
 
 from __future__ import annotations
 
@@ -123,17 +123,17 @@ def test_the_segments_of_a_file_are_the_whole(
     start: Callable[..., Talk], files: dict[str, Instance], driver: str, engine: str, fetch: str, result: str
 ) -> None:
     talk = opened(start, files, driver, engine, fetch, result)
-    size, truth = records_or_bytes(files, engine), Expected(SCAN)
+    size, expected = records_or_bytes(files, engine), Expected(SCAN)
     for n in (1, 3, 8):
         name = prepare_parts(talk, SCAN, segments(size, n))
         sample = talk.sample(name, operations=n, first=0, lead_in_ns=0)
         assert (sample.operations, sample.failure, sample.rows) == (n, None, RECORDS)
-        assert int(sample.touch, 16) in (truth.touches(READ).expected(0, 1) or ())
-        assert talk.verify(name, 0, n).digest == truth.verify_digest(READ, 0, 1, 100_000)
+        assert int(sample.touch, 16) in (expected.touches(READ).expected(0, 1) or ())
+        assert talk.verify(name, 0, n).digest == expected.verify_digest(READ, 0, 1, 100_000)
     # A record belongs to the segment in which its first byte lies, wherever the cut is.
     cuts = [0, 1, 1, 2, 5000, size - 1, size]
     name = prepare_parts(talk, SCAN, list(pairwise(cuts)))
-    assert talk.verify(name, 0, len(cuts) - 1).digest == truth.verify_digest(READ, 0, 1, 100_000)
+    assert talk.verify(name, 0, len(cuts) - 1).digest == expected.verify_digest(READ, 0, 1, 100_000)
 
 
 def test_duckdb_says_that_it_has_no_bytes(start: Callable[..., Talk], files: dict[str, Instance]) -> None:
@@ -186,13 +186,13 @@ def test_forms(start: Callable[..., Talk], postgresql: dict[str, Any], sqlite_fi
 def check_phases(talk: Talk, engine: Any, whole: Workload, only: Workload) -> None:
     """Digest and touch of these phases."""
     workload, _ = sql.for_engine(only, engine.supports)
-    truth = Expected(whole, engine.supports)
+    expected = Expected(whole, engine.supports)
     for phase in workload.phases:
         name = talk.prepare(workload, phase, sql.sql_for(workload, phase, engine))
-        assert talk.verify(name, 2, 5).digest == truth.verify_digest(phase, 2, 5, 100_000), name
+        assert talk.verify(name, 2, 5).digest == expected.verify_digest(phase, 2, 5, 100_000), name
         sample = talk.sample(name, operations=5, first=0, lead_in_ns=0)
         assert (sample.operations, sample.failure) == (5, None)
-        assert int(sample.touch, 16) in (truth.touches(phase).expected(0, 5) or ())
+        assert int(sample.touch, 16) in (expected.touches(phase).expected(0, 5) or ())
 
 
 def test_connectorx_refuses_what_it_would_change_and_tells_its_failures(

@@ -202,10 +202,10 @@ def test_disturbed_blocks_are_left_out_where_others_suffice(tmp_path: Path) -> N
     calm, noisy = (made(tmp_path / str(share), paths=pair(), disturbed_share=share) for share in (0.0, 0.4))
     for analysis in (calm, noisy):
         assert ranking(analysis, "keyed").rows[1].ratio == pytest.approx(1, abs=0.015)
-    disturbed = noisy.trust["disturbed"]
+    disturbed = noisy.diagnostics["disturbed"]
     assert disturbed["disturbed"] == disturbed["repeated"] > 0
     assert "disturbed-blocks" in {finding.id for finding in noisy.findings}
-    assert noisy.trust["unfiltered"]
+    assert noisy.diagnostics["unfiltered"]
 
 
 def _disturbed(sets: int) -> list[factory.Record]:
@@ -262,7 +262,7 @@ def test_intervals_are_wider_when_sets_were_added_for_width(tmp_path: Path) -> N
         assert row.ratio_low is not None
         assert row.ratio_high is not None
         widths.append(math.log(row.ratio_high / row.ratio_low))
-        assert analysis.trust["intervals"]["confidence"] == (0.975 if position else 0.95)
+        assert analysis.diagnostics["intervals"]["confidence"] == (0.975 if position else 0.95)
     assert widths[1] > 1.2 * widths[0]
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.answer import CHOSEN, SENTENCES, answer, chosen, merged
-from rowpath.analysis.answer_model import Bar, Finding, PhaseAnswer, Said
+from rowpath.analysis.answer_model import Bar, Finding, PhaseAnswer, Sentence
 from rowpath.analysis.model import Analysis
 from rowpath.journal.records import RunRecord
 from rowpath.model.probe import LanguageBest, LanguageRow, Probe
@@ -100,8 +100,10 @@ def test_what_is_provisional_is_said_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("about", CHOSEN)
 def test_the_uncertain_is_among_the_five_whatever_else_there_is(about: str) -> None:
-    said = [Said(kind, f"{kind} {number}", number) for kind in dict.fromkeys(CHOSEN[about]) for number in range(9)]
-    texts = chosen(said)
+    sentences = [
+        Sentence(kind, f"{kind} {number}", number) for kind in dict.fromkeys(CHOSEN[about]) for number in range(9)
+    ]
+    texts = chosen(sentences)
     assert len(texts) == SENTENCES
     assert "uncertain 8" in texts
     assert texts[0] == f"{about or 'fastest'} 0"
@@ -170,7 +172,7 @@ def _bar(name: str, cost: float) -> Bar:
 
 def test_findings_know_which_share_of_the_time_they_concern(usual: Analysis) -> None:
     (disturbed,) = (each for each in usual.findings if each.id == "disturbed-blocks")
-    assert disturbed.share == usual.trust["disturbed"]["share"]
+    assert disturbed.share == usual.diagnostics["disturbed"]["share"]
     assert {each.id: each.weight for each in usual.answer.findings}["disturbed-blocks"] <= disturbed.share
 
 

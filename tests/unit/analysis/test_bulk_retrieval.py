@@ -27,8 +27,8 @@ def analysed(tmp_path: Path, paths: list[MadePath]) -> Analysis:
     run = journal_factory.Run(paths=paths, rounds=5, regimes=("steady",), disturbed_share=0)
     made = journal_factory.records(run)
     phases = [
-        {"name": "read", "scan": True, "table": "hits", "truth": "whole-table"},
-        {"name": "sum", "table": "hits", "truth": "aggregate"},
+        {"name": "read", "scan": True, "table": "hits", "expected": "whole-table"},
+        {"name": "sum", "table": "hits", "expected": "aggregate"},
     ]
     made[0] |= {"workloads": {"scan": {"phases": phases}}}
     floors = {each.path_id for each in paths if each.coordinates["fetch"] == "drain"}

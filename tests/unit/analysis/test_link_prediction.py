@@ -69,7 +69,7 @@ def test_the_time_over_a_link_is_predicted_from_the_time_without_it(tmp_path: Pa
     (grid,) = [section.grid for section in view(analysis).across if section.key == "links"]
     assert grid.rows[0].cells[:3] == ("far", "keyed · read", "steady")
     assert "1.10 ms" in grid.note
-    assert analysis.trust["links"][0]["round trip, stated"] == "1.00 ms"
+    assert analysis.diagnostics["links"][0]["round trip, stated"] == "1.00 ms"
 
 
 @pytest.mark.parametrize(("share", "word"), [(1.3, "slower"), (0.7, "faster")])

@@ -78,5 +78,5 @@ def test_the_neighbour_is_the_path_most_alike_with_the_ratio_to_it(usual: Analys
 
 
 def test_every_block_has_its_cost(usual: Analysis) -> None:
-    order = usual.trust["order"]
+    order = usual.diagnostics["order"]
     assert order and all(each["cost_ns"] > 0 for each in order)

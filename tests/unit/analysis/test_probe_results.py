@@ -48,7 +48,7 @@ def test_tries_of_a_probe_that_was_cut_off_are_held_against_the_quickest() -> No
         return msgspec.structs.replace(tried(name, None, "try"), execution_ns=execution_ns, status=status, **more)
 
     cut_off = [candidate("a", 30.0), candidate("b", 10.0), candidate("x", 1.0, "wrong"), candidate("f", None, "failed")]
-    found = {each.name: (each.ratio, each.anchor) for each in latest(cut_off)}
+    found = {each.name: (each.ratio, each.compared_with) for each in latest(cut_off)}
     assert found == {"a": (3.0, "b"), "b": (1.0, "b"), "x": (None, ""), "f": (None, "")}
     last = [candidate("a", 30.0, ratio=2.0), candidate("b", 10.0, ratio=1.0), candidate("x", 1.0, "wrong")]
     assert [(each.name, each.ratio) for each in latest([*cut_off, *last])] == [
@@ -68,9 +68,11 @@ def test_a_probe_was_cut_off_when_none_has_its_last_word() -> None:
     assert not was_cut_off([], "interrupted")
 
 
-def test_candidates_left_behind_are_held_against_the_fastest_through_their_anchors() -> None:
-    def candidate(name: str, ratio: float | None, anchor: str) -> TriedPath:
-        return msgspec.structs.replace(tried(name, ratio, "round 1"), anchor=anchor, low=ratio and ratio / 2)
+def test_candidates_left_behind_are_held_against_the_fastest_through_what_they_were_compared_with() -> None:
+    def candidate(name: str, ratio: float | None, compared_with: str) -> TriedPath:
+        return msgspec.structs.replace(
+            tried(name, ratio, "round 1"), compared_with=compared_with, low=ratio and ratio / 2
+        )
 
     row = RankedPath("b", "b", 1, 0, 20.0, 1.0, None, None, None, None, False, "ok")
     other = msgspec.structs.replace(row, name="x", path_id="x", cost_ns=10.0)
@@ -118,7 +120,9 @@ def found_in_python(known: dict[str, tuple[float, float, int]], *more: TriedPath
         tried("other", 2.5, "try", driver="c", language="python"),
         msgspec.structs.replace(tried("wrong", 0.5, "try", driver="d", language="python"), status="wrong"),
     )
-    timed = [msgspec.structs.replace(each, execution_ns=100.0 * (each.ratio or 0), said=each.name) for each in paths]
+    timed = [
+        msgspec.structs.replace(each, execution_ns=100.0 * (each.ratio or 0), description=each.name) for each in paths
+    ]
     timed[1] = msgspec.structs.replace(timed[1], baseline="yours")
     evidence: Any = Intervals(**known)
     (best,) = languages(timed, [], evidence)
@@ -161,7 +165,11 @@ def test_no_gain_is_named_where_the_machine_was_too_busy() -> None:
 
 def test_a_way_of_the_users_that_failed_is_said_first() -> None:
     failed = msgspec.structs.replace(
-        tried("b", None, "try"), said="b as it ships", baseline="yours", status="failed", left="sql: no such function"
+        tried("b", None, "try"),
+        description="b as it ships",
+        baseline="yours",
+        status="failed",
+        left="sql: no such function",
     )
     found = probe_sentences(Probe((tried("a", 1.0), failed), (), (), (), (), (), ()))
     assert next(found).text == "You use b as it ships, which has no figure here (sql: no such function)."

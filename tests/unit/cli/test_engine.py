@@ -42,7 +42,7 @@ class Fetched:
 def one(monkeypatch: pytest.MonkeyPatch) -> Fetched:
     found = Fetched()
     assert isinstance(found, Fetchable)
-    monkeypatch.setattr(engine_command, "fetchables", lambda: {"thing": found})
+    monkeypatch.setattr(engine_command, "optional_downloads", lambda: {"thing": found})
     return found
 
 

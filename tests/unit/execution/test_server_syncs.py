@@ -21,7 +21,7 @@ NO_COMPILER = "unavailable: the library needs a C compiler"
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """Of a server, where a library for counting is there."""
-    monkeypatch.setattr(sync_counting, "means", lambda: syncs.MEANS)
+    monkeypatch.setattr(sync_counting, "method", lambda: syncs.METHOD)
     monkeypatch.setattr(sync_counting, "environment", lambda file: {"LD_PRELOAD": "library", "FILE": str(file)})
     return Place(tmp_path, tmp_path, ())
 
@@ -33,13 +33,13 @@ def _of(place: Place, **instance: str) -> LocalServerSyncs:
 
 def test_a_server_counts_from_one_start_until_another(place: Place) -> None:
     counted = _of(place)
-    assert counted.means() == syncs.MEANS
+    assert counted.method() == syncs.METHOD
     assert counted.read() == SyncCount(None, "")
     counted.count(True)
     file = Path(place.environment["FILE"])
     assert place.environment == {"LD_PRELOAD": "library", "FILE": str(file)}
     file.write_bytes(bytes([5, *bytes(7), 2, *bytes(8 * syncs.COUNTERS - 9)]))
-    assert counted.read() == SyncCount(7, syncs.MEANS)
+    assert counted.read() == SyncCount(7, syncs.METHOD)
     counted.count(False)
     assert place.environment == {}
     assert counted.read().total is None
@@ -55,14 +55,14 @@ def test_what_else_is_added_for_a_server_stays(place: Place) -> None:
 
 @pytest.mark.parametrize("instance", [{"deployment": "embedded"}, {"given_by": "ROWPATH_POSTGRESQL_URL"}])
 def test_only_servers_of_ours_are_counted(place: Place, instance: dict[str, str]) -> None:
-    assert _of(place, **instance).means() == ""
+    assert _of(place, **instance).method() == ""
     assert _of(place, **instance).read() == SyncCount(None, "")
 
 
 def test_without_a_compiler_the_reason_is_named(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.undo()
     monkeypatch.setenv("CC", "no-such-compiler")
-    assert _of(place).means() == NO_COMPILER
+    assert _of(place).method() == NO_COMPILER
     assert _of(place).read() == SyncCount(None, NO_COMPILER)
 
 
@@ -76,7 +76,7 @@ def test_another_host_is_asked_by_the_instance(place: Place) -> None:
 
     key = ("postgresql", "server", "full", "none", "none", "none", "db")
     far = FarServerSyncs(key, ask)
-    assert far.means() == syncs.MEANS
+    assert far.method() == syncs.METHOD
     far.count(True)
-    assert far.read() == SyncCount(0, syncs.MEANS)
-    assert asked == [("server_syncs", key, *words) for words in (("means",), ("count", True), ("read",))]
+    assert far.read() == SyncCount(0, syncs.METHOD)
+    assert asked == [("server_syncs", key, *words) for words in (("method",), ("count", True), ("read",))]

@@ -89,7 +89,7 @@ def many_files() -> Iterator[None]:
 def test_a_way_is_watched_by_a_process_with_many_files(many_files: None) -> None:
     watch = WayWatch("app1", HERE, _closed_port())
     watch.look(["db"])
-    assert watch._asked["db"][0].fileno() >= FD_SETSIZE
+    assert watch._pending["db"][0].fileno() >= FD_SETSIZE
     waiting.until(lambda: _answered(watch), "answer")
     watch.close()
 
@@ -100,7 +100,7 @@ def test_a_host_that_never_answered_is_not_lost(silent_port: int) -> None:
 
     def asked_again() -> bool:
         watch.look(["db"])
-        asked.update(since_s for _asked, since_s in watch._asked.values())
+        asked.update(since_s for _asked, since_s in watch._pending.values())
         return len(asked) > 2
 
     waiting.until(asked_again, "further request")

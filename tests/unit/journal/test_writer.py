@@ -111,7 +111,7 @@ def test_what_is_written_is_what_is_read_and_what_is_kept_in_memory(tmp_path: Pa
         CountedRecord(**at, operations=3, shape=OperationShape(1.0, 4.0, 20.5)),
         FailureRecord.of(0, "p", "keyed.read", "unsupported", "not\x1b[31m here"),
         ClientGroupRecord(set=0, path_id="p", stage="s", failures=[CountedFailure("sql", "1", "no", 4)]),
-        ProbeRecord(limit="nothing is known"),
+        ProbeRecord(caveat="nothing is known"),
         SetEndRecord(0, 2),
         NoteRecord("a note"),
         EndRecord("complete"),

@@ -128,7 +128,7 @@ def test_a_file_serves_scans_only_and_says_why_not_the_rest() -> None:
     plan = planned({"engine": "file", "language": "c"}, phases=("scan.read", "keyed.read"))
     (path,) = plan.paths
     assert path.phases == ("scan.read",)
-    ((_, phase, reason),) = plan.unserved
+    ((_, phase, reason),) = plan.ineligible
     assert phase == "keyed.read"
     assert "no index" in reason
 

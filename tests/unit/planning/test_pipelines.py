@@ -93,7 +93,7 @@ def test_writes_are_pipelined_where_each_keeps_its_own_transaction(driver: str, 
     plan = plan_of(select, phases=("keyed.read", "keyed.insert"))
     (path,) = plan.paths
     assert path.phases == (("keyed.read", "keyed.insert") if writes else ("keyed.read",))
-    left_out = [phase for _, phase, why in plan.unserved if "one transaction" in why]
+    left_out = [phase for _, phase, why in plan.ineligible if "one transaction" in why]
     assert left_out == ([] if writes else ["keyed.insert"])
 
 

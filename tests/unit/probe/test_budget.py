@@ -11,7 +11,7 @@ from rowpath.cli.options import duration_s
 from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath
 from rowpath.probe import budget as budgets
-from rowpath.probe.budget import Budget, Rest, affordable, blocks_of_round, plan_finals, set_s
+from rowpath.probe.budget import Budget, Rest, affordable, blocks_of_round, plan_full_sets, set_s
 
 PATH = AccessPath.of({"result": "whole"})
 
@@ -96,7 +96,7 @@ def test_what_fits_is_counted_in_order() -> None:
 @pytest.mark.parametrize("left_s", [2.0, 20.0, 200.0])
 @pytest.mark.parametrize("block_s", [0.01, 0.2, 1.0])
 def test_the_last_stage_fits_into_what_is_left_or_gives_up_sets(left_s: float, block_s: float) -> None:
-    plan = plan_finals([2 * block_s] * 6, [0.05] * 6, left_s, 0.0, 2, 6)
+    plan = plan_full_sets([2 * block_s] * 6, [0.05] * 6, left_s, 0.0, 2, 6)
     assert 1 <= plan.sets <= budgets.FULL_SETS
     least = 1 if 2 * block_s > budgets.LONG_BLOCK_S else budgets.LEAST_BLOCKS
     assert least <= plan.rounds <= budgets.MOST_BLOCKS
@@ -108,17 +108,17 @@ def test_the_last_stage_fits_into_what_is_left_or_gives_up_sets(left_s: float, b
 
 
 def test_who_is_needed_gets_six_sets_beyond_the_budget_and_others_do_not() -> None:
-    late = plan_finals([1.0] * 6, [0.5] * 6, 0.0, 100.0, 4, 6)
+    late = plan_full_sets([1.0] * 6, [0.5] * 6, 0.0, 100.0, 4, 6)
     assert (late.finalists, late.sets, late.rounds) == (4, budgets.FULL_SETS, 1), "a long block averages by itself"
-    quick = plan_finals([0.05] * 6, [0.5] * 6, 0.0, 100.0, 4, 6)
+    quick = plan_full_sets([0.05] * 6, [0.5] * 6, 0.0, 100.0, 4, 6)
     assert (quick.finalists, quick.sets, quick.rounds) == (4, budgets.FULL_SETS, budgets.LEAST_BLOCKS)
-    much_later = plan_finals([10.0] * 6, [0.5] * 6, 0.0, 100.0, 4, 6)
+    much_later = plan_full_sets([10.0] * 6, [0.5] * 6, 0.0, 100.0, 4, 6)
     assert (much_later.finalists, much_later.rounds) == (4, 1)
     assert much_later.sets < budgets.FULL_SETS
 
 
 def test_six_cheap_candidates_all_get_six_sets() -> None:
-    plan = plan_finals([0.02] * 6, [0.1] * 6, 40.0, 60.0, 2, 6)
+    plan = plan_full_sets([0.02] * 6, [0.1] * 6, 40.0, 60.0, 2, 6)
     assert (plan.finalists, plan.sets) == (6, 6)
     assert plan.rounds == budgets.MOST_BLOCKS
 

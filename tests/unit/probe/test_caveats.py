@@ -38,4 +38,4 @@ def test_it_stands_below_what_was_delivered(groups: int) -> None:
 
 
 def test_a_journal_without_it_is_read() -> None:
-    assert msgspec.convert({"kind": "probe", "limit": "x"}, ProbeRecord, strict=False).not_compared == ""
+    assert msgspec.convert({"kind": "probe", "caveat": "x"}, ProbeRecord, strict=False).not_compared == ""

@@ -38,11 +38,11 @@ class There:
     def __init__(self, *looks: Look | BaseException) -> None:
         self._looks: Iterator[Look | BaseException] = iter(looks)
         self.seen: list[dict[str, int]] = []
-        self.asked: list[str] = []
+        self.requests: list[str] = []
         self.given = b""
 
     def __call__(self, method: str, *arguments: Any) -> Any:
-        self.asked.append(method)
+        self.requests.append(method)
         if method == "program_start":
             self.given = arguments[1]
         if method != "program_look":
@@ -94,7 +94,7 @@ def test_an_interruption_is_passed_on_once(tmp_path: Path) -> None:
     end: Look = ({"events": b'["result","ok",true]\n'}, 0)
     there = There(KeyboardInterrupt(), end, ({}, 0))
     assert mirrored(tmp_path, there, Progress()) is True
-    assert there.asked.count("program_interrupt") == 1
+    assert there.requests.count("program_interrupt") == 1
     there = There(KeyboardInterrupt(), KeyboardInterrupt())
     with pytest.raises(KeyboardInterrupt):
         mirrored(tmp_path / "again", there, Progress())
@@ -111,7 +111,7 @@ def test_a_lost_host_leaves_a_journal_that_says_so_or_nothing(tmp_path: Path) ->
     assert '"interrupted"' in lines[-1]
     assert lines[-2] == '{"type":"no'
     assert progress.notes == [f"what was measured until then: rowpath show {tmp_path / 'run'}"]
-    assert there.asked[-1] == "program_end"
+    assert there.requests[-1] == "program_end"
     with pytest.raises(HostLost):
         from_host.probe(options.__class__("x", directory=tmp_path / "other"), There(lost), progress, {})
     assert not (tmp_path / "other").exists()
@@ -133,11 +133,11 @@ def test_files_of_this_machine_go_with_the_question(tmp_path: Path, monkeypatch:
     there = There(({"events": b'["result","error",["UsageError","no",""]]\n'}, 0), ({}, 0))
     with pytest.raises(UsageError):
         from_host.probe(options, there, Progress(), files)
-    asked = pickle.loads(there.given)
-    assert (asked.options.query, asked.options.query_file) == ("SELECT a FROM t WHERE a = ?", None)
-    assert (asked.options.params_file, asked.options.directory) == (Path("given/p.csv"), Path("run"))
-    assert asked.password == "hunter2"
-    assert "hunter2" not in repr(asked)
+    request = pickle.loads(there.given)
+    assert (request.options.query, request.options.query_file) == ("SELECT a FROM t WHERE a = ?", None)
+    assert (request.options.params_file, request.options.directory) == (Path("given/p.csv"), Path("run"))
+    assert request.password == "hunter2"
+    assert "hunter2" not in repr(request)
 
 
 @pytest.mark.parametrize(

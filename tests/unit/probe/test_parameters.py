@@ -14,7 +14,7 @@ from rowpath.probe import sessions
 from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.command import keyed_by_options
 from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import given_by_options, keyed
+from rowpath.probe.parameters import keyed, rows_by_options
 from rowpath.probe.placeholders import placeholders
 from rowpath.probe.row_consistency import KeyedRowConsistency
 from rowpath.workloads.codec import digest, read_kept, touch_row, write_rows
@@ -84,7 +84,7 @@ def test_each_type_is_read_and_made_as_wide_as_its_values() -> None:
         "smallint:-7", "bigint:9000000000", "numeric:12.50", "real:0.5", "boolean:true", "text:a:b", "binary:\\x00ff",
         "date:2026-01-31", "timestamptz:2026-01-31T12:00:00+00:00", "varchar:\\N",
     )  # fmt: skip
-    given = given_by_options(ProbeOptions("", params=texts))
+    given = rows_by_options(ProbeOptions("", params=texts))
     noon = datetime(2026, 1, 31, 12, tzinfo=UTC)
     decimal = Decimal("12.50")
     row = (-7, 9_000_000_000, decimal, 0.5, True, "a:b", b"\0\xff", date(2026, 1, 31), noon, None)
@@ -107,7 +107,7 @@ def test_each_type_is_read_and_made_as_wide_as_its_values() -> None:
 )
 def test_a_wrong_parameter_is_refused(text: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        given_by_options(ProbeOptions("", params=(text,)))
+        rows_by_options(ProbeOptions("", params=(text,)))
 
 
 def csv(folder: Path, text: str) -> ProbeOptions:
@@ -116,7 +116,7 @@ def csv(folder: Path, text: str) -> ProbeOptions:
 
 
 def test_named_placeholders_take_the_columns_of_their_names_and_others_their_order(tmp_path: Path) -> None:
-    given = given_by_options(csv(tmp_path, 'low:int,"name:text"\n1,"a,b"\n2,\\N\n'))
+    given = rows_by_options(csv(tmp_path, 'low:int,"name:text"\n1,"a,b"\n2,\\N\n'))
     assert given.count == 2
     by_name = keyed("SELECT * FROM t WHERE n = :name AND a > :low", "sqlite", given)
     assert by_name.rows == [("a,b", 1), (None, 2)]
@@ -135,12 +135,12 @@ def test_named_placeholders_take_the_columns_of_their_names_and_others_their_ord
 )
 def test_a_wrong_file_is_refused(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(UsageError, match=why):
-        given_by_options(csv(tmp_path, text))
+        rows_by_options(csv(tmp_path, text))
 
 
 def test_a_query_is_described_with_its_parameters_written_into_it() -> None:
     texts = ("bigint:7", "text:it's \\", "binary:00ff", "boolean:f", "date:2026-01-31")
-    given = given_by_options(ProbeOptions("", params=texts))
+    given = rows_by_options(ProbeOptions("", params=texts))
     sql = "SELECT ?, ?, ?, ?, ?"
     query = keyed(sql, "sqlite", given)
     assert query.with_literals("sqlite", query.rows[0]) == "SELECT 7, 'it''s \\', X'00ff', FALSE, '2026-01-31'"
@@ -178,12 +178,12 @@ def test_only_the_likeliest_prepared_path_meets_every_plan_cache_mode() -> None:
 
 def test_blocks_of_other_parameters_have_other_sums_and_count_once_a_path_confirmed_them() -> None:
     columns = (Column("a", "integer"), Column("b", "text"))
-    groups = [[(1, "é")], [], [(10, "x"), (20, "y")]]
-    same = KeyedRowConsistency(delivery=Delivery(groups, columns))
+    row_sets = [[(1, "é")], [], [(10, "x"), (20, "y")]]
+    same = KeyedRowConsistency(delivery=Delivery(row_sets, columns))
     assert same.expected_of([(0, 3)]) is None
     same.learn(7)
     assert same.expected_of([(0, 3)]) is None
-    same.learn(sum(touch_row(row, columns, unit="bytes") for group in groups for row in group))
+    same.learn(sum(touch_row(row, columns, unit="bytes") for group in row_sets for row in group))
     assert same.expected_of([(0, 1)]) == {2, 3}  # characters, bytes
     assert same.expected_of([(1, 1)]) == {0}
     assert same.expected_of([(4, 2)]) == {32}

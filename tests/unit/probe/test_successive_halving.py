@@ -84,9 +84,9 @@ def test_a_baseline_contests_nothing_for_it_is_in_the_full_sets() -> None:
 def test_a_drift_of_the_machine_does_not_move_a_ratio_of_interleaved_blocks() -> None:
     shuffle = random.Random(5)
     drift = [1 + turn for turn in range(20)]  # the machine gets twenty times slower
-    anchor = {turn: drift[turn] * shuffle.uniform(0.99, 1.01) for turn in range(20)}
+    compared_with = {turn: drift[turn] * shuffle.uniform(0.99, 1.01) for turn in range(20)}
     twice = {turn: 2 * drift[turn] * shuffle.uniform(0.99, 1.01) for turn in range(20)}
-    found = Estimate.of_rounds(twice, anchor)
+    found = Estimate.of_rounds(twice, compared_with)
     assert found is not None
     assert found.ratio == pytest.approx(2.0, rel=0.02)
     low, high = found.ends

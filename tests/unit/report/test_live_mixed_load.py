@@ -7,14 +7,14 @@ import io
 import pytest
 from rich.console import Console
 
-from rowpath.model.progress import GroupNow, GroupsSecond
+from rowpath.model.progress import GroupNow, StageSecond
 from rowpath.report.live import LINE_EVERY_S, LiveProgress
 from rowpath.report.live_mixed_load import GroupsHistory
 
 STALLED = range(20, 24)
 
 
-def _second(at_s: int, stage: str = "with a backup", path: str = "Derby [network]") -> GroupsSecond:
+def _second(at_s: int, stage: str = "with a backup", path: str = "Derby [network]") -> StageSecond:
     stalled = at_s in STALLED
     groups = {
         "readers": GroupNow(24_512.0 * (0.4 if at_s > 4 else 1), 1_200_000, 0, 100),
@@ -25,7 +25,7 @@ def _second(at_s: int, stage: str = "with a backup", path: str = "Derby [network
             (at_s - 19) * 1_050_000_000 if stalled else 5_000,
         ),
     }
-    return GroupsSecond(path, stage, float(at_s), 40.0, groups, backup=4 < at_s < 30)
+    return StageSecond(path, stage, float(at_s), 40.0, groups, backup=4 < at_s < 30)
 
 
 def _history(last: int, first: int = 1) -> GroupsHistory:
@@ -84,7 +84,7 @@ def test_an_operation_under_way_is_a_stall_when_it_takes_far_longer_than_others(
 ) -> None:
     history = GroupsHistory()
     groups = {"readers": GroupNow(5.0, p99_ns, 0, under_way_ns)}
-    history.add(GroupsSecond("a", "reads", 1.0, 5.0, groups, backup=False))
+    history.add(StageSecond("a", "reads", 1.0, 5.0, groups, backup=False))
     assert history.line() == f"a · reads · 1 of 5 s · readers 5.00/s, {told}"
 
 

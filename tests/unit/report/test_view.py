@@ -98,16 +98,16 @@ def test_the_floor_is_stated_below_its_table() -> None:
 
 def test_an_empty_analysis_is_shown_as_such() -> None:
     shown = view(Analysis(run=RunRecord(), names={}, results=(), rankings=(), findings=(), verdict=()))
-    assert (shown.title, shown.operations, shown.commands, shown.trust) == ("run", (), (), ())
+    assert (shown.title, shown.operations, shown.commands, shown.diagnostics) == ("run", (), (), ())
 
 
 def test_records_of_unknown_shape_are_shown_all_the_same() -> None:
     odd = msgspec.structs.replace(
-        analysis(), trust={"order": ["a", "b"], "new_thing": {"x": {"at_ns": 5}, "y": {"at_ns": 7000}}}
+        analysis(), diagnostics={"order": ["a", "b"], "new_thing": {"x": {"at_ns": 5}, "y": {"at_ns": 7000}}}
     )
-    trust = {section.key: section.grid for section in view(odd).trust}
-    assert [row.cells for row in trust["trust-order"].rows] == [("a",), ("b",)]
-    assert [row.cells for row in trust["trust-new-thing"].rows] == [("x", "5.00 ns"), ("y", "7.00 µs")]
+    diagnostics = {section.key: section.grid for section in view(odd).diagnostics}
+    assert [row.cells for row in diagnostics["trust-order"].rows] == [("a",), ("b",)]
+    assert [row.cells for row in diagnostics["trust-new-thing"].rows] == [("x", "5.00 ns"), ("y", "7.00 µs")]
 
 
 def test_the_command_reproduces_with_the_seed() -> None:

@@ -28,6 +28,6 @@ def test_the_list_ends_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_doctor_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(doctor, "every_adapter", lambda: iter(()))
-    found = [check for check in doctor.diagnose() if check.group == "paths"]
+    found = [check for check in doctor.diagnose() if check.section == "paths"]
     assert [check.what for check in found] == [f"{one.language} · {one.driver}" for one in driver_facts.absent()]
     assert {check.state for check in found} == {"missing"}

@@ -49,7 +49,7 @@ def test_some_columns_in_another_order() -> None:
 
 @pytest.mark.parametrize("phase", ["customer-aggregate", "orders-aggregate"])
 def test_aggregates(phase: str) -> None:
-    truth = Expected(SMALL)
+    expected = Expected(SMALL)
     asked = SMALL.phase(phase)
     names = [column.name for column in SMALL.tables[asked.table].columns]
     rows = list(generators.rows(SMALL.tables[asked.table]))
@@ -59,7 +59,7 @@ def test_aggregates(phase: str) -> None:
         function, _, of = column.name.partition("_")
         values = [row[names.index(of)] for row in rows] if of else rows
         answer.append(len(values) if function == "count" else functions[function](values))  # type: ignore[operator]
-    assert truth.verify_digest(phase, 0, 1, 10) == codec.digest([answer], asked.columns)
+    assert expected.verify_digest(phase, 0, 1, 10) == codec.digest([answer], asked.columns)
 
 
 @pytest.mark.parametrize("name", ["customer", "hits"])
@@ -84,7 +84,7 @@ def test_rows_made_by_other_code_are_added_up_again(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
     table = load_workload("types").tables["types"]
     assert WholeTable(table, table.columns).payload_bytes
-    (kept,) = (tmp_path / "truth").iterdir()
+    (kept,) = (tmp_path / "expected").iterdir()
     monkeypatch.setattr(expected_scan, "_code", lambda: "another")
     monkeypatch.setattr(expected_scan, "payload_of", lambda _value: 0)
     assert WholeTable(table, table.columns).payload_bytes == 0

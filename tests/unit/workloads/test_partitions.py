@@ -74,7 +74,7 @@ def sparse_workload() -> Workload:
         "sql": "SELECT ID, GEOID FROM hits WHERE ID > ? AND ID <= ?",
         "table": "hits",
         "union": True,
-        "truth": "whole-table",
+        "expected": "whole-table",
         "parameters": {"generator": "ranges", "table": "hits", "key": "ID", "columns": ["ID", "ID"], "count": 1},
     }
     table = {
@@ -173,13 +173,13 @@ kind = "query"
 sql = "SELECT ID, REQTYPE FROM t WHERE ID > ? AND ID <= ?"
 table = "t"
 union = true
-truth = "TRUTH"
+expected = "EXPECTED"
 parameters = { generator = "GENERATOR", table = "t", key = "KEY", columns = ["ID", "ID"], count = 1, n = 5 }
 """
 
-    def read(truth: str, generator: str, key: str) -> Workload:
+    def read(expected: str, generator: str, key: str) -> Workload:
         file = tmp_path / "u.toml"
-        file.write_text(text.replace("TRUTH", truth).replace("GENERATOR", generator).replace("KEY", key))
+        file.write_text(text.replace("EXPECTED", expected).replace("GENERATOR", generator).replace("KEY", key))
         return load_workload(file)
 
     assert read("whole-table", "ranges", "ID").phases[0].union

@@ -1,4 +1,4 @@
-"""A scaled workload: its numbers grow together, its truth stays right, and only workloads with a scale take one."""
+"""A scaled workload: its numbers grow together, its rows stay right, and only workloads with a scale take one."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ kind = "query"
 sql = "SELECT KEY1, DATA1 FROM t WHERE KEY1 = ?"
 table = "t"
 parameters = { generator = "uniform", n = 10, count = 5, columns = ["KEY1"] }
-truth = "by-key"
+expected = "by-key"
 """
 
 
@@ -77,7 +77,7 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
         ('sql = "SELECT KEY1, DATA1 FROM t WHERE KEY1 = ?"', "", "has no sql", "needs sql"),
         ('sql = "SELECT', 'sql = "{create:u} SELECT', "unknown SQL 'u'", "one of: t"),
         ('kind = "query"', 'kind = "quarry"', "quarry", ""),
-        ('truth = "by-key"', "writes = true", "no operations", "operations ="),
+        ('expected = "by-key"', "writes = true", "no operations", "operations ="),
         ("rows = 10", "rows = ten", "mine.toml", ""),
     ],
 )

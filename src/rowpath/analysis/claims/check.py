@@ -17,8 +17,8 @@ from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, dif
 from rowpath.model.claims import Check, Claim, PublishedColumn, PublishedRow, Selector
 from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER
 
-Outcome = Literal["holds", "does not hold", "uncertain"]
-UNCERTAIN: Outcome = "uncertain"
+ClaimOutcome = Literal["holds", "does not hold", "uncertain"]
+UNCERTAIN: ClaimOutcome = "uncertain"
 MEASURED_AT = ("workload", "phase", "regime")
 
 
@@ -49,7 +49,7 @@ def published(evidence: Evidence, columns: Iterable[PublishedColumn]) -> Iterato
             )
 
 
-def _check(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+def _check(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
     if check.kind == "not-testable":
         return UNCERTAIN, check.reason
     if check.kind in ("ratio", "equal"):
@@ -70,7 +70,7 @@ def _check(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     return outcomes[check.kind](first, second), figure
 
 
-def _figure(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+def _figure(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
     """Whether the interval of the best path's own figure lies within the bounds."""
     best = best_of(evidence, check.metric, _asked(check, check.numerator))
     if best is None:
@@ -84,7 +84,7 @@ def _figure(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     return _bounded(interval, check), f"{text.figure(interval.ratio, best.unit)} ({ends or 'no interval'}): {best.name}"
 
 
-def _never_above(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+def _never_above(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
     """Whether no set of any path that matches had more: one counterexample decides, and so do all without one."""
     found = candidates(evidence, check.metric, _asked(check, check.numerator))
     if not found:
@@ -92,14 +92,14 @@ def _never_above(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
     worst = max(found, key=lambda best: max(best.values.values()))
     most = max(worst.values.values())
     cases = sum(len(best.values) for best in found)
-    outcome: Outcome = "holds" if check.at_most is None or most <= check.at_most else "does not hold"
+    outcome: ClaimOutcome = "holds" if check.at_most is None or most <= check.at_most else "does not hold"
     return (
         outcome,
-        f"at most {text.figure(most, worst.unit)} in each of {cases} cases (highest: {worst.name}, {worst.place})",
+        f"at most {text.figure(most, worst.unit)} in each of {cases} cases (highest: {worst.name}, {worst.location})",
     )
 
 
-def _equal(interval: Interval, check: Check) -> Outcome:
+def _equal(interval: Interval, check: Check) -> ClaimOutcome:
     """The interval contains 1 and lies within the bounds; it surely does not hold where it excludes 1."""
     if interval.sets < SETS_FOR_CLAIMS:
         return UNCERTAIN
@@ -108,7 +108,7 @@ def _equal(interval: Interval, check: Check) -> Outcome:
     return "holds" if _bounded(interval, check) == "holds" else UNCERTAIN
 
 
-def _appears(first: Interval, second: Interval) -> Outcome:
+def _appears(first: Interval, second: Interval) -> ClaimOutcome:
     """Neither is surely ahead in the first ratio, one is in the second."""
     if not first.low <= 0 <= first.high:
         return "does not hold"
@@ -119,7 +119,7 @@ def _asked(check: Check, added: Selector) -> dict[str, str | tuple[str, ...]]:
     return {**{key: getattr(check, key) for key in MEASURED_AT}, **added}
 
 
-def _crossover(evidence: Evidence, check: Check) -> tuple[Outcome, str]:
+def _crossover(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
     """Whether the numerator's line is lower on small results and the denominator's on large ones, in the sweep."""
     found = [(side, _line(evidence, side)) for side in (check.numerator, check.denominator)]
     missing = [in_words(side) for side, line in found if line is None]
@@ -156,7 +156,7 @@ def _terms(line: size_sweep.Line) -> str:
     return f"{text.duration(fixed)} + {text.duration(row)} a row"
 
 
-def _bounded(interval: Interval, check: Check) -> Outcome:
+def _bounded(interval: Interval, check: Check) -> ClaimOutcome:
     if interval.sets < SETS_FOR_CLAIMS:
         return UNCERTAIN
     least = math.log(check.at_least) if check.at_least is not None else -math.inf
@@ -166,7 +166,7 @@ def _bounded(interval: Interval, check: Check) -> Outcome:
     return "holds" if interval.low >= least and interval.high <= most else UNCERTAIN
 
 
-def _flipped(first: Interval, second: Interval) -> Outcome:
+def _flipped(first: Interval, second: Interval) -> ClaimOutcome:
     """Surely on different sides of 1, or surely on the same."""
     sides = [1 if each.low > 0 else -1 if each.high < 0 else 0 for each in (first, second)]
     if 0 in sides:
@@ -174,7 +174,7 @@ def _flipped(first: Interval, second: Interval) -> Outcome:
     return "holds" if sides[0] != sides[1] else "does not hold"
 
 
-def _shrunk(first: Interval, second: Interval) -> Outcome:
+def _shrunk(first: Interval, second: Interval) -> ClaimOutcome:
     """The second ratio is surely nearer to the first one's side of 1, or surely not."""
     if first.mean < 0:
         first, second = first.inverse, second.inverse
@@ -204,8 +204,8 @@ def _ratio(evidence: Evidence, check: Check, added: Selector) -> tuple[Interval 
     ends = text.interval(interval.ratio_low, interval.ratio_high) or "no interval"
     counted = "1 set" if interval.sets == 1 else f"{interval.sets} sets"
     provisional = "" if interval.sets >= SETS_FOR_CLAIMS else f", provisional: {counted}"
-    alike = numerator.place == denominator.place
-    names = " / ".join(side.name if alike else f"{side.name} in {side.place}" for side in (numerator, denominator))
+    alike = numerator.location == denominator.location
+    names = " / ".join(side.name if alike else f"{side.name} in {side.location}" for side in (numerator, denominator))
     return interval, f"{text.ratio(interval.ratio)} ({ends}{provisional}): {names}"
 
 

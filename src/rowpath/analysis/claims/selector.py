@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
-from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER, PROVEN, UNITS
+from rowpath.model.metrics import COUNTED_METRICS, MIXED_LOAD_METRICS, MORE_IS_BETTER, UNITS
 
 Wanted = Mapping[str, str | tuple[str, ...]]
 
@@ -20,7 +20,7 @@ class Candidate:
     """A cell or a group that a selector matches, with a metric's values by set."""
 
     name: str
-    place: str
+    location: str
     values: dict[int, float]
     cell: Cell | None = None
     unit: str = ""
@@ -74,7 +74,7 @@ def _valued(evidence: Evidence, cell: Cell, metric: str) -> Candidate | None:
     if metric in ("lines_of_code", "lines_of_code_closure"):
         lines = getattr(cell.path, metric)
         return made({0: float(lines)}, counted=True) if lines else None
-    if metric in PROVEN:
+    if metric in COUNTED_METRICS:
         value = metrics.exact(evidence, cell.key[:3]).get(metric)
         return made({0: value}, counted=True) if value is not None else None
     values = metrics.of_cell(cell).get(metric) or metrics.of_phase(evidence, cell).get(metric)

@@ -17,7 +17,7 @@ from rowpath.analysis.comparison import differences
 from rowpath.analysis.comparison.between_runs import LEAST_UNCHANGED, Drift, compare_sides, drift_of
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Difference, RowOutcome
 from rowpath.analysis.comparison.pairs import pair
-from rowpath.analysis.comparison.side import MEMORY, WHOLE, Measured, Run, Side, Where
+from rowpath.analysis.comparison.side import MEMORY, WHOLE, Run, Side, SideMetric, Where
 from rowpath.analysis.comparison.versions import interval as interval_within
 from rowpath.analysis.comparison.versions import sides
 from rowpath.analysis.statistics.grouping import holm
@@ -38,13 +38,13 @@ class _Candidate:
     """A metric of a pair of paths in one place, before the family is judged."""
 
     row: ComparedRow
-    base: Measured
-    head: Measured
+    base: SideMetric
+    head: SideMetric
     interval: Interval | None = None
     one_server: bool = False  # sets share a server process, so they show nothing of the next one
 
     @property
-    def group(self) -> tuple[str, str]:
+    def scope(self) -> tuple[str, str]:
         """What shares a drift: regime and metric."""
         return self.row.regime, self.row.metric
 
@@ -93,7 +93,7 @@ def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *,
         else:
             measured = each.base.logarithms, each.head.logarithms
             each.one_server = _one_server(base.runs[0], each.row)
-            each.interval = compare_sides(*measured, drifts[each.group], sets_apart=not each.one_server)
+            each.interval = compare_sides(*measured, drifts[each.scope], sets_apart=not each.one_server)
     rows = _judged(candidates)
     rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, _rank(row)))
     return Comparison(
@@ -146,9 +146,9 @@ def _candidates(
     sides = ("both", "") if problems[0] == problems[1] else ("base", "head")
     said = [f"{side}: {problem}" for side, problem in zip(sides, problems, strict=True) if side and problem]
     reason = differences.refusal(found, despite) or "; ".join(said)
-    mine, theirs = base.measured(one.path_id, where), head.measured(other.path_id, where)
-    if not reason and regime != WHOLE and (not mine or not theirs):
-        reason = f"not measured in {'base' if not mine else 'head'}"
+    of_base, of_head = base.measured(one.path_id, where), head.measured(other.path_id, where)
+    if not reason and regime != WHOLE and (not of_base or not of_head):
+        reason = f"not measured in {'base' if not of_base else 'head'}"
     if reason:
         return msgspec.structs.replace(common, reason=reason)
     return [
@@ -158,33 +158,33 @@ def _candidates(
                 metric=name,
                 unit=UNITS[name],
                 outcome="no difference shown",
-                base=mine[name].middle,
-                head=theirs[name].middle,
-                ratio=theirs[name].middle / mine[name].middle if mine[name].middle else None,
-                base_sets=mine[name].sets,
-                head_sets=theirs[name].sets,
+                base=of_base[name].middle,
+                head=of_head[name].middle,
+                ratio=of_head[name].middle / of_base[name].middle if of_base[name].middle else None,
+                base_sets=of_base[name].sets,
+                head_sets=of_head[name].sets,
                 counted=regime == WHOLE and name not in MEMORY,
             ),
-            mine[name],
-            theirs[name],
+            of_base[name],
+            of_head[name],
         )
-        for name in mine
-        if name in theirs
+        for name in of_base
+        if name in of_head
     ]
 
 
 def _drifts(candidates: list[_Candidate]) -> dict[tuple[str, str], Drift]:
     """How far paths moved in which nothing differs, by regime and metric."""
-    groups = dict.fromkeys(each.group for each in candidates if not each.row.counted)
+    scopes = dict.fromkeys(each.scope for each in candidates if not each.row.counted)
     return {
-        group: drift_of(
+        scope: drift_of(
             [
                 (each.base.logarithms, each.head.logarithms)
                 for each in candidates
-                if each.group == group and not each.row.differences
+                if each.scope == scope and not each.row.differences
             ]
         )
-        for group in groups
+        for scope in scopes
     }
 
 
@@ -259,11 +259,11 @@ def _changed(row: ComparedRow) -> RowOutcome:
 
 def _counted(row: ComparedRow, candidate: _Candidate) -> ComparedRow:
     """A count differs where no run of one side counted what a run of the other did, nor anything between."""
-    mine = [value for run in candidate.base.by_run for value in run]
-    theirs = [value for run in candidate.head.by_run for value in run]
-    if min(theirs) > max(mine):
+    of_base = [value for run in candidate.base.by_run for value in run]
+    of_head = [value for run in candidate.head.by_run for value in run]
+    if min(of_head) > max(of_base):
         return msgspec.structs.replace(row, outcome="more")
-    if max(theirs) < min(mine):
+    if max(of_head) < min(of_base):
         return msgspec.structs.replace(row, outcome="less")
     return row
 
@@ -300,7 +300,7 @@ def _findings(
         moved = [
             each.interval.mean
             for each in candidates
-            if each.group == (regime, PRIMARY) and not each.row.differences and each.interval is not None
+            if each.scope == (regime, PRIMARY) and not each.row.differences and each.interval is not None
         ]
         shift = student(moved)
         if shift is not None and shift.sets >= LEAST_UNCHANGED and shift.apart:
@@ -308,7 +308,7 @@ def _findings(
                 f"{each.row.name} {text.ratio(each.interval.ratio)}"
                 for each in candidates
                 if each.interval is not None
-                and each.group == (regime, PRIMARY)
+                and each.scope == (regime, PRIMARY)
                 and each.row.base_path.startswith("engine=null,")
             ]
             middle = math.exp(statistics.median(moved))

@@ -42,10 +42,10 @@ def two_builds(row: ComparedRow) -> bool:
 
 def settled(comparison: Comparison, confirmed: Sequence[Confirmed]) -> Comparison:
     """The comparison in which a time counts as changed only where measuring again did not say otherwise."""
-    said = {each.place: each.outcome for each in confirmed if each.outcome != "not possible"}
+    said = {each.where: each.outcome for each in confirmed if each.outcome != "not possible"}
     rows = tuple(
         msgspec.structs.replace(row, outcome="not confirmed")
-        if row.metric == PRIMARY and row.changed and said.get(row.place, row.outcome) != row.outcome
+        if row.metric == PRIMARY and row.changed and said.get(row.where, row.outcome) != row.outcome
         else row
         for row in comparison.rows
     )

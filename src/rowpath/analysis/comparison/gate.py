@@ -33,7 +33,7 @@ def judge(comparison: Comparison, gate: GateWords, confirmed: Sequence[Confirmed
 
     UsageError where no row of that metric was compared: a gate that cannot fail is none.
     """
-    again = {each.place: each for each in confirmed if each.outcome != "not possible" and gate.metric == PRIMARY}
+    again = {each.where: each for each in confirmed if each.outcome != "not possible" and gate.metric == PRIMARY}
     rows = [
         (position, row)
         for position, row in enumerate(comparison.rows)
@@ -47,7 +47,7 @@ def judge(comparison: Comparison, gate: GateWords, confirmed: Sequence[Confirmed
         )
     failed, undecided = [], 0
     for position, row in rows:
-        once_more = again.get(row.place)
+        once_more = again.get(row.where)
         ends = (once_more.low, once_more.high) if once_more is not None else _ends(row)
         if _beyond(*ends, gate) and (once_more is not None or row.changed):
             failed.append(position)

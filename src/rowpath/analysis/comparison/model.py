@@ -20,7 +20,7 @@ class OfPath(Frozen, frozen=True):
     regime: str  # none: of the phase as a whole
 
     @property
-    def place(self) -> tuple[str, str, str, str]:
+    def where(self) -> tuple[str, str, str, str]:
         """Path, workload, phase and regime."""
         return self.name, self.workload, self.phase, self.regime
 

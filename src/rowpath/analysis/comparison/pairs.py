@@ -29,10 +29,10 @@ def pair(base: Side, head: Side) -> Pairs:
     left, right = dict(base.paths), dict(head.paths)
     found: dict[str, tuple[PathRecord, PathRecord]] = {}
     for without in STEPS:
-        mine, theirs = _by_key(left.values(), without), _by_key(right.values(), without)
-        for key in mine.keys() & theirs.keys():
-            if len(mine[key]) == len(theirs[key]) == 1:
-                one, other = mine[key][0], theirs[key][0]
+        of_left, of_right = _by_key(left.values(), without), _by_key(right.values(), without)
+        for key in of_left.keys() & of_right.keys():
+            if len(of_left[key]) == len(of_right[key]) == 1:
+                one, other = of_left[key][0], of_right[key][0]
                 found[one.path_id] = (one, other)
                 del left[one.path_id], right[other.path_id]
     ordered = tuple(found[path_id] for path_id in base.paths if path_id in found)
@@ -41,7 +41,7 @@ def pair(base: Side, head: Side) -> Pairs:
 
 def _by_key(paths: Iterable[PathRecord], without: tuple[str, ...]) -> dict[str, list[PathRecord]]:
     def key(path: PathRecord) -> str:
-        told = sorted(item for item in path.coordinates.items() if item not in WITHOUT.items())
-        return ",".join(f"{name}={value}" for name, value in told if name not in without)
+        shown = sorted(item for item in path.coordinates.items() if item not in WITHOUT.items())
+        return ",".join(f"{name}={value}" for name, value in shown if name not in without)
 
     return grouped(paths, key)

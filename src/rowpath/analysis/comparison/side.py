@@ -25,7 +25,7 @@ WHOLE = "none"  # the regime of what belongs to a phase, not to one of its regim
 
 
 @dataclass(frozen=True)
-class Measured:
+class SideMetric:
     """A metric of a path on one side: the sets' medians by run, or one count by run."""
 
     by_run: tuple[tuple[float, ...], ...]
@@ -143,11 +143,11 @@ class Side:
         wrong = next((each for each in problems if each.startswith("wrong")), "")
         return wrong or (problems[0] if problems and all(problems) else "")
 
-    def measured(self, path_id: str, where: Where) -> dict[str, Measured]:
+    def measured(self, path_id: str, where: Where) -> dict[str, SideMetric]:
         """The metrics of a path there, from those runs that count."""
         by_run = [run.values(path_id, where) for run in self._with(path_id) if not run.problem(path_id, where)]
         names = dict.fromkeys(name for values in by_run for name in values)
-        return {name: Measured(tuple(values[name] for values in by_run if values.get(name))) for name in names}
+        return {name: SideMetric(tuple(values[name] for values in by_run if values.get(name))) for name in names}
 
     def digests(self, path_id: str, where: Where) -> set[str]:
         """Fingerprints of what its runs delivered."""

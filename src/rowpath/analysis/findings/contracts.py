@@ -30,18 +30,18 @@ HELD_SHARE = 0.5  # of the payload
 
 def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A statement mode that the round trips disprove."""
-    for proof, path in _proofs(evidence):
+    for counts, path in _counts(evidence):
         statement = path.statement
-        turns = pipelines(proof, path)  # 1 of each operation, where it is not one of a pipeline
-        if proof.round_trips is None or statement not in ROUND_TRIPS or not turns:
+        turns = pipelines(counts, path)  # 1 of each operation, where it is not one of a pipeline
+        if counts.round_trips is None or statement not in ROUND_TRIPS or not turns:
             continue
-        trips, pipelined = proof.round_trips / turns, turns < proof.operations
+        trips, pipelined = counts.round_trips / turns, turns < counts.operations
         least, usual = ROUND_TRIPS[statement]
         most = max(usual, path.most_round_trips)
         few = trips < least - ROUND_TRIPS_SLACK  # not even one turn each: true of any operation
         cursor = path.result.startswith(FETCHED)
         slack = PIPELINE_SLACK if pipelined else ROUND_TRIPS_SLACK
-        many = trips > most + slack and not cursor and _point(evidence, proof)
+        many = trips > most + slack and not cursor and _point(evidence, counts)
         if not few and not many:
             continue
         expected = str(least) if least == most else f"{least} to {most}"
@@ -51,9 +51,10 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "round-trips-not-as-declared",
             "error" if few else "warning",
-            f"{path.name} takes {text.count(trips)} round trips per {what} in {phase_text(proof)}, "
+            f"{path.name} takes {text.count(trips)} round trips per {what} in {phase_text(counts)}, "
             f"where {declared} means {expected}",
-            f"{text.count(proof.round_trips)} round trips in {proof.operations} operations through the counting proxy",
+            f"{text.count(counts.round_trips)} round trips in {counts.operations} operations "
+            "through the counting proxy",
             "some operations do not reach the server"
             if few
             else "the driver waits for answers before it has sent the whole pipeline"
@@ -64,21 +65,21 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def pipelines(proof: CountedRecord, path: PathRecord) -> int:
+def pipelines(counts: CountedRecord, path: PathRecord) -> int:
     """How many pipelines the counted operations were sent in: as many as operations, where none are pipelined.
 
     Clients share the operations as evenly as possible; each one's last pipeline may be shorter.
     """
-    each, more = divmod(proof.operations, path.clients)
+    each, more = divmod(counts.operations, path.clients)
     return more * math.ceil((each + 1) / path.pipeline) + (path.clients - more) * math.ceil(each / path.pipeline)
 
 
 def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A statement mode that the server's counters of prepared statements disprove."""
-    for proof, path in _proofs(evidence):
-        prepares, executes = proof.each("prepares"), proof.each("executes")
+    for counts, path in _counts(evidence):
+        prepares, executes = counts.each("prepares"), counts.each("executes")
         statement = path.statement
-        defined = evidence.phase(proof)
+        defined = evidence.phase(counts)
         # Making a table takes no parameters, and drivers do not prepare it whatever is requested.
         once = defined is not None and (defined.kind == "load" or made_once(defined))
         if prepares is None or executes is None or once:
@@ -92,9 +93,9 @@ def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "statement-not-as-declared",
             "error",
-            f"{path.name} is not statement={statement} in {phase_text(proof)}: {problem}",
-            f"{text.count(proof.prepares)} prepares and {text.count(proof.executes)} executes of prepared statements "
-            f"in {proof.operations} operations, by the server's counters",
+            f"{path.name} is not statement={statement} in {phase_text(counts)}: {problem}",
+            f"{text.count(counts.prepares)} prepares and {text.count(counts.executes)} executes of prepared statements "
+            f"in {counts.operations} operations, by the server's counters",
             "a driver option did not take effect",
             f"rowpath run {evidence.experiment} --plan",
             (path.name,),
@@ -108,14 +109,14 @@ def made_once(defined: Phase) -> bool:
 
 def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A durability that the syncs per commit disprove."""
-    for proof, path in _proofs(evidence):
-        syncs = proof.each("syncs")
-        commits = min(1.0, proof.each("commits") or 1.0)  # those beyond one per operation have nothing to sync
+    for counts, path in _counts(evidence):
+        syncs = counts.each("syncs")
+        commits = min(1.0, counts.each("commits") or 1.0)  # those beyond one per operation have nothing to sync
         durability = path.durability
-        if syncs is None or not evidence.writes(*proof.where[1:]):
+        if syncs is None or not evidence.writes(*counts.where[1:]):
             continue
         each = syncs / commits
-        defined = evidence.phase(proof)
+        defined = evidence.phase(counts)
         # A load, or making a table, makes files or lets them grow, which may be synced for their own sake.
         single = defined is None or (defined.kind != "load" and defined.access != "create")
         # Commits that come together may share a sync.
@@ -128,8 +129,8 @@ def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         yield Finding(
             "syncs-not-as-declared",
             "error",
-            f"{path.name} is not durability={durability} in {phase_text(proof)}: {problem}",
-            f"{text.count(each)} syncs per commit in {proof.operations} operations",
+            f"{path.name} is not durability={durability} in {phase_text(counts)}: {problem}",
+            f"{text.count(each)} syncs per commit in {counts.operations} operations",
             "a setting did not take effect, or syncs are shared or asynchronous",
             "rowpath doctor",
             (path.name,),
@@ -138,29 +139,29 @@ def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
 
 def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A transaction contract that the server's commit counter disproves: one commit per operation, no more, no less."""
-    for proof, path in _proofs(evidence):
-        commits = proof.each("commits")
-        defined = evidence.phase(proof)
+    for counts, path in _counts(evidence):
+        commits = counts.each("commits")
+        defined = evidence.phase(counts)
         without = path.get("access") == "handler"  # each of HANDLER's reads is a transaction
         if defined is not None:  # servers make a table in transactions of their own
-            reads = defined.kind == "execute" and not evidence.writes(proof.workload, proof.phase)
+            reads = defined.kind == "execute" and not evidence.writes(counts.workload, counts.phase)
             without |= reads or defined.kind == "connect" or defined.access == "create"
-        if commits is None or proof.commits is None or without:
+        if commits is None or counts.commits is None or without:
             continue
-        expected: set[float] = {proof.operations}
-        if path.statement == "bound" and proof.round_trips is not None:
-            expected.add(proof.round_trips)  # parsing in a round trip of its own ends a transaction of its own
-        if not evidence.writes(proof.workload, proof.phase):  # reads behind one Sync share a transaction
-            expected.add(pipelines(proof, path))
-        slack = max(COMMITS_LAG, COMMITS_SLACK * proof.operations)
-        if any(abs(proof.commits - each) <= slack for each in expected):
+        expected: set[float] = {counts.operations}
+        if path.statement == "bound" and counts.round_trips is not None:
+            expected.add(counts.round_trips)  # parsing in a round trip of its own ends a transaction of its own
+        if not evidence.writes(counts.workload, counts.phase):  # reads behind one Sync share a transaction
+            expected.add(pipelines(counts, path))
+        slack = max(COMMITS_LAG, COMMITS_SLACK * counts.operations)
+        if any(abs(counts.commits - each) <= slack for each in expected):
             continue
-        fewer = proof.commits < proof.operations  # that is less work than promised; more is the driver's own cost
+        fewer = counts.commits < counts.operations  # that is less work than promised; more is the driver's own cost
         yield Finding(
             "commits-not-as-declared",
             "error" if fewer and path.profile == "tuned" else "warning",
-            f"{path.name} commits {text.count(commits)} times per operation in {phase_text(proof)}, not once",
-            f"{text.count(proof.commits)} commits in {proof.operations} operations by the server's counter",
+            f"{path.name} commits {text.count(commits)} times per operation in {phase_text(counts)}, not once",
+            f"{text.count(counts.commits)} commits in {counts.operations} operations by the server's counter",
             "statements share a transaction, or the driver opens its own transactions",
             f"rowpath run {evidence.experiment} --plan",
             (path.name,),
@@ -194,14 +195,14 @@ def durability_differs(evidence: Evidence) -> Iterator[Finding]:
 
 def fetch_size_ignored(evidence: Evidence) -> Iterator[Finding]:
     """A fetch size that cannot have been in force: too few round trips for the rows."""
-    for proof, path in _proofs(evidence):
-        size, rows, trips = _fetch_size(path), _rows_each(evidence, proof.where) or 0.0, proof.each("round_trips")
+    for counts, path in _counts(evidence):
+        size, rows, trips = _fetch_size(path), _rows_each(evidence, counts.where) or 0.0, counts.each("round_trips")
         if not size or trips is None or rows < 4 * size or trips >= rows / size / 2:
             continue
         yield Finding(
             "fetch-size-ignored",
             "warning",
-            f"{path.name} ignores its fetch size of {size} in {phase_text(proof)}",
+            f"{path.name} ignores its fetch size of {size} in {phase_text(counts)}",
             f"{rows:.0f} rows came in {text.count(trips)} round trips; {rows / size:.0f} were expected",
             "the driver uses a fetch size only inside a transaction, or never",
             f"rowpath run {evidence.experiment} --plan",
@@ -252,8 +253,8 @@ def _growth(evidence: Evidence, path: PathRecord) -> _Growth | None:
     if len(rows) < 2:
         return None
     small, large = min(rows, key=lambda where: rows[where]), max(rows, key=lambda where: rows[where])
-    proof = evidence.counted.get((path.path_id, *large))
-    payload = proof.each("payload_bytes") if proof else None
+    counts = evidence.counted.get((path.path_id, *large))
+    payload = counts.each("payload_bytes") if counts else None
     if payload is None or payload < PROVABLE_BYTES:
         return None
     grown = statistics.median(peaks[large]) - statistics.median(peaks[small])
@@ -306,23 +307,23 @@ def _names_by(evidence: Evidence, reason: Callable[[PathRecord], str]) -> Iterat
     return ((text, tuple(path.name for path in paths)) for text, paths in found.items())
 
 
-def _proofs(evidence: Evidence) -> Iterator[tuple[CountedRecord, PathRecord]]:
-    for proof in evidence.counted.values():
-        path = evidence.path(proof.path_id)
+def _counts(evidence: Evidence) -> Iterator[tuple[CountedRecord, PathRecord]]:
+    for counts in evidence.counted.values():
+        path = evidence.path(counts.path_id)
         if path is not None and not path.is_null:
-            yield proof, path
+            yield counts, path
 
 
-def _point(evidence: Evidence, proof: CountedRecord) -> bool:
+def _point(evidence: Evidence, counts: CountedRecord) -> bool:
     """Whether it is one statement of at most one row: connecting, scans and transactions take more by nature."""
-    defined = evidence.phase(proof)
+    defined = evidence.phase(counts)
     if defined is not None and (
         defined.transaction == "transaction" or defined.scan or defined.kind in ("connect", "load")
     ):
         return False
-    cells = [evidence.cells.get(*proof.where, regime) for regime in ("steady", "cold")]
+    cells = [evidence.cells.get(*counts.where, regime) for regime in ("steady", "cold")]
     connects = any(sample.connect_ns for cell in cells if cell for sample in cell.every_sample())
-    return not connects and any(cells) and (_rows_each(evidence, proof.where) or 0.0) <= 1
+    return not connects and any(cells) and (_rows_each(evidence, counts.where) or 0.0) <= 1
 
 
 def _fetch_size(path: PathRecord) -> int:

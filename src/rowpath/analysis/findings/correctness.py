@@ -15,8 +15,8 @@ from rowpath.model.grouping import grouped
 
 def wrong_rows(evidence: Evidence) -> Iterator[Finding]:
     """The digest of the rows differs from the generator's."""
-    proven_wrong = (record for record in evidence.journal.all(VerifyRecord) if record.ok is False)
-    for path_id, records in grouped(proven_wrong, lambda record: record.path_id).items():
+    verified_wrong = (record for record in evidence.journal.all(VerifyRecord) if record.ok is False)
+    for path_id, records in grouped(verified_wrong, lambda record: record.path_id).items():
         name, first = evidence.name(path_id), records[0]
         yield Finding(
             "wrong-rows",

@@ -20,65 +20,65 @@ STACK_LOOKUP_CALLS = 4  # at least, of the C library finding the main thread's s
 
 def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
     """A connection without autocommit where autocommit was requested: the driver opens its own transactions."""
-    proofs: dict[str, list[CountedRecord]] = {}
-    for proof in evidence.counted.values():
-        defined = evidence.phase(proof)
+    counted: dict[str, list[CountedRecord]] = {}
+    for counts in evidence.counted.values():
+        defined = evidence.phase(counts)
         if defined is not None and defined.transaction == "autocommit" and defined.kind in ("query", "execute"):
-            proofs.setdefault(proof.path_id, []).append(proof)
+            counted.setdefault(counts.path_id, []).append(counts)
     for path_id, settings in _settings(evidence).items():
-        if str(settings.get("autocommit", "")).lower() not in OFF or path_id not in proofs:
+        if str(settings.get("autocommit", "")).lower() not in OFF or path_id not in counted:
             continue
-        counts = "; ".join(_transaction_text(proof) for proof in proofs[path_id])
+        listed = "; ".join(map(_transaction_text, counted[path_id]))
         yield Finding(
             "implicit-transaction",
             "warning",
-            f"{evidence.name(path_id)} opens its own transactions in {phases_text(proofs[path_id])}, "
+            f"{evidence.name(path_id)} opens its own transactions in {phases_text(counted[path_id])}, "
             "where autocommit was requested",
-            f"autocommit={settings['autocommit']} on the live connection; {counts}",
+            f"autocommit={settings['autocommit']} on the live connection; {listed}",
             "the driver's default: it begins a transaction before the first statement, and the program must commit",
             evidence.rerun("profile=tuned"),
             (evidence.name(path_id),),
         )
 
 
-def _transaction_text(proof: CountedRecord) -> str:
+def _transaction_text(counts: CountedRecord) -> str:
     parts = [
         f"{text.count(each)} {name.replace('_', ' ')}"
         for name in ("round_trips", "commits")
-        if (each := proof.each(name)) is not None
+        if (each := counts.each(name)) is not None
     ]
-    return f"{phase_text(proof)}: {' and '.join(parts) or 'no counts'} per operation"
+    return f"{phase_text(counts)}: {' and '.join(parts) or 'no counts'} per operation"
 
 
 def prepared_each_time(evidence: Evidence) -> Iterator[Finding]:
     """The SQL text travels with each execution: a broken promise, or the cost of `bound`."""
-    for proof in evidence.counted.values():
-        path, sent = evidence.path(proof.path_id), proof.each("texts_sent")
-        defined = evidence.phase(proof)
+    for counts in evidence.counted.values():
+        path, sent = evidence.path(counts.path_id), counts.each("texts_sent")
+        defined = evidence.phase(counts)
         if defined is not None and (defined.kind not in ("query", "execute") or made_once(defined)):
             continue
         if path is None or sent is None:
             continue
         statement = path.statement
         counted = (
-            f"its SQL text went to the server {text.count(proof.texts_sent)} times in {proof.operations} operations"
+            f"its SQL text went to the server {text.count(counts.texts_sent)} times in {counts.operations} operations"
         )
         if statement == "prepared" and sent >= TRAVELS:
             yield Finding(
                 "prepared-each-time",
                 "warning",
-                f"{path.name} prepares on each execution in {phase_text(proof)}, although statement=prepared",
+                f"{path.name} prepares on each execution in {phase_text(counts)}, although statement=prepared",
                 counted,
                 "the driver caches no prepared statement for this call, or a limit evicts it",
                 f"rowpath run {evidence.experiment} --plan",
                 (path.name,),
             )
         elif statement == "bound" and sent >= EACH_TIME:
-            yield from _dearer_than_prepared(evidence, proof, counted)
+            yield from _dearer_than_prepared(evidence, counts, counted)
 
 
-def _dearer_than_prepared(evidence: Evidence, proof: CountedRecord, counted: str) -> Iterator[Finding]:
-    cell = evidence.cells.get(*proof.where, "steady")
+def _dearer_than_prepared(evidence: Evidence, counts: CountedRecord, counted: str) -> Iterator[Finding]:
+    cell = evidence.cells.get(*counts.where, "steady")
     twin = _twin(evidence, cell, statement="prepared") if cell is not None else None
     interval = evidence.cells.interval(cell, twin) if cell is not None and twin is not None else None
     if cell is None or twin is None or interval is None:

@@ -42,7 +42,7 @@ def rate_not_reached(evidence: Evidence) -> Iterator[Finding]:
             "warning",
             f"{each.client_group} of {each.name} did not reach the requested rate in '{each.stage}': "
             "latency percentiles are withheld",
-            f"{text.rate(each.rate_per_s)} of the {text.rate(each.asked_per_s)} requested{begun}",
+            f"{text.rate(each.rate_per_s)} of the {text.rate(each.requested_per_s)} requested{begun}",
             "the path cannot reach this rate with this number of clients: the queue grows until the stage ends, "
             "so percentiles would only show the stage's length",
             evidence.rerun(f"-R '{each.client_group}={max(1.0, each.rate_per_s / 2):.0f}'"),
@@ -57,8 +57,8 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
     for each in _figures(evidence):
         usual = (each.service.p99_ns or 0) / 1e9
         limit = min(STALL_S, max(STALL_RATIO * usual, STALL_LEAST_S)) if usual else STALL_S
-        if each.asked_per_s:
-            limit = max(limit, STALL_INTERVALS / each.asked_per_s)
+        if each.requested_per_s:
+            limit = max(limit, STALL_INTERVALS / each.requested_per_s)
         if each.longest_stall_s > limit and (each.path_id, each.stage) not in killed:
             stalled.setdefault(each.path_id, []).append(each)
     for path_id, cases in stalled.items():
@@ -262,8 +262,8 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
     for each in _figures(evidence):
         each_ns = evidence.sync_cost_ns(each.path_id)
         workload, phase = PhaseName.of(each.phase)
-        proof = evidence.counted.get((each.path_id, workload, phase))
-        syncs, took = proof.each("syncs") if proof else None, each.service.mean_ns
+        counts = evidence.counted.get((each.path_id, workload, phase))
+        syncs, took = counts.each("syncs") if counts else None, each.service.mean_ns
         durable = evidence.coordinate(each.path_id, "durability") == "full" and evidence.writes(workload, phase)
         if each_ns is None or syncs is None or not took or not durable:
             continue

@@ -21,16 +21,16 @@ CONTRADICTION = 1.10  # two figures of one path that should agree may differ by 
 
 def bytes_below_payload(evidence: Evidence) -> Iterator[Finding]:
     """The bytes that crossed the wire cannot have carried the values."""
-    for where, proof in evidence.counted.items():
+    for where, counts in evidence.counted.items():
         direction = "bytes_sent" if evidence.writes(*where[1:]) else "bytes_received"
-        moved, payload = proof.each(direction), proof.each("payload_bytes")
+        moved, payload = counts.each(direction), counts.each("payload_bytes")
         if moved is None or payload is None or moved >= payload:
             continue
         name = evidence.name(where[0])
         yield Finding(
             "bytes-below-payload",
             "error",
-            f"{name} moved fewer bytes in {phase_text(proof)} than its values need",
+            f"{name} moved fewer bytes in {phase_text(counts)} than its values need",
             f"{text.count(moved)} {direction.replace('_', ' ')} per operation for {text.count(payload)} of payload",
             "results come from a cache, or some rows never crossed the connection",
             f"rowpath verify {evidence.experiment} -v",

@@ -15,7 +15,7 @@ from rowpath.analysis.findings.noise import machine_speeds
 from rowpath.analysis.findings.wording import by_name, interval_text, phase_text, words
 from rowpath.analysis.rankings import half_width
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
-from rowpath.analysis.statistics.periodic import Excess, Load, excess
+from rowpath.analysis.statistics.periodic import BlockCost, Excess, excess
 from rowpath.journal.records import SampleRecord, WarmRecord, WorkerRecord
 
 UNSETTLED_MOST = 1 / 3  # of a path's warm-ups
@@ -141,14 +141,14 @@ def periodic_cost(evidence: Evidence) -> Iterator[Finding]:
 def hidden(cell: Cell) -> Excess:
     """Mean over median of a cell's undisturbed blocks."""
     return excess(
-        [[_load(sample) for sample in rounds.values() if not sample.disturbed] for rounds in cell.used.values()]
+        [[_block_cost(sample) for sample in rounds.values() if not sample.disturbed] for rounds in cell.used.values()]
     )
 
 
-def _load(sample: SampleRecord) -> Load:
+def _block_cost(sample: SampleRecord) -> BlockCost:
     known = [spent for spent in (sample.client_cpu_ns, sample.server_cpu_ns) if spent is not None]
     operations = max(1, sample.operations)
-    return Load(
+    return BlockCost(
         sample.ns / operations,
         (sample.wait_ns or 0.0) / operations,
         math.fsum(known) / max(1, sample.in_window) if known else None,

@@ -82,7 +82,7 @@ def _figures(evidence: Evidence, runs: list[StageRun]) -> Iterator[GroupFigures]
             service=latency(record.service for record in records),
             latency=latency(record.latency for record in records) if open_loop and reached else None,
             lateness=latency(record.lateness for record in records) if open_loop and reached else None,
-            asked_per_s=first.asked_per_s if open_loop else None,
+            requested_per_s=first.requested_per_s if open_loop else None,
             reached=reached,
             not_begun=sum(record.not_begun for record in records),
             failed=sum(record.failed for record in records),

@@ -37,7 +37,7 @@ class GroupFigures(Frozen, frozen=True):
     service: Latency
     latency: Latency | None  # open loop, from when an operation was due; None: closed loop, or the rate was not reached
     lateness: Latency | None  # open loop: how late the generator itself began
-    asked_per_s: float | None  # open loop
+    requested_per_s: float | None  # open loop
     reached: bool  # closed loop: true
     not_begun: int  # open loop: operations due that were never begun
     failed: int

@@ -150,7 +150,7 @@ def _of_seconds(run: StageRun, worker: AtWork) -> ClientGroupRecord:
         phase=worker.phase,
         clients=worker.clients,
         pacing=worker.pacing,
-        asked_per_s=worker.rate_per_s,
+        requested_per_s=worker.rate_per_s,
         begun_ns=begun,
         ended_ns=ended,
         **sums,

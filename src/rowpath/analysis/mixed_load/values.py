@@ -14,7 +14,7 @@ from rowpath.journal.records import PathRecord
 from rowpath.model import histogram
 from rowpath.model.workload import PhaseName
 
-Place = tuple[str, str, str, str, str]  # path id, stage, group (empty: all of them), workload, phase
+Where = tuple[str, str, str, str, str]  # path id, stage, group (empty: all of them), workload, phase
 PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "most": 100.0}
 NOWHERE = "none"
 
@@ -67,13 +67,13 @@ def reference(run: StageRun, runs: list[StageRun]) -> StageRun | None:
 
 def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, ...]:
     """Every metric of groups that was measured; stages that were cut count where there are no whole ones."""
-    found: dict[tuple[Place, str], GroupValues] = {}
+    found: dict[tuple[Where, str], GroupValues] = {}
     whole = {(*run.key[1:], name) for run in runs for name, record in run.groups.items() if not record.cut}
 
-    def keep(place: Place, metric: str, number: int, value: float | None) -> None:
-        path = journal.paths.get(place[0])
+    def keep(where: Where, metric: str, number: int, value: float | None) -> None:
+        path = journal.paths.get(where[0])
         if path is not None and value is not None:
-            found.setdefault((place, metric), GroupValues(path, *place[1:], metric)).values[number] = value
+            found.setdefault((where, metric), GroupValues(path, *where[1:], metric)).values[number] = value
 
     missed = withheld(runs)
     for run in runs:
@@ -81,21 +81,21 @@ def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, .
         for name, record in run.groups.items():
             if record.cut and (path_id, stage, name) in whole:
                 continue
-            place = (path_id, stage, name, *record.where[1:])
+            where = (path_id, stage, name, *record.where[1:])
             reached = (path_id, stage, name) not in missed
             for metric, value in _of_group(record, reached).items():
-                keep(place, metric, number, value)
+                keep(where, metric, number, value)
             for metric, value in _in_backups(run, runs, name).items():
-                keep(place, metric, number, value)
+                keep(where, metric, number, value)
         for metric, value in _of_stage(run).items():
             keep((path_id, stage, "", NOWHERE, NOWHERE), metric, number, value)
         made = [backup for backup in run.backups if backup.ok]
         for backup in made:
             lasted = [each.ended_ns - each.begun_ns for each in made if each.client_group == backup.client_group]
             sizes = [each.kept_bytes for each in made if each.client_group == backup.client_group and each.kept_bytes]
-            place = path_id, stage, backup.client_group, NOWHERE, NOWHERE
-            keep(place, "backup_time", number, sum(lasted) / len(lasted))
-            keep(place, "backup_size", number, sum(sizes) / len(sizes) if sizes else None)
+            where = path_id, stage, backup.client_group, NOWHERE, NOWHERE
+            keep(where, "backup_time", number, sum(lasted) / len(lasted))
+            keep(where, "backup_size", number, sum(sizes) / len(sizes) if sizes else None)
         for kill in run.kills:
             keep((path_id, stage, "", NOWHERE, NOWHERE), "recovery_time", number, kill.recovery_ns)
     for (path_id, group), by_set in tries(journal).items():

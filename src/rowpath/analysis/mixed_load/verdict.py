@@ -83,17 +83,17 @@ def _latencies(report: MixedLoadReport) -> Iterator[str]:
     found: dict[tuple[str, float], dict[str, tuple[int, str]]] = {}
     for each in report.figures:
         tail = each.latency.p99_ns if each.latency else None
-        if tail is not None and each.asked_per_s:
-            paths = found.setdefault((each.client_group, each.asked_per_s), {})
+        if tail is not None and each.requested_per_s:
+            paths = found.setdefault((each.client_group, each.requested_per_s), {})
             paths[each.name] = max(paths.get(each.name, (0, "")), (tail, each.stage), key=lambda found: found[0])
-    for (group, asked_per_s), paths in found.items():
+    for (group, requested_per_s), paths in found.items():
         listed = [
             f"{text.duration(tail)} on {name} ('{where}')"
             for name, (tail, where) in sorted(paths.items(), key=lambda path: path[1][0])
         ]
         rest = len(listed) - LONGEST
         more = f"; {rest} more paths take longer" if rest > 0 else ""
-        rate = text.rate(asked_per_s)
+        rate = text.rate(requested_per_s)
         yield (
             f"At {rate} the p99 latency of {group} (from scheduled start, slowest stages) was "
             f"{words(listed[:LONGEST])}{more}."
@@ -118,7 +118,7 @@ def _rates(report: MixedLoadReport) -> Iterator[str]:
     if missed:
         listed = [
             f"{each.client_group} of {each.name} in '{each.stage}' "
-            f"({text.rate(each.rate_per_s)} of {text.rate(each.asked_per_s)})"
+            f"({text.rate(each.rate_per_s)} of {text.rate(each.requested_per_s)})"
             for each in missed
         ]
         more = f" and {len(listed) - LONGEST} more" if len(listed) > LONGEST else ""

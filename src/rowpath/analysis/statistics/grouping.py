@@ -1,4 +1,4 @@
-"""Order and tied groups: paths that are not ranked apart from the first of a group belong to it; Holm's procedure."""
+"""Order and tiers: paths that are not ranked apart from the first of a tier belong to it; Holm's procedure."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ Item = TypeVar("Item", bound=Hashable)
 
 
 @dataclass(frozen=True)
-class Placed(Generic[Item]):
-    """An item's place: `to_fastest` is None only where the two were never compared."""
+class RankedItem(Generic[Item]):
+    """An item of a ranking: `to_fastest` is None only where the two were never compared."""
 
     item: Item
-    rank: int  # of the group's first: 1, 1, 3, …
+    rank: int  # of the first of its tier: 1, 1, 3, …
     tier: int
     to_fastest: Interval | None
     differs: bool  # from the item directly before it
 
 
-def place(
+def ranked_in_tiers(
     items: Sequence[Item], cost: Callable[[Item], float], compare: Callable[[Item, Item], Interval | None]
-) -> list[Placed[Item]]:
-    """Fastest first, with tied groups; `compare(a, b)` gives ln(cost a / cost b), `cost` a first guess at the order.
+) -> list[RankedItem[Item]]:
+    """Fastest first, in tiers; `compare(a, b)` gives ln(cost a / cost b), `cost` a first guess at the order.
 
     The family of Holm's procedure is the neighbours of the ranking. With fewer than 6 sets nothing differs.
     """
@@ -40,15 +40,15 @@ def place(
     ]
     verdicts = iter(holm(family))
     differs = [False, *(next(verdicts) if use else False for use in usable)]
-    placed: list[Placed[Item]] = []
-    leader, rank, group = ordered[0], 1, 0
+    found: list[RankedItem[Item]] = []
+    leader, rank, tier = ordered[0], 1, 0
     for position, item in enumerate(ordered):
         if position:
             step = compare(item, leader)
             if step is not None and step.apart:
-                leader, rank, group = item, position + 1, group + 1
-        placed.append(Placed(item, rank, group, compare(item, ordered[0]), differs[position]))
-    return placed
+                leader, rank, tier = item, position + 1, tier + 1
+        found.append(RankedItem(item, rank, tier, compare(item, ordered[0]), differs[position]))
+    return found
 
 
 def _ordered(

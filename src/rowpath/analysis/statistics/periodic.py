@@ -15,7 +15,7 @@ MINIMUM_BLOCKS = 5  # of a set, to tell a mean from a median
 
 
 @dataclass(frozen=True)
-class Load:
+class BlockCost:
     """One block: costs per operation (wall time, of it waiting for the core, CPU of both sides), and its operations."""
 
     cost_ns: float
@@ -45,20 +45,20 @@ class Excess:
         return max(usable, key=lambda interval: interval.mean, default=None)
 
 
-def excess(sets: Sequence[Sequence[Load]]) -> Excess:
+def excess(sets: Sequence[Sequence[BlockCost]]) -> Excess:
     """The excess of mean over median, from undisturbed blocks by set; a mean is all time over all operations.
 
     Waiting for the core beyond a set's usual amount is taken out: a neighbour's doing, not the path's own cost.
     """
     wall, cpu = [], []
-    for loads in sets:
-        if len(loads) < MINIMUM_BLOCKS:
+    for blocks in sets:
+        if len(blocks) < MINIMUM_BLOCKS:
             continue
-        usual = statistics.median(load.wait_ns for load in loads)
-        weights = [load.operations for load in loads]
-        wall.append(_log_excess([load.cost_ns - max(0.0, load.wait_ns - usual) for load in loads], weights))
-        known = [load.cpu_ns for load in loads if load.cpu_ns is not None and load.cpu_ns > 0]
-        if len(known) == len(loads):
+        usual = statistics.median(block.wait_ns for block in blocks)
+        weights = [block.operations for block in blocks]
+        wall.append(_log_excess([block.cost_ns - max(0.0, block.wait_ns - usual) for block in blocks], weights))
+        known = [block.cpu_ns for block in blocks if block.cpu_ns is not None and block.cpu_ns > 0]
+        if len(known) == len(blocks):
             cpu.append(_log_excess(known, weights))
     return Excess(student(wall), student(cpu))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from rowpath.checks.conformance.cases import Case, phase_name
 from rowpath.checks.conformance.fixture import EngineFixture, any_case
-from rowpath.checks.conformance.outcome import CheckFailed, Outcome, expect, expect_equal, expect_touch, outcome_of
+from rowpath.checks.conformance.outcome import CaseOutcome, CheckFailed, expect, expect_equal, expect_touch, outcome_of
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
@@ -18,7 +18,7 @@ from rowpath.workloads.expected import Expected
 MOST_ROWS = 100_000
 
 
-def check_case(case: Case, planned: PlannedPath, fixture: EngineFixture) -> Outcome:
+def check_case(case: Case, planned: PlannedPath, fixture: EngineFixture) -> CaseOutcome:
     """The result of the case on the path; after a failure the next check gets a new process."""
     notes: dict[str, Any] = {}
     outcome = outcome_of(case.name, fixture, lambda: _check(case, planned, fixture, notes))
@@ -40,21 +40,21 @@ def _check(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict
 def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[str, Any]) -> None:
     """The case through the connection under test; what it writes is read back."""
     worker = fixture.connected(planned)
-    work, truth = fixture.work(case, planned), fixture.prepared_workload(case, planned).truth
+    work, expected = fixture.work(case, planned), fixture.prepared_workload(case, planned).expected
     if work.phase.writes:
         worker.reset(work)
     try:
         worker.prepare(work)
         if case.verify:
             reply = _verified(case, work, worker)
-            _check_verified(case, work, truth, reply)
+            _check_verified(case, work, expected, reply)
             notes["delivered"] = [
                 [column.name, type_name] for column, type_name in zip(work.columns, reply.delivered, strict=True)
             ]
             notes["converted"] = reply.converted
         if case.sample:
             sampled = worker.sample(work, "steady", **case.sample).reply
-            _check_sampled(case, planned, work, truth, sampled)
+            _check_sampled(case, planned, work, expected, sampled)
     except RunnerFailure as failure:
         if failure.kind == "unsupported" or not case.error or failure.fatal:
             raise
@@ -68,7 +68,7 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
         expect_equal(
             f"the rows in {work.phase.after} afterwards (number:digest)",
             worker.verify(work.after, 0, 1).digest,
-            truth.after_digest(work.phase, operations),
+            expected.after_digest(work.phase, operations),
         )
 
 
@@ -77,19 +77,21 @@ def _verified(case: Case, work: PreparedPhase, worker: Worker) -> VerifyReply:
     return worker.verify(work, verify["first"], verify["count"], verify.get("max_rows", VERIFIED_ROWS))
 
 
-def _check_verified(case: Case, work: PreparedPhase, truth: Expected, reply: VerifyReply) -> None:
+def _check_verified(case: Case, work: PreparedPhase, expected: Expected, reply: VerifyReply) -> None:
     first, count = case.verify["first"], case.verify["count"]
     expect_equal("operations that were verified", reply.operations, count)
-    rows = case.rows if case.rows is not None else truth.rows(work.phase, first, count)
+    rows = case.rows if case.rows is not None else expected.rows(work.phase, first, count)
     expect_equal("rows delivered in verify", reply.rows, rows)
-    expected = case.digest or truth.verify_digest(work.phase, first, count, case.verify.get("max_rows", MOST_ROWS))
-    expect_equal("digest (rows:hash)", reply.digest, expected)
+    digest = case.digest or expected.verify_digest(work.phase, first, count, case.verify.get("max_rows", MOST_ROWS))
+    expect_equal("digest (rows:hash)", reply.digest, digest)
     expect_equal("names in `delivered`, one per column", len(reply.delivered), len(work.columns))
     names = {column.name for column in work.columns}
     expect_equal("names in `converted` that are no columns", sorted(set(reply.converted) - names), [])
 
 
-def _check_sampled(case: Case, planned: PlannedPath, work: PreparedPhase, truth: Expected, reply: SampleReply) -> None:
+def _check_sampled(
+    case: Case, planned: PlannedPath, work: PreparedPhase, expected: Expected, reply: SampleReply
+) -> None:
     first, operations = case.sample["first"], case.sample["operations"]
     if not case.failed and reply.failure is not None:
         failure = reply.failure
@@ -109,10 +111,10 @@ def _check_sampled(case: Case, planned: PlannedPath, work: PreparedPhase, truth:
         assert reply.failure is not None
         _check_error(case, planned, reply.failure)
         return
-    rows = case.rows if case.rows is not None else truth.rows(work.phase, first, operations)
+    rows = case.rows if case.rows is not None else expected.rows(work.phase, first, operations)
     expect_equal("rows delivered in the sample", reply.rows, rows)
     expect_equal("values delivered in the sample", reply.values, (rows or 0) * len(work.columns))
-    touches = truth.touches(work.phase).expected(first, operations)
+    touches = expected.touches(work.phase).expected(first, operations)
     expect_touch("touch sum", reply.touch, {0} if touches is None and rows == 0 else touches)
 
 
@@ -147,9 +149,9 @@ def _check_goes_on(planned: PlannedPath, worker: Worker, fixture: EngineFixture)
         return
     work = fixture.work(case, planned)
     worker.prepare(work)
-    _check_verified(case, work, fixture.prepared_workload(case, planned).truth, _verified(case, work, worker))
+    _check_verified(case, work, fixture.prepared_workload(case, planned).expected, _verified(case, work, worker))
 
 
-def serves(case: Case, planned: PlannedPath) -> bool:
-    """Whether the path serves the case's phase."""
+def is_eligible(case: Case, planned: PlannedPath) -> bool:
+    """Whether the path can run the case's phase."""
     return phase_name(case) in planned.phases

@@ -155,13 +155,13 @@ class EngineFixture:
         return self.prepared_workload(case, planned).phases[phase_name(case)]
 
     def some_work(self, planned: PlannedPath) -> PreparedPhase:
-        """A phase with a result that the path serves, else the null operation."""
+        """A phase with a result that the path can run, else the null operation."""
         case = any_case(planned)
         return NOTHING if case is None else self.work(case, planned)
 
 
 def any_case(planned: PlannedPath) -> Case | None:
-    """A case with a result that the path serves; None where there is nothing but the null operation."""
+    """A case with a result that the path can run; None where there is nothing but the null operation."""
     return next(
         (case for case in cases() if phase_name(case) in planned.phases and case.verify and not case.error), None
     )

@@ -82,7 +82,7 @@ def _work(planned: PlannedPath, fixture: EngineFixture, worker: Worker, ledger: 
         for total in totals:
             _check_counts(counters, total)
         if found is not None:
-            _check_rows(totals[0], fixture.prepared_workload(found, planned).truth, read)
+            _check_rows(totals[0], fixture.prepared_workload(found, planned).expected, read)
         if ledger is not None:
             _check_ledger(worker, counters, totals[1])
 
@@ -130,19 +130,19 @@ def _check_counts(counters: SharedCounters, total: GroupTotal) -> None:
     expect(f"begun_ns < ended_ns of {total.name}", total.begun_ns < total.ended_ns)
 
 
-def _check_rows(total: GroupTotal, truth: Expected, work: PreparedPhase) -> None:
+def _check_rows(total: GroupTotal, expected: Expected, work: PreparedPhase) -> None:
     phase = work.phase
-    rows = sum(_rows_of(client, truth, phase) for client in total.clients)
+    rows = sum(_rows_of(client, expected, phase) for client in total.clients)
     expect_equal("rows and values that the readers took", (total.rows, total.values), (rows, rows * len(work.columns)))
     regions = [(client.first, client.rows_of_its_own, client.operations) for client in total.clients]
-    expect_touch("the readers' touch sum", total.touch, truth.touches(phase).expected_in_regions(regions))
+    expect_touch("the readers' touch sum", total.touch, expected.touches(phase).expected_in_regions(regions))
 
 
-def _rows_of(client: GroupClient, truth: Expected, phase: Phase) -> int:
+def _rows_of(client: GroupClient, expected: Expected, phase: Phase) -> int:
     """Rows that one client took, round after round of its own parameters."""
     rounds, rest = divmod(client.operations, client.rows_of_its_own)
-    rows_of_a_round = truth.rows(phase, client.first, client.rows_of_its_own) or 0
-    return rounds * rows_of_a_round + (truth.rows(phase, client.first, rest) or 0)
+    rows_of_a_round = expected.rows(phase, client.first, client.rows_of_its_own) or 0
+    return rounds * rows_of_a_round + (expected.rows(phase, client.first, rest) or 0)
 
 
 def _check_ledger(worker: Worker, counters: SharedCounters, total: GroupTotal) -> None:

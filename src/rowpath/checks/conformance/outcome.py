@@ -21,7 +21,7 @@ class CheckFailed(Exception):
 
 
 @dataclass
-class Outcome:
+class CaseOutcome:
     """One check on one path; `notes` is what was seen on the way (the types handed over)."""
 
     name: str
@@ -32,7 +32,7 @@ class Outcome:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def outcome_of(name: str, fixture: EngineFixture, check: Callable[[], str]) -> Outcome:
+def outcome_of(name: str, fixture: EngineFixture, check: Callable[[], str]) -> CaseOutcome:
     """The outcome of a check, which returns why it does not apply, or nothing when it passes.
 
     After a failure the next check gets a new process.
@@ -42,9 +42,9 @@ def outcome_of(name: str, fixture: EngineFixture, check: Callable[[], str]) -> O
     except (CheckFailed, RunnerFailure) as failure:
         fixture.end_processes()
         if isinstance(failure, CheckFailed):
-            return Outcome(name, "failed", failure.what, str(failure.expected), str(failure.got))
-        return Outcome(name, "failed", "the runner answered with an error", "", str(failure))
-    return Outcome(name, "not applicable" if reason else "ok", reason)
+            return CaseOutcome(name, "failed", failure.what, str(failure.expected), str(failure.got))
+        return CaseOutcome(name, "failed", "the runner answered with an error", "", str(failure))
+    return CaseOutcome(name, "not applicable" if reason else "ok", reason)
 
 
 def expect_equal(what: str, got: object, expected: object) -> None:

@@ -27,7 +27,7 @@ VARIED_ONE_AT_A_TIME = ("version", "engine_version", "transport", "tls", "client
 
 
 def planned(adapter: Adapter, reach: Reach, wanted: Wanted | None = None) -> list[PlannedPath]:
-    """The adapter's paths, the default of each engine and deployment first; with the phases that each serves.
+    """The adapter's paths, the default of each engine and deployment first; with the phases that each can run.
 
     A floor has none: there are no rows of it that could be right.
     """
@@ -67,16 +67,16 @@ def _beside(path: AccessPath, default: AccessPath, reach: Reach) -> set[str]:
 
 
 def planned_path(adapter: Adapter, path: AccessPath, beside: set[str]) -> PlannedPath:
-    """The path with the phases that it serves of the cases; `beside`: only those that these coordinates touch."""
+    """The path with the phases of the cases that it can run; `beside`: only those that these coordinates touch."""
     worth = {phase_name(case) for case in cases() if not beside or beside.intersection(case.beside)}
-    served = tuple(
+    eligible = tuple(
         f"{workload.name}.{phase.name}"
         for workload in workloads().values()
         for phase in workload.phases
         if f"{workload.name}.{phase.name}" in worth
         and not ineligible_reason(adapter, path, f"{workload.name}.{phase.name}", phase)
     )
-    return PlannedPath(path, adapter, served, _title(path, adapter))
+    return PlannedPath(path, adapter, eligible, _title(path, adapter))
 
 
 def _title(path: AccessPath, adapter: Adapter) -> str:

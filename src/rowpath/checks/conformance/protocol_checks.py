@@ -13,7 +13,7 @@ from typing import Any
 from rowpath.checks.conformance.cases import case_named, phase_name
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.checks.conformance.mixed_load_checks import mixed_load
-from rowpath.checks.conformance.outcome import CheckFailed, Outcome, expect, expect_equal, outcome_of
+from rowpath.checks.conformance.outcome import CaseOutcome, CheckFailed, expect, expect_equal, outcome_of
 from rowpath.engines import ENGINES
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
@@ -30,7 +30,7 @@ PASSING = Table(rows=0, generator="types", columns=(Column("a", "integer"),))
 ProtocolCheck = Callable[[PlannedPath, EngineFixture], str]
 
 
-def check_protocol(name: str, planned: PlannedPath, fixture: EngineFixture) -> Outcome:
+def check_protocol(name: str, planned: PlannedPath, fixture: EngineFixture) -> CaseOutcome:
     """The result of one check on the path; after a failure the next one gets a new process."""
     return outcome_of(name, fixture, lambda: PROTOCOL_CHECKS[name](planned, fixture))
 

@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.text import Text
 
 from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of
-from rowpath.checks.conformance.checks import check_case, serves
+from rowpath.checks.conformance.checks import check_case, is_eligible
 from rowpath.checks.conformance.driver_behaviours import observe
 from rowpath.checks.conformance.fixture import EngineFixture
-from rowpath.checks.conformance.outcome import Outcome
+from rowpath.checks.conformance.outcome import CaseOutcome
 from rowpath.checks.conformance.paths import default_paths, place_of
 from rowpath.checks.conformance.protocol_checks import ON_EVERY_PATH, PROTOCOL_CHECKS, check_protocol
 from rowpath.errors import RowpathError
@@ -41,24 +41,24 @@ def opened_fixture(paths: tuple[PlannedPath, ...]) -> Iterator[EngineFixture]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def outcomes(planned: PlannedPath, fixture: EngineFixture, complete: bool) -> Iterator[Outcome]:
+def outcomes(planned: PlannedPath, fixture: EngineFixture, complete: bool) -> Iterator[CaseOutcome]:
     """Every check on the path, one after the other; `complete`: those of a default path too."""
     try:
         fixture.connected(planned)
     except RunnerFailure as failure:
-        yield Outcome("open", "failed", "the runner does not open the path", "a connection", str(failure))
+        yield CaseOutcome("open", "failed", "the runner does not open the path", "a connection", str(failure))
         return
     for case in cases():
-        if serves(case, planned):
+        if is_eligible(case, planned):
             yield check_case(case, planned, fixture)
         elif complete:
-            yield Outcome(case.name, "not applicable", _unserved(case, planned))
+            yield CaseOutcome(case.name, "not applicable", _why_ineligible(case, planned))
     for name in PROTOCOL_CHECKS:
         if complete or name in ON_EVERY_PATH:
             yield check_protocol(name, planned, fixture)
 
 
-def _unserved(case: Case, planned: PlannedPath) -> str:
+def _why_ineligible(case: Case, planned: PlannedPath) -> str:
     phase = workload_of(case.workload).phase(case.phase)
     reason = ineligible_reason(planned.adapter, planned.path, phase_name(case), phase).strip()
     return reason or "nothing but the null operation is served"
@@ -111,7 +111,7 @@ def _test(
     return counts
 
 
-def _title(outcome: Outcome) -> str:
+def _title(outcome: CaseOutcome) -> str:
     check = PROTOCOL_CHECKS.get(outcome.name)
     return (check.__doc__ or "").rstrip(".") if check else ""
 

@@ -32,7 +32,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     verdicts = []
     made = bench.phase_cache.prepared_workload(load_workload("scan"), "sqlite")
     work = made.phases["scan.read"]
-    expected = made.truth.verify_digest(work.phase, 0, 1, VERIFIED_ROWS)
+    expected = made.expected.verify_digest(work.phase, 0, 1, VERIFIED_ROWS)
     for name, driver in bench.sqlite_drivers():
         instance = bench.instance("sqlite", "embedded", name, "full")
         instance.load(made.loaded_tables())

@@ -14,7 +14,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     """Whole pages, because the kernel counts a page when it is made dirty."""
     if skipped := bench.without_compiler("disk writes"):
         return skipped
-    if syncs.probe() != syncs.MEANS:
+    if syncs.probe() != syncs.METHOD:
         return [Verdict(None, "syncs", syncs.probe())]
     verdicts = []
     for size, each in COSTS:

@@ -17,7 +17,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     """Compare with the same process when it did nothing."""
     if skipped := bench.without_compiler("peak memory"):
         return skipped
-    if memory.probe() != memory.MEANS:
+    if memory.probe() != memory.METHOD:
         return [Verdict(None, "peak memory", memory.probe())]
     verdicts = []
     for taken in (*BYTES, 1 << 30) if full else BYTES:

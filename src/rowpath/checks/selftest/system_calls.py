@@ -11,12 +11,12 @@ REPETITIONS = 7
 
 
 def check(bench: Bench, *, full: bool) -> list[Verdict]:
-    """Check the count of system calls by the means that works here; strace may miss a call at either end."""
+    """Check the count of system calls by the method that works here; strace may miss a call at either end."""
     if skipped := bench.without_compiler("system calls"):
         return skipped
-    if system_calls.probe() not in (system_calls.MEANS, system_calls.MEANS_STRACE):
+    if system_calls.probe() not in (system_calls.METHOD, system_calls.METHOD_STRACE):
         return [Verdict(None, "system calls", system_calls.probe())]
-    slack = 0 if system_calls.probe() == system_calls.MEANS else system_calls.STRACE_SLACK
+    slack = 0 if system_calls.probe() == system_calls.METHOD else system_calls.STRACE_SLACK
     overhead = _counted(bench, 0)
     verdicts = []
     for calls in (1, 7, 100, 5_000) if full else (1, 7, 100):

@@ -61,7 +61,7 @@ class ServerKind:
         """The next command for a user who has a server."""
         return f"export {self.url_variable}='{self.example}?{CONSENT}=yes'"
 
-    def given(self) -> bool:
+    def has_url(self) -> bool:
         """Whether a URL is there."""
         return bool(os.environ.get(self.url_variable))
 

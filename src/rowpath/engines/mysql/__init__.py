@@ -62,12 +62,12 @@ class Mysql(Mariadb):
     def versions(self) -> tuple[str, ...]:
         """The pinned one, without TLS and with it; before them, when a URL is given, the server that it names."""
         ours = mysql_binaries.VERSION, mysql_binaries.VERSION + TLS_SUFFIX
-        return ((BY_URL,) if external.KIND.given() else ()) + ours
+        return ((BY_URL,) if external.KIND.has_url() else ()) + ours
 
     @override
     def tls_version(self) -> str:
         """The same server with a certificate, or whatever the URL names."""
-        return BY_URL if external.KIND.given() else super().tls_version()
+        return BY_URL if external.KIND.has_url() else super().tls_version()
 
     @override
     def availability_of(self, version: str, tls: str) -> Availability:

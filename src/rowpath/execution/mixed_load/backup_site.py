@@ -23,7 +23,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.text import printable
 
 LEAD_NS = 3_000_000  # from the word to begin to the begin: waiting clients look for it once a millisecond
-SAID_BYTES = 2000
+OUTPUT_BYTES = 2000
 
 
 @dataclass(frozen=True)
@@ -55,12 +55,12 @@ class BackupSite:
         """Start its program; when it began. That it did not start is how it ended."""
         begun_ns = time.monotonic_ns()
         try:
-            with self._said().open("wb") as said:
+            with self._output_file().open("wb") as output:
                 self._process = processes.start(
                     self.backup.command,
                     environment=self.backup.environment,
                     cpus=cpus.server_cpus(self._planned.path.placement),
-                    stdout=said,
+                    stdout=output,
                     stderr=subprocess.STDOUT,
                 )
         except OSError as error:
@@ -125,11 +125,11 @@ class BackupSite:
         for left in (self.backup.kept, self._folder):
             shutil.rmtree(left, ignore_errors=True)
 
-    def _said(self) -> Path:
-        return self._folder / "said.txt"
+    def _output_file(self) -> Path:
+        return self._folder / "output.txt"
 
     def _last_words(self) -> str:
         with contextlib.suppress(OSError):
-            lines = self._said().read_bytes()[-SAID_BYTES:].decode(errors="replace").strip().splitlines()
+            lines = self._output_file().read_bytes()[-OUTPUT_BYTES:].decode(errors="replace").strip().splitlines()
             return f": {printable(lines[-1])}" if lines else ""
         return ""

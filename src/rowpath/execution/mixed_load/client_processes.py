@@ -145,9 +145,9 @@ class Processes:
         """Check the ledger through the first process. Errors: RunnerFailure."""
         return acknowledged_writes.check(self.workers[0], prepared_workload, work, ledger, folder)
 
-    def ready(self, shared_counters: SharedCounters, asked: Iterable[tuple[int, GroupSpec]]) -> None:
+    def ready(self, shared_counters: SharedCounters, requested: Iterable[tuple[int, GroupSpec]]) -> None:
         """Let every process make its groups ready: (process, request). Errors: RunnerFailure."""
-        for process, share in grouped(asked, lambda each: each[0]).items():
+        for process, share in grouped(requested, lambda each: each[0]).items():
             self.workers[process].groups(shared_counters.file, [spec for _process, spec in share])
             self._at_work.append(self.workers[process])
 

@@ -90,7 +90,7 @@ def group_record(
         phase=member.table.phase,
         clients=member.clients,
         pacing=member.table.pacing,
-        asked_per_s=member.rate_per_s if member.open_loop else None,
+        requested_per_s=member.rate_per_s if member.open_loop else None,
         begun_ns=first_ns - zero_ns,
         ended_ns=max(last_ns, first_ns) - zero_ns,
         operations=operations,

@@ -17,7 +17,7 @@ from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.durability_checks import DurabilityChecks
 from rowpath.execution.mixed_load.group_totals import Member, seed_of
 from rowpath.execution.mixed_load.path_context import PathContext
-from rowpath.execution.mixed_load.stage import Outcome, Stage
+from rowpath.execution.mixed_load.stage import Stage, StageOutcome
 from rowpath.execution.mixed_load.warm_up import LOOK_NS, Warming
 from rowpath.execution.quiet import wait_for_compilers
 from rowpath.execution.renewal import Renewal
@@ -26,7 +26,7 @@ from rowpath.execution.several_hosts import Hosts
 from rowpath.journal.mixed_load_records import AtWork, RateTryRecord, SecondRecord, StageRecord
 from rowpath.model import histogram
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
-from rowpath.model.progress import GroupsSecond
+from rowpath.model.progress import StageSecond
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.mixed_load.estimate import RATE_SEARCH, lead_in_s, least_s
@@ -144,7 +144,7 @@ class PathRunner:
             clients=max(table.clients.get(group.name, group.clients) for table in named),
             rate_per_s=named[0].rates.get(group.name, group.rate_per_s),
             seed=seed_of(context.run.plan.seed, where),
-            touches=None if context.planned.adapter.floor else prepared_workload.truth.touches(work.phase),
+            touches=None if context.planned.adapter.floor else prepared_workload.expected.touches(work.phase),
             hosts=len(context.hosts.of_group(context.planned, group)) if context.hosts else 1,
         )
 
@@ -251,11 +251,11 @@ class PathRunner:
         options = self.context.instance.options(path) | self.context.run.engine_instances.way_to(path)
         return int(options.get("port") or 0) if self.context.planned.path.served else 0
 
-    def _second(self, record: SecondRecord, shown: GroupsSecond) -> None:
+    def _second(self, record: SecondRecord, shown: StageSecond) -> None:
         self.context.write(record)
         self.context.run.progress.second(shown)
 
-    def _keep(self, outcome: Outcome) -> None:
+    def _keep(self, outcome: StageOutcome) -> None:
         for record in outcome.records:
             self.context.write(record)
         for record in outcome.records:

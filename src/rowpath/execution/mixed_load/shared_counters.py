@@ -27,7 +27,7 @@ SERVICE, LATENCY, LATENESS = range(3)
 
 
 @dataclass(frozen=True)
-class Place:
+class Offsets:
     """Where one group is on the shared counters; offsets in bytes."""
 
     name: str
@@ -73,12 +73,14 @@ class SharedCounters:
 
     def __init__(self, groups: Sequence[tuple[str, int, int]]) -> None:
         """`groups`: (name, clients, parameter rows whose acknowledged operations are counted or 0)."""
-        self.places: dict[str, Place] = {}
+        self.client_groups: dict[str, Offsets] = {}
         end = _up(CONTROL_BYTES * len(groups))
         for number, (name, clients, rows) in enumerate(groups):
             slot_bytes = _up(SLOT_BYTES + 8 * rows)
             acknowledged = SLOT_BYTES if rows else 0
-            self.places[name] = Place(name, clients, CONTROL_BYTES * number, end, slot_bytes, acknowledged, rows)
+            self.client_groups[name] = Offsets(
+                name, clients, CONTROL_BYTES * number, end, slot_bytes, acknowledged, rows
+            )
             end += clients * slot_bytes
         self._file = os.memfd_create("rowpath-shared_counters")
         os.ftruncate(self._file, end)
@@ -92,33 +94,35 @@ class SharedCounters:
 
     def spec(self, name: str, phase: str, first_client: int = 0) -> GroupSpec:
         """The group as a runner gets it, closed loop; `first_client`: the first of the runner's clients that is its."""
-        place = self.places[name]
-        where = {key: getattr(place, key) for key in ("clients", "control", "slots", "slot_bytes", "acknowledged")}
+        offsets = self.client_groups[name]
+        where = {key: getattr(offsets, key) for key in ("clients", "control", "slots", "slot_bytes", "acknowledged")}
         return GroupSpec(name=name, phase=phase, first_client=first_client, pacing="closed", **where)
 
     def begin(self, name: str, at_ns: int) -> int:
         """Let a group's clients begin at that instant of CLOCK_MONOTONIC; when they can have begun."""
-        self._words[self.places[name].control // WORD] = at_ns
+        self._words[self.client_groups[name].control // WORD] = at_ns
         return at_ns
 
     def end(self, name: str, at_ns: int) -> None:
         """No operation of the group begins from that instant on."""
-        self._words[self.places[name].control // WORD + 1] = at_ns
+        self._words[self.client_groups[name].control // WORD + 1] = at_ns
 
     def set_instants(self, begin_ns: Mapping[str, int], end_ns: int) -> None:
         """Let these groups begin at their instants; no operation of any group begins from `end_ns` on."""
-        for name in self.places:
+        for name in self.client_groups:
             self.end(name, end_ns)
         for name, at_ns in begin_ns.items():
             self.begin(name, at_ns)
 
     def states(self, name: str) -> list[int]:
         """The clients' states: cheap enough to be read often."""
-        return [int(self._slot(self.places[name], client)[0]) for client in range(self.places[name].clients)]
+        offsets = self.client_groups[name]
+        return [int(self._slot(offsets, client)[0]) for client in range(offsets.clients)]
 
     def spans(self, name: str) -> list[tuple[int, int]]:
         """When each client's operation under way began (0: none is) and when its last ended (0: none has)."""
-        slots = (self._slot(self.places[name], client) for client in range(self.places[name].clients))
+        offsets = self.client_groups[name]
+        slots = (self._slot(offsets, client) for client in range(offsets.clients))
         return [(int(slot[4]), int(slot[11])) for slot in slots]
 
     def ended_ns(self, name: str) -> int:
@@ -133,8 +137,8 @@ class SharedCounters:
 
     def snapshot(self, name: str, now_ns: int) -> Snapshot:
         """The group now."""
-        place = self.places[name]
-        slots = [self._slot(place, client) for client in range(place.clients)]
+        offsets = self.client_groups[name]
+        slots = [self._slot(offsets, client) for client in range(offsets.clients)]
         head = np.array([slot[:HEAD_WORDS] for slot in slots], dtype=np.uint64)
         sums = head.sum(axis=0)
         begun = [int(value) for value in head[:, 4] if value]
@@ -165,16 +169,16 @@ class SharedCounters:
 
         An operation that ends during the call may be in both; one that began before is in at least one.
         """
-        place = self.places[name]
-        known, doubtful = (np.zeros(place.rows, dtype=np.uint32) for _ in range(2))
-        for client in range(place.clients):
-            slot = self._slot(place, client)
+        offsets = self.client_groups[name]
+        known, doubtful = (np.zeros(offsets.rows, dtype=np.uint32) for _ in range(2))
+        for client in range(offsets.clients):
+            slot = self._slot(offsets, client)
             if slot[4]:  # before the counts: it may be acknowledged while they are read
                 doubtful[int(slot[3])] += 1
-            begin = place.slots + client * place.slot_bytes
-            counts = np.frombuffer(self._memory, "<u4", 2 * place.rows, begin + place.acknowledged)
-            known += counts[: place.rows]
-            doubtful += counts[place.rows :]
+            begin = offsets.slots + client * offsets.slot_bytes
+            counts = np.frombuffer(self._memory, "<u4", 2 * offsets.rows, begin + offsets.acknowledged)
+            known += counts[: offsets.rows]
+            doubtful += counts[offsets.rows :]
         return known, doubtful
 
     def close(self) -> None:
@@ -184,8 +188,8 @@ class SharedCounters:
             self._memory.close()
         os.close(self._file)
 
-    def _slot(self, place: Place, client: int) -> NDArray[np.uint64]:
-        begin = (place.slots + client * place.slot_bytes) // WORD
+    def _slot(self, offsets: Offsets, client: int) -> NDArray[np.uint64]:
+        begin = (offsets.slots + client * offsets.slot_bytes) // WORD
         return self._words[begin : begin + HEAD_WORDS + 3 * COUNTS]
 
 

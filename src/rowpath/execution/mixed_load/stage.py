@@ -17,7 +17,7 @@ from rowpath.execution.several_hosts import HostLost
 from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
 from rowpath.machine import processes
 from rowpath.model.mixed_load import StageTable
-from rowpath.model.progress import GroupNow, GroupsSecond
+from rowpath.model.progress import GroupNow, StageSecond
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec, GroupTotal
 
@@ -32,7 +32,7 @@ Enough = Callable[[dict[str, Snapshot]], bool]
 
 
 @dataclass
-class Outcome:
+class StageOutcome:
     """What came of a stage."""
 
     records: list[ClientGroupRecord] = field(default_factory=list)
@@ -55,12 +55,12 @@ class Stage:
     zero_ns: int
     timeout_s: float
     usage: Usage | None = None
-    second: Callable[[SecondRecord, GroupsSecond], None] | None = None
+    second: Callable[[SecondRecord, StageSecond], None] | None = None
     enough: Enough | None = None  # called at every look: the stage ends when it is true
     look_ns: int = S
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: StageOutcome = field(default_factory=StageOutcome)
 
-    def run(self) -> Outcome:
+    def run(self) -> StageOutcome:
         """Run from the clients' readiness to the totals. Errors: RunnerFailure before anything began.
 
         An interruption or a lost host ends the groups, keeps what they did in `outcome` and goes on as what it is.
@@ -229,7 +229,7 @@ class Stage:
         self._ended = True
         # A group that was never let begin begins now, when nothing begins any more, and so is done.
         begun = {each.name for action in self.actions for each in action.made if each.begun_ns} | set(self._begun)
-        never = dict.fromkeys(self.shared_counters.places.keys() - begun, self.end_ns)
+        never = dict.fromkeys(self.shared_counters.client_groups.keys() - begun, self.end_ns)
         self.shared_counters.set_instants(never, self.end_ns)
 
     def _give_up(self, why: str) -> None:
@@ -275,7 +275,7 @@ class Stage:
         if abs(self._next_look_ns - self.end_ns) < self.look_ns // 2:  # the last operations end a little after it
             self._next_look_ns = self.end_ns + self.look_ns
 
-    def _interval(self, now_ns: int, snapshots: dict[str, Snapshot]) -> tuple[SecondRecord, GroupsSecond]:
+    def _interval(self, now_ns: int, snapshots: dict[str, Snapshot]) -> tuple[SecondRecord, StageSecond]:
         """What was done since the last look, for the journal and for who watches."""
         ns = now_ns - self._second_begin_ns
         at_work = [
@@ -294,7 +294,7 @@ class Stage:
             name: GroupNow(each.operations * S / ns, each.p99_ns, each.failed, each.under_way_ns)
             for name, each in groups.items()
         }
-        second = GroupsSecond(
+        second = StageSecond(
             path_name=self.processes.planned.name,
             stage=self.table.name,
             at_s=(now_ns - self.begin_ns) / S,

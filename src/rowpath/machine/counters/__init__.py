@@ -1,4 +1,4 @@
-"""The collectors, one file per resource; each reports by which means a figure was obtained, or why there is none."""
+"""The collectors, one file per resource; each reports by which method a figure was obtained, or why there is none."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 
 @functools.cache
 def probe() -> dict[str, str]:
-    """The means that works here, by resource, or a text beginning with `unavailable`. Journalled once per run."""
+    """The method that works here, by resource, or a text beginning with `unavailable`. Journalled once per run."""
     from rowpath.machine.counters import (
         connections,
         core_users,
@@ -29,9 +29,9 @@ def probe() -> dict[str, str]:
         "disk": disk.probe(),
         "users of the cores": core_users.probe(),
         "noise": noise.probe(),
-        "bytes and round trips": counting_proxy.MEANS,
+        "bytes and round trips": counting_proxy.METHOD,
         "bytes of our connections": connections.probe(),
         "syncs": syncs.probe(),
-        "sync cost": sync_cost.MEANS,
+        "sync cost": sync_cost.METHOD,
         "system calls": system_calls.probe(),
     }

@@ -7,7 +7,7 @@ import socket
 import struct
 from collections.abc import Iterable, Iterator
 
-MEANS = "tcp_info's bytes_acked and bytes_received of the connections to the server's port (sock_diag); only TCP"
+METHOD = "tcp_info's bytes_acked and bytes_received of the connections to the server's port (sock_diag); only TCP"
 
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
@@ -19,7 +19,7 @@ _LOOPBACK = "127.0.0.1"
 _HEADER = struct.Struct("=IHHII")  # nlmsghdr
 _ASK = struct.Struct("=BBBBI")  # inet_diag_req_v2 up to its socket id
 _ID_BYTES = 48
-_TOLD_BYTES = 72  # inet_diag_msg, its attributes behind it
+_MESSAGE_BYTES = 72  # inet_diag_msg, its attributes behind it
 _BYTES = struct.Struct("=QQ")
 _BYTES_AT = 120  # of tcpi_bytes_acked in tcp_info; tcpi_bytes_received follows
 
@@ -59,13 +59,13 @@ class Growth:
 
 
 def probe() -> str:
-    """Which means works here: MEANS, or why there is none."""
+    """The method that works here: METHOD, or why there is none."""
     with contextlib.ExitStack() as cleanup:
         listening = cleanup.enter_context(socket.create_server(("127.0.0.1", 0)))
         port = listening.getsockname()[1]
         cleanup.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
         found = of_each(port)
-    return MEANS if found else "unavailable: the kernel does not report its connections (sock_diag)"
+    return METHOD if found else "unavailable: the kernel does not report its connections (sock_diag)"
 
 
 def _sum(each: Iterable[tuple[int, int]], direction: int) -> int:
@@ -97,14 +97,14 @@ def _dump(family: int, port: int, names: tuple[bytes, ...]) -> Iterator[tuple[by
                 at += (length + 3) & ~3
 
 
-def _connection(told: bytes, port: int, names: tuple[bytes, ...]) -> Iterator[tuple[bytes, tuple[int, int]]]:
+def _connection(message: bytes, port: int, names: tuple[bytes, ...]) -> Iterator[tuple[bytes, tuple[int, int]]]:
     """The connection in one message, when it is a client's."""
-    identity = told[4 : 4 + _ID_BYTES]
+    identity = message[4 : 4 + _ID_BYTES]
     if identity[2:4] != port.to_bytes(2, "big") or identity[20:36] not in names:
         return
-    at = _TOLD_BYTES
-    while at + 4 <= len(told):
-        size, kind = struct.unpack_from("=HH", told, at)
+    at = _MESSAGE_BYTES
+    while at + 4 <= len(message):
+        size, kind = struct.unpack_from("=HH", message, at)
         if kind == _INET_DIAG_INFO and size >= 4 + _BYTES_AT + _BYTES.size:
-            yield identity[40:48], _BYTES.unpack_from(told, at + 4 + _BYTES_AT)
+            yield identity[40:48], _BYTES.unpack_from(message, at + 4 + _BYTES_AT)
         at += max(4, (size + 3) & ~3)

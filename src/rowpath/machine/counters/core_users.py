@@ -14,7 +14,7 @@ from rowpath.machine.counters.noise import NS_PER_TICK
 
 Kind = Literal["ours", "program", "kernel", "hypervisor", "unknown"]
 
-MEANS = "CPU clocks of every process, the CPU that each thread ran on last, steal and idle time in /proc/stat"
+METHOD = "CPU clocks of every process, the CPU that each thread ran on last, steal and idle time in /proc/stat"
 KERNEL_THREADS = 2  # the parent of all of them
 LEAST_NS = 50_000  # less is counted as noise
 
@@ -111,5 +111,5 @@ def _stolen_and_idle_ns(cpus: Iterable[int]) -> tuple[int, int]:
 
 
 def probe() -> str:
-    """Which means works here."""
-    return MEANS
+    """The method that works here."""
+    return METHOD

@@ -23,7 +23,7 @@ from pathlib import Path
 from rowpath.errors import InternalError
 from rowpath.machine import processes
 
-MEANS = "an untimed pass through Rowpath's counting proxy on loopback"
+METHOD = "an untimed pass through Rowpath's counting proxy on loopback"
 READY_TIMEOUT_S = 60.0  # an interpreter starts slowly where others have all cores
 ANSWER_TIMEOUT_S = 60.0
 CHUNK_BYTES = 1 << 18

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from rowpath.machine.counters.noise import NS_PER_TICK
 from rowpath.machine.processes import stat_fields
 
-MEANS = "the process's CPU clock (clock_getcpuclockid, clock_gettime)"
+METHOD = "the process's CPU clock (clock_getcpuclockid, clock_gettime)"
 _CPUCLOCK_SCHED = 2
 
 
@@ -46,7 +46,7 @@ def ended_children_ns(pid: int) -> int:
 
 
 def probe() -> str:
-    """Which means works here: MEANS, or why there is none."""
+    """The method that works here: METHOD, or why there is none."""
     name = ctypes.c_int()
     if ctypes.CDLL(None).clock_getcpuclockid(os.getpid(), ctypes.byref(name)) != 0:
         return "unavailable: clock_getcpuclockid fails"
@@ -54,4 +54,4 @@ def probe() -> str:
         return f"unavailable: this system's CPU clock ids differ ({name.value})"
     if process_ns(os.getppid()) is None:
         return "unavailable: clocks of other processes cannot be read"
-    return MEANS
+    return METHOD

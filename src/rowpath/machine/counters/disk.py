@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-MEANS = "/proc/PID/io, read_bytes and write_bytes (bytes written to the file system count when the page becomes dirty)"
+METHOD = "/proc/PID/io, read_bytes and write_bytes (bytes written to the file system count when the page becomes dirty)"
 
 
 @dataclass(frozen=True)
@@ -45,5 +45,5 @@ def written_bytes(pids: Iterable[int]) -> int | None:
 
 
 def probe() -> str:
-    """Which means works here: MEANS, or why there is none."""
-    return MEANS if of(os.getpid()) else "unavailable: /proc/PID/io cannot be read"
+    """The method that works here: METHOD, or why there is none."""
+    return METHOD if of(os.getpid()) else "unavailable: /proc/PID/io cannot be read"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-MEANS = (
+METHOD = (
     "client: VmHWM (several processes: their sum) after 5 was written to /proc/PID/clear_refs; "
     "server: sum of RssAnon (without shared buffers)"
 )
@@ -67,10 +67,10 @@ def anonymous_bytes(pids: Iterable[int]) -> int | None:
 
 
 def probe() -> str:
-    """Which means works here: MEANS, or why there is none."""
+    """The method that works here: METHOD, or why there is none."""
     if not Path("/proc/self/clear_refs").exists() or not reset_peak(os.getpid()):
         return "unavailable: /proc/PID/clear_refs cannot be written"
-    return MEANS if peak_bytes(os.getpid()) is not None else "unavailable: /proc/PID/status has no VmHWM"
+    return METHOD if peak_bytes(os.getpid()) is not None else "unavailable: /proc/PID/status has no VmHWM"
 
 
 def _status_bytes(pid: int, *names: bytes) -> dict[bytes, int]:

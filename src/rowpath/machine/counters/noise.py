@@ -16,7 +16,7 @@ BETWEEN_S = 0.002
 GAP_NS = 10_000  # far above a turn of the loop or a clock interrupt: someone else had the CPU
 NS_PER_TICK = 1_000_000_000 // os.sysconf("SC_CLK_TCK")
 PRESSURE = Path("/proc/pressure/cpu")
-MEANS = "/proc/pressure/cpu, steal in /proc/stat, gaps over 10 µs in a loop that reads the clock for 20 ms"
+METHOD = "/proc/pressure/cpu, steal in /proc/stat, gaps over 10 µs in a loop that reads the clock for 20 ms"
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,6 @@ def _on(cpu: int | None) -> Iterator[None]:
 
 
 def probe() -> str:
-    """Which means work here."""
+    """The method that works here."""
     missing = "; /proc/pressure/cpu is missing" if pressure_some_us() is None else ""
-    return MEANS + missing
+    return METHOD + missing

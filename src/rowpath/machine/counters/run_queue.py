@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rowpath.machine import processes
 from rowpath.machine.counters.cpu import process_ns
 
-MEANS = "/proc/PID/task/TID/schedstat (run-queue wait), less the CPU time of the process's own other threads"
+METHOD = "/proc/PID/task/TID/schedstat (run-queue wait), less the CPU time of the process's own other threads"
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ def foreign_wait_ns(before: LoopClocks, after: LoopClocks) -> int:
 
 
 def probe() -> str:
-    """Which means works here: MEANS, or why there is none."""
-    return MEANS if _schedstat(os.getpid(), os.getpid()) else "unavailable: the kernel keeps no schedstat"
+    """The method that works here: METHOD, or why there is none."""
+    return METHOD if _schedstat(os.getpid(), os.getpid()) else "unavailable: the kernel keeps no schedstat"
 
 
 def _schedstat(pid: int, tid: int) -> tuple[int, int] | None:

@@ -9,7 +9,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
-MEANS = "read from the client's own sockets, duplicated with pidfd_getfd(2)"
+METHOD = "read from the client's own sockets, duplicated with pidfd_getfd(2)"
 
 _PIDFD_GETFD = 438  # the same on every architecture
 

@@ -12,7 +12,7 @@ from pathlib import Path
 SYNCS = 40
 WRITTEN_BYTES = 4096
 CAP_S = 2.0  # a disk that takes 50 ms a sync is known well enough by then
-MEANS = "fdatasync after an append of 4 KiB to a file in the run's work directory: median"
+METHOD = "fdatasync after an append of 4 KiB to a file in the run's work directory: median"
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class SyncCost:
 
     ns: float
     syncs: int
-    method: str = MEANS
+    method: str = METHOD
 
 
 def measure(directory: Path) -> SyncCost:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rowpath.machine import private_directories
 
-MEANS = "a preloaded library counts fsync, fdatasync, sync_file_range, msync and writes to synchronous descriptors"
+METHOD = "a preloaded library counts fsync, fdatasync, sync_file_range, msync and writes to synchronous descriptors"
 VARIABLE = "ROWPATH_SYNC_COUNT_FILE"
 COUNTERS = 8
 NAMES = ("fsync", "fdatasync", "sync_file_range", "msync", "sync_writes")
@@ -50,6 +50,6 @@ def read(file: Path) -> dict[str, int]:
 
 
 def probe() -> str:
-    """Which means works here: MEANS, or why there is none."""
+    """The method that works here: METHOD, or why there is none."""
     compiler = os.environ.get("CC", "cc")
-    return MEANS if shutil.which(compiler.split()[0]) else "unavailable: the library needs a C compiler"
+    return METHOD if shutil.which(compiler.split()[0]) else "unavailable: the library needs a C compiler"

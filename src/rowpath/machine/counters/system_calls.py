@@ -20,8 +20,8 @@ from pathlib import Path
 
 from rowpath.machine import processes
 
-MEANS = "perf_event_open on the tracepoint raw_syscalls:sys_enter, all threads of the runner except Java's compilers"
-MEANS_STRACE = "strace -c -f, all threads of the runner's process"
+METHOD = "perf_event_open on the tracepoint raw_syscalls:sys_enter, all threads of the runner except Java's compilers"
+METHOD_STRACE = "strace -c -f, all threads of the runner's process"
 STRACE_SLACK = 2  # calls between two countings: strace counts the call in which it meets a process, or not
 ATTACH_TIMEOUT_S = 60.0
 REST_TIMEOUT_S = 0.03  # for each count: a thread that never rests must not slow the verification pass
@@ -49,7 +49,7 @@ class Counted:
 def counting(pid: int) -> Iterator[Counted]:
     """Counts every system call of a process while the body runs; what the kernel refuses stays uncounted (None)."""
     counted = Counted()
-    how = {MEANS: _tracepoint, MEANS_STRACE: _strace}.get(probe())
+    how = {METHOD: _tracepoint, METHOD_STRACE: _strace}.get(probe())
     if how is None:
         yield counted
         return
@@ -71,15 +71,15 @@ def _wait_for_rest(pid: int) -> None:
 
 @functools.cache
 def probe() -> str:
-    """Which means works here: MEANS, MEANS_STRACE, or why there is none. A tracer of our own child is allowed."""
+    """The method that works here: METHOD, METHOD_STRACE, or why there is none. A tracer of our own child is allowed."""
     child = processes.start(["sleep", "60"])
     try:
         if _opened(child.pid):
-            return MEANS
+            return METHOD
         with contextlib.suppress(OSError), _strace(child.pid, found := Counted()):
             pass
         if found.calls is not None:
-            return MEANS_STRACE
+            return METHOD_STRACE
     finally:
         processes.stop(child, processes.AT_ONCE)
     missing = "is not installed" if shutil.which("strace") is None else "cannot attach"
@@ -164,13 +164,13 @@ def _attached(tracer: processes.Process) -> bool:
     """Whether strace has reported that it attached, after at most ATTACH_TIMEOUT_S."""
     assert tracer.stderr is not None
     deadline = time.monotonic() + ATTACH_TIMEOUT_S
-    said = b""
-    while b" attached" not in said:
+    output = b""
+    while b" attached" not in output:
         ready, _, _ = select.select([tracer.stderr], [], [], max(0.0, deadline - time.monotonic()))
         data = os.read(tracer.stderr.fileno(), 4096) if ready else b""
         if not data:
             return False
-        said += data
+        output += data
     return True
 
 

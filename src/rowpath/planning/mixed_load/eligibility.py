@@ -29,11 +29,11 @@ def stages_left_out(plan: Plan) -> Iterator[tuple[str, str, str]]:
     """(paths' names, the stages that they cannot run, why), as far as it is known before anything is started."""
     found: dict[tuple[str, str], list[str]] = {}
     for planned in plan.paths:
-        mine: dict[str, list[str]] = {}
+        reasons: dict[str, list[str]] = {}
         for stage in plan.experiment.stages:
             if (plan.extended or not stage.extended) and (why := why_left_out(plan.experiment, stage, planned)):
-                mine.setdefault(why, []).append(f"'{stage.name}'")
-        for why, left in mine.items():
+                reasons.setdefault(why, []).append(f"'{stage.name}'")
+        for why, left in reasons.items():
             found.setdefault((", ".join(left), why), []).append(planned.name)
     for (stages, why), names in found.items():
         yield "every path" if len(names) == len(plan.paths) > 1 else ", ".join(names), stages, why

@@ -30,10 +30,10 @@ def changed(experiment: Experiment, rates: Sequence[str], p99: str, seconds: flo
     groups = {group.name: group for group in experiment.client_groups}
     rated: set[str] = set()
     for text in rates:
-        asked, comma, pacing = text.partition(",")
+        group_rate, comma, pacing = text.partition(",")
         if comma and pacing not in OPEN_LOOPS:
             raise UsageError(f"-R {text}: unknown open loop '{pacing}'", suggest(pacing, OPEN_LOOPS))
-        name, equals, number = asked.rpartition("=")
+        name, equals, number = group_rate.rpartition("=")
         rate = _positive("-R", text, number)
         for each in [_known(groups, name)] if equals else [name for name, group in groups.items() if group.phase]:
             groups[each] = _opened(groups[each], rate, pacing)

@@ -16,7 +16,7 @@ from rowpath.machine import postgresql_programs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import Facts, facts_of_files
+from rowpath.runners.driver_package import DriverFacts, facts_of_files
 from rowpath.runners.manifest import Adapter, Command, family_folders, source_file
 from rowpath.runners.toolchains import c_compiler, cobol, compiling, driver_versions, ecpg, odbc
 from rowpath.runners.toolchains.c_compiler import has_header, library_file
@@ -83,8 +83,8 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
     wanted: list[tuple[Adapter, str, str]] = []
     for adapter, version in adapters:
-        mine = [path for path in paths if path.driver == adapter.driver]
-        differing = {(path.engine, path.statement): path for path in mine}
+        of_driver = [path for path in paths if path.driver == adapter.driver]
+        differing = {(path.engine, path.statement): path for path in of_driver}
         for path in differing.values() or (AccessPath.of({}),):
             every = programs(adapter, path)
             for program in every:
@@ -300,6 +300,6 @@ def _compile(arguments: list[str], what: str) -> None:
     )
 
 
-def driver_facts(adapter: Adapter, version: str) -> Facts:
+def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the Debian package of the driver's library has, else the library itself."""
     return facts_of_files(driver_libraries(adapter, version), version)

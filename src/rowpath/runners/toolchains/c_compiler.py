@@ -35,8 +35,8 @@ def _library_folders() -> tuple[Path, ...]:
 
 @functools.cache
 def _header_folders() -> tuple[Path, ...]:
-    told = _answer("-E", "-v", "-x", "c", os.devnull, "-o", os.devnull).stderr
-    listed = told.partition("#include <...> search starts here:\n")[2].partition("End of search list.")[0]
+    output = _answer("-E", "-v", "-x", "c", os.devnull, "-o", os.devnull).stderr
+    listed = output.partition("#include <...> search starts here:\n")[2].partition("End of search list.")[0]
     return tuple(Path(line.strip()) for line in listed.splitlines())
 
 

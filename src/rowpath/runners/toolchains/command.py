@@ -10,7 +10,7 @@ from rowpath.errors import InternalError
 from rowpath.machine import jobs, processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import Facts
+from rowpath.runners.driver_package import DriverFacts
 from rowpath.runners.manifest import Adapter, Command, language, source_file
 
 BUILD_TIMEOUT_S = 600
@@ -42,9 +42,9 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     return Command((*_filled(language(adapter.language).run, adapter), "--adapter", adapter.driver))
 
 
-def driver_facts(adapter: Adapter, version: str) -> Facts:
+def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """Only the version: the header names no package."""
-    return Facts(version)
+    return DriverFacts(version)
 
 
 def _filled(words: Iterable[str], adapter: Adapter) -> list[str]:

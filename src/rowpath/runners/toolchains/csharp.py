@@ -14,7 +14,7 @@ from rowpath.machine import processes
 from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import Facts, facts_of_files
+from rowpath.runners.driver_package import DriverFacts, facts_of_files
 from rowpath.runners.manifest import Adapter, Command, source_file
 from rowpath.runners.toolchains import compiling, driver_versions, odbc
 
@@ -119,6 +119,6 @@ def _tools_problem() -> tuple[str, str] | None:
     return f"Mono is missing ({' and '.join(missing)} not found)", f"apt-get install {packages}"
 
 
-def driver_facts(adapter: Adapter, version: str) -> Facts:
+def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the Debian package of the driver's assembly or library has, else the file itself."""
     return facts_of_files(driver_files(adapter, version), version)

@@ -17,7 +17,7 @@ from rowpath.machine import jobs, maven, maven_artefacts, processes
 from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import Facts
+from rowpath.runners.driver_package import DriverFacts
 from rowpath.runners.manifest import Adapter, Command, language, source_file
 from rowpath.runners.toolchains import compiling, driver_versions, jvm, maven_facts
 
@@ -277,6 +277,6 @@ def _joined(files: Iterable[Path]) -> str:
     return os.pathsep.join(map(str, files))
 
 
-def driver_facts(adapter: Adapter, version: str) -> Facts:
+def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the driver's POM and archive say."""
     return maven_facts.facts_of(artefacts(adapter, version))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rowpath.machine import maven
-from rowpath.runners.driver_package import NOT_FETCHED, Facts
+from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -18,10 +18,10 @@ OLDEST_DATE = 1995  # reproducible archives are dated 1980
 _POM = "{*}"  # some POMs name the namespace, some do not
 
 
-def facts_of(artefacts: list[str]) -> Facts:
+def facts_of(artefacts: list[str]) -> DriverFacts:
     """What is known of a driver by its Maven coordinates, the driver itself first."""
     if maven.missing(artefacts):
-        return Facts(reason=NOT_FETCHED)
+        return DriverFacts(reason=NOT_FETCHED)
     jar = maven.jar(artefacts[0])
     chain = list(_poms(artefacts[0]))
     licences = next((found for pom in chain if (found := [_text(each, "name") for each in _all(pom, "licenses")])), [])
@@ -37,7 +37,7 @@ def facts_of(artefacts: list[str]) -> Facts:
         dated = archive.getinfo("META-INF/MANIFEST.MF").date_time
         manifest = archive.read("META-INF/MANIFEST.MF").decode(errors="replace").replace("\r\n ", "")
     said = re.search(r"^Bundle-License: ([^;\r\n]+)", manifest, re.MULTILINE)
-    return Facts(
+    return DriverFacts(
         version=artefacts[0].split(":")[2],
         licence=" or ".join(licences) or (said.group(1) if said else ""),
         released="{:04}-{:02}-{:02}".format(*dated) if dated[0] >= OLDEST_DATE else "",

@@ -23,7 +23,7 @@ from rowpath.machine import file_digest, jobs, processes
 from rowpath.machine.directories import build_dir, data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import NOT_FETCHED, Facts
+from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
 from rowpath.runners.manifest import Adapter, Command, is_external, source_file
 from rowpath.runners.toolchains import compiling, driver_versions, odbc, python_compiled
 from rowpath.runners.toolchains.csharp import library_file
@@ -177,21 +177,21 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     every_path = list(paths)
     for adapter, version in adapters:
         named = [path for path in every_path if path.driver == adapter.driver and path.version in (version, "none")]
-        mine = {(path.engine, path.get("implementation")): path for path in named}
-        for one in [_variants(adapter, path)[0] for path in mine.values()] or [adapter]:
+        variants = {(path.engine, path.get("implementation")): path for path in named}
+        for one in [_variants(adapter, path)[0] for path in variants.values()] or [adapter]:
             if _absent(one, version) != []:
                 by_environment.setdefault(_environment(one, version), []).append((one, version))
     processes.side_by_side(functools.partial(_bring_up_to_date, *each) for each in by_environment.items())
 
 
-def _bring_up_to_date(environment: Path, mine: list[tuple[Adapter, str]]) -> None:
+def _bring_up_to_date(environment: Path, needed: list[tuple[Adapter, str]]) -> None:
     build_dir("python").mkdir(parents=True, exist_ok=True)
     with environment.with_name(f"{environment.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        absent = [_absent(*each) for each in mine]  # another process may have made it since
+        absent = [_absent(*each) for each in needed]  # another process may have made it since
         if None in absent:
-            _make(environment, *mine[0])
-            absent = [_absent(*each) for each in mine]
+            _make(environment, *needed[0])
+            absent = [_absent(*each) for each in needed]
         packages = sorted({name for names in absent for name in names or ()})
         if packages:
             _add(environment, packages)
@@ -304,14 +304,14 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     )
 
 
-def driver_facts(adapter: Adapter, version: str) -> Facts:
+def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the distribution's metadata has."""
     program = interpreter(adapter, version)
     if program is None:
-        return Facts(reason=NOT_FETCHED)
+        return DriverFacts(reason=NOT_FETCHED)
     wanted = str(adapter.build.get("requirement", "")) or Path(adapter.source).stem
     done = processes.run([program, "-I", METADATA_SCRIPT, wanted], timeout_s=60)
     if done.returncode:
-        return Facts(reason=f"cannot read its metadata: {done.stderr.strip().splitlines()[-1]}")
+        return DriverFacts(reason=f"cannot read its metadata: {done.stderr.strip().splitlines()[-1]}")
     found: dict[str, Any] = json.loads(done.stdout)
-    return Facts(**(found | {"dependencies": tuple(found["dependencies"])}))
+    return DriverFacts(**(found | {"dependencies": tuple(found["dependencies"])}))

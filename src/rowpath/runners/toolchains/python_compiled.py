@@ -50,15 +50,15 @@ def flags(adapter: Adapter) -> dict[str, str]:
     """
     program = str(adapter.build["compiled_with"])
     if program == "pg_config":  # which the driver's build asks by itself
-        return {"LDFLAGS": f"-Wl,-rpath,{_said(adapter, '--libdir')}"}
+        return {"LDFLAGS": f"-Wl,-rpath,{_output(adapter, '--libdir')}"}
     return {
-        "MYSQLCLIENT_CFLAGS": _said(adapter, "--include"),
-        "MYSQLCLIENT_LDFLAGS": _said(adapter, "--libs"),
+        "MYSQLCLIENT_CFLAGS": _output(adapter, "--include"),
+        "MYSQLCLIENT_LDFLAGS": _output(adapter, "--libs"),
         "MARIADB_CONFIG": shutil.which(program) or program,
     }
 
 
-def _said(adapter: Adapter, question: str) -> str:
+def _output(adapter: Adapter, question: str) -> str:
     program = str(adapter.build["compiled_with"])
     done = processes.run([program, question], timeout_s=30)
     if done.returncode:

@@ -21,7 +21,7 @@ from rowpath.analysis.comparison.model import ComparedRow, Comparison, Confirmed
 from rowpath.cli.main import main
 from rowpath.errors import UsageError
 from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal
-from rowpath.report.comparison import Outcome, hidden, verdict
+from rowpath.report.comparison import ComparisonOutcome, hidden, verdict
 from tests.unit.journal_factory import MadePath, Record, Run, records, usual_paths, write
 
 SCHEMA = Path(__file__).parents[4] / "schemas" / "comparison.schema.json"
@@ -242,12 +242,12 @@ def test_what_was_measured_again_decides(found: Comparison) -> None:
 
 def test_what_measuring_again_refutes_is_no_change(found: Comparison) -> None:
     changed = [each for each in found.rows if each.metric == "time" and each.changed]
-    refuted = [Confirmed(*each.place, "no difference shown", 1.0, 0.99, 1.01, 10) for each in changed]
-    outcome = Outcome(settled(found, refuted), confirmed=tuple(refuted))
-    assert "is slower" in verdict(Outcome(found)) and " is slower" not in verdict(outcome)
+    refuted = [Confirmed(*each.where, "no difference shown", 1.0, 0.99, 1.01, 10) for each in changed]
+    outcome = ComparisonOutcome(settled(found, refuted), confirmed=tuple(refuted))
+    assert "is slower" in verdict(ComparisonOutcome(found)) and " is slower" not in verdict(outcome)
     assert verdict(outcome).endswith("Measured again in the same sets: no difference shown.")
     assert f"{len(changed)} not confirmed by measuring again" in hidden(outcome.comparison, 0)
-    assert settled(found, [Confirmed(*each.place, each.outcome) for each in changed]) == found
+    assert settled(found, [Confirmed(*each.where, each.outcome) for each in changed]) == found
     assert settled(found, [replace_outcome(each) for each in refuted]) == found
 
 
@@ -276,14 +276,16 @@ def test_json_fits_its_schema(found: Comparison) -> None:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
     assert schema == comparison_json.schema()
     text = io.StringIO()
-    comparison_json.write_json(Outcome(found, (judge(found, parse_gate("slower=5%")),)), text)
+    comparison_json.write_json(ComparisonOutcome(found, (judge(found, parse_gate("slower=5%")),)), text)
     jsonschema.validate(json.loads(text.getvalue()), schema)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])
 def test_the_terminal_takes_40_lines_and_its_width(found: Comparison, width: int) -> None:
     console = Console(file=io.StringIO(), width=width, record=True, highlight=False, markup=False)
-    comparison_terminal.render(Outcome(found, (judge(found, parse_gate("slower=5%")),)), console, False, "rowpath …")
+    comparison_terminal.render(
+        ComparisonOutcome(found, (judge(found, parse_gate("slower=5%")),)), console, False, "rowpath …"
+    )
     lines = console.export_text().splitlines()
     assert len(lines) <= (40 if width >= 100 else 60)
     assert all(len(line) <= width for line in lines)
@@ -293,7 +295,7 @@ def test_the_terminal_takes_40_lines_and_its_width(found: Comparison, width: int
 
 def test_markdown_has_verdict_table_what_was_refused_and_threshold_and_nothing_else(found: Comparison) -> None:
     text = io.StringIO()
-    comparison_markdown.write_markdown(Outcome(found, (judge(found, parse_gate("slower=5%")),)), text)
+    comparison_markdown.write_markdown(ComparisonOutcome(found, (judge(found, parse_gate("slower=5%")),)), text)
     parts = text.getvalue().strip().split("\n\n")
     assert len(parts) == 4
     assert parts[0].startswith("**Of ") and "slower in head" in parts[0]
@@ -305,7 +307,7 @@ def test_markdown_has_verdict_table_what_was_refused_and_threshold_and_nothing_e
 
 
 def test_the_page_shows_every_time_and_loads_nothing(found: Comparison) -> None:
-    html = comparison_page.page(Outcome(found, (judge(found, parse_gate("slower=5%")),)))
+    html = comparison_page.page(ComparisonOutcome(found, (judge(found, parse_gate("slower=5%")),)))
     timed = [each for each in found.rows if each.metric == "time" and each.low is not None]
     assert html.count("<svg") == len(timed)
     assert html.count('<tr class="slower"><th scope="row">psycopg tcp</th><td class="axis">') == sum(
@@ -317,7 +319,7 @@ def test_the_page_shows_every_time_and_loads_nothing(found: Comparison) -> None:
 
 
 def test_the_page_marks_a_slower_path_right_of_one(found: Comparison) -> None:
-    html = comparison_page.page(Outcome(found))
+    html = comparison_page.page(ComparisonOutcome(found))
     one = float(re.findall(r'class="one" x1="([\d.]+)"', html)[0])
     slower = re.findall(r'<tr class="slower">.*?class="interval" x1="([\d.]+)".*?x2="([\d.]+)"', html, re.DOTALL)
     assert slower and all(float(low) > one for low, _high in slower)
@@ -346,7 +348,7 @@ def _of_another_machine(record: Record) -> None:
 
 def test_few_sets_claim_nothing_and_promise_nothing(found: Comparison) -> None:
     few = tuple(msgspec.structs.replace(each, base_sets=3, outcome="no difference shown") for each in found.rows)
-    said = verdict(Outcome(msgspec.structs.replace(found, rows=few)))
+    said = verdict(ComparisonOutcome(msgspec.structs.replace(found, rows=few)))
     assert said == "Nothing is claimed: a claim needs 6 sets a side."
 
 

@@ -54,7 +54,7 @@ def test_one_set_has_no_interval_and_so_no_effect(tmp_path: Path) -> None:
 
 
 def test_rate_not_reached(tmp_path: Path) -> None:
-    loop = {"pacing": "poisson", "asked_per_s": 700.0, "reached": False, "not_begun": 250}
+    loop = {"pacing": "poisson", "requested_per_s": 700.0, "reached": False, "not_begun": 250}
     (finding,) = found(tmp_path, into("client-group", TOGETHER, **loop))["rate-not-reached"]
     assert "500/s of the 700/s requested; 250 operations were due and never started" in finding.evidence
     assert finding.next_command.endswith("-R 'writers=250'")
@@ -208,7 +208,7 @@ def test_generator_late(tmp_path: Path, late_ns: int, told: bool) -> None:
     def bend(made: list[factory.Record]) -> None:
         for record in of(made, "client-group", **TOGETHER):
             loop = {"latency": {str(index_of(1_000_000)): 100}, "lateness": {str(index_of(late_ns)): 100}}
-            record.update({"pacing": "fixed", "asked_per_s": 500.0} | loop)
+            record.update({"pacing": "fixed", "requested_per_s": 500.0} | loop)
 
     assert ("generator-late" in found(tmp_path, bend)) is told
 
@@ -218,7 +218,7 @@ def test_late_generators_are_told_once_of_each_path(tmp_path: Path) -> None:
         for record in of(made, "client-group", path_id=EMBEDDED):
             late_ns = 200_000 if record["client_group"] == "readers" else 900_000
             loop = {"latency": {str(index_of(1_000_000)): 100}, "lateness": {str(index_of(late_ns)): 100}}
-            record.update({"pacing": "fixed", "asked_per_s": 500.0} | loop)
+            record.update({"pacing": "fixed", "requested_per_s": 500.0} | loop)
 
     (finding,) = found(tmp_path, bend)["generator-late"]
     assert finding.text == "the load generator itself was late (client group 'writers', embedded, stage 'together')"

@@ -61,7 +61,7 @@ def test_rates_are_geometric_means_over_sets(tmp_path: Path) -> None:
     assert readers.client_cpu_ns == pytest.approx(20_000)
     assert readers.longest_stall_s == pytest.approx(0.04)
     assert readers.latency is None
-    assert readers.asked_per_s is None
+    assert readers.requested_per_s is None
 
 
 def test_histograms_of_all_sets_are_joined(tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_bytes_and_cpu_are_told_by_stage(tmp_path: Path) -> None:
 
 def test_an_open_loop_that_missed_its_rate_once_has_no_percentiles(tmp_path: Path) -> None:
     loop = {
-        "pacing": "fixed", "asked_per_s": 900.0, "latency": {str(index_of(5_000)): 100},
+        "pacing": "fixed", "requested_per_s": 900.0, "latency": {str(index_of(5_000)): 100},
         "lateness": {str(index_of(100)): 100},
     }  # fmt: skip
 
@@ -199,7 +199,7 @@ def test_of_one_set_no_difference_is_sure_and_it_says_why(tmp_path: Path) -> Non
 def test_the_rate_of_an_open_loop_is_compared_with_none(tmp_path: Path) -> None:
     def opened(made: list[factory.Record]) -> None:
         for record in of(made, "client-group", client_group="readers"):
-            record.update({"pacing": "fixed", "asked_per_s": 900.0, "latency": {str(index_of(5_000)): 100}})
+            record.update({"pacing": "fixed", "requested_per_s": 900.0, "latency": {str(index_of(5_000)): 100}})
 
     analysis = analysed(tmp_path, opened)
     assert analysis.mixed_load is not None

@@ -3,11 +3,11 @@
 import math
 import random
 
-from rowpath.analysis.statistics.grouping import Placed, place
+from rowpath.analysis.statistics.grouping import RankedItem, ranked_in_tiers
 from rowpath.analysis.statistics.intervals import Interval, student
 
 
-def _ranking(rng: random.Random, truths: list[float], sets: int = 6, spread: float = 0.008) -> list[Placed[int]]:
+def _ranking(rng: random.Random, truths: list[float], sets: int = 6, spread: float = 0.008) -> list[RankedItem[int]]:
     """Place paths of these true costs from noisy sets (spread per path: 0.8 %, as between processes)."""
     speed = [rng.gauss(0, 0.05) for _ in range(sets)]
     logs = [[math.log(truth) + drift + rng.gauss(0, spread) for drift in speed] for truth in truths]
@@ -15,7 +15,7 @@ def _ranking(rng: random.Random, truths: list[float], sets: int = 6, spread: flo
     def compare(a: int, b: int) -> Interval | None:
         return student([x - y for x, y in zip(logs[a], logs[b], strict=True)])
 
-    return place(list(range(len(truths))), lambda item: math.exp(logs[item][0]), compare)
+    return ranked_in_tiers(list(range(len(truths))), lambda item: math.exp(logs[item][0]), compare)
 
 
 def test_the_same_path_under_two_names_differs_in_5_and_is_apart_in_none_of_100() -> None:
@@ -58,9 +58,11 @@ def test_with_fewer_than_6_sets_nothing_differs() -> None:
 
 def test_one_set_ties_everything_and_nothing_is_no_error() -> None:
     assert [item.rank for item in _ranking(random.Random(6), [1.0, 9.0], sets=1)] == [1, 1]
-    assert place([], lambda item: 1.0, lambda a, b: None) == []
+    assert ranked_in_tiers([], lambda item: 1.0, lambda a, b: None) == []
 
 
 def test_paths_that_never_met_are_not_ranked_apart() -> None:
-    placed = place(["a", "b"], {"a": 1.0, "b": 5.0}.__getitem__, lambda a, b: student([0.0, 0.0]) if a == b else None)
+    placed = ranked_in_tiers(
+        ["a", "b"], {"a": 1.0, "b": 5.0}.__getitem__, lambda a, b: student([0.0, 0.0]) if a == b else None
+    )
     assert [(item.item, item.rank, item.to_fastest is None) for item in placed] == [("a", 1, False), ("b", 1, True)]

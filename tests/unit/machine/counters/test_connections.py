@@ -9,7 +9,7 @@ import pytest
 from rowpath.machine.counters import connections
 
 
-@pytest.mark.skipif(connections.probe() != connections.MEANS, reason=connections.probe())
+@pytest.mark.skipif(connections.probe() != connections.METHOD, reason=connections.probe())
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.0.0.9"])
 def test_only_connections_to_the_address_grow(address: str) -> None:
     with socket.create_server((address, 0)) as listening:

@@ -32,19 +32,19 @@ def test_touch_by_key_wraps_around() -> None:
 
 def test_touch_of_a_scan() -> None:
     scan = load_workload("scan")
-    truth = Expected(scan)
+    expected = Expected(scan)
     table = scan.tables["hits"]
     rows = list(generators.rows(table))
     right = {sum(codec.touch_row(row, table.columns, padded) for row in rows) * 3 & MASK64 for padded in (False, True)}
-    assert truth.touches("read").expected(17, 3) == right
-    assert truth.rows("read", 17, 3) == 3 * 6071
-    assert truth.verify_digest("read", 5, 1, 100_000) == codec.digest(rows, table.columns)
-    assert truth.verify_digest("read", 0, 2, 100) == codec.digest(rows[:100], table.columns)
+    assert expected.touches("read").expected(17, 3) == right
+    assert expected.rows("read", 17, 3) == 3 * 6071
+    assert expected.verify_digest("read", 5, 1, 100_000) == codec.digest(rows, table.columns)
+    assert expected.verify_digest("read", 0, 2, 100) == codec.digest(rows[:100], table.columns)
 
 
 def test_the_aggregate() -> None:
     workload = load_workload("aggregate")
-    truth = Expected(workload)
+    expected = Expected(workload)
     rows = list(generators.rows(workload.tables["hits"]))
     answer = (
         len(rows),
@@ -54,25 +54,25 @@ def test_the_aggregate() -> None:
         min(row[4] for row in rows),
         max(row[6] for row in rows),
     )
-    assert truth.verify_digest("read", 0, 1, 10) == codec.digest([answer], workload.phase("read").columns)
-    assert truth.rows("read", 0, 5) == 5
+    assert expected.verify_digest("read", 0, 1, 10) == codec.digest([answer], workload.phase("read").columns)
+    assert expected.rows("read", 0, 5) == 5
 
 
 def test_connecting_delivers_one_row_of_one() -> None:
-    truth = Expected(load_workload("connect"))
-    assert truth.touches("first").expected(9, 4) == {4}
-    assert truth.rows("first", 9, 4) == 4
+    expected = Expected(load_workload("connect"))
+    assert expected.touches("first").expected(9, 4) == {4}
+    assert expected.rows("first", 9, 4) == 4
 
 
 def test_writes_are_proven_by_what_is_there_after() -> None:
     keyed = load_workload("keyed")
-    truth = Expected(keyed)
+    expected = Expected(keyed)
     table = keyed.tables["mydata2"]
-    assert truth.touches("insert").expected(0, 10) is None
-    assert truth.rows("insert", 0, 10) == 0
-    assert truth.after_digest("create", 1) == "0:0000000000000000"
-    assert truth.after_digest("insert", 10) == codec.digest(generators.rows(table, 10), table.columns)
-    assert truth.after_digest("read", 10) == ""
+    assert expected.touches("insert").expected(0, 10) is None
+    assert expected.rows("insert", 0, 10) == 0
+    assert expected.after_digest("create", 1) == "0:0000000000000000"
+    assert expected.after_digest("insert", 10) == codec.digest(generators.rows(table, 10), table.columns)
+    assert expected.after_digest("read", 10) == ""
 
     tab1 = load_workload("tab1")
     before = list(generators.rows(tab1.tables["tab1"]))
@@ -116,10 +116,10 @@ def test_types_has_every_unit_of_length_and_only_the_engines_columns() -> None:
 
 
 def test_nothing_is_known_of_the_null_phase() -> None:
-    truth = Expected(load_workload("null"))
-    assert truth.touches("nothing").expected(0, 5) is None
-    assert truth.rows("nothing", 0, 5) == 0
-    assert truth.verify_digest("nothing", 0, 1, 1) == ""
+    expected = Expected(load_workload("null"))
+    assert expected.touches("nothing").expected(0, 5) is None
+    assert expected.rows("nothing", 0, 5) == 0
+    assert expected.verify_digest("nothing", 0, 1, 1) == ""
 
 
 def test_what_a_counting_phase_leaves() -> None:
