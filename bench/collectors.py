@@ -88,9 +88,9 @@ def at_work(
             stream.write(json.dumps(msgspec.to_builtins(record)) + "\n")
 
     table = StageTable(name="at work", client_groups=tuple(member.name for member in members), seconds=seconds)
-    told = second if usage else None
+    on_second = second if usage else None
     # Without: the controller sleeps until the end.
     look_ns = 1_000_000_000 if usage else 1_000_000_000_000
-    stage = Stage(table, members, [], processes, None, time.monotonic_ns(), 60.0, usage, told, look_ns=look_ns)
+    stage = Stage(table, members, [], processes, None, time.monotonic_ns(), 60.0, usage, on_second, look_ns=look_ns)
     outcome = stage.run()
     return {record.client_group: record.operations / seconds for record in outcome.records}

@@ -33,8 +33,8 @@ def measure(bench: Bench) -> Iterator[Figure]:
         faster = rows[EMBEDDED].rank == 1 and row.ratio_low is not None and row.ratio_low > 1
         value = f"{row.ratio:.2f} [{row.ratio_low:.2f}, {row.ratio_high:.2f}], {SETS} sets of {ROUNDS}"
         yield Figure(f"{PHASE} on one core: {name} over {EMBEDDED}", value, "interval above 1", faster)
-    told = [finding.evidence for finding in analysis.findings if finding.id == "main-thread-stack"]
-    yield Figure("the main thread's cost is explained", "; ".join(told) or "no finding", "a finding", bool(told))
+    listed = [finding.evidence for finding in analysis.findings if finding.id == "main-thread-stack"]
+    yield Figure("the main thread's cost is explained", "; ".join(listed) or "no finding", "a finding", bool(listed))
 
 
 def ranked(analysis: Analysis) -> dict[str, RankedPath]:

@@ -103,16 +103,16 @@ def figures(directory: Path, how: str) -> Iterator[Figure]:
 
 def held_by(run: StageRun) -> dict[str, Held]:
     """What each process had resident, by its name; seconds in which it was not there are left out."""
-    told: dict[str, list[tuple[float, ProcessSecond]]] = {}
+    by_process: dict[str, list[tuple[float, ProcessSecond]]] = {}
     for second in run.seconds:
         for name, process in second.processes.items():
-            told.setdefault(name, []).append(((second.at_ns - run.record.at_ns) / 1e9, process))
+            by_process.setdefault(name, []).append(((second.at_ns - run.record.at_ns) / 1e9, process))
     return {
         name: Held(
             np.array([at_s for at_s, _process in seconds]),
             np.array([[one.memory_bytes or 0, one.file_bytes or 0, one.shared_bytes or 0] for _at_s, one in seconds]),
         )
-        for name, seconds in told.items()
+        for name, seconds in by_process.items()
     }
 
 

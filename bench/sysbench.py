@@ -64,7 +64,7 @@ class Sysbench:
     def piece_ns(self, operations: int, transport: str, cpus: tuple[int, ...]) -> float:
         """Nanoseconds per event of one piece, by its own total time."""
         said = self.run("run", f"--events={operations}", "--db-ps-mode=auto", transport=transport, cpus=cpus)
-        told = [re.search(rf"{name}:\s+([0-9.]+)", said) for name in ("total time", "total number of events")]
-        if not all(told) or int(told[1][1]) != operations:  # type: ignore[index]  # both were found
+        values = [re.search(rf"{name}:\s+([0-9.]+)", said) for name in ("total time", "total number of events")]
+        if not all(values) or int(values[1][1]) != operations:  # type: ignore[index]  # both were found
             raise RowpathError(f"sysbench told no time of {operations} events: {said[-300:]}")
-        return 1e9 * float(told[0][1]) / operations  # type: ignore[index]
+        return 1e9 * float(values[0][1]) / operations  # type: ignore[index]

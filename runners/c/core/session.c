@@ -12,12 +12,17 @@
 
 typedef bool handler(rp_session *session, const rp_json *request, rp_writer *reply);
 
+/* The least of several rounds: in one of them another program may take the core. */
 static double clock_read_ns(void) {
-    enum { reads = 2000 };
-    uint64_t start = rp_now_ns(), last = start;
-    for (int i = 0; i < reads; i++)
-        last = rp_now_ns();
-    return (double)(last - start) / reads;
+    enum { rounds = 10, reads = 200 };
+    uint64_t least = UINT64_MAX;
+    for (int round = 0; round < rounds; round++) {
+        uint64_t start = rp_now_ns(), last = start;
+        for (int i = 0; i < reads; i++)
+            last = rp_now_ns();
+        if (last - start < least) least = last - start;
+    }
+    return (double)least / reads;
 }
 
 static bool is_served(const rp_session *session, const char *requirement) {

@@ -27,7 +27,7 @@ AT_ONCE: Steps = ((signal.SIGKILL, 30.0),)  # on a busy machine a killed process
 GENTLE: Steps = ((signal.SIGTERM, 3.0), *AT_ONCE)
 HELD = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PR_SET_PDEATHSIG = 1
-READY_TIMEOUT_S = 10.0
+READY_TIMEOUT_S = 60
 # What a user's shell may hold and what would silently change a measured program.
 SECRET_NAMES = re.compile(r"ROWPATH_\w+_(URL|PASSWORD)")  # where a given server is
 FOREIGN_PREFIXES = (
