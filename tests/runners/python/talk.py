@@ -13,6 +13,7 @@ import pytest
 
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
+from rowpath.runners import protocol as p
 from rowpath.runners.manifest import Adapter, Command, load_manifest
 from rowpath.runners.process import Runner
 from rowpath.runners.toolchains import python as language
@@ -33,6 +34,9 @@ class Talk(talk.Talk):
     def prepare(self, workload: Workload, phase: Phase, sql: str = "", **changed: Any) -> str:
         name = f"{workload.name}.{phase.name}"
         return self.prepare_phase(workload, phase, sql or phase.sql, self.folder, **({"name": name} | changed))
+
+    def verify(self, phase: str, first: int = 0, count: int = 1, max_rows: int = 100_000) -> p.VerifyReply:
+        return super().verify(phase, first, count, max_rows=max_rows)
 
 
 def command_of(adapter: Adapter, extra: Path | None = None, **coordinates: str) -> Command:
