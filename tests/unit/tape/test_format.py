@@ -79,7 +79,7 @@ def test_what_is_no_tape_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["derby", "mariadb", "postgresql"])
 def test_tapes_of_version_1_know_which_rows_they_deliver(name: str) -> None:
-    file = Path(__file__).parents[1] / "tapes" / f"{name}.tape"
+    file = Path(__file__).parents[2] / "tapes" / f"{name}.tape"
     assert file.read_bytes().startswith(MAGIC + b"1\n")
     workloads = read(file).header.workloads
     assert {phase.expected for each in workloads.values() for phase in each.phases} > {"none"}
