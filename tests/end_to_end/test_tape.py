@@ -77,7 +77,7 @@ def test_what_cannot_be_recorded_leaves_no_tape(server: PostgresqlServer, tmp_pa
     assert "a statement or a row contains the password" in refused(*PSQL, "-c", f"SELECT '{password}'")
     assert "nothing was recorded" in refused(sys.executable, "-c", "pass")
     assert "cannot start no-such-program" in refused("no-such-program")
-    assert "cannot hold sqlite" in refused("true", given=f"sqlite://{__file__}")
+    assert "cannot record sqlite" in refused("true", given=f"sqlite://{__file__}")
     done = rowpath("record", "-o", tape, url)
     assert done.returncode == 2 and error_form(done.stderr)[0] == "no command to record"
 

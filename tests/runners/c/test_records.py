@@ -220,7 +220,7 @@ def test_a_sequential_file_has_no_key() -> None:
         assert ineligible_reason(adapter, path, "keyed.read", keyed).endswith(reason)
         assert bool(ineligible_reason(adapter, path, "keyed.read", keyed)) == bool(reason)
         assert not ineligible_reason(adapter, path, "scan.read", scan)
-        assert "written for scan.read" in ineligible_reason(adapter, path, "tab1.select", keyed)
+        assert "written only for scan.read" in ineligible_reason(adapter, path, "tab1.select", keyed)
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -30,6 +30,7 @@ pytestmark = pytest.mark.apart
 ROWS = 1234
 COLUMNS = (ColumnSpec("id", "integer"), ColumnSpec("name", "varchar", length=20, nullable=True))
 GIVEN_BY = ("statement", "format")  # what parameters are given by, beside the driver and the fetch form
+HANG_S = 1800  # compilers of several tests wait for each other, and for the CPU
 SETTINGS = {
     "java": 2,
     "csharp": 1,
@@ -68,10 +69,10 @@ def settings(engine: str, deployment: str, with_parameters: bool = False) -> lis
     return [one for every in chosen.values() for one in every[: SETTINGS.get(every[0].adapter.language, len(every))]]
 
 
-def run(words: list[str], folder: Path, password: str, timeout_s: int = 100) -> str:
+def run(words: list[str], folder: Path, password: str) -> str:
     environment = os.environ | {"PGPASSWORD": password, "DB_PASSWORD": password, "LC_ALL": "C.UTF-8"}
     done = subprocess.run(
-        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=timeout_s, check=False
+        words, cwd=folder, env=environment, capture_output=True, text=True, timeout=HANG_S, check=False
     )
     assert done.returncode == 0, f"{' '.join(words)}\n{done.stdout}{done.stderr}"
     return done.stdout
@@ -142,7 +143,7 @@ def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
     folders = rust.library_folders(adapter)  # type: ignore[attr-defined]
     words = rust.build_words(project / "Cargo.toml", (name,), (), target, folders)  # type: ignore[attr-defined]
     quickly = [QUICKLY if word == f"profile.release.opt-level={rust.PROFILE['opt-level']}" else word for word in words]  # type: ignore[attr-defined]
-    run([word for word in quickly if word != "--locked"], folder, "", timeout_s=300)
+    run([word for word in quickly if word != "--locked"], folder, "")
     shutil.copy2(target / "release" / name, folder / "fastest")
     return ["env", *(f"LD_LIBRARY_PATH={place}" for place in folders.values()), "./fastest"]
 
