@@ -33,12 +33,12 @@ from rowpath.journal.records import (
     VerifiedRecord,
     WorkerRecord,
 )
+from rowpath.journal.version_1 import Body
 from rowpath.model.experiment import Experiment
 from rowpath.model.explanation import Explanation
 from rowpath.model.workload import Workload
 from rowpath.toml_file import unknown_keys
 
-Body = dict[str, Any]
 Kind = TypeVar("Kind", bound=Record)
 
 
