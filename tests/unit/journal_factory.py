@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
 import random
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from rowpath.engines import ENGINES
 from rowpath.journal.records import SCHEMA_VERSION
@@ -39,7 +41,7 @@ class MadePath:
     fault: str = ""  # wrong | untouched | failing
     label: str = ""
 
-    @property
+    @cached_property
     def path_id(self) -> str:
         """The canonical text."""
         return AccessPath.of(self.coordinates, self.label).id
@@ -141,8 +143,7 @@ def write(directory: Path, made: list[Record]) -> Path:
             workload.setdefault(key, value)
         workload["phases"] = [{"kind": "query", **phase} for phase in workload["phases"]]
     directory.mkdir(parents=True, exist_ok=True)
-    lines = (json.dumps(record, ensure_ascii=False, separators=(",", ":")) + "\n" for record in made)
-    (directory / "samples.jsonl").write_text("".join(lines), encoding="utf-8")
+    (directory / "samples.jsonl").write_bytes(msgspec.json.Encoder().encode_lines(made))
     return directory
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 from rich.console import Console
 
 from rowpath.analysis.analyse import analysis_of, gather
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.model import Analysis
 from rowpath.analysis.projection import FILTERED, NO_PATH, NOT_HERE, measured_ratios, project
 from rowpath.analysis.projection_model import Choice, Entry, Matrix, Projection
 from rowpath.cli.main import main
@@ -33,9 +36,15 @@ def _written(directory: Path, run: journal_factory.Run) -> Path:
     return journal_factory.write(directory, journal_factory.records(run))
 
 
-def _project(directory: Path, choice: Choice) -> Projection:
+@cache
+def _analysed(directory: Path) -> tuple[Analysis, Evidence]:
     evidence = gather(directory)
-    return project(analysis_of(evidence), choice, measured_ratios(evidence))
+    return analysis_of(evidence), evidence
+
+
+def _project(directory: Path, choice: Choice) -> Projection:
+    analysis, evidence = _analysed(directory)
+    return project(analysis, choice, measured_ratios(evidence))
 
 
 def _matrix(projection: Projection, *title: str) -> Matrix:

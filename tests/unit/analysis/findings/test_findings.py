@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from rowpath.analysis.analyse import analyse
+from rowpath.analysis.analyse import analyse, gather
 from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import RULES
 from tests.unit import journal_factory as factory
 
@@ -86,12 +87,14 @@ def test_every_id_is_a_heading_of_the_documentation_and_the_reverse() -> None:
     assert sorted(re.findall(r"^## (.+)$", text, re.MULTILINE)) == sorted(RULES)
 
 
-@pytest.mark.parametrize("rule", RULES)
-def test_a_rule_states_its_own_id_only(rule: str, tmp_path: Path) -> None:
-    from rowpath.analysis.analyse import gather
+@pytest.fixture(scope="module")
+def usual(tmp_path_factory: pytest.TempPathFactory) -> Evidence:
+    return gather(factory.write(tmp_path_factory.mktemp("usual"), factory.records(factory.Run())))
 
-    evidence = gather(factory.write(tmp_path, factory.records(factory.Run())))
-    assert {finding.id for finding in RULES[rule](evidence)} <= {rule}
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_rule_states_its_own_id_only(rule: str, usual: Evidence) -> None:
+    assert {finding.id for finding in RULES[rule](usual)} <= {rule}
 
 
 def test_values_not_read(tmp_path: Path) -> None:
