@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -62,8 +63,9 @@ class Verdict:
 
     @classmethod
     def within(cls, what: str, value: float, least: float, most: float, form: str = ",.2f") -> Verdict:
-        """A figure that must lie between two others; `form`: the format of all three."""
-        return cls(least <= value <= most, what, f"{value:{form}}", f"{least:{form}} to {most:{form}}")
+        """A figure that must lie between two others; `form`: the format of all three. What is no number is wrong."""
+        figure = "not measured" if math.isnan(value) else f"{value:{form}}"
+        return cls(least <= value <= most, what, figure, f"{least:{form}} to {most:{form}}")
 
     @classmethod
     def either(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 from rowpath.analysis.model import Result
@@ -54,11 +55,14 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
 
 
 def _excess(results: tuple[Result, ...]) -> tuple[float, float, float]:
-    """How much dearer the path that pauses is: by the mean, by the median, by CPU per operation (mean)."""
+    """How much dearer the path that pauses is: by the mean, by the median, by CPU per operation (mean).
+
+    Not a number where all blocks of one of them were disturbed.
+    """
     values = {(r.name, r.metric): r for r in results if r.regime == "steady"}
 
     def ratio(metric: str, form: str) -> float:
-        pauses = getattr(values["pauses", metric], form)
-        return float(pauses / getattr(values["steady", metric], form) - 1)
+        pauses, steady = (getattr(values.get((name, metric)), form, None) for name in ("pauses", "steady"))
+        return float(pauses / steady - 1) if pauses and steady else math.nan
 
     return ratio("time", "mean"), ratio("time", "median"), ratio("client_cpu", "mean")
