@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -15,6 +15,7 @@ from typing_extensions import override
 
 from rowpath import text as fmt
 from rowpath.model.progress import Estimate, Progress, Silent, StageSecond, step_name
+from rowpath.report.bars import CUT, shorten
 from rowpath.report.console import make_console
 from rowpath.report.live_mixed_load import GroupsHistory
 from rowpath.report.time_left import TimeLeft, TimeLeftOfBudget
@@ -25,7 +26,10 @@ BAR_WIDTH = 40
 PHASES_SHOWN = 12
 WIDE = 70  # from here on the second path has room
 
+GAP = 2
+
 Operation = tuple[str, str, str]  # workload, phase, regime
+Leader = tuple[str, str]  # a name, which may be cut, and a figure, which may not
 TRIES: Operation = ("settings", "tried", "once")
 
 
@@ -166,42 +170,67 @@ class LiveProgress(Progress):
         """Where the run is, which path leads there so far, and what is left, in one line."""
         done, total = self._blocks.get(self._operation, (0, 0))
         blocks = f"{done}/{total}" if total else ""
-        leader = " ".join(self._leaders(self._operation)[:1])
+        leader = " ".join(word for leader in self._leaders(self._operation)[:1] for word in leader)
         return " · ".join(filter(None, (self._where, blocks, leader, self._left())))
 
-    def _leaders(self, operation: Operation) -> list[str]:
-        """`SQLite C 6.73 µs`, `next SQLite Python 1.63×`: medians over the blocks so far."""
+    def _leaders(self, operation: Operation) -> list[Leader]:
+        """`SQLite C`, `6.73 µs`; `next SQLite Python`, `1.63×`: medians over the blocks so far."""
         medians = {name: statistics.median(values) for name, values in self._figures.get(operation, {}).items()}
         first, *others = sorted(medians.items(), key=lambda item: item[1])[:2] or [("", 0.0)]
         if not first[0]:
             return []
         return [
-            f"{first[0]} {fmt.duration(first[1])}",
-            *(f"next {name} {fmt.ratio(median / first[1])}" for name, median in others if first[1] > 0),
+            (first[0], fmt.duration(first[1])),
+            *((f"next {name}", fmt.ratio(median / first[1])) for name, median in others if first[1] > 0),
         ]
 
     def _table(self) -> Group:
-        table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
-        table.add_column("", no_wrap=True)
-        table.add_column("phase", no_wrap=True, overflow="ellipsis")
-        table.add_column("blocks", justify="right", no_wrap=True)
-        table.add_column("fastest so far", no_wrap=True, overflow="ellipsis")
-        wide = self._console.width >= WIDE
-        if wide:
-            table.add_column("", no_wrap=True, overflow="ellipsis")
+        titles = ("", "phase", "blocks", "fastest so far", "")[: 5 if self._console.width >= WIDE else 4]
         # A phase's steady blocks follow its cold ones: they are what the run is about.
         shown = {operation[:2]: operation for operation in (*self._figures, self._operation) if any(operation)}
+        rows: list[tuple[Leader, ...]] = []
         for operation in list(shown.values())[-PHASES_SHOWN:]:
             measured = operation if operation in self._figures else self._cold(operation)
             done, total = self._blocks.get(measured, (0, 0))
-            leaders = [*self._leaders(measured), "", ""][:2]
-            now = operation == self._operation
             name = f"{fmt.clean(measured[0])}.{fmt.clean(measured[1])} {measured[2]}"
-            cells = ("▸" if now else " ", name, f"{done}/{total}" if total else fmt.MISSING, *leaders)
-            table.add_row(*map(Text, cells if wide else cells[:-1]), style="bold" if now else "")
+            leaders = [*self._leaders(measured), ("", ""), ("", "")][:2]
+            blocks = f"{done}/{total}" if total else fmt.MISSING
+            marker = "▸" if operation == self._operation else " "
+            rows.append((("", marker), (name, ""), ("", blocks), *leaders)[: len(titles)])
+        widths = _widths(titles, rows, self._console.width)
+        table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
+        for title, width in zip(titles, widths, strict=True):
+            table.add_column(title, width=width, no_wrap=True, justify="right" if title == "blocks" else "left")
+        for row in rows:
+            cells = (_cell(*cell, width) for cell, width in zip(row, widths, strict=True))
+            table.add_row(*map(Text, cells), style="bold" if row[0][1] != " " else "")
         return Group(Text(f"{self._where} · {self._left()}", style="bold"), table)
 
     def _cold(self, operation: Operation) -> Operation:
         """The operation in the regime in which it was last measured, for while it is warming up."""
         known = [each for each in self._figures if each[:2] == operation[:2]]
         return known[-1] if known else operation
+
+
+def _widths(titles: Sequence[str], rows: list[tuple[Leader, ...]], room: int) -> list[int]:
+    """Of the columns: as wide as their cells; where that is too wide, the longest names are cut."""
+    cells = list(zip(*rows, strict=True)) or [()] * len(titles)
+    least = [max(len(figure) for _, figure in (*column, ("", ""))) for column in cells]
+    widths = [
+        max(len(title), *(len(_cell(*cell)) for cell in column)) for title, column in zip(titles, cells, strict=True)
+    ]
+    while sum(widths) + GAP * (len(widths) - 1) > room:
+        spare = [width - figure for width, figure in zip(widths, least, strict=True)]
+        widest = spare.index(max(spare))
+        if spare[widest] <= 1:
+            break
+        widths[widest] -= 1
+    return widths
+
+
+def _cell(name: str, figure: str, width: int | None = None) -> str:
+    """Both in at most `width` columns: a name alone loses its end, one with a figure its middle, no figure is cut."""
+    end = f" {figure}" if name and figure else figure
+    if width is None or len(name) + len(end) <= width:
+        return name + end
+    return shorten(name, max(0, width - len(end))) + end if end else f"{name[: width - 1]}{CUT}"

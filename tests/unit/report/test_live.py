@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 
 import pytest
 from rich.console import Console
@@ -62,6 +63,27 @@ def test_it_fits_its_terminal(width: int) -> None:
     assert "sqlite c" in drawn
     assert "keyed.read" in drawn
     assert ("next libpq" in drawn) == (width >= WIDE)
+
+
+@pytest.mark.parametrize("width", [50, 70, 90, 110])
+def test_names_are_cut_and_figures_are_not(width: int) -> None:
+    file = io.StringIO()
+    progress = LiveProgress(Console(file=file, force_terminal=True, width=width, height=40, color_system=None), Clock())
+    progress.begin(20, [])
+    progress.phase(0, 12, "a workload with a long name", "and a phase with one", "steady")
+    for name, cost_ns in (
+        ("a path with a name of half a line or more", 5000.0),
+        ("another one that is as long", 6000.0),
+    ):
+        progress.block(name, cost_ns, 1000, 1200)
+    progress.phase(0, 12, "keyed", "read", "steady")
+    progress.end()
+    lines = re.sub(r"\x1b\[[?0-9]*[A-Za-z]", "", file.getvalue()).splitlines()
+    assert max(map(len, lines)) <= width
+    (measured, now) = (next(line for line in reversed(lines) if word in line) for word in ("1000/14400", "▸"))
+    assert "more 5.00 µs" in measured
+    assert ("1.20×" in measured) == (width >= WIDE)
+    assert "keyed.read" in now
 
 
 def test_every_phase_has_one_line_with_its_leader_over_all_sets() -> None:
