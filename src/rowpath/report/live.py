@@ -17,7 +17,7 @@ from rowpath import text as fmt
 from rowpath.model.progress import Estimate, Progress, Silent, StageSecond, step_name
 from rowpath.report.bars import CUT, shorten
 from rowpath.report.console import make_console
-from rowpath.report.live_mixed_load import GroupsHistory
+from rowpath.report.live_mixed_load import GAP, GroupsHistory
 from rowpath.report.time_left import TimeLeft, TimeLeftOfBudget
 
 REFRESH_S = 0.25  # drawing costs some milliseconds, between blocks but of the run's time
@@ -26,10 +26,8 @@ BAR_WIDTH = 40
 PHASES_SHOWN = 12
 WIDE = 70  # from here on the second path has room
 
-GAP = 2
-
 Operation = tuple[str, str, str]  # workload, phase, regime
-Leader = tuple[str, str]  # a name, which may be cut, and a figure, which may not
+Cell = tuple[str, str]  # a name, which may be cut, and a figure, which may not
 TRIES: Operation = ("settings", "tried", "once")
 
 
@@ -173,7 +171,7 @@ class LiveProgress(Progress):
         leader = " ".join(word for leader in self._leaders(self._operation)[:1] for word in leader)
         return " · ".join(filter(None, (self._where, blocks, leader, self._left())))
 
-    def _leaders(self, operation: Operation) -> list[Leader]:
+    def _leaders(self, operation: Operation) -> list[Cell]:
         """`SQLite C`, `6.73 µs`; `next SQLite Python`, `1.63×`: medians over the blocks so far."""
         medians = {name: statistics.median(values) for name, values in self._figures.get(operation, {}).items()}
         first, *others = sorted(medians.items(), key=lambda item: item[1])[:2] or [("", 0.0)]
@@ -188,7 +186,7 @@ class LiveProgress(Progress):
         titles = ("", "phase", "blocks", "fastest so far", "")[: 5 if self._console.width >= WIDE else 4]
         # A phase's steady blocks follow its cold ones: they are what the run is about.
         shown = {operation[:2]: operation for operation in (*self._figures, self._operation) if any(operation)}
-        rows: list[tuple[Leader, ...]] = []
+        rows: list[tuple[Cell, ...]] = []
         for operation in list(shown.values())[-PHASES_SHOWN:]:
             measured = operation if operation in self._figures else self._cold(operation)
             done, total = self._blocks.get(measured, (0, 0))
@@ -212,7 +210,7 @@ class LiveProgress(Progress):
         return known[-1] if known else operation
 
 
-def _widths(titles: Sequence[str], rows: list[tuple[Leader, ...]], room: int) -> list[int]:
+def _widths(titles: Sequence[str], rows: list[tuple[Cell, ...]], room: int) -> list[int]:
     """Of the columns: as wide as their cells; where that is too wide, the longest names are cut."""
     cells = list(zip(*rows, strict=True)) or [()] * len(titles)
     least = [max(len(figure) for _, figure in (*column, ("", ""))) for column in cells]
