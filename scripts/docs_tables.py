@@ -18,7 +18,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "src"))
+sys.path[:0] = [str(ROOT), str(ROOT / "src")]
+
+from scripts import capabilities  # noqa: E402
+from scripts.capabilities import table  # noqa: E402
 
 from rowpath.analysis import findings  # noqa: E402
 from rowpath.cli import arguments  # noqa: E402
@@ -278,12 +281,8 @@ def bullets(lines: Iterable[str]) -> str:
     return "".join(f"{wrap(f'- {line}')}\n" for line in lines)
 
 
-def table(heads: list[str], rows: list[list[str]]) -> str:
-    """A table."""
-    return "".join(f"| {' | '.join(row)} |\n" for row in (heads, ["---"] * len(heads), *rows))
-
-
 BLOCKS: dict[str, Callable[[Adapters, Engines], str]] = {
+    **capabilities.BLOCKS,
     "claim-metrics": claim_metrics,
     "commands": commands,
     "coordinates": coordinates,

@@ -11,22 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.runner import runtestprotocol
 from _pytest.terminal import TerminalReporter
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine.counters.other_programs import OtherPrograms
-from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
-from tests import passed_keys, side_by_side
+from tests import known_answers, passed_keys, side_by_side
 
 pytest_plugins = ["tests.conformance.plugin"]
 LEFT_OUT = "rowpath/left_out"
-MEASURING = Path(__file__).parent / "measuring"
-TOO_BUSY = "too busy: "
+UNKNOWN = "rowpath/unknown"
 UNIT = "what has a key"  # an adapter on an engine, or a file of tests
 COLLECTED: pytest.StashKey[Counter[str]] = pytest.StashKey()
-WHOLE = {"tests", "tests/conformance", "tests/hosts"}  # what is asked for when nothing that has a key is left out
+# What is asked for when nothing that has a key is left out.
+WHOLE = {"tests", "tests/conformance", "tests/hosts", "tests/measuring"}
 # A worker that begins one last would work alone.
 LONG_FIRST = [Path(__file__).parent / name for name in ("conformance", "end_to_end", "engines", "runners")]
 ENABLE = "sudo scripts/install-packages.sh"
@@ -37,6 +37,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--full", action="store_true", help="conformance: every case on every path, no covering arrays")
     group.addoption(
         "--changed-only", action="store_true", help="leave out what passed in just this form: adapters, files of tests"
+    )
+    group.addoption(
+        "--again",
+        metavar="N",
+        type=int,
+        help="with --changed-only: run a seventh of what passed all the same, another one for each of seven numbers",
     )
     group.addoption(
         "--and-before", action="store_true", help="at the end, name what the pytest call before left out as well"
@@ -53,6 +59,7 @@ def pytest_configure(config: pytest.Config) -> None:
         # A shell's background job ignores it; what tests start would ignore it too.
         signal.signal(signal.SIGINT, signal.default_int_handler)
         config.pluginmanager.register(Outcome(config))
+        config.pluginmanager.register(side_by_side)
 
 
 def _path_of(item: pytest.Item) -> PlannedPath | None:
@@ -69,18 +76,11 @@ def _unit_of(item: pytest.Item, path: PlannedPath | None) -> str:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that share an engine, a runner or a file stay together, unless they are marked `apart`.
-
-    What passed in this form is left out.
-    """
-    passed = _passed_before() if config.option.changed_only else set()
+    """What passed in this form is left out; long tests come first."""
+    passed = _left_out(config) if config.option.changed_only else set()
     left_out = []
     for item in items:
-        path = _path_of(item)
-        file = item.nodeid.partition("::")[0]
-        group = "_".join(key_of(path.path)) if path else item.nodeid if item.get_closest_marker("apart") else file
-        item.add_marker(pytest.mark.xdist_group(group))
-        if unit := _unit_of(item, path):
+        if unit := _unit_of(item, _path_of(item)):
             config.stash[COLLECTED][unit] += 1
             item.user_properties.append((UNIT, unit))
             if unit in passed:
@@ -101,8 +101,19 @@ def _keys() -> dict[str, str]:
     return keys | {passed_keys.unit(*each): passed_keys.key_of(*each) for each in units}
 
 
-def _passed_before() -> set[str]:
-    return {unit for unit, key in _keys().items() if passed_keys.passed(key)}
+def _left_out(config: pytest.Config) -> set[str]:
+    """What passed before, but for the seventh that `--again` names: adapters of it in full, files of tests else."""
+    again = config.option.again
+    return {
+        unit
+        for unit, key in _keys().items()
+        if passed_keys.passed(key)
+        and not (again is not None and passed_keys.is_met_again(unit, again) and config.option.full != _is_file(unit))
+    }
+
+
+def _is_file(unit: str) -> bool:
+    return unit.endswith(".py")
 
 
 @pytest.hookimpl(wrapper=True)
@@ -119,7 +130,7 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
     Nor does a figure that was measured beside other programs: it proves nothing.
     """
-    others = OtherPrograms() if MEASURING in item.path.parents else None
+    others = OtherPrograms() if item.path.parent.name == known_answers.FOLDER else None
     try:
         return (yield)
     except EnvironmentMissing as missing:
@@ -128,7 +139,29 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         busy = others.busy() if others is not None else ""
         if not busy:
             raise
-        pytest.skip(f"{TOO_BUSY}{busy}")
+        pytest.skip(f"{known_answers.TOO_BUSY}{busy}")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """A known answer that is unknown is tried again at a quiet moment, unless it passed lately."""
+    if not known_answers.is_one(item.path):
+        return None
+    hook = item.ihook
+    hook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    for _moment in range(known_answers.MOMENTS):
+        unknown = any(known_answers.unknown_reason(report) for report in reports)
+        if not unknown or known_answers.passed_lately(item.nodeid, item.path):
+            break
+        if not known_answers.wait_for_a_quiet_moment():
+            break
+        item._initrequest()  # type: ignore[attr-defined] # as if it had not been run
+        reports = runtestprotocol(item, log=False, nextitem=nextitem)
+    for report in reports:
+        hook.pytest_runtest_logreport(report=report)
+    hook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    return True
 
 
 class Outcome:
@@ -136,25 +169,37 @@ class Outcome:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
+        self.before: list[str] = []  # units left out
         self.passed: Counter[str] = Counter()
+        self.failed: set[str] = set()  # units
         self.left_out: Counter[str] = Counter()
-        self.too_busy: list[str] = []  # tests that could prove nothing
+        self.known: set[str] = set()  # known answers that passed
+        self.unknown: dict[str, str] = {}  # known answers that could prove nothing, and why
+        self.refusals: list[str] = []
 
     def pytest_sessionstart(self) -> None:
         """What is edited while tests run was not tested."""
         if self._is_whole():
             _keys()
+        if self.config.option.changed_only:
+            self.before = sorted(_left_out(self.config))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.skipped and not hasattr(report, "wasxfail"):
+        units = [str(value) for name, value in report.user_properties if name == UNIT]
+        if why := known_answers.unknown_reason(report):
+            self.unknown[report.nodeid] = why
+        elif report.skipped and not hasattr(report, "wasxfail"):
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
-            reason = reason.removeprefix("Skipped: ")
-            if reason.startswith(TOO_BUSY):
-                self.too_busy.append(f"{report.nodeid}: {reason}")
-            else:
-                self.left_out[reason] += 1
+            self.left_out[reason.removeprefix("Skipped: ")] += 1
+        if report.failed:
+            self.failed.update(units)
         if report.when == "call" and report.passed:
-            self.passed.update(value for name, value in report.user_properties if name == UNIT)
+            self.passed.update(units)
+            if known_answers.is_one(self._file(report.nodeid)):
+                self.known.add(report.nodeid)
+
+    def _file(self, test: str) -> Path:
+        return Path(self.config.rootpath, test.partition("::")[0])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -166,17 +211,29 @@ class Outcome:
         if session.exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and self.config.option.changed_only:
             session.exitstatus = pytest.ExitCode.OK
         if self._is_whole():
-            keys = _keys()
-            for name, count in self.config.stash[COLLECTED].items():
-                # Without --full an adapter met some of its cases only; a file of tests is always whole.
-                if self.passed[name] == count and (self.config.option.full or name.endswith(".py")):
-                    passed_keys.record(keys[name], name)
+            self._keep()
         if (cache := getattr(self.config, "cache", None)) is not None:
             if self.config.option.and_before:
                 self.left_out.update(cache.get(LEFT_OUT, {}))
+                self.unknown |= cache.get(UNKNOWN, {})
             cache.set(LEFT_OUT, dict(self.left_out))
-        if os.environ.get("CI") and self.left_out and session.exitstatus == pytest.ExitCode.OK:
+            cache.set(UNKNOWN, self.unknown)
+        self.refusals = known_answers.refusals({test: self._file(test) for test in self.unknown})
+        if os.environ.get("CI") and (self.left_out or self.refusals) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _keep(self) -> None:
+        """What passed is left out from now on; what failed is not, even where it had passed before."""
+        keys = _keys()
+        for unit, count in self.config.stash[COLLECTED].items():
+            # Without --full an adapter met some of its cases only; a file of tests is always whole.
+            if unit in self.failed:
+                passed_keys.forget(keys[unit])
+            elif self.passed[unit] == count and (self.config.option.full or _is_file(unit)):
+                passed_keys.record(keys[unit], unit)
+        known_answers.record(
+            {(test, self._file(test)) for test in self.known - set(self.unknown)}, {*self.known, *self.unknown}
+        )
 
     def _is_whole(self) -> bool:
         asked = self.config.option
@@ -184,16 +241,20 @@ class Outcome:
         return not narrowed and bool(WHOLE.intersection(word.rstrip("/") for word in self.config.args))
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
-        if self.config.option.changed_only and (passed := sorted(_passed_before())):
+        refused = ", which continuous integration does not allow" if os.environ.get("CI") else ""
+        if self.before:
             terminalreporter.section("passed before, in just this form")
-            terminalreporter.line(", ".join(passed))
-        if self.too_busy:
-            terminalreporter.section(f"not known: {len(self.too_busy)} tests; run make test on a quiet machine")
-            for line in self.too_busy:
-                terminalreporter.line(line)
+            terminalreporter.line(", ".join(self.before))
+        if self.known or self.unknown:
+            terminalreporter.section(f"known answers: {len(self.known)} passed, {len(self.unknown)} unknown")
+            for test, why in self.unknown.items():
+                terminalreporter.line(f"{test}: {why}")
+            for refusal in self.refusals:
+                terminalreporter.line(f"{refusal}{refused}")
+            if self.unknown:
+                terminalreporter.line("To know more: make test on a quiet machine")
         if not self.left_out:
             return
-        refused = ", which continuous integration does not allow" if os.environ.get("CI") else ""
         terminalreporter.section(f"left out: {self.left_out.total()} tests{refused}")
         for reason, count in self.left_out.most_common():
             terminalreporter.line(f"{count:6}  {reason}")

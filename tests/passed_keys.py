@@ -2,7 +2,8 @@
 
 The key of an adapter covers everything that could change an answer: the adapter's manifest entry and sources, its
 language's core, families, build files and lock files, every module that conformance and the engine import, the cases
-and their workloads, the Python version, and the versions of the packages in packages.txt. That of a file of tests:
+and their workloads, what docs/capabilities.json keeps of it, the Python version, and the versions of the packages in
+packages.txt. That of a file of tests:
 every module that it imports, directly or not, every engine and workload, the runners, and the same surroundings. An
 unknown key is never skipped.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import json
 import platform
 import re
 import shutil
@@ -27,15 +29,18 @@ from rowpath.engines import ENGINES
 from rowpath.machine.directories import cache_dir
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter
+from tests.script import script
 
 ROOT = Path(__file__).parents[1]
 SOURCES = ROOT / "src"
 FOLDER = "test-passed"
+SEVENTHS = 7
 PLACES = {"rowpath": SOURCES, "tests": ROOT}  # of our packages
 HOSTS = ROOT / "tests" / "hosts"
 KEYED = (ROOT / "tests" / "engines", ROOT / "tests" / "runners", HOSTS)  # what their files rest on is known
 PACKAGE = "rowpath"
 IMPORTS = re.compile(r"\b(?:from|import) ((?:rowpath|tests)[\w.]*)(?: import (\w+))?")
+capabilities = script("capabilities")
 COMPILED = {"__pycache__", "target", "bin", "obj"}
 
 
@@ -56,6 +61,16 @@ def record(key: str, name: str) -> None:
     file.write_text(f"{name}\n", encoding="utf-8")
 
 
+def forget(key: str) -> None:
+    """Meet it again, for it failed."""
+    _file(key).unlink(missing_ok=True)
+
+
+def is_met_again(name: str, number: int) -> bool:
+    """Whether a unit that passed is in the seventh of this number: every unit is in one of seven in a row."""
+    return int(hashlib.sha256(name.encode()).hexdigest(), 16) % SEVENTHS == number % SEVENTHS
+
+
 def _file(key: str) -> Path:
     return cache_dir() / FOLDER / key
 
@@ -68,7 +83,8 @@ def key_of(adapter: Adapter, engine: str) -> str:
     modules |= {type(ENGINES[engine]).__module__, _module_of(manifest.toolchain(adapter.language))}
     files = {*sources_of(adapter), *shared, *(file for name in modules for file in imported(name))}
     found = hashlib.sha256()
-    for text in (unit(adapter, engine), msgspec.json.encode(_portable(adapter)).decode(), surroundings()):
+    kept = json.dumps(capabilities.kept_of(adapter.language, adapter.driver))
+    for text in (unit(adapter, engine), msgspec.json.encode(_portable(adapter)).decode(), kept, surroundings()):
         found.update(f"{text}\0".encode())
     for file in sorted(files):
         found.update(f"{_name_of(file)}\0{_hash_of(file)}\0".encode())

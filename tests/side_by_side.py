@@ -2,14 +2,54 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from rowpath.execution import core_share
 from rowpath.machine import cpus
 from rowpath.runners.toolchains import java
 
+CONFORMANCE = "tests/conformance/"  # in ids of tests
+APART = "pytestmark = pytest.mark.apart\n"
 TOUCHED_FIRST = "-XX:+AlwaysPreTouch"
 QUICK_COMPILER = "-XX:TieredStopAtLevel=1"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests of one engine instance, or of one file, go to one worker; those of a file marked `apart` to any."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            file, _, rest = nodeid.partition("::")
+            if not file.startswith(CONFORMANCE):
+                return nodeid if _apart(config.rootpath / file) else file
+            name = rest.partition("[")[2]
+            while name and name not in _instances():
+                name = name.rpartition("-")[0]
+            return _instances().get(name, file)
+
+    return Scheduling(config, log)
+
+
+@functools.cache
+def _apart(file: Path) -> bool:
+    """Whether the tests of a file share nothing; only workers know marks, so the line is read."""
+    return APART in file.read_text(encoding="utf-8")
+
+
+@functools.cache
+def _instances() -> dict[str, str]:
+    """The engine instance of each path of the conformance suite, by its name."""
+    from rowpath.planning.instance_key import key_of
+    from tests.conformance.selection import project_paths
+
+    return {path.name: "_".join(key_of(path.path)) for path in project_paths()}
 
 
 def take_cores_from(number: int) -> None:

@@ -51,7 +51,11 @@ def planned(request: pytest.FixtureRequest) -> PlannedPath:
 @pytest.fixture
 def seen(planned: PlannedPath) -> dict[str, Any]:
     """What the suite saw on this path so far."""
-    engine = [planned.path.get("engine")] if len(planned.adapter.engines) > 1 else []
-    words = [planned.adapter.language, planned.adapter.driver, *engine, planned.path.get("deployment")]
-    empty: dict[str, Any] = {"adapter": " ".join(words), "checks": {}, "behaviours": {}, "types": {}, "syncs": {}}
+    empty: dict[str, Any] = {
+        "adapter": plugin.adapter_of(planned),
+        "checks": {},
+        "behaviours": {},
+        "types": {},
+        "syncs": {},
+    }
     return plugin.OBSERVED.setdefault(planned.name, empty)

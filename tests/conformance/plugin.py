@@ -1,10 +1,8 @@
-"""What the suite saw, joined from all workers at its end and compared with docs/capabilities.md."""
+"""What the suite saw, joined from all workers at its end and compared with what docs/capabilities.json keeps."""
 
 from __future__ import annotations
 
-import difflib
 import functools
-import importlib.util
 import json
 import os
 from pathlib import Path
@@ -12,57 +10,14 @@ from typing import Any
 
 import pytest
 from _pytest.terminal import TerminalReporter
+from tests.script import script
+
+from rowpath.planning.plan import PlannedPath
 
 Observed = dict[str, dict[str, Any]]
-SCRIPT = Path(__file__).parents[2] / "scripts" / "capabilities.py"
-FOLDER = "tests/conformance/"  # in ids of tests
-OBSERVED: Observed = {}  # by path of the suite: what docs/capabilities.md is made of
+OBSERVED: Observed = {}  # by path of the suite
+capabilities = script("capabilities")
 DIFFERENCES: list[str] = []
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Tests of one engine instance, or of one file, go to one worker: marks of xdist have no effect with pytest 9.2."""
-    from xdist.scheduler import LoadScopeScheduling
-
-    class EngineScheduling(LoadScopeScheduling):  # type: ignore[misc]
-        def _split_scope(self, nodeid: str) -> str:
-            file, _, rest = nodeid.partition("::")
-            if not file.startswith(FOLDER):
-                return nodeid if _apart(config.rootpath / file) else file
-            name = rest.partition("[")[2]
-            while name and name not in _instances():
-                name = name.rpartition("-")[0]
-            return _instances().get(name, file)
-
-    return EngineScheduling(config, log)
-
-
-@functools.cache
-def _apart(file: Path) -> bool:
-    """Whether the tests of a file share nothing, so that each may go to another worker."""
-    return "pytestmark = pytest.mark.apart\n" in file.read_text(encoding="utf-8")
-
-
-@functools.cache
-def _instances() -> dict[str, str]:
-    """The engine instance of each path, by its name."""
-    from tests.conformance.selection import project_paths
-
-    from rowpath.planning.instance_key import key_of
-
-    return {path.name: "_".join(key_of(path.path)) for path in project_paths()}
-
-
-@functools.cache
-def capabilities() -> Any:
-    """The script that writes docs/capabilities.md, as a module."""
-    spec = importlib.util.spec_from_file_location("capabilities", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -86,39 +41,50 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     if not OBSERVED:
         return
-    observed = json.loads(json.dumps(OBSERVED))
-    if wanted := os.environ.get(capabilities().VARIABLE):
-        if is_complete(observed):
-            Path(wanted).write_text(json.dumps(observed))
+    whole = whole_adapters(OBSERVED)
+    seen = capabilities.summary(OBSERVED)
+    if file := os.environ.get(capabilities.VARIABLE):
+        written = {"seen": {name: seen[name] for name in whole}, "adapters": sorted(paths_of_adapters())}
+        Path(file).write_text(json.dumps(written), encoding="utf-8")
         return
-    DIFFERENCES.extend(differences(observed))
+    DIFFERENCES.extend(capabilities.differences(capabilities.kept()["adapters"], seen, whole))
     if DIFFERENCES and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
-def is_complete(observed: Observed) -> bool:
-    """Whether every case was run on every path that can run it."""
+@functools.cache
+def paths_of_adapters() -> dict[str, list[PlannedPath]]:
+    """The suite's paths by `adapter_of`."""
     from tests.conformance.selection import project_paths
 
+    found: dict[str, list[PlannedPath]] = {}
+    for path in project_paths():
+        found.setdefault(adapter_of(path), []).append(path)
+    return found
+
+
+def adapter_of(path: PlannedPath) -> str:
+    """What docs/capabilities.json calls the path's adapter."""
+    engine = [path.path.get("engine")] if len(path.adapter.engines) > 1 else []
+    return " ".join([path.adapter.language, path.adapter.driver, *engine, path.path.get("deployment")])
+
+
+def whole_adapters(observed: Observed) -> list[str]:
+    """The adapters of which every case was run on every path that can run it."""
     from rowpath.checks.conformance.cases import cases
     from rowpath.checks.conformance.checks import is_eligible
 
-    expected = {(path.name, case.name) for path in project_paths() for case in cases() if is_eligible(case, path)}
-    return expected <= {(path, case) for path, parts in observed.items() for case in parts["checks"]}
-
-
-def differences(observed: Observed) -> list[str]:
-    """What the page says otherwise; after a complete run also what it says beyond what was seen."""
-    # What packages say of themselves differs from machine to machine.
-    page, seen = capabilities().PAGE.read_text(), capabilities().page(observed, with_facts=False)
-    if not is_complete(observed):
-        return capabilities().contradictions(page, seen)  # type: ignore[no-any-return]
-    lines = [capabilities().without_facts(text).splitlines() for text in (page, seen)]
-    return list(difflib.unified_diff(*lines, "the page", "seen", lineterm="", n=0))
+    met = {(path, case) for path, parts in observed.items() for case in parts["checks"]}
+    return [
+        adapter
+        for adapter, paths in paths_of_adapters().items()
+        if any(path.name in observed for path in paths)
+        and {(path.name, case.name) for path in paths for case in cases() if is_eligible(case, path)} <= met
+    ]
 
 
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     if DIFFERENCES:
-        terminalreporter.section("docs/capabilities.md differs: run scripts/capabilities.py")
+        terminalreporter.section("docs/capabilities.json differs: run scripts/capabilities.py, then make docs")
         for line in DIFFERENCES:
             terminalreporter.line(line)

@@ -15,12 +15,12 @@ from rowpath.journal.mixed_load_records import AcknowledgedRecord, ClientGroupRe
 from rowpath.machine.counters.other_programs import OtherPrograms
 from rowpath.model.grouping import grouped
 from rowpath.runners.toolchains import c
-from tests.conftest import TOO_BUSY
 from tests.hosts import broken_network, conftest, delaying_switch, lab
 from tests.hosts.broken_network import DELAYS
 from tests.hosts.conftest import load_experiment
 from tests.hosts.delaying_switch import Switch
 from tests.hosts.lab import Lab
+from tests.known_answers import TOO_BUSY
 
 S = 1_000_000_000
 MS = 1_000_000

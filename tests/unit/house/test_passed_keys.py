@@ -77,6 +77,15 @@ def test_the_manifest_entry_counts_and_the_place_of_the_clone_does_not() -> None
     assert passed_keys._portable(PSYCOPG) == passed_keys._portable(msgspec.structs.replace(PSYCOPG, folder="/other"))
 
 
+def test_what_is_kept_of_the_adapter_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = key_of(PSYCOPG, "postgresql"), key_of(PGJDBC, "postgresql")
+    kept = passed_keys.capabilities.kept()
+    kept["adapters"]["python psycopg server"]["types"]["c_uuid"] = ["text"]
+    monkeypatch.setattr(passed_keys.capabilities, "kept", lambda: kept)
+    assert key_of(PSYCOPG, "postgresql") != before[0]
+    assert key_of(PGJDBC, "postgresql") == before[1]
+
+
 def test_every_unit_has_a_key_of_its_own() -> None:
     units = [(each, engine) for each in ADAPTERS.values() for engine in each.engines]
     assert len({key_of(*each) for each in units}) == len(units)
@@ -153,10 +162,46 @@ def test_a_file_of_tests_is_kept_when_all_of_it_passed(
 ) -> None:
     name, recorded = "tests/engines/test_duckdb.py", list[str]()
     monkeypatch.setattr(passed_keys, "record", lambda _key, name: recorded.append(name))
-    options = dict.fromkeys(("full", "changed_only", "and_before", "keyword", "markexpr", "deselect", "ignore_glob"))
-    config = SimpleNamespace(stash=pytest.Stash(), option=SimpleNamespace(**options), args=words)
-    config.stash[conftest.COLLECTED] = Counter({name: 2})
-    outcome = conftest.Outcome(cast(pytest.Config, config))
+    outcome = outcome_of(name, words)
     outcome.passed[name] = passed
     outcome.pytest_sessionfinish(cast(pytest.Session, SimpleNamespace(exitstatus=pytest.ExitCode.OK)))
     assert recorded == ([name] if kept else [])
+
+
+def outcome_of(name: str, words: list[str], **asked: object) -> conftest.Outcome:
+    """Of a session that collected two tests of one file."""
+    options = ("full", "changed_only", "again", "and_before", "keyword", "markexpr", "deselect", "ignore_glob")
+    option = SimpleNamespace(**dict.fromkeys(options) | asked)
+    config = SimpleNamespace(stash=pytest.Stash(), option=option, args=words, rootpath=ROOT)
+    config.stash[conftest.COLLECTED] = Counter({name: 2})
+    return conftest.Outcome(cast(pytest.Config, config))
+
+
+def test_what_failed_is_met_again_even_where_it_had_passed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
+    name = "tests/engines/test_duckdb.py"
+    key = passed_keys.key_of_tests(name)
+    monkeypatch.setattr(conftest, "_keys", lambda: {name: key})
+    passed_keys.record(key, name)
+    outcome = outcome_of(name, ["tests"])
+    outcome.failed.add(name)
+    outcome.pytest_sessionfinish(cast(pytest.Session, SimpleNamespace(exitstatus=pytest.ExitCode.TESTS_FAILED)))
+    assert not passed_keys.passed(key)
+
+
+def test_seven_numbers_in_a_row_meet_everything_that_passed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    units = {passed_keys.unit(each, engine) for each in ADAPTERS.values() for engine in each.engines}
+    files = {passed_keys.file_of_tests(file) for folder in passed_keys.KEYED for file in folder.rglob("test_*.py")}
+    monkeypatch.setattr(conftest, "_keys", lambda: dict.fromkeys(units | files, "key"))
+    monkeypatch.setattr(passed_keys, "passed", lambda _key: True)
+
+    def left_out(number: int | None, full: bool) -> set[str]:
+        return conftest._left_out(cast(pytest.Config, SimpleNamespace(option=SimpleNamespace(again=number, full=full))))
+
+    everything = units | files
+    assert left_out(None, True) == left_out(None, False) == everything
+    for full, meant in ((True, units), (False, files)):
+        again = [everything - left_out(number, full) for number in range(1000, 1007)]
+        assert set().union(*again) == meant
+        assert sum(map(len, again)) == len(meant)
+        assert max(map(len, again)) < 2 * len(meant) / passed_keys.SEVENTHS

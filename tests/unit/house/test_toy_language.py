@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,9 +30,8 @@ from rowpath.runners import driver_facts, manifest
 from rowpath.site.contents import Site
 from rowpath.site.read import examine_all
 from tests import fakes
+from tests.script import script
 from tests.unit import journal_factory, site_factory
-
-SCRIPT = Path(__file__).parents[3] / "scripts" / "capabilities.py"
 
 
 @pytest.fixture
@@ -153,14 +151,10 @@ def test_records_without_a_title_have_the_one_of_their_time() -> None:
 
 
 @pytest.mark.usefixtures("toy")
-def test_it_is_in_the_docs_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    spec = importlib.util.spec_from_file_location("capabilities", SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    script: Any = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(script)
-    monkeypatch.setattr(script, "facts", str)
-    assert "| toy toy-sqlite | sqlite | embedded | query | statement: prepared |" in script.page({})
+def test_it_is_in_the_docs_tables() -> None:
+    tables = script("docs_tables")
+    shown = tables.BLOCKS["capability-coordinates"](manifest.every_adapter(), {})
+    assert "| toy toy-sqlite | sqlite | embedded | query | statement: prepared |" in shown
 
 
 def test_a_language_that_is_there_is_not_added_again(tmp_path: Path) -> None:
