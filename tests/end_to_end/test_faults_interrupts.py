@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from rowpath.engines import ENGINES
+from rowpath.execution import run as execution
+from rowpath.execution.run_options import RunOptions
+from rowpath.model.progress import Silent
 from tests.end_to_end.command import (
     POSTGRESQL_C,
     SQLITE_C,
@@ -149,6 +152,10 @@ def test_a_torn_last_line(tmp_path: Path) -> None:
     end_of_set = whole.rindex(b'{"record":"set-end"')
     (run / "samples.jsonl").write_bytes(whole[: end_of_set + 9])
     assert rowpath("show", run).returncode == 0
+    planned = rowpath("run", "--resume", run, "--plan")
+    assert planned.returncode == 0, planned.stderr
+    assert "0 complete sets are kept" in planned.stdout
+    assert (run / "samples.jsonl").read_bytes() == whole[: end_of_set + 9], "a plan begins nothing"
     resumed = rowpath("run", "--resume", run, "-q")
     assert resumed.returncode == 0, resumed.stderr
     begun = (run / "samples.jsonl").read_bytes()
@@ -157,3 +164,26 @@ def test_a_torn_last_line(tmp_path: Path) -> None:
     once_more = rowpath("run", "--resume", run)
     assert once_more.returncode == 0, once_more.stderr
     assert (run / "samples.jsonl").read_bytes() == begun, "a complete run is only shown"
+    planned = rowpath("run", "--resume", run, "--plan")
+    assert planned.returncode == 2
+    assert error_form(planned.stderr)[0] == f"nothing is left of {run}: it is complete"
+
+
+@pytest.mark.parametrize(("given", "used_s"), [(None, 77.0), (88.0, 88.0)])
+def test_a_resumed_run_keeps_its_timeout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: float | None, used_s: float
+) -> None:
+    class Begun(Exception):
+        pass
+
+    def schedule(_plan: object, options: RunOptions, *_more: object, **_named: object) -> None:
+        raise Begun(options.timeout_s)
+
+    experiment = write_experiment(tmp_path, [SQLITE_PYTHON], sets=1, rounds=1)
+    run = tmp_path / "run"
+    assert rowpath("run", experiment, "-o", run, "-q", "--timeout", "77").returncode == 0
+    whole = (run / "samples.jsonl").read_bytes()
+    (run / "samples.jsonl").write_bytes(whole[: whole.rindex(b'{"record":"set-end"')])
+    monkeypatch.setattr(execution, "Schedule", schedule)
+    with pytest.raises(Begun, match=str(used_s)):
+        execution.resume(run, progress=Silent(), timeout_s=given)

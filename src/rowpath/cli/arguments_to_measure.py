@@ -43,7 +43,10 @@ def add_run(commands: Any) -> None:
     )
     add_out(parser, "NAME")
     parser.add_argument(
-        "--resume", metavar="DIR", type=Path, help="resume an interrupted run; finished sets are not repeated"
+        "--resume",
+        metavar="DIR",
+        type=Path,
+        help="resume an interrupted run, with its own options; finished sets are not repeated",
     )
     parser.add_argument(
         "--plan", action="store_true", help="show what would run, what would not and why, and the estimated time"
@@ -55,6 +58,8 @@ def add_run(commands: Any) -> None:
     add_shared(parser, "--seed", "--timeout", "--together")
     parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
     add_shared(parser, "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
+    # So that --resume can tell one that was given from the one that the run began with.
+    parser.set_defaults(timeout=None, wait_for_quiet_s=None)
 
 
 def _add_sizes(parser: argparse.ArgumentParser) -> None:

@@ -20,6 +20,7 @@ EXPORTS = {
     "bencher": "the valid figures in Bencher's Metric Format",
     "github_benchmark": "the valid figures for github-action-benchmark (customSmallerIsBetter)",
 }
+TIMEOUT_S = 120.0
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 SELECTED = (
     "an experiment's name or TOML file (rowpath list experiments), and filters for its paths: "
@@ -52,8 +53,8 @@ SHARED: dict[str, dict[str, Any]] = {  # options of several commands
     "--timeout": {
         "metavar": "SECONDS",
         "type": float,
-        "default": 120.0,
-        "help": "longest single request to a runner (default 120)",
+        "default": TIMEOUT_S,
+        "help": f"longest single request to a runner (default {TIMEOUT_S:g})",
     },
     "--together": {
         "action": "append",

@@ -10,14 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowpath.analysis.wide_intervals import paths_to_repeat
+from rowpath.cli import arguments, words
 from rowpath.cli import plan as planning
-from rowpath.cli import words
+from rowpath.cli.options import SHARED_EXPORTS, TIMEOUT_S
 from rowpath.cli.output import finish, open_exports
 from rowpath.cli.words import Filters
 from rowpath.errors import UsageError
 from rowpath.execution import run as execution
 from rowpath.execution.run_options import RunOptions
-from rowpath.planning.estimate import estimate_s
+from rowpath.model.experiment import WAIT_FOR_QUIET_S
+from rowpath.planning.estimate import estimate, estimate_s
 from rowpath.planning.overrides import Overrides
 from rowpath.planning.plan import Plan
 from rowpath.recording.replayed import replayed
@@ -28,19 +30,45 @@ if TYPE_CHECKING:
     from rowpath.hosts.session import Session
 
 
+# What a resumed run takes: how it is shown, how patient it is, and the files of its adapters.
+WITH_RESUME = {
+    *SHARED_EXPORTS,
+    "--resume",
+    "--plan",
+    "--gate",
+    "--quiet",
+    "--tables",
+    "--color",
+    "--timeout",
+    "--wait-for-quiet",
+    "--adapters",
+}
+
+
 def run(options: argparse.Namespace) -> int:
     """Run, report and export; 130 when interrupted, 1 when --gate fails."""
+    if options.resume:
+        _check_resume(options)
     filters = words.filters(options)
-    if options.resume and (options.words or filters or options.hosts or options.cluster):
-        raise UsageError(
-            "--resume takes no other options: they come from the run directory",
-            f"rowpath run --resume {options.resume}",
-        )
     begun_s = time.monotonic()
     with contextlib.ExitStack() as cleanup:
         source = execution.hosts_of(options.resume) if options.resume else words.source_of_hosts(options)
         hosts = cleanup.enter_context(_joined(source, options)) if source else None
         return _run(options, filters, hosts, begun_s)
+
+
+def _check_resume(options: argparse.Namespace) -> None:
+    """UsageError with a word or option that says what to measure: a resumed run goes on as it began."""
+    parser = arguments.commands()["run"]
+    names = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
+    given = {key: value for key, value in vars(options).items() if value not in (None, [], ())}
+    words = [*given.pop("words", ()), *given.pop("filters", ())]
+    changed = [names[key] for key in names if key in given and given[key] != parser.get_default(key)]
+    if foreign := [*words, *(name for name in changed if name not in WITH_RESUME)]:
+        raise UsageError(
+            f"--resume does not take '{foreign[0]}': what is measured comes from the run directory",
+            f"rowpath run --resume {options.resume}",
+        )
 
 
 def _joined(source: Path | str, options: argparse.Namespace) -> contextlib.AbstractContextManager[Session]:
@@ -55,15 +83,7 @@ def _joined(source: Path | str, options: argparse.Namespace) -> contextlib.Abstr
 def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, begun_s: float) -> int:
     """`rowpath run` on this machine or on the hosts that have been joined; joining is a part of `--within`."""
     if options.resume:
-        exports = open_exports(options)
-        outcome = execution.resume(
-            options.resume,
-            RunOptions(timeout_s=options.timeout, wait_for_quiet_s=options.wait_for_quiet_s),
-            progress=live.make(options.quiet, options.color),
-            paths_to_repeat=paths_to_repeat,
-            hosts=hosts,
-        )
-        return finish(outcome, options, exports)
+        return _resume(options, hosts)
 
     def spent_s() -> float:
         return time.monotonic() - begun_s if hosts is not None else 0.0
@@ -80,8 +100,8 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, b
     outcome = execution.run_plan(
         plan,
         RunOptions(
-            timeout_s=options.timeout,
-            wait_for_quiet_s=options.wait_for_quiet_s,
+            timeout_s=options.timeout or TIMEOUT_S,
+            wait_for_quiet_s=_wait_for_quiet_s(options),
             within_s=options.within_s,
             spent_s=spent_s(),
             restart_servers=options.rigorous,
@@ -95,6 +115,34 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, b
         hosts_source=options.hosts or options.cluster,
     )
     return finish(outcome, options, exports)
+
+
+def _resume(options: argparse.Namespace, hosts: Session | None) -> int:
+    """`rowpath run --resume`, or with `--plan` what it would do."""
+    if options.plan:
+        rest = execution.rest_of(options.resume, hosts)
+        if rest is None:
+            raise UsageError(f"nothing is left of {options.resume}: it is complete", f"rowpath show {options.resume}")
+        sets = len(rest.records.done.sets)
+        left = (
+            f"{sets} complete sets are kept; left: {estimate(rest.plan, rest.records.done.sets).total_s / 60:.1f} min"
+        )
+        _print_plan(rest.plan, left, hosts, options.color)
+        return 0
+    exports = open_exports(options)
+    outcome = execution.resume(
+        options.resume,
+        progress=live.make(options.quiet, options.color),
+        timeout_s=options.timeout,
+        wait_for_quiet_s=_wait_for_quiet_s(options),
+        paths_to_repeat=paths_to_repeat,
+        hosts=hosts,
+    )
+    return finish(outcome, options, exports)
+
+
+def _wait_for_quiet_s(options: argparse.Namespace) -> float:
+    return WAIT_FOR_QUIET_S if options.wait_for_quiet_s is None else float(options.wait_for_quiet_s)
 
 
 def _planned(options: argparse.Namespace, filters: Filters, hosts: Session | None, spent_s: float) -> tuple[Plan, str]:

@@ -44,7 +44,7 @@ def filters(options: argparse.Namespace) -> Filters:
 
 
 def parse_filters(words: list[str]) -> Filters:
-    """`key=a,b` words as a mapping; UsageError for anything else."""
+    """`key=a,b` words as a mapping; values of a key that is repeated add up. UsageError for anything else."""
     found: Filters = {}
     for word in words:
         key, equals, values = word.partition("=")
@@ -52,7 +52,7 @@ def parse_filters(words: list[str]) -> Filters:
             raise UsageError(
                 f"expected COORDINATE=VALUE, got '{word}'", "for example: engine=sqlite,postgresql language=c"
             )
-        found[key] = tuple(values.split(","))
+        found[key] = tuple(dict.fromkeys((*found.get(key, ()), *values.split(","))))
     if "version" in found:
         found["version"] = tuple(map(placed, found["version"]))
     return found

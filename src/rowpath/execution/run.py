@@ -16,7 +16,7 @@ from rowpath.errors import UsageError
 from rowpath.execution.run_options import RunOptions
 from rowpath.execution.schedule import PathsToRepeat, Schedule
 from rowpath.execution.several_hosts import Hosts
-from rowpath.journal.reader import read_as_written
+from rowpath.journal.reader import Records, read_as_written
 from rowpath.journal.records import (
     SCHEMA_VERSION,
     DroppedRecord,
@@ -30,6 +30,7 @@ from rowpath.journal.records import (
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, describe, file_digest
 from rowpath.machine.slowness import slowness
+from rowpath.model.experiment import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning import disk_estimate
 from rowpath.planning.availability import most_round_trips
@@ -110,17 +111,19 @@ def run_plan(
     return _execute(schedule, measure)
 
 
-def resume(
-    directory: Path,
-    options: RunOptions,
-    *,
-    progress: Progress,
-    paths_to_repeat: PathsToRepeat | None = None,
-    hosts: HostsOfRun | None = None,
-) -> RunOutcome:
-    """Resume a killed or interrupted run; finished sets are not repeated. `hosts`: joined, those of its file.
+@dataclass
+class Rest:
+    """What is left of a run that was killed or interrupted."""
 
-    Whether servers restart for every set is what the run began with.
+    directory: RunDirectory
+    records: Records
+    plan: Plan
+
+
+def rest_of(directory: Path, hosts: HostsOfRun | None = None) -> Rest | None:
+    """The rest of a run as its directory says it; None where nothing is left. `hosts`: joined, those of its file.
+
+    Errors: UsageError for a directory without a run, and for a run that cannot be resumed here.
     """
     run_directory = RunDirectory(directory)
     if not run_directory.samples.is_file():
@@ -128,7 +131,7 @@ def resume(
     records = read_as_written(run_directory.path)
     head = records.run
     if records.outcome == "complete":
-        return RunOutcome(run_directory, interrupted=False)
+        return None
     if head.schema_version != SCHEMA_VERSION:
         raise UsageError(
             f"cannot resume {directory}: its journal has schema version {head.schema_version}, not {SCHEMA_VERSION}",
@@ -139,7 +142,6 @@ def resume(
     filters = {key: tuple(values) for key, values in head.options["filters"].items()}
     extended = head.options["extended"]
     plan = make_plan(head.experiment, head.workloads, filters, seed=head.seed, extended=extended, hosts=hosts)
-    plan = replace(plan, slowness=slowness())
     known = set(head.options["path_ids"])
     now = {planned.path.id for planned in plan.paths}
     if now != known:
@@ -150,20 +152,45 @@ def resume(
             else "cannot resume this run: its paths would be different now",
             f"rowpath doctor; see the results: rowpath show {directory}",
         )
+    return Rest(run_directory, records, replace(plan, slowness=slowness()))
+
+
+def resume(
+    directory: Path,
+    *,
+    progress: Progress,
+    timeout_s: float | None = None,
+    wait_for_quiet_s: float = WAIT_FOR_QUIET_S,
+    paths_to_repeat: PathsToRepeat | None = None,
+    hosts: HostsOfRun | None = None,
+) -> RunOutcome:
+    """Resume a killed or interrupted run; finished sets are not repeated. `hosts`: joined, those of its file.
+
+    `timeout_s`, where it is given, replaces the one that the run began with. Errors: those of `rest_of`.
+    """
+    rest = rest_of(directory, hosts)
+    if rest is None:
+        return RunOutcome(RunDirectory(directory), interrupted=False)
+    began_with = rest.records.run.options
+    options = RunOptions(
+        timeout_s=timeout_s or began_with["timeout_s"],
+        wait_for_quiet_s=wait_for_quiet_s,
+        restart_servers=began_with["restart_servers"],
+    )
     scrubber = Scrubber()
-    journal = Journal(run_directory, scrubber, records)  # with its lock: the run may still be going on
-    build_for(plan, progress)
-    shutil.rmtree(run_directory.work, ignore_errors=True)
-    run_directory.work.mkdir(mode=0o700)
+    journal = Journal(rest.directory, scrubber, rest.records)  # with its lock: the run may still be going on
+    build_for(rest.plan, progress)
+    shutil.rmtree(rest.directory.work, ignore_errors=True)
+    rest.directory.work.mkdir(mode=0o700)
     journal.write(ResumedRecord(datetime.now(UTC).isoformat(timespec="seconds")))
     schedule = Schedule(
-        plan,
-        replace(options, restart_servers=head.options["restart_servers"]),
-        run_directory,
+        rest.plan,
+        options,
+        rest.directory,
         journal,
         scrubber,
         progress,
-        done=records.done,
+        done=rest.records.done,
         paths_to_repeat=paths_to_repeat,
         hosts=hosts,
     )
