@@ -9,21 +9,12 @@ fail() {
     exit 3
 }
 
-find_python() {
-    for candidate in "${ROWPATH_PYTHON:-python3}" python3.14 python3.13 python3.12 python3.11; do
-        if "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-            echo "$candidate"
-            return
-        fi
-    done
-}
-
 # Two may be started at once in one clone: the second one waits and then finds everything done.
 exec 9<"$here/requirements.lock"
 if command -v flock >/dev/null; then flock 9; fi
 
 if [ ! -x "$venv/bin/python" ]; then
-    python=$(find_python)
+    python=$("$here/scripts/find-python.sh")
     [ -n "$python" ] || fail "Rowpath needs Python 3.11 or newer, and there is none on PATH" \
         "apt-get install python3 python3-venv, or ROWPATH_PYTHON=/path/to/python3.11 $here/rowpath"
     echo "rowpath: making $venv with $("$python" --version)" >&2

@@ -20,6 +20,10 @@ class RowpathError(Exception):
         self.message = message
         self.hint = hint
 
+    def shown(self) -> str:
+        """As a person reads it."""
+        return f"error: {self.message}\n\nhint: {self.hint}" if self.hint else f"error: {self.message}"
+
 
 class UsageError(RowpathError):
     exit_code = 2

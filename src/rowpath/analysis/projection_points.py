@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 
 from rowpath.analysis.cells import CellKey
 from rowpath.analysis.model import Analysis, RankedPath, Ranking, Result
+from rowpath.model.choices import TOGETHER
 from rowpath.model.grouping import grouped
 from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER, UNITS
-from rowpath.model.path import COORDINATES, TOGETHER, fetch_form
+from rowpath.model.path import COORDINATES, fetch_form
 
 PATH, PHASE, REGIME, STAGE, GROUP = "path", "phase", "regime", "stage", "client_group"
 WORK = (STAGE, GROUP, PHASE, REGIME)  # what was done: figures of different work share no cell

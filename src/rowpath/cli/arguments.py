@@ -1,4 +1,8 @@
-"""The words and options of every command, parsed in any order."""
+"""The words and options of every command, parsed in any order.
+
+As a program it answers what needs no package (help, version, usage errors), and ends with WOULD_RUN for the rest: a
+clone asks it before it makes its environment. So this module, and what it imports, needs the standard library only.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from rowpath.cli import arguments_to_read as reading
 from rowpath.cli.options import Parser, add_shared, command
 from rowpath.errors import UsageError
 
+WOULD_RUN = 75  # the command line is right, and running it needs the packages
 EXIT_CODES = """exit codes:
   0    fine (findings included)
   1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate), a change exceeds
@@ -145,3 +150,17 @@ def _add_adapter(commands: Any) -> None:
         "--every", action="store_true", help="test: every path (default: the default path, then each other value once)"
     )
     add_shared(parser, "--color")
+
+
+def main() -> int:
+    """The exit code of a command line that only has to be answered, or WOULD_RUN."""
+    try:
+        parse(None)
+    except UsageError as error:
+        print(error.shown(), file=sys.stderr)
+        return error.exit_code
+    return WOULD_RUN
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -18,7 +18,7 @@ from rowpath.cli.options import (
     command,
     listed,
 )
-from rowpath.model.experiment import WAIT_FOR_QUIET_S
+from rowpath.model.choices import WAIT_FOR_QUIET_S
 
 LEAST_BUDGET_S = 5.0
 

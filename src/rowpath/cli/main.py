@@ -41,7 +41,8 @@ def main(arguments: list[str] | None = None) -> int:
         code: int = getattr(importlib.import_module(f"rowpath.cli.{module}"), function)(options)
         return code
     except RowpathError as error:
-        return _tell(error)
+        print(error.shown(), file=sys.stderr)
+        return error.exit_code
     except KeyboardInterrupt:
         print("\nerror: interrupted\n\nhint: the results so far are kept: rowpath run --resume DIR", file=sys.stderr)
         return 130
@@ -51,17 +52,12 @@ def main(arguments: list[str] | None = None) -> int:
         return 0
     except Exception as error:
         if disk_space.is_full(error):
-            return _tell(disk_space.error(Path(getattr(error, "filename", None) or Path.cwd()), str(error)))
+            full = disk_space.error(Path(getattr(error, "filename", None) or Path.cwd()), str(error))
+            print(full.shown(), file=sys.stderr)
+            return full.exit_code
         traceback.print_exc()
         print(f"error: {type(error).__name__}: {error}\n\nhint: report it with the lines above", file=sys.stderr)
         return 4
-
-
-def _tell(error: RowpathError) -> int:
-    print(f"error: {error.message}", file=sys.stderr)
-    if error.hint:
-        print(f"\nhint: {error.hint}", file=sys.stderr)
-    return error.exit_code
 
 
 def _interrupt(_number: int, _frame: object) -> None:

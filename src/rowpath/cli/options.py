@@ -6,10 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any, NoReturn
 
-from typing_extensions import override
-
 from rowpath.errors import UsageError
-from rowpath.model.path import TOGETHER
+from rowpath.model.choices import TIMEOUT_S, TOGETHER
 
 EXPORTS = {
     "json": "the results as JSON",
@@ -20,7 +18,6 @@ EXPORTS = {
     "bencher": "the valid figures in Bencher's Metric Format",
     "github_benchmark": "the valid figures for github-action-benchmark (customSmallerIsBetter)",
 }
-TIMEOUT_S = 120.0
 SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 SELECTED = (
     "an experiment's name or TOML file (rowpath list experiments), and filters for its paths: "
@@ -74,8 +71,8 @@ SHARED_EXPORTS = tuple(map(export_option, EXPORTS))
 class Parser(argparse.ArgumentParser):
     """argparse with Rowpath's error form."""
 
-    @override
-    def error(self, message: str) -> NoReturn:
+    # No override from typing_extensions: --help needs no package.
+    def error(self, message: str) -> NoReturn:  # type: ignore[explicit-override]
         raise UsageError(message, f"{self.prog} --help")
 
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from rowpath.analysis.wide_intervals import paths_to_repeat
 from rowpath.cli import arguments, words
 from rowpath.cli import plan as planning
-from rowpath.cli.options import SHARED_EXPORTS, TIMEOUT_S
+from rowpath.cli.options import SHARED_EXPORTS
 from rowpath.cli.output import finish, open_exports
 from rowpath.cli.words import Filters
 from rowpath.errors import UsageError
 from rowpath.execution import run as execution
 from rowpath.execution.run_options import RunOptions
-from rowpath.model.experiment import WAIT_FOR_QUIET_S
+from rowpath.model.choices import TIMEOUT_S, WAIT_FOR_QUIET_S
 from rowpath.planning.estimate import estimate, estimate_s
 from rowpath.planning.overrides import Overrides
 from rowpath.planning.plan import Plan

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rowpath.execution.core_share import capped
 from rowpath.execution.worker import Worker
 from rowpath.machine.counters.core_users import look, users
-from rowpath.model.experiment import WAIT_FOR_QUIET_S
+from rowpath.model.choices import WAIT_FOR_QUIET_S
 
 COMPILERS_WINDOW_S = 0.1
 COMPILERS_WINDOWS = 2  # in a row: one may be a lull

@@ -30,7 +30,7 @@ from rowpath.journal.records import (
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import counters, describe, file_digest
 from rowpath.machine.slowness import slowness
-from rowpath.model.experiment import WAIT_FOR_QUIET_S
+from rowpath.model.choices import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning import disk_estimate
 from rowpath.planning.availability import most_round_trips

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rowpath.model.experiment import WAIT_FOR_QUIET_S
+from rowpath.model.choices import WAIT_FOR_QUIET_S
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,9 +11,6 @@ from rowpath.model.mixed_load import ClientGroupTable, DirectoryCopyTable, RateS
 SCHEMA_VERSION = 1
 
 
-WAIT_FOR_QUIET_S = 60.0  # in a whole run, until other programs leave the measured cores
-
-
 class Measure(Frozen, frozen=True):
     """How to measure: sets, rounds, block lengths, regimes, and how long warming up may take."""
 

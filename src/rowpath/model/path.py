@@ -43,9 +43,6 @@ COORDINATES = (
 # What a path without such a coordinate does: older runs know of no pipelines.
 WITHOUT = {"pipeline": "off"}
 
-# Coordinates that split comparisons unless an option joins them; durability always does.
-TOGETHER = ("fetch", "pipeline", "threads", "tls", "link", "clients", "placement")
-
 
 def fetch_form(fetch: str) -> str:
     """What a call hands over: `row`, `block`, `columnar`, `copy`, `drain`; a call per value is by rows too."""

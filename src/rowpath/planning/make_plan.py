@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from rowpath.engines import ENGINES
+from rowpath.model.choices import TOGETHER
 from rowpath.model.experiment import Experiment
 from rowpath.model.grouping import grouped
-from rowpath.model.path import TOGETHER, WITHOUT, AccessPath, Dropped
+from rowpath.model.path import WITHOUT, AccessPath, Dropped
 from rowpath.model.workload import Workload, phase_of
 from rowpath.planning.availability import unavailable
 from rowpath.planning.candidates import candidates, eligible_phases, nothing_left

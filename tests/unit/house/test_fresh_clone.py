@@ -1,0 +1,69 @@
+"""A clone without its environment answers what needs none, and writes nothing for it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[3]
+PARTS = ("rowpath", "scripts", "requirements.lock", "src")
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the program needs of a clone."""
+    folder = tmp_path_factory.mktemp("fresh") / "clone"
+    folder.mkdir()
+    for part in PARTS:
+        if (ROOT / part).is_dir():
+            shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(ROOT / part, folder / part)
+    return folder
+
+
+def answered(clone: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command of the clone; it may write nothing, and there are no packages."""
+    bare = clone.parent / "python"
+    bare.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    bare.chmod(0o755)
+    before = sorted(clone.rglob("*"))
+    environment = {"PATH": os.environ["PATH"], "HOME": str(clone), "ROWPATH_PYTHON": str(bare)}
+    done = subprocess.run(
+        [clone / "rowpath", *words], env=environment, cwd=clone, capture_output=True, text=True, check=False
+    )
+    assert sorted(clone.rglob("*")) == before
+    return done
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (["--help"], "usage: rowpath"),
+        (["run", "--help"], "usage: rowpath run"),
+        (["--version"], "rowpath 0."),
+    ],
+)
+def test_help_and_version_need_no_environment(clone: Path, words: list[str], first: str) -> None:
+    done = answered(clone, *words)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(first)
+
+
+@pytest.mark.parametrize("words", [[], ["rnu"], ["run", "--nonsense"], ["probe"], ["run", "tour", "--within", "soon"]])
+def test_usage_errors_need_no_environment(clone: Path, words: list[str]) -> None:
+    done = answered(clone, *words)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("error: ")
+    assert "\n\nhint: " in done.stderr
+
+
+def test_a_command_that_is_right_makes_the_environment(clone: Path) -> None:
+    (clone / "scripts" / "setup.sh").write_text("#!/bin/sh\necho making the environment >&2\nexit 3\n")
+    done = answered(clone, "list", "engines")
+    assert (done.returncode, done.stderr) == (3, "making the environment\n")
