@@ -6,12 +6,13 @@ the result of one question page, or of one table of five-tables.md, from a run t
 Every `sh` block of these pages is a command that runs (`console` blocks do not). The next plain block in a
 tutorial is the screen that it prints; tests/end_to_end/test_tutorials.py runs them too. What a question page shows of
 its run stands between `<!-- begin result -->` and `<!-- end result -->`; five-tables.md has such a place for each
-experiment, begun by `<!-- begin result of NAME -->`.
+experiment, begun by `<!-- begin result of NAME -->`. The end mark holds a hash, so that an edit by hand is found.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import subprocess
@@ -43,9 +44,9 @@ MEASURED = "Measured on "  # what the line of date and machine begins with
 STEP = re.compile(
     r"^```sh\n(?P<command>.*?)^```\n(?:(?:(?!^```).)*^```\n(?P<screen>.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )
-RESULT = re.compile(r"(<!-- begin result -->\n).*?(<!-- end result -->)", re.DOTALL)
-RESULT_OF = re.compile(
-    r"(?P<begin><!-- begin result of (?P<name>\S+) -->\n)(?P<shown>.*?)(?P<end><!-- end result -->)", re.DOTALL
+RESULT = re.compile(
+    r"(?P<begin><!-- begin result(?: of (?P<name>\S+))? -->\n)(?P<shown>.*?)<!-- end result(?: (?P<seal>\w+))? -->",
+    re.DOTALL,
 )
 DRAWN = re.compile("[█▏▎▍▌▋▊▉]")
 BAR = re.compile(r"^[╭│╰ ] (\S.*?)  +[█▏▎▍▌▋▊▉]+ ")
@@ -123,7 +124,7 @@ def renew_question(page: Path, directory: Path | None = None) -> None:
     if analysis.refusal and MEASURED in text:
         print(f"  the page keeps its old result: {analysis.refusal}", file=sys.stderr)
         return
-    page.write_text(RESULT.sub(lambda found: found[1] + result(analysis) + found[2], text), encoding="utf-8")
+    page.write_text(RESULT.sub(lambda found: found["begin"] + sealed(result(analysis)), text), encoding="utf-8")
 
 
 def result(analysis: Analysis) -> str:
@@ -152,10 +153,15 @@ def renew_tables(page: Path, directory: Path | None = None) -> None:
             if analysis.refusal and MEASURED in found["shown"]:
                 print(f"  {name} keeps its old result: {analysis.refusal}", file=sys.stderr)
                 return found[0]
-            return found["begin"] + table_result(analysis) + found["end"]
+            return found["begin"] + sealed(table_result(analysis))
 
-        text = RESULT_OF.sub(renewed, page.read_text(encoding="utf-8"))
+        text = RESULT.sub(renewed, page.read_text(encoding="utf-8"))
     page.write_text(text, encoding="utf-8")
+
+
+def sealed(shown: str) -> str:
+    """A result with its end mark: the mark's hash shows a result that was edited by hand."""
+    return f"{shown}<!-- end result {hashlib.sha256(shown.encode()).hexdigest()[:12]} -->"
 
 
 def table_result(analysis: Analysis) -> str:

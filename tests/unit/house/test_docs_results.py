@@ -107,14 +107,25 @@ def test_a_page_takes_the_result_of_a_run(results: Any, tmp_path: Path) -> None:
     directory = factory.write(tmp_path, factory.records(factory.Run()))
     results.renew_question(page, directory)
     text = page.read_text(encoding="utf-8")
-    assert text.startswith("before\n<!-- begin result -->\n") and text.endswith("<!-- end result -->\nafter\n")
-    assert results.result(analyse(directory)) in text and "old" not in text
+    shown = results.result(analyse(directory))
+    assert text == f"before\n<!-- begin result -->\n{results.sealed(shown)}\nafter\n"
+
+
+def test_no_result_was_edited_by_hand(results: Any) -> None:
+    pages = [*(DOCS / "questions").glob("*.md"), results.TABLES]
+    shown = [each for page in pages for each in results.RESULT.finditer(page.read_text(encoding="utf-8"))]
+    assert len(shown) > len(pages)
+    for each in shown:
+        assert each[0] == each["begin"] + results.sealed(each["shown"]), f"{each['name']}: make docs-results"
+    (page,) = (page for page in pages if page.stem == "sqlite-or-postgresql")
+    edited = results.RESULT.search(page.read_text(encoding="utf-8").replace("Measured on 20", "Measured on 21"))
+    assert edited[0] != edited["begin"] + results.sealed(edited["shown"])
 
 
 @pytest.mark.parametrize("page", sorted((DOCS / "questions").glob("*.md")), ids=lambda page: page.stem)
 def test_a_question_page_shows_the_run_of_its_own_experiment(results: Any, page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    shown = text.partition("<!-- begin result -->")[2].partition("<!-- end result -->")[0]
+    shown = text.partition("<!-- begin result -->")[2].partition("<!-- end result")[0]
     assert "Measured on " in shown and "Trust: " in shown
     experiment = results.steps(text)[0].command.split()[2]
     assert experiment in {page.with_suffix(".toml").name, *names()}
@@ -152,7 +163,7 @@ def test_a_run_fills_the_place_of_its_own_experiment_only(results: Any, tmp_path
     name = analysis.run.experiment.name
     page.write_text(TABLE.replace("result of two", f"result of {name}"), encoding="utf-8")
     results.renew_tables(page, directory)
-    first, second = (each["shown"] for each in results.RESULT_OF.finditer(page.read_text(encoding="utf-8")))
+    first, second = (each["shown"] for each in results.RESULT.finditer(page.read_text(encoding="utf-8")))
     assert (first, second) == ("old\n", results.table_result(analysis))
 
 
@@ -173,7 +184,7 @@ def test_a_refused_run_replaces_no_result(
 
 def test_each_public_table_shows_a_run_of_its_own_experiment(results: Any) -> None:
     text = results.TABLES.read_text(encoding="utf-8")
-    found = list(results.RESULT_OF.finditer(text))
+    found = list(results.RESULT.finditer(text))
     assert [each["name"] for each in found] == re.findall(r"`rowpath run (\S+)`", text)
     assert {each["name"] for each in found} == {name for name in names() if name.startswith("published-")}
     for each in found:
