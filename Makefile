@@ -6,11 +6,13 @@ export PYTHONDONTWRITEBYTECODE =
 SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
 PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/example runners/*/toolchain.py .github/actions)
 # Four on two cores, because tests wait for servers and clocks; long files first, so that short ones fill the end.
-SIDE_BY_SIDE = $(PYTHON) -m pytest -n 4 --dist loadgroup --no-loadscope-reorder
+SIDE_BY_SIDE = $(PYTHON) -m pytest -n 4 --dist loadscope --no-loadscope-reorder
 # What must have the cores to itself: what measures, and clusters that must answer in time.
 ALONE = tests/measuring tests/hosts
 BESIDE = $(addprefix --ignore=,$(ALONE))
 MEASURING = $(PYTHON) -m pytest $(ALONE) --and-before
+# What passed in just this form is left out; with AGAIN=--again=N all but the N-th seventh of it.
+CHANGED = --changed-only $(AGAIN)
 
 .PHONY: run test test-fast test-all test-changed check bench docs docs-site docs-results setup lock clean help
 
@@ -18,8 +20,8 @@ run: ## run the experiment `tour`
 	@./rowpath run tour
 
 test: setup ## every adapter, engine and command: side by side, then what measures
-	@$(SIDE_BY_SIDE) $(BESIDE) --changed-only
-	@$(MEASURING) --changed-only
+	@$(SIDE_BY_SIDE) $(BESIDE) $(CHANGED)
+	@$(MEASURING) $(CHANGED)
 
 test-fast: setup ## the pure tests, one minute: no compiler, no server, no runner
 	@$(SIDE_BY_SIDE) tests/unit tests/order tests/golden
@@ -29,7 +31,7 @@ test-all: setup ## as test, with every case on every path
 	@$(MEASURING) --full
 
 test-changed: setup ## every case on every path of the adapters that changed since they last passed
-	@$(SIDE_BY_SIDE) tests/conformance --full --changed-only
+	@$(SIDE_BY_SIDE) tests/conformance --full $(CHANGED)
 
 check: setup ## formatters, linters, types, compilers' warnings
 	$(PYTHON) -m ruff format --check $(PYTHON_SOURCES)

@@ -77,7 +77,7 @@ def _unit_of(item: pytest.Item, path: PlannedPath | None) -> str:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What passed in this form is left out; long tests come first."""
-    passed = _left_out(config) if config.option.changed_only else set()
+    passed = _passed_before() - _met_again(config) if config.option.changed_only else set()
     left_out = []
     for item in items:
         if unit := _unit_of(item, _path_of(item)):
@@ -101,15 +101,15 @@ def _keys() -> dict[str, str]:
     return keys | {passed_keys.unit(*each): passed_keys.key_of(*each) for each in units}
 
 
-def _left_out(config: pytest.Config) -> set[str]:
-    """What passed before, but for the seventh that `--again` names: adapters of it in full, files of tests else."""
-    again = config.option.again
-    return {
-        unit
-        for unit, key in _keys().items()
-        if passed_keys.passed(key)
-        and not (again is not None and passed_keys.is_met_again(unit, again) and config.option.full != _is_file(unit))
-    }
+def _passed_before() -> set[str]:
+    return {unit for unit, key in _keys().items() if passed_keys.passed(key)}
+
+
+def _met_again(config: pytest.Config) -> set[str]:
+    """The seventh of what passed before that `--again` names: adapters with `--full`, else files of tests."""
+    number, full = config.option.again, config.option.full
+    passed = _passed_before() if number is not None else set()
+    return {unit for unit in passed if passed_keys.is_met_again(unit, number) and full != _is_file(unit)}
 
 
 def _is_file(unit: str) -> bool:
@@ -169,7 +169,8 @@ class Outcome:
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
-        self.before: list[str] = []  # units left out
+        self.before: set[str] = set()  # units left out
+        self.again: set[str] = set()  # units that passed before and are met all the same
         self.passed: Counter[str] = Counter()
         self.failed: set[str] = set()  # units
         self.left_out: Counter[str] = Counter()
@@ -182,7 +183,8 @@ class Outcome:
         if self._is_whole():
             _keys()
         if self.config.option.changed_only:
-            self.before = sorted(_left_out(self.config))
+            self.again = _met_again(self.config)
+            self.before = _passed_before() - self.again
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         units = [str(value) for name, value in report.user_properties if name == UNIT]
@@ -244,7 +246,10 @@ class Outcome:
         refused = ", which continuous integration does not allow" if os.environ.get("CI") else ""
         if self.before:
             terminalreporter.section("passed before, in just this form")
-            terminalreporter.line(", ".join(self.before))
+            terminalreporter.line(", ".join(sorted(self.before)))
+        if self.again:
+            terminalreporter.section("passed before, met again")
+            terminalreporter.line(", ".join(sorted(self.again)))
         if self.known or self.unknown:
             terminalreporter.section(f"known answers: {len(self.known)} passed, {len(self.unknown)} unknown")
             for test, why in self.unknown.items():

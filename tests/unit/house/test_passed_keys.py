@@ -195,13 +195,13 @@ def test_seven_numbers_in_a_row_meet_everything_that_passed_again(monkeypatch: p
     monkeypatch.setattr(conftest, "_keys", lambda: dict.fromkeys(units | files, "key"))
     monkeypatch.setattr(passed_keys, "passed", lambda _key: True)
 
-    def left_out(number: int | None, full: bool) -> set[str]:
-        return conftest._left_out(cast(pytest.Config, SimpleNamespace(option=SimpleNamespace(again=number, full=full))))
+    def met_again(number: int | None, full: bool) -> set[str]:
+        option = SimpleNamespace(again=number, full=full)
+        return conftest._met_again(cast(pytest.Config, SimpleNamespace(option=option)))
 
-    everything = units | files
-    assert left_out(None, True) == left_out(None, False) == everything
+    assert met_again(None, True) == met_again(None, False) == set()
     for full, meant in ((True, units), (False, files)):
-        again = [everything - left_out(number, full) for number in range(1000, 1007)]
+        again = [met_again(number, full) for number in range(1000, 1007)]
         assert set().union(*again) == meant
         assert sum(map(len, again)) == len(meant)
         assert max(map(len, again)) < 2 * len(meant) / passed_keys.SEVENTHS
