@@ -279,11 +279,27 @@ def chosen(sentences: Sequence[Sentence]) -> tuple[str, ...]:
 
 def merged(findings: Sequence[Finding], phases: Sequence[PhaseAnswer] = ()) -> tuple[MergedFinding, ...]:
     """Findings of one id as one, the most consequential first: errors, then by the share of time they concern."""
-    made = [_merged(id_, listed, phases) for id_, listed in grouped(findings, lambda one: one.id).items()]
+    costs = [_Costs(phase) for phase in phases]
+    made = [_merged(id_, listed, costs) for id_, listed in grouped(findings, lambda one: one.id).items()]
     return tuple(sorted(made, key=lambda one: (one.severity != "error", -one.weight)))
 
 
-def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[PhaseAnswer]) -> MergedFinding:
+class _Costs:
+    """The times of a phase's paths, by name."""
+
+    def __init__(self, phase: PhaseAnswer) -> None:
+        self.each = [bar.cost_ns for bar in phase.bars]
+        self.sum = sum(self.each)
+        self.places: dict[str, list[int]] = {}
+        for place, bar in enumerate(phase.bars):
+            self.places.setdefault(bar.name, []).append(place)
+
+    def of(self, names: Sequence[str]) -> float:
+        """The time of these paths; summed in the order of the bars."""
+        return sum(self.each[place] for place in sorted({at for name in names for at in self.places.get(name, ())}))
+
+
+def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[_Costs]) -> MergedFinding:
     paths = tuple(dict.fromkeys(name for each in listed for name in each.paths))
     severity = min((each.severity for each in listed), key=SEVERITIES.index)
     title = TITLES.get(id_, id_.replace("-", " "))
@@ -297,15 +313,10 @@ def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[PhaseAnswer]) 
     return MergedFinding(id_, severity, line, paths, weight, tuple(listed))
 
 
-def _weight(finding: Finding, phases: Sequence[PhaseAnswer]) -> float:
+def _weight(finding: Finding, phases: Sequence[_Costs]) -> float:
     """The share of the time of all ranked paths that a finding explains or puts in doubt; no path named: of all."""
     share = finding.share if finding.share is not None else UNKNOWN_SHARE[finding.severity]
-    parts = []
-    for phase in phases:
-        every = sum(bar.cost_ns for bar in phase.bars)
-        named = sum(bar.cost_ns for bar in phase.bars if bar.name in finding.paths)
-        if every:
-            parts.append(named / every)
+    parts = [phase.of(finding.paths) / phase.sum for phase in phases if phase.sum]
     concerned = sum(parts) / len(parts) if parts and finding.paths else 1.0
     return share * concerned
 

@@ -51,7 +51,7 @@ def _sizes(evidence: Evidence, what: str, family: dict[int, Cell]) -> BlockSizes
 
 def _size(evidence: Evidence, size: int, cell: Cell, best: Cell) -> BlockSize:
     against = Against(1.0) if cell is best else evidence.against(cell, best)
-    peak = metrics.middle(metrics.of_phase(evidence, cell).get("client_peak_memory"))
+    peak = metrics.middle(evidence.of_phase(cell).get("client_peak_memory"))
     return BlockSize(size, cell.path.name, cell.median or 0.0, against, peak)
 
 

@@ -12,7 +12,6 @@ from rowpath.analysis.curves_model import Against, Retrieval, RetrievalPath
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import words
 from rowpath.analysis.verdict import shares
-from rowpath.journal.records import PathRecord
 from rowpath.model.base import Regime
 from rowpath.model.grouping import grouped
 
@@ -20,6 +19,7 @@ DRAIN = "drain"
 FORMS = {"row": "rows", "block": "blocks", "columnar": "columns", "copy": "COPY", DRAIN: "floor"}
 # What separates retrievals: a path is compared with the floor that had the same way.
 ALIKE = ("engine", "engine_version", "deployment", "storage", "placement", "transport", "link", "tls")
+ENGINE = 4  # the first of them, which it shares with the aggregates of its engine
 NO_FLOOR = {
     "embedded": "no bytes cross a connection, and this engine's files hold more than the table",
     "server": "no floor of this server was measured over the same transport",
@@ -32,9 +32,12 @@ def retrievals(evidence: Evidence) -> tuple[Retrieval, ...]:
     """One per whole-table phase, engine and conditions, of runs with a floor or with an aggregate of the same table."""
     found = []
     for where in _phases(evidence):
-        cells = (cell for cell in evidence.sound() if cell.key[1:] == where and not cell.is_null)
+        cells = (cell for cell in evidence.sound_in.get(where, ()) if not cell.is_null)
         alike = grouped(cells, lambda cell: tuple(map(cell.path.get, ALIKE)))
-        found += [_retrieval(evidence, where, together) for together in alike.values()]
+        aggregates = _fastest_aggregates(evidence, where)
+        found += [
+            _retrieval(evidence, where, together, aggregates.get(key[:ENGINE])) for key, together in alike.items()
+        ]
     return tuple(each for each in found if each.paths)
 
 
@@ -45,7 +48,7 @@ def _phases(evidence: Evidence) -> Iterator[Where]:
         defined = evidence.journal.run.phase(workload, phase)
         if defined is None or not defined.scan:
             continue
-        drained = any(key[1:3] == (workload, phase) and is_floor(cell) for key, cell in evidence.cells.cells.items())
+        drained = any(map(is_floor, evidence.cells.by_phase[workload, phase]))
         if drained or _aggregates(evidence, workload, phase):
             yield workload, phase, "steady" if regime == "steady" else "cold"
 
@@ -64,7 +67,7 @@ def _aggregates(evidence: Evidence, workload: str, phase: str) -> list[str]:
     return [each.name for each in aggregates if each.table == defined.table and each.parameters is None]
 
 
-def _retrieval(evidence: Evidence, where: Where, cells: list[Cell]) -> Retrieval:
+def _retrieval(evidence: Evidence, where: Where, cells: list[Cell], aggregate: Cell | None) -> Retrieval:
     like = cells[0].path
     split = like.placement == "split"
     floors = sorted(filter(is_floor, cells), key=lambda cell: (_polls(cell) != split, cell.median or 0.0))
@@ -72,7 +75,6 @@ def _retrieval(evidence: Evidence, where: Where, cells: list[Cell]) -> Retrieval
     contenders = sorted(
         (cell for cell in cells if not is_floor(cell)), key=lambda cell: (order.index(form(cell)), cell.median)
     )
-    aggregate = _aggregate(evidence, where, like)
     drain = floors[0] if floors else None
     conditions = [f"{key}={like.get(key)}" for key in ALIKE[3:] if like.get(key) not in ("none", "off")]
     rows = max((metrics.rows_each(cell) for cell in contenders), default=0.0)
@@ -100,17 +102,12 @@ def form(cell: Cell) -> str:
     return FORMS.get(cell.path.fetch_form, "rows")
 
 
-def _aggregate(evidence: Evidence, where: Where, like: PathRecord) -> Cell | None:
-    """The fastest aggregate of the table on the same engine, however it was reached."""
+def _fastest_aggregates(evidence: Evidence, where: Where) -> dict[tuple[str, ...], Cell]:
+    """The fastest aggregate of the table on each engine, however it was reached."""
     names = _aggregates(evidence, *where[:2])
-    found = [
-        cell
-        for cell in evidence.sound()
-        if (cell.workload, cell.regime) == (where[0], where[2])
-        and cell.phase in names
-        and all(cell.path.get(key) == like.get(key) for key in ALIKE[:4])
-    ]
-    return min(found, key=lambda cell: cell.median or 0.0, default=None)
+    found = (cell for name in names for cell in evidence.sound_in.get((where[0], name, where[2]), ()))
+    by_engine = grouped(found, lambda cell: tuple(map(cell.path.get, ALIKE[:ENGINE])))
+    return {engine: min(cells, key=lambda cell: cell.median or 0.0) for engine, cells in by_engine.items()}
 
 
 def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | None, rows: float) -> RetrievalPath:
@@ -128,7 +125,7 @@ def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | 
         server_cpu_ns=metrics.per_row(found.get("server_cpu"), rows),
         waiting=max(0.0, 1 - both[0]) if both else None,
         first_row_ns=metrics.middle(found.get("first_row")),
-        client_peak_bytes=metrics.middle(metrics.of_phase(evidence, cell).get("client_peak_memory")),
+        client_peak_bytes=metrics.middle(evidence.of_phase(cell).get("client_peak_memory")),
         bytes_per_row=_bytes(evidence, cell, drain, rows),
     )
 

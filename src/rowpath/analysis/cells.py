@@ -12,10 +12,12 @@ from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, dif
 from rowpath.analysis.statistics.ratios import ENOUGH, log_ratios
 from rowpath.journal.reader import Records
 from rowpath.journal.records import PathRecord, PrepareRecord, SampleRecord
+from rowpath.model.grouping import grouped
 
 COMPILING_SHARE = 0.1  # of a block: more of it in a set's middle block, and the set was not warmed up
 
 CellKey = tuple[str, str, str, str]  # path id, workload, phase, regime
+Where = tuple[str, str, str]  # workload, phase, regime
 Costs = dict[int, dict[int, float]]  # ns per operation by set and round
 
 
@@ -154,6 +156,7 @@ class Cells:
         self.confidence = confidence
         self.cells: dict[CellKey, Cell] = {}
         self._compared: dict[tuple[CellKey, CellKey], Compared | None] = {}
+        self._to_anchors: dict[tuple[CellKey, ...], Interval | None] = {}  # by the keys of a cell and of its anchors
         self._anchors = list(dict.fromkeys(path for record in journal.sets.values() for path in record.anchors))
         self.batches = len({record.batch for record in journal.sets.values()})  # that the comparison was split into
         for sample in journal.all(SampleRecord):
@@ -204,26 +207,52 @@ class Cells:
         """ln(a / anchor) of a's sets minus ln(b / anchor) of b's sets, the anchors of both weighing the same."""
         anchors = [(one, other) for path in self._anchors for one, other in self._anchor_cells(path, a, b)]
         chosen = [pair for pair in anchors if not pair[0].is_null] or anchors
-        one = student(_against(a, [pair[0] for pair in chosen]), self.confidence)
-        other = student(_against(b, [pair[1] for pair in chosen]), self.confidence)
+        one = self._to(a, [pair[0] for pair in chosen])
+        other = self._to(b, [pair[1] for pair in chosen])
         if one is None or other is None:
             return None
         return Compared(difference(one, other, self.confidence), through_anchor=True)
+
+    def _to(self, cell: Cell, anchors: list[Cell]) -> Interval | None:
+        """ln(cell / anchors), the same for every cell that it is compared with."""
+        key = (cell.key, *(anchor.key for anchor in anchors))
+        if key not in self._to_anchors:
+            self._to_anchors[key] = student(_against(cell, anchors), self.confidence)
+        return self._to_anchors[key]
 
     def _anchor_cells(self, path: str, a: Cell, b: Cell) -> list[tuple[Cell, Cell]]:
         """The anchor's cell for each side: of the same phase, or one steady cell of null, which has its own phases."""
         same = self.get(path, *a.key[1:]), self.get(path, *b.key[1:])
         if same[0] is not None and same[1] is not None:
             return [(same[0], same[1])]
-        steady = next((cell for key, cell in self.cells.items() if key[0] == path and key[3] == "steady"), None)
+        steady = next((cell for cell in self.by_path.get(path, ()) if cell.regime == "steady"), None)
         return [(steady, steady)] if steady is not None and steady.is_null else []
 
-    def phases(self) -> list[tuple[str, str, str]]:
+    @cached_property
+    def by_path(self) -> dict[str, list[Cell]]:
+        """The cells of each path."""
+        return grouped(self.cells.values(), lambda cell: cell.path.path_id)
+
+    @cached_property
+    def by_phase(self) -> dict[tuple[str, str], list[Cell]]:
+        """The cells of each workload and phase."""
+        return grouped(self.cells.values(), lambda cell: (cell.workload, cell.phase))
+
+    @cached_property
+    def floors(self) -> list[Cell]:
+        """The steady cells of the null engine, except those that were disturbed too often."""
+        return [
+            cell
+            for cell in self.cells.values()
+            if cell.is_null and cell.regime == "steady" and cell.costs and not cell.refused
+        ]
+
+    def phases(self) -> list[Where]:
         """(workload, phase, regime) as they first appeared, cold before steady."""
         order = {"cold": 0, "warm": 1, "steady": 2}
-        seen = list(dict.fromkeys((key[1], key[2]) for key in self.cells))
+        seen = {phase: at for at, phase in enumerate(self.by_phase)}
         found = {key[1:] for key in self.cells if key[3] != "warm"}
-        return sorted(found, key=lambda item: (seen.index((item[0], item[1])), order.get(item[2], 3)))
+        return sorted(found, key=lambda item: (seen[item[0], item[1]], order.get(item[2], 3)))
 
 
 def _helpers_share(sample: SampleRecord) -> float:

@@ -10,7 +10,7 @@ from rowpath.analysis import several_hosts
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence, stops_on_width
 from rowpath.analysis.findings.noise import unfiltered_ratios
-from rowpath.analysis.floors import floor_name, floors
+from rowpath.analysis.floors import floor_name
 from rowpath.journal.records import LinkRecord, NoiseRecord, SampleRecord, VerifyRecord, WarmRecord
 
 NOISE = ("set", "when", "pressure_some_us", "steal_ticks", "spin_gap_max_ns", "spin_gap_share")
@@ -119,7 +119,7 @@ def _fields(record: NoiseRecord | WarmRecord, *names: str) -> dict[str, Any]:
 
 def _floors(evidence: Evidence) -> dict[str, str]:
     least: dict[str, Cell] = {}
-    for floor in floors(evidence.cells):
+    for floor in evidence.cells.floors:
         name = floor_name(floor)
         if name not in least or (floor.median or 0) < (least[name].median or 0):
             least[name] = floor

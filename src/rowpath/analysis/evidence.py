@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
-from rowpath.analysis.cells import Cell, Cells
+from rowpath.analysis import metrics
+from rowpath.analysis.cells import Cell, Cells, Where
 from rowpath.analysis.curves_model import Against
 from rowpath.analysis.floors import AgainstFloor, against_floor
 from rowpath.analysis.mixed_load.model import MixedLoadReport
@@ -17,7 +19,8 @@ from rowpath.analysis.path_status import PathStatuses, path_statuses
 from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH, Interval
 from rowpath.journal.reader import Records
 from rowpath.journal.record_base import InSet
-from rowpath.journal.records import CountedRecord, PathRecord, SettleRecord
+from rowpath.journal.records import CountedRecord, FailureRecord, PathRecord, SettleRecord
+from rowpath.model.grouping import grouped
 from rowpath.model.workload import Phase
 
 
@@ -62,6 +65,11 @@ class Evidence:
         """Cells that delivered what they should."""
         return [cell for key in self.cells.cells if (cell := self.sound_cell(*key))]
 
+    @cached_property
+    def sound_in(self) -> dict[Where, list[Cell]]:
+        """The sound cells by workload, phase and regime."""
+        return grouped(self.sound(), lambda cell: cell.key[1:])
+
     def sound_cell(self, path_id: str, workload: str, phase: str, regime: str) -> Cell | None:
         """The cell if it delivered what it should, undisturbed often enough."""
         cell = self.cells.get(path_id, workload, phase, regime)
@@ -80,11 +88,18 @@ class Evidence:
 
     def named_interval(self, name: str, other: str) -> Interval | None:
         """The ratio of the costs of two ranked paths, by their names; None where one has none or they never met."""
-        for ranking in self.rankings:
-            cells = {row.name: cell for row in ranking.rows if row.rank and (cell := self.cell(row, ranking))}
+        for cells in self._ranked_cells:
             if name in cells and other in cells:
                 return self.cells.interval(cells[name], cells[other])
         return None
+
+    @cached_property
+    def _ranked_cells(self) -> list[dict[str, Cell]]:
+        """The cells of each ranking by the names of its ranked paths."""
+        return [
+            {row.name: cell for row in ranking.rows if row.rank and (cell := self.cell(row, ranking))}
+            for ranking in self.rankings
+        ]
 
     def path(self, path_id: str) -> PathRecord | None:
         """The record of a path."""
@@ -112,9 +127,26 @@ class Evidence:
 
     def writes(self, workload: str, phase: str) -> bool:
         """Whether a phase writes: so defined, or settled after each pass."""
-        settled = any(record.where[1:] == (workload, phase) for record in self.journal.all(SettleRecord))
         defined = self.journal.run.phase(workload, phase)
-        return settled or (defined is not None and defined.writes)
+        return (workload, phase) in self._settled or (defined is not None and defined.writes)
+
+    @cached_property
+    def _settled(self) -> set[tuple[str, str]]:
+        return {(record.workload, record.phase) for record in self.journal.all(SettleRecord)}
+
+    @cached_property
+    def of_phases(self) -> dict[metrics.Where, dict[str, metrics.Values]]:
+        """The metrics of each path's phases that belong to no sample, by name."""
+        return metrics.of_phases(self.journal)
+
+    def of_phase(self, cell: Cell) -> dict[str, metrics.Values]:
+        """The metrics of the phase that a cell is of, by name."""
+        return self.of_phases.get(cell.key[:3], {})
+
+    @cached_property
+    def failures(self) -> dict[str, list[FailureRecord]]:
+        """The failures of each path, in order."""
+        return grouped(self.journal.all(FailureRecord), lambda record: record.path_id)
 
     @property
     def experiment(self) -> str:

@@ -33,15 +33,6 @@ def floor_name(cell: Cell) -> str:
     return f"null operation {path.language}"
 
 
-def floors(cells: Cells) -> list[Cell]:
-    """The steady cells of the null engine, except those that were disturbed too often."""
-    return [
-        cell
-        for cell in cells.cells.values()
-        if cell.is_null and cell.regime == "steady" and cell.costs and not cell.refused
-    ]
-
-
 def floor_of(cells: Cells, cell: Cell) -> Cell | None:
     """The floor of a steady cell: the ping-pong of its placement and transport for a server, else its language's null
     operation, or the least null operation where its language has none. None for floors themselves and cold cells.
@@ -54,10 +45,9 @@ def floor_of(cells: Cells, cell: Cell) -> Cell | None:
     def alike(floor: Cell, *keys: str) -> bool:
         return all(floor.path.get(key) == cell.path.get(key) for key in keys)
 
-    every = floors(cells)
     awaited = cell.served and cell.path.pipeline == 1
-    served = [floor for floor in every if awaited and alike(floor, *PING_PONG)]
-    nulls = [floor for floor in every if not floor.served]
+    served = [floor for floor in cells.floors if awaited and alike(floor, *PING_PONG)]
+    nulls = [floor for floor in cells.floors if not floor.served]
     own = [floor for floor in nulls if alike(floor, "language")]
     return min(served or own or nulls, key=_cost, default=None)
 

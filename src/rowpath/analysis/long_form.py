@@ -76,7 +76,7 @@ def results(evidence: Evidence) -> tuple[Result, ...]:
             else:
                 found += _timed(maker, cell)
     methods = _methods(evidence)
-    for where, series in metrics.of_phases(evidence).items():
+    for where, series in evidence.of_phases.items():
         if where[0] in evidence.journal.paths:
             for metric, values in series.items():
                 regime = "steady" if metric.startswith("warm_up") else "none"
@@ -85,7 +85,7 @@ def results(evidence: Evidence) -> tuple[Result, ...]:
                 )
     for where, counts in evidence.counted.items():
         if where[0] in evidence.journal.paths:
-            for metric, value in metrics.exact(evidence, where).items():
+            for metric, value in metrics.exact(counts).items():
                 found.append(_Maker(evidence, where, "none").exact(metric, value, _method(counts.method, metric)))
     return (*found, *_by_path(evidence), *_in_parts(evidence), *_of_groups(evidence))
 

@@ -7,8 +7,8 @@ import statistics
 from collections.abc import Callable, Sequence
 
 from rowpath.analysis.cells import Cell
-from rowpath.analysis.evidence import Evidence
-from rowpath.journal.records import MemoryRecord, PrepareRecord, SampleRecord, SettleRecord, WarmRecord
+from rowpath.journal.reader import Records
+from rowpath.journal.records import CountedRecord, MemoryRecord, PrepareRecord, SampleRecord, SettleRecord, WarmRecord
 from rowpath.model.metrics import COUNTED_METRICS
 
 Values = dict[int, list[float]]  # by set
@@ -132,7 +132,7 @@ _SAMPLED: dict[str, Callable[[SampleRecord], float | None]] = {
 }
 
 
-def of_phases(evidence: Evidence) -> dict[Where, dict[str, Values]]:
+def of_phases(journal: Records) -> dict[Where, dict[str, Values]]:
     """The metrics of a path's phase that belong to no sample: one value per set."""
     found: dict[Where, dict[str, Values]] = {}
 
@@ -140,30 +140,24 @@ def of_phases(evidence: Evidence) -> dict[Where, dict[str, Values]]:
         if value is not None:
             found.setdefault(where, {}).setdefault(metric, {})[number] = [float(value)]
 
-    prepares = evidence.journal.all(PrepareRecord)
+    prepares = journal.all(PrepareRecord)
     cold = {record.where for record in prepares if record.cold}
     for prepare in prepares:
         if prepare.cold or prepare.where not in cold:
             keep(prepare.where, "prepare", prepare.set, prepare.prepare_ns)
-    for warm in evidence.journal.all(WarmRecord):
+    for warm in journal.all(WarmRecord):
         keep(warm.where, "warm_up", warm.set, warm.operations)
         keep(warm.where, "warm_up_time", warm.set, warm.ns)
-    for memory in evidence.journal.all(MemoryRecord):
+    for memory in journal.all(MemoryRecord):
         keep(memory.where, "client_peak_memory", memory.set, memory.client_peak_bytes)
         keep(memory.where, "server_peak_memory", memory.set, memory.server_peak_bytes)
-    for settle in evidence.journal.all(SettleRecord):
+    for settle in journal.all(SettleRecord):
         keep(settle.where, "deferred", settle.set, settle.ns)
         keep(settle.where, "disk_written", settle.set, settle.bytes_written)
     return found
 
 
-def of_phase(evidence: Evidence, cell: Cell) -> dict[str, Values]:
-    """The metrics of the phase that a cell is of, by name."""
-    return of_phases(evidence).get(cell.key[:3], {})
-
-
-def exact(evidence: Evidence, where: Where) -> dict[str, float]:
+def exact(counts: CountedRecord | None) -> dict[str, float]:
     """The counted metrics of a path's phase, per operation."""
-    counts = evidence.counted.get(where)
     each = {metric: counts.each(metric) for metric in COUNTED_METRICS} if counts else {}
     return {metric: value for metric, value in each.items() if value is not None}

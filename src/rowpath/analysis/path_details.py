@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Neighbour, PathDetails, Ranking
 from rowpath.journal.records import PathRecord, WorkerRecord
+from rowpath.model.grouping import grouped
 
 VERSIONS = ("driver_version", "engine_version", "runtime", "build")
 OF_THE_RUN = ("-o", "--out", "--resume", "-M", "--mode")  # options with a value that belong to one run only
@@ -19,6 +22,7 @@ WIDE = {"engine": 8, "language": 4, "driver": 4, "deployment": 2}
 
 def path_details(evidence: Evidence) -> tuple[PathDetails, ...]:
     """One for each path, in the order of the journal."""
+    contenders = _Alike([path for path in evidence.journal.paths.values() if not path.is_null])
     facts = {worker.path_id: worker.facts for worker in evidence.journal.all(WorkerRecord) if worker.facts}
     paths = evidence.journal.paths
     return tuple(
@@ -27,7 +31,7 @@ def path_details(evidence: Evidence) -> tuple[PathDetails, ...]:
             name=path.name,
             versions=_versions(facts.get(path_id, {})),
             settings={name: str(value) for name, value in facts.get(path_id, {}).get("settings", {}).items()},
-            command=_command(evidence, path),
+            command=_command(evidence, path, contenders),
             source=path.source,
         )
         for path_id, path in paths.items()
@@ -45,10 +49,13 @@ def neighbours(evidence: Evidence) -> tuple[Neighbour, ...]:
 
 
 def _neighbours(evidence: Evidence, ranking: Ranking) -> Iterator[Neighbour]:
+    """All pairs of a ranking are looked at, so marks are bits: a pair costs two instructions."""
     rows = [row for row in ranking.rows if row.rank]
-    marks = [_marks(evidence.path(row.path_id)) for row in rows]
+    bits: dict[tuple[str, str, int], int] = {}
+    marks = [sum(1 << bits.setdefault(mark, len(bits)) for mark in _marks(evidence.path(row.path_id))) for row in rows]
     for place, row in enumerate(rows):
-        apart = ((len(marks[place] ^ marks[at]), abs(place - at), at) for at in range(len(rows)) if at != place)
+        own = marks[place]
+        apart = (((own ^ each).bit_count(), abs(place - at), at) for at, each in enumerate(marks) if at != place)
         *_, nearest = min(apart, default=(0, 0, place))
         if nearest == place:
             continue  # ranked with no other
@@ -71,15 +78,14 @@ def _marks(path: PathRecord | None) -> frozenset[tuple[str, str, int]]:
     )
 
 
-def _command(evidence: Evidence, path: PathRecord) -> str:
+def _command(evidence: Evidence, path: PathRecord, contenders: _Alike) -> str:
     """The run's own command, narrowed to this path by as few coordinates as tell it from the others."""
     words = evidence.journal.run.command
     if evidence.journal.probe or "run" not in words:
         return evidence.rerun()
     kept, named = _split(words)
     coordinates = {key: path.get(key) for key in named if path.get(key) != "none"}
-    others = [each for each in evidence.journal.paths.values() if each is not path and not each.is_null]
-    coordinates |= _telling(path.coordinates, [each.coordinates for each in others], coordinates)
+    coordinates |= _telling(path.coordinates, contenders, coordinates)
     return shlex.join([*kept, *(f"{key}={value}" for key, value in coordinates.items())])
 
 
@@ -102,17 +108,36 @@ def _split(words: Iterable[str]) -> tuple[list[str], list[str]]:
     return kept, named
 
 
-def _telling(own: Mapping[str, str], others: list[dict[str, str]], given: Mapping[str, str]) -> dict[str, str]:
+class _Alike:
+    """Paths that share some coordinates, split and counted once for all of them."""
+
+    def __init__(self, paths: list[PathRecord]) -> None:
+        self.paths = paths
+        self._parts: dict[str, dict[str, _Alike]] = {}
+
+    @cached_property
+    def counts(self) -> Counter[tuple[str, str]]:
+        """How many of the paths have each coordinate."""
+        return Counter(coordinate for path in self.paths for coordinate in path.coordinates.items())
+
+    def having(self, key: str, value: str) -> _Alike:
+        """Those that share one more coordinate."""
+        if key not in self._parts:
+            by_value = grouped(self.paths, lambda path: path.get(key))
+            self._parts[key] = {each: _Alike(paths) for each, paths in by_value.items()}
+        return self._parts[key].get(value) or _Alike([])
+
+
+def _telling(own: Mapping[str, str], left: _Alike, given: Mapping[str, str]) -> dict[str, str]:
     """Coordinates that tell a path from all others: each time the one that excludes most of those left."""
     chosen: dict[str, str] = {}
-    left = [each for each in others if all(each.get(key, "none") == value for key, value in given.items())]
-    while left:
-        excludes = {
-            key: sum(each.get(key, "none") != value for each in left) for key, value in own.items() if value != "none"
-        }
+    for key, value in given.items():
+        left = left.having(key, value)
+    while left.paths:
+        excludes = {key: len(left.paths) - left.counts[key, value] for key, value in own.items() if value != "none"}
         best = max(excludes, key=lambda key: excludes[key], default="")
         if not best or not excludes[best]:
-            break  # a path that has another one's coordinates, and a label
+            break  # the path itself, or one that has the same coordinates, and a label
         chosen[best] = own[best]
-        left = [each for each in left if each.get(best, "none") == own[best]]
+        left = left.having(best, own[best])
     return chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from pathlib import Path
 
 from rowpath import text
@@ -13,7 +14,7 @@ from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.statistics.grouping import RankedItem, ranked_in_tiers
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.journal.reader import Records
-from rowpath.journal.records import FailureRecord, PathRecord
+from rowpath.journal.records import PathRecord
 from rowpath.model.base import Status
 from rowpath.model.grouping import grouped
 
@@ -44,16 +45,16 @@ def _belongs(evidence: Evidence, path: PathRecord, workload: str, phase: str, re
     """Measured there, or meant to be and failed."""
     if evidence.cells.get(path.path_id, workload, phase, regime):
         return True
-    for failure in evidence.journal.all(FailureRecord):
-        if failure.path_id == path.path_id and failure.phase and failure.where[1:] == (workload, phase):
+    for failure in evidence.failures.get(path.path_id, ()):
+        if failure.phase and failure.where[1:] == (workload, phase):
             return True
-        if failure.path_id == path.path_id and not failure.phase:
+        if not failure.phase:
             return path.is_null == _null_phase(evidence, workload, phase)
     return False
 
 
 def _null_phase(evidence: Evidence, workload: str, phase: str) -> bool:
-    cells = [cell for cell in evidence.cells.cells.values() if cell.key[1:3] == (workload, phase)]
+    cells = evidence.cells.by_phase.get((workload, phase), ())
     return bool(cells) and all(cell.is_null for cell in cells)
 
 
@@ -72,8 +73,8 @@ def _ranking(evidence: Evidence, where: tuple[str, str, str], comparison: str, p
     placed = ranked_in_tiers(
         list(keys), lambda key: keys[key].median or math.inf, lambda a, b: evidence.cells.interval(keys[a], keys[b])
     )
-    sizes = [item.tier for item in placed]
-    rows = [_row(evidence, keys[item.item], keys[placed[0].item], item, sizes.count(item.tier) > 1) for item in placed]
+    sizes = Counter(item.tier for item in placed)
+    rows = [_row(evidence, keys[item.item], keys[placed[0].item], item, sizes[item.tier] > 1) for item in placed]
     held = [evidence.floor(cell) for cell in ranked]
     floor = min((against.cost_ns for against in held if against is not None), default=None)
     sets = max((len(cell.costs) for cell in ranked), default=0)
@@ -166,10 +167,7 @@ def _notes(evidence: Evidence, rows: list[RankedPath], unranked: list[RankedPath
             f"ranked together{requested}: {', '.join(sorted(forms))}. The work differs: "
             "a columnar path delivers batches, and a program that needs rows must still build them"
         )
-    sets = min(
-        (len(cell.costs) for row in rows for cell in evidence.cells.cells.values() if cell.path.path_id == row.path_id),
-        default=0,
-    )
+    sets = min((len(cell.costs) for row in rows for cell in evidence.cells.by_path[row.path_id]), default=0)
     if any(row.provisional for row in rows):
         notes.append(f"provisional: fewer than {SETS_FOR_CLAIMS} sets, so no difference is claimed")
     if sets == 1:

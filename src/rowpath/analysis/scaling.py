@@ -98,11 +98,7 @@ def _bound(evidence: Evidence, workload: str, phase: str, regime: Regime, like: 
     name = f"{phase.removesuffix('-ranges')}-bounds"
     if like.ranges != "bounds":
         return None
-    found = [
-        cell
-        for cell in evidence.sound()
-        if cell.key[1:] == (workload, name, regime) and cell.path.engine == like.engine
-    ]
+    found = [cell for cell in evidence.sound_in.get((workload, name, regime), ()) if cell.path.engine == like.engine]
     return max(found, key=lambda cell: len(cell.path.coordinates.items() & like.coordinates.items()), default=None)
 
 

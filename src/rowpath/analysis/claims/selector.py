@@ -75,9 +75,9 @@ def _valued(evidence: Evidence, cell: Cell, metric: str) -> Candidate | None:
         lines = getattr(cell.path, metric)
         return made({0: float(lines)}, counted=True) if lines else None
     if metric in COUNTED_METRICS:
-        value = metrics.exact(evidence, cell.key[:3]).get(metric)
+        value = metrics.exact(evidence.counted.get(cell.key[:3])).get(metric)
         return made({0: value}, counted=True) if value is not None else None
-    values = metrics.of_cell(cell).get(metric) or metrics.of_phase(evidence, cell).get(metric)
+    values = metrics.of_cell(cell).get(metric) or evidence.of_phase(cell).get(metric)
     return made({number: statistics.median(each) for number, each in values.items()}) if values else None
 
 

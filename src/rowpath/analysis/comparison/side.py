@@ -74,10 +74,6 @@ class Run:
         workers = self.evidence.journal.all(WorkerRecord)
         return {worker.path_id: worker.facts for worker in reversed(workers) if worker.facts}
 
-    @cached_property
-    def _of_phases(self) -> dict[metrics.Where, dict[str, metrics.Values]]:
-        return metrics.of_phases(self.evidence)
-
     def problem(self, path_id: str, where: Where) -> str:
         """Why what the path did there does not count; empty when it does."""
         workload, phase, regime = where
@@ -97,7 +93,7 @@ class Run:
         """The metrics of a path there: the median of each set, one value of a count."""
         found = {name: tuple(values.values()) for name, values in self.by_set(path_id, where).items()}
         if where[2] == WHOLE:
-            exact = metrics.exact(self.evidence, (path_id, *where[:2]))
+            exact = metrics.exact(self.evidence.counted.get((path_id, *where[:2])))
             found |= {name: (exact[name],) for name in COUNTED if name in exact}
         return found
 
@@ -105,7 +101,7 @@ class Run:
         """The median of each set, of the metrics that are not counted."""
         workload, phase, regime = where
         if regime == WHOLE:
-            whole = self._of_phases.get((path_id, workload, phase), {})
+            whole = self.evidence.of_phases.get((path_id, workload, phase), {})
             return {name: _medians(whole[name]) for name in MEMORY if name in whole}
         cell = self.evidence.cells.get(path_id, *where)
         if cell is None or not cell.costs:

@@ -212,8 +212,10 @@ def fetch_size_ignored(evidence: Evidence) -> Iterator[Finding]:
 
 def result_buffered_whole(evidence: Evidence) -> Iterator[Finding]:
     """Peak memory that grows by at least half of the result's payload: the client holds the whole result."""
+    measured = (record for record in evidence.journal.all(MemoryRecord) if record.client_peak_bytes is not None)
+    by_path = grouped(measured, lambda record: record.path_id)
     for path in evidence.journal.paths.values():
-        grown = _growth(evidence, path)
+        grown = _growth(evidence, path, by_path.get(path.path_id, []))
         if grown is None:
             continue
         result = path.result
@@ -243,12 +245,11 @@ class _Growth:
     payload_bytes: float
 
 
-def _growth(evidence: Evidence, path: PathRecord) -> _Growth | None:
+def _growth(evidence: Evidence, path: PathRecord, measured: list[MemoryRecord]) -> _Growth | None:
     """The growth when it proves that results are held whole; None when it does not or nothing can be proven."""
     peaks: dict[tuple[str, str], list[float]] = {}
-    for record in evidence.journal.all(MemoryRecord):
-        if record.path_id == path.path_id and record.client_peak_bytes is not None:
-            peaks.setdefault((record.workload, record.phase), []).append(record.client_peak_bytes)
+    for record in measured:
+        peaks.setdefault((record.workload, record.phase), []).append(record.client_peak_bytes or 0)
     rows = {where: found for where in peaks if (found := _rows_each(evidence, (path.path_id, *where))) is not None}
     if len(rows) < 2:
         return None

@@ -43,9 +43,10 @@ def _cause(evidence: Evidence, record: VerifyRecord) -> str:
 def values_not_read(evidence: Evidence) -> Iterator[Finding]:
     """The touch sum is wrong: not every value was taken inside the clock."""
     not_taken = (sample for sample in evidence.journal.all(SampleRecord) if sample.touch_ok is False)
+    verified = grouped(evidence.journal.all(VerifyRecord), lambda record: record.where)
     for path_id, samples in grouped(not_taken, lambda sample: sample.path_id).items():
         name, first = evidence.name(path_id), samples[0]
-        digests = [record.ok for record in evidence.journal.all(VerifyRecord) if record.where == first.where]
+        digests = [record.ok for record in verified.get(first.where, ())]
         yield Finding(
             "values-not-read",
             "error",

@@ -6,15 +6,17 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.answer_model import Finding
-from rowpath.analysis.cells import Cell
+from rowpath.analysis.cells import Cell, Where
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.contracts import made_once
 from rowpath.analysis.findings.wording import interval_text, phase_text, phases_text
+from rowpath.analysis.model import Ranking
 from rowpath.journal.records import CountedRecord, WorkerRecord
 
 TRAVELS = 0.5  # texts per operation, from which on a statement is not prepared only once
 EACH_TIME = 0.95  # texts per operation of a statement that is prepared on each execution
 OFF = ("off", "false", "0", "no")
+Ranked = dict[tuple[Where, frozenset[tuple[str, str]]], tuple[Cell, Ranking]]
 STACK_LOOKUP_CALLS = 4  # at least, of the C library finding the main thread's stack: open, stat, read, close
 
 
@@ -52,6 +54,7 @@ def _transaction_text(counts: CountedRecord) -> str:
 
 def prepared_each_time(evidence: Evidence) -> Iterator[Finding]:
     """The SQL text travels with each execution: a broken promise, or the cost of `bound`."""
+    ranked = _ranked(evidence)
     for counts in evidence.counted.values():
         path, sent = evidence.path(counts.path_id), counts.each("texts_sent")
         defined = evidence.phase(counts)
@@ -74,12 +77,12 @@ def prepared_each_time(evidence: Evidence) -> Iterator[Finding]:
                 (path.name,),
             )
         elif statement == "bound" and sent >= EACH_TIME:
-            yield from _dearer_than_prepared(evidence, counts, counted)
+            yield from _dearer_than_prepared(evidence, ranked, counts, counted)
 
 
-def _dearer_than_prepared(evidence: Evidence, counts: CountedRecord, counted: str) -> Iterator[Finding]:
+def _dearer_than_prepared(evidence: Evidence, ranked: Ranked, counts: CountedRecord, counted: str) -> Iterator[Finding]:
     cell = evidence.cells.get(*counts.where, "steady")
-    twin = _twin(evidence, cell, statement="prepared") if cell is not None else None
+    twin = _twin(ranked, cell, statement="prepared") if cell is not None else None
     interval = evidence.cells.interval(cell, twin) if cell is not None and twin is not None else None
     if cell is None or twin is None or interval is None:
         return
@@ -95,25 +98,29 @@ def _dearer_than_prepared(evidence: Evidence, counts: CountedRecord, counted: st
     )
 
 
-def _twin(evidence: Evidence, cell: Cell, **changed: str) -> Cell | None:
+def _ranked(evidence: Evidence) -> Ranked:
+    """Every ranked cell with its ranking, by where it was measured and the path's coordinates."""
+    return {
+        (cell.key[1:], frozenset(cell.path.coordinates.items())): (cell, ranking)
+        for ranking in evidence.rankings
+        for row in ranking.rows
+        if row.rank and (cell := evidence.cell(row, ranking))
+    }
+
+
+def _twin(ranked: Ranked, cell: Cell, **changed: str) -> Cell | None:
     """The ranked path of the same ranking that differs only in these coordinates, if both have a rank."""
-    wanted = {**cell.path.coordinates, **changed}
-    for ranking in evidence.rankings:
-        if (ranking.workload, ranking.phase, ranking.regime) != cell.key[1:]:
-            continue
-        ranked = {row.path_id for row in ranking.rows if row.rank}
-        for path_id in ranked if cell.path.path_id in ranked else ():
-            path = evidence.path(path_id)
-            if path is not None and path.coordinates == wanted:
-                return evidence.cells.get(path_id, *cell.key[1:])
-    return None
+    own = cell.path.coordinates
+    itself, twin = (ranked.get((cell.key[1:], frozenset(each.items()))) for each in (own, own | changed))
+    return twin[0] if itself and twin and itself[1] is twin[1] else None
 
 
 def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
     """An engine in the client's process that costs more system calls, and time, when the main thread calls it."""
+    ranked = _ranked(evidence)
     for cell in evidence.sound():
         main = cell.path.get("thread") == "main" and cell.path.embedded
-        twin = _twin(evidence, cell, thread="worker") if main and cell.regime == "steady" else None
+        twin = _twin(ranked, cell, thread="worker") if main and cell.regime == "steady" else None
         interval = evidence.cells.interval(cell, twin) if twin is not None else None
         if twin is None or interval is None or interval.low <= 0:
             continue

@@ -14,6 +14,7 @@ from rowpath.analysis.core_users import NAMES, Share, shares, shares_text
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Ranking
 from rowpath.journal.records import NoiseRecord, SampleRecord
+from rowpath.model.grouping import grouped
 
 _FIGURE = re.compile(r"\d+(?:\.\d+)?")
 
@@ -110,7 +111,10 @@ def _moved(evidence: Evidence) -> str:
 
 def neighbour_noise(evidence: Evidence) -> Iterator[Finding]:
     """Stolen time, and gaps in a spinning loop before or after a set."""
-    lines = [line for number, _group in sorted(evidence.journal.sets) if (line := _noise_of(evidence, number))]
+    noises = grouped(evidence.journal.all(NoiseRecord), lambda record: record.set)
+    samples = grouped(evidence.journal.all(SampleRecord), lambda sample: sample.set)
+    numbers = (number for number, _group in sorted(evidence.journal.sets))
+    lines = [line for each in numbers if (line := _noise_of(each, noises.get(each, []), samples.get(each, [])))]
     if lines:
         host = all(STOLEN in line for line in lines)
         who = "the virtual machine's host" if host else "something else"
@@ -184,9 +188,7 @@ def _machine_speed(evidence: Evidence, ranking: Ranking) -> MachineSpeed | None:
     return speed if speed.change >= SPEED_CHANGED - 1 and agree >= SPEED_AGREE * len(cells) else None
 
 
-def _noise_of(evidence: Evidence, number: int) -> str:
-    records = [record for record in evidence.journal.all(NoiseRecord) if record.set == number]
-    samples = [sample for sample in evidence.journal.all(SampleRecord) if sample.set == number]
+def _noise_of(number: int, records: list[NoiseRecord], samples: list[SampleRecord]) -> str:
     parts = []
     longest = max((record.spin_gap_max_ns or 0 for record in records), default=0)
     share = max((record.spin_gap_share or 0 for record in records), default=0)

@@ -17,6 +17,7 @@ from rowpath.analysis.rankings import half_width
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.analysis.statistics.periodic import BlockCost, Excess, excess
 from rowpath.journal.records import SampleRecord, WarmRecord, WorkerRecord
+from rowpath.model.grouping import grouped
 
 UNSETTLED_MOST = 1 / 3  # of a path's warm-ups
 
@@ -189,8 +190,11 @@ def placement_flips_ranking(evidence: Evidence) -> Iterator[Finding]:
     """Pairs of paths in an order that depends on where client and server are pinned."""
     flips: dict[tuple[str, str, str], list[tuple[str, Cell, Cell]]] = {}
     for a_same, a_split, b_same, b_split in _twins(evidence):
-        same, split = evidence.cells.interval(a_same, b_same), evidence.cells.interval(a_split, b_split)
-        if same is None or split is None or min(same.sets, split.sets) < SETS_FOR_CLAIMS:
+        same = evidence.cells.interval(a_same, b_same)
+        if same is None or same.sets < SETS_FOR_CLAIMS or same.low <= 0 <= same.high:
+            continue
+        split = evidence.cells.interval(a_split, b_split)
+        if split is None or split.sets < SETS_FOR_CLAIMS:
             continue
         if (same.low > 0 and split.high < 0) or (same.high < 0 and split.low > 0):
             ratios = " and ".join(
@@ -213,7 +217,10 @@ def placement_flips_ranking(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _twins(evidence: Evidence) -> Iterator[tuple[Cell, Cell, Cell, Cell]]:
-    """Pairs of paths that were measured at both placements: a and b on the same core, a and b on split cores."""
+    """Pairs of paths that were measured at both placements: a and b on the same core, a and b on split cores.
+
+    Each pair may flip, so the work grows with the square of the paths at both placements.
+    """
     where: dict[tuple[object, ...], dict[str, Cell]] = {}
     for cell in evidence.sound():
         if not cell.is_null:
@@ -222,7 +229,8 @@ def _twins(evidence: Evidence) -> Iterator[tuple[Cell, Cell, Cell, Cell]]:
     both = [
         (key[0], cells["same"], cells["split"]) for key, cells in where.items() if {"same", "split"} <= cells.keys()
     ]
-    for position, (phase, a_same, a_split) in enumerate(both):
-        for other, b_same, b_split in both[position + 1 :]:
-            if phase == other:
-                yield a_same, a_split, b_same, b_split
+    later = grouped(both, lambda each: each[0])
+    for phase, a_same, a_split in both:
+        later[phase].pop(0)
+        for _phase, b_same, b_split in later[phase]:
+            yield a_same, a_split, b_same, b_split
