@@ -266,7 +266,7 @@ def _features(adapter: Adapter) -> tuple[str, ...]:
 
 
 def _package(adapter: Adapter) -> Path:
-    return _folder() / adapter.build.get("package", "")
+    return _folder() / str(adapter.build.get("package", ""))
 
 
 def _folder() -> Path:
