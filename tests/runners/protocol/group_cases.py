@@ -346,7 +346,7 @@ def _slot(shared_counters: SharedCounters, client: int = 0) -> NDArray[np.uint64
 
 
 def _agrees(working: Working, name: str, total: protocol.GroupTotal) -> Snapshot:
-    """The shared_counters's last word on a group, which must be the reply's and the histograms' too."""
+    """The last word of the shared counters on a group, which must be the reply's and the histograms' too."""
     seen = _seen(working, name)
     group = next(group for group in working.groups if group.name == name)
     assert (seen.operations, seen.failed, seen.rows) == (total.operations, total.failed, total.rows)
