@@ -68,10 +68,10 @@ def key_of(adapter: Adapter, engine: str) -> str:
     modules |= {type(ENGINES[engine]).__module__, _module_of(manifest.toolchain(adapter.language))}
     files = {*sources_of(adapter), *shared, *(file for name in modules for file in imported(name))}
     found = hashlib.sha256()
-    for text in (unit(adapter, engine), msgspec.json.encode(_portable(adapter)).decode(), surroundings()):
+    for text in (unit(adapter, engine), msgspec.json.encode(portable(adapter)).decode(), surroundings()):
         found.update(f"{text}\0".encode())
     for file in sorted(files):
-        found.update(f"{_name_of(file)}\0{_hash_of(file)}\0".encode())
+        found.update(f"{_name_of(file)}\0{hash_of(file)}\0".encode())
     return found.hexdigest()
 
 
@@ -85,7 +85,7 @@ def key_of_tests(name: str) -> str:
     file = ROOT / name
     found = hashlib.sha256(f"{name}\0{surroundings()}\0".encode())
     for each in sorted(_rests_on(file)):
-        found.update(f"{_name_of(each)}\0{_hash_of(each)}\0".encode())
+        found.update(f"{_name_of(each)}\0{hash_of(each)}\0".encode())
     return found.hexdigest()
 
 
@@ -110,7 +110,7 @@ def _rests_on(file: Path) -> set[Path]:
     return modules.union(about, *map(_under, folders))
 
 
-def _portable(adapter: Adapter) -> Adapter:
+def portable(adapter: Adapter) -> Adapter:
     """The manifest entry without the place of the clone."""
     return msgspec.structs.replace(adapter, folder="")
 
@@ -195,7 +195,7 @@ def imports_of(file: Path) -> frozenset[str]:
 
 
 @functools.cache
-def _hash_of(file: Path) -> str:
+def hash_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 

@@ -20,6 +20,7 @@ from rowpath.model import histogram
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec
+from tests.runners.insides import slot_of
 from tests.runners.protocol.group_talk import ID, NOTE, NOTHING, Group, Subject, Working, due_distances_s
 from tests.waiting import PATIENCE_S
 
@@ -342,7 +343,7 @@ def _seen(working: Working, name: str = "group") -> Snapshot:
 
 
 def _slot(shared_counters: SharedCounters, client: int = 0) -> NDArray[np.uint64]:
-    return shared_counters._slot(shared_counters.client_groups["group"], client)
+    return slot_of(shared_counters, "group", client)
 
 
 def _agrees(working: Working, name: str, total: protocol.GroupTotal) -> Snapshot:

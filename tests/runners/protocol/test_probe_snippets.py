@@ -207,9 +207,9 @@ def check(target: Target, folder: Path, chosen: frozenset[str] = EVERY, keyed: K
     duckdb = {"python", "java", "go", "node", "rust"}
     some = {"duckdb": duckdb, "parquet": {"python"}, "arrow": {"python"}, "file": {"c", "python", "java"}}
     wanted = some.get(target.engine, {"c", "python", "java", "csharp", "go", "node", "rust"})
-    absent = {"csharp"} if csharp._tools_problem() else set()
-    absent |= {"go"} if manifest.toolchain("go")._tools_problem() else set()  # type: ignore[attr-defined]
-    absent |= {"rust"} if manifest.toolchain("rust")._tools_problem() else set()  # type: ignore[attr-defined]
+    absent = {"csharp"} if csharp.tools_problem() else set()
+    absent |= {"go"} if manifest.toolchain("go").tools_problem() else set()  # type: ignore[attr-defined]
+    absent |= {"rust"} if manifest.toolchain("rust").tools_problem() else set()  # type: ignore[attr-defined]
     absent |= {"node"} if shutil.which("node") is None else set()
     assert languages == (wanted & chosen) - absent
 

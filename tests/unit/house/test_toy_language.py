@@ -32,6 +32,7 @@ from rowpath.site.contents import Site
 from rowpath.site.read import examine_all
 from tests import fakes
 from tests.unit import journal_factory, site_factory
+from tests.unit.insides import forget_manifests
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "capabilities.py"
 
@@ -41,7 +42,7 @@ def toy() -> Iterator[manifest.Adapter]:
     """The toy language's adapter, as long as the test lasts."""
     manifest.add_external(fakes.TOY_LANGUAGE)
     yield manifest.adapter_of("toy", "toy-sqlite")
-    manifest._external_languages.clear()
+    forget_manifests()
 
 
 def test_ours_are_the_folders_with_a_header() -> None:
@@ -129,8 +130,8 @@ def test_explain_names_its_parts_of_the_time() -> None:
 def test_explain_samples_its_call_stacks_by_what_its_header_names(toy: manifest.Adapter) -> None:
     path = AccessPath.of({"language": toy.language})
     worker: Any = SimpleNamespace(planned=SimpleNamespace(path=path))
-    assert flames._sampler(worker, "client", 0) == py_spy.HOW
-    assert flames._sampler(worker, "server", 0) == flames.HOW["perf"]
+    assert flames.sampler_of(worker, "client", 0) == py_spy.HOW
+    assert flames.sampler_of(worker, "server", 0) == flames.HOW["perf"]
 
 
 def test_the_site_calls_a_language_as_its_runs_do(tmp_path: Path) -> None:
