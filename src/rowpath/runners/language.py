@@ -8,7 +8,6 @@ from msgspec import Meta
 
 from rowpath.model.base import Frozen
 
-
 AboveZero = Annotated[float, Meta(gt=0)]
 NotNegative = Annotated[float, Meta(ge=0)]
 
