@@ -12,11 +12,12 @@ from rowpath.cli.plan import plan_for
 from rowpath.explain.explain import explained
 from rowpath.journal.writer import RunDirectory
 from rowpath.model.explanation import Explanation
+from rowpath.runners import manifest
 
 MEDIAN_BAR, SHARE_BAR = 0.03, 0.9
 TIMEOUT_S = 120.0
 LANGUAGES = {  # whose drivers the experiment `languages` has
-    "postgresql": ("c", "python", "java", "node", "go", "rust", "csharp"),
+    "postgresql": manifest.languages(),
     "mariadb": ("c", "java"),
 }
 PHASES = ("keyed.read", "scan.read")

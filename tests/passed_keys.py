@@ -84,10 +84,10 @@ def key_of(adapter: Adapter, engine: str) -> str:
     files = {*sources_of(adapter), *shared, *(file for name in modules for file in imported(name))}
     found = hashlib.sha256()
     kept = json.dumps(capabilities.kept_of(adapter.language, adapter.driver))
-    for text in (unit(adapter, engine), msgspec.json.encode(_portable(adapter)).decode(), kept, surroundings()):
+    for text in (unit(adapter, engine), msgspec.json.encode(portable(adapter)).decode(), kept, surroundings()):
         found.update(f"{text}\0".encode())
     for file in sorted(files):
-        found.update(f"{_name_of(file)}\0{_hash_of(file)}\0".encode())
+        found.update(f"{_name_of(file)}\0{hash_of(file)}\0".encode())
     return found.hexdigest()
 
 
@@ -101,7 +101,7 @@ def key_of_tests(name: str) -> str:
     file = ROOT / name
     found = hashlib.sha256(f"{name}\0{surroundings()}\0".encode())
     for each in sorted(_rests_on(file)):
-        found.update(f"{_name_of(each)}\0{_hash_of(each)}\0".encode())
+        found.update(f"{_name_of(each)}\0{hash_of(each)}\0".encode())
     return found.hexdigest()
 
 
@@ -126,7 +126,7 @@ def _rests_on(file: Path) -> set[Path]:
     return modules.union(about, *map(_under, folders))
 
 
-def _portable(adapter: Adapter) -> Adapter:
+def portable(adapter: Adapter) -> Adapter:
     """The manifest entry without the place of the clone."""
     return msgspec.structs.replace(adapter, folder="")
 
@@ -211,7 +211,7 @@ def imports_of(file: Path) -> frozenset[str]:
 
 
 @functools.cache
-def _hash_of(file: Path) -> str:
+def hash_of(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 

@@ -34,7 +34,7 @@ FLAGS = ("-trimpath", "-buildvcs=false", "-gcflags=all=-dwarf=false", "-ldflags=
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter can be built and run here; quick, builds nothing."""
-    if problem := _tools_problem():
+    if problem := tools_problem():
         return Availability(False, f"Go adapter {adapter.driver}", *problem)
     what = f"{driver_versions.named(adapter, version)} (Go {go_version().removeprefix('go')})"
     if unpinned := driver_versions.unpinned(adapter, version, "go.mod"):
@@ -73,7 +73,7 @@ def built(name: str, source: Path, cgo: bool = False, tags: tuple[str, ...] = ()
     key = compiling.key(inputs, [*FLAGS, go_version(), str(cgo), *tags])
 
     def compile_to(made: Path) -> None:
-        if problem := _tools_problem():
+        if problem := tools_problem():
             raise EnvironmentMissing(*problem)
         compiling.run(
             build_words(made, source, tags),
@@ -95,7 +95,7 @@ def build_words(made: Path, source: Path, tags: tuple[str, ...] = ()) -> list[st
 def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the driver's module shows in Go's module cache."""
     module = adapter.build.get("module", "")
-    folder = _modules() / f"{_escaped(module)}@v{version}" if module and not _tools_problem() else Path()
+    folder = _modules() / f"{_escaped(module)}@v{version}" if module and not tools_problem() else Path()
     if not module or not folder.is_dir():
         return DriverFacts(version, reason=NOT_FETCHED if module else "")
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
@@ -119,7 +119,8 @@ def _modules() -> Path:
     return Path(processes.run([go(), "env", "GOMODCACHE"], timeout_s=30).stdout.strip())
 
 
-def _tools_problem() -> tuple[str, str] | None:
+def tools_problem() -> tuple[str, str] | None:
+    """Why nothing can be built here, and what helps; None when it can."""
     if not go():
         return "Go is missing (no program go)", REMEDY
     found = re.match(r"go(\d+)\.(\d+)", go_version())

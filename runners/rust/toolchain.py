@@ -37,7 +37,7 @@ PROFILE = {"opt-level": "3", "debug": "false", "lto": "false", "codegen-units": 
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter can be built and run here; quick, builds nothing."""
-    if problem := _tools_problem(_package(adapter)) or _lacking(adapter):
+    if problem := tools_problem(_package(adapter)) or _lacking(adapter):
         return Availability(False, f"Rust adapter {adapter.driver}", *problem)
     what = f"{driver_versions.named(adapter, version)} ({rustc_version()})"
     unpinned = driver_versions.unpinned(adapter, version, "Cargo.lock")
@@ -119,7 +119,7 @@ def _compiled(
     names: tuple[str, ...], manifest: Path, package: Path, features: tuple[str, ...], folders: Mapping[str, str]
 ) -> Path:
     """Compile these programs: the folder that they are in."""
-    if problem := _tools_problem(package):
+    if problem := tools_problem(package):
         raise EnvironmentMissing(*problem)
     target = build_dir("rust") / "target"
     how = build_words(manifest, names, features, target, folders)
@@ -201,7 +201,8 @@ def _home() -> Path:
     return Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
 
 
-def _tools_problem(package: Path | None = None) -> tuple[str, str] | None:
+def tools_problem(package: Path | None = None) -> tuple[str, str] | None:
+    """Why this package, by default ours, cannot be built here, and what helps; None when it can."""
     if not cargo() or not rustc_version():
         return "Rust is missing (no programs cargo and rustc)", REMEDY
     found, oldest = re.match(r"rustc (\d+)\.(\d+)", rustc_version()), _oldest(package or _folder())
@@ -266,7 +267,7 @@ def _features(adapter: Adapter) -> tuple[str, ...]:
 
 
 def _package(adapter: Adapter) -> Path:
-    return _folder() / adapter.build.get("package", "")
+    return _folder() / str(adapter.build.get("package", ""))
 
 
 def _folder() -> Path:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.conformance.selection import project_paths, selected_cases
+from tests.engines.insides import ask
 
 from rowpath.checks.conformance.cases import case_named, phase_name
 from rowpath.checks.conformance.fixture import EngineFixture
@@ -118,7 +119,7 @@ def test_a_transaction_each_and_none_left_open(planned: PlannedPath, fixture: En
         reply = worker.sample(work, "steady", operations=OPERATIONS).reply
         assert reply.failed == 0
         open_ones = "SELECT count(*) FROM pg_stat_activity WHERE application_name <> 'psql' AND state LIKE 'idle in%'"
-        assert instance._psql(open_ones, "postgres", "postgres").strip() == "0"
+        assert ask(instance, open_ones) == "0"
         seen.append((flush, committed(worker, instance) - before - flush))
         if 1 <= flush <= MOST_OF_ASKING and seen[-1][1] == expected:
             return
@@ -129,7 +130,7 @@ def wait_for_the_end_of_other_backends(instance: PostgresqlServer) -> None:
     """Until the connection under test is the only one: a backend counts its last transactions as it ends."""
     backends = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'rowpath' AND backend_type = 'client backend'"
     deadline = time.monotonic() + BACKENDS_END_WITHIN_S
-    while instance._psql(backends, "postgres", "postgres").strip() != "1":
+    while ask(instance, backends) != "1":
         assert time.monotonic() < deadline
         time.sleep(0.01)
 
@@ -144,7 +145,7 @@ def committed(worker: Worker, instance: PostgresqlServer) -> int:
     """Transactions committed on the server, those of this connection included."""
     worker.run(list(instance.flush_statements))
     found = "SELECT xact_commit FROM pg_stat_database WHERE datname = 'rowpath'"
-    return int(instance._psql(found, "postgres", "postgres"))
+    return int(ask(instance, found))
 
 
 class CountedInstances:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.runners.toolchains import c
+from rowpath.runners.toolchains import c_compiler
 from tests.end_to_end.command import ROOT, called, error_form, records, rowpath
 
 DOC = (ROOT / "docs" / "add-a-driver.md").read_text(encoding="utf-8")
@@ -108,7 +108,7 @@ def test_the_java_example_compiles_and_needs_only_its_driver(tmp_path: Path) -> 
 
 
 def test_the_skeleton_in_c_compiles_and_says_what_to_fill_in(tmp_path: Path) -> None:
-    if shutil.which(c._compiler()[0]) is None:
+    if shutil.which(c_compiler.words()[0]) is None:
         pytest.skip("no C compiler")
     assert rowpath("adapter", "new", "c", "my-db", "--into", ".", cwd=tmp_path).returncode == 0
     tested = rowpath("adapter", "test", "my-db", "--adapters", "adapters.toml", cwd=tmp_path)

@@ -33,6 +33,7 @@ from rowpath.probe.throttled_worker import Parameters, ThrottledWorker, as_colum
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners import manifest
 from tests.end_to_end.command import error_form, records, rowpath
+from tests.engines.insides import psql
 
 ROWS = 20_000
 TABLE = f"""
@@ -48,7 +49,7 @@ def url_fixture() -> Iterator[str]:
     instance = Postgresql().instance("server", "none", Place(directory / "d", directory / "s", cpus.server_cpus()))
     try:
         instance.start()
-        instance._psql(TABLE)
+        psql(instance, TABLE)
         found: dict[str, Any] = instance.options(AccessPath.of({"engine": "postgresql", "transport": "tcp"}))
         yield f"postgresql://{found['user']}:{found['password']}@127.0.0.1:{found['port']}/{found['database']}"
     finally:

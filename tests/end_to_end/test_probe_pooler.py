@@ -30,6 +30,7 @@ from rowpath.probe.target import Target, read_target
 from rowpath.probe.throttled_worker import Parameters, work_of
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
+from tests.engines.insides import ask, psql
 from tests.engines.life import reaching
 from tests.waiting import PATIENCE_S, until
 
@@ -50,7 +51,7 @@ def server_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     instance: Any = ENGINES["postgresql"].instance("server", "none", Place(folder / "d", folder / "s", (0,)))
     instance.start()
     try:
-        instance._psql("CREATE TABLE t AS SELECT i AS a, 'text ' || i AS b FROM generate_series(1, 100) AS i;")
+        psql(instance, "CREATE TABLE t AS SELECT i AS a, 'text ' || i AS b FROM generate_series(1, 100) AS i;")
         yield instance
     finally:
         instance.stop()
@@ -110,10 +111,10 @@ def busy(server: Any, other: Worker) -> Iterator[None]:
     waiting = threading.Thread(target=sleep)
     waiting.start()
     try:
-        until(lambda: server._ask(f"SELECT count(*) {sleeping}") == "1", "a sleep")
+        until(lambda: ask(server, f"SELECT count(*) {sleeping}") == "1", "a sleep")
         yield
     finally:
-        server._ask(f"SELECT pg_cancel_backend(pid) {sleeping}")
+        ask(server, f"SELECT pg_cancel_backend(pid) {sleeping}")
         waiting.join()
 
 

@@ -31,6 +31,7 @@ from rowpath.runners import manifest
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import Adapter, load_manifest
 from tests.end_to_end.command import Command, every_pid, proc, records, rowpath
+from tests.engines.insides import ask, password_of, place_of, psql
 from tests.engines.life import reaching
 from tests.waiting import until
 
@@ -65,10 +66,11 @@ def server_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     instance.start()
     try:
         secret = PASSWORD.replace("'", "''")
-        instance._psql(f"CREATE ROLE probed LOGIN PASSWORD '{secret}';", "postgres", "postgres")
-        instance._psql(
+        psql(instance, f"CREATE ROLE probed LOGIN PASSWORD '{secret}';", "postgres", "postgres")
+        psql(
+            instance,
             f"CREATE TABLE t AS SELECT i AS a, 'text ' || i AS b FROM generate_series(1, {ROWS}) AS i;"
-            "GRANT ALL ON t TO probed; GRANT CREATE ON SCHEMA public TO probed;"
+            "GRANT ALL ON t TO probed; GRANT CREATE ON SCHEMA public TO probed;",
         )
         yield instance
     finally:
@@ -120,11 +122,11 @@ def test_a_probe_of_a_server_only_reads_gives_way_and_keeps_the_password(server:
     nameless: dict[str, set[str]] = {}  # when the queries of a process of the server were sent
     resting: list[set[str]] = []
     written = "SELECT sum(n_tup_ins + n_tup_upd + n_tup_del) FROM pg_stat_all_tables"
-    before = server._psql(written, "postgres", "rowpath")
+    before = psql(server, written, "postgres", "rowpath")
 
     def each(_command: Command) -> None:
         open_ones.append(connections_to(server))
-        _count, rest, without_name = server._ask(WATCH).split("|")
+        _count, rest, without_name = ask(server, WATCH).split("|")
         resting.append(set(rest.split()))
         for pid, sent in (each.split("/") for each in without_name.split()):
             nameless.setdefault(pid, set()).add(sent)
@@ -143,7 +145,7 @@ def test_a_probe_of_a_server_only_reads_gives_way_and_keeps_the_password(server:
     assert not any(set.intersection(*looks) for looks in zip(*(resting[at:] for at in range(LOOKS)), strict=False))
     assert records(tmp_path / "run", "sample")
     assert QUERY not in (tmp_path / "run" / "samples.jsonl").read_text(encoding="utf-8")
-    assert server._psql(written, "postgres", "rowpath") == before
+    assert psql(server, written, "postgres", "rowpath") == before
     wait_until_gone(server)
 
 
@@ -152,8 +154,8 @@ def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> Non
     with open_access(target, ProbeOptions("", budget_s=3), tmp_path) as access:
         assert not access.notes
         assert access.engine_version == ENGINES["postgresql"].version()
-        with access._connected() as runner:
-            access._run(runner, access.before)
+        with access.connected() as runner:
+            access.run_statements(runner, access.before)
             for statement, why in (
                 ("INSERT INTO t VALUES (0, '')", "read-only"),
                 ("CREATE TABLE u (a integer)", "read-only"),
@@ -165,10 +167,10 @@ def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> Non
         open_access(target, ProbeOptions("", budget_s=60), tmp_path) as access,
         locked(server),
         pytest.raises(RowpathError, match="lock timeout"),
-        access._connected() as runner,
+        access.connected() as runner,
     ):
-        access._run(runner, access.before)
-        access._run(runner, ("SELECT * FROM t",))
+        access.run_statements(runner, access.before)
+        access.run_statements(runner, ("SELECT * FROM t",))
 
 
 def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Path) -> None:
@@ -194,7 +196,7 @@ def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Pa
                 measured = worker.sample(work, "warm", operations=2)
                 assert (measured.reply.rows, measured.reply.failed) == (2 * ROWS, 0), planned.name
                 # Of a query with a connection of its own that one may still end.
-                until(lambda: set(server._ask(states).split()) <= {"idle"}, f"rest of {planned.name}", 20.0)
+                until(lambda: set(ask(server, states).split()) <= {"idle"}, f"rest of {planned.name}", 20.0)
                 served.add(kind)
             finally:
                 worker.close()
@@ -205,7 +207,7 @@ def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Pa
 
 def wait_until_gone(server: Any) -> None:
     """Until the server has noticed that every connection was closed."""
-    until(lambda: server._ask(WATCH) == "0||", "end of every connection")
+    until(lambda: ask(server, WATCH) == "0||", "end of every connection")
 
 
 def connections_to(server: Any) -> set[str]:
@@ -220,7 +222,7 @@ def locked(server: Any) -> Iterator[None]:
     """Another session that keeps the table for itself, until the body ends."""
     options = server.options(AccessPath.of({}))
     own = read_target(url(server, options["user"], options["password"]), {})
-    with open_access(own, ProbeOptions(""), server._place.directory) as access, access._connected() as runner:
+    with open_access(own, ProbeOptions(""), place_of(server).directory) as access, access.connected() as runner:
         runner.request(
             p.RunStatements, 60, statements=["BEGIN", "LOCK TABLE t IN ACCESS EXCLUSIVE MODE"], expect=p.RunReply
         )
@@ -228,7 +230,7 @@ def locked(server: Any) -> Iterator[None]:
 
 
 def test_a_superuser_is_warned_and_a_wrong_password_not_shown(server: Any, tmp_path: Path) -> None:
-    target = read_target(url(server, "postgres", server._passwords["postgres"]), {})
+    target = read_target(url(server, "postgres", password_of(server, "postgres")), {})
     with open_access(target, ProbeOptions(""), tmp_path) as access:
         assert any("superuser" in note and "docs/probe.md" in note for note in access.notes)
     with pytest.raises(RowpathError) as failure:

@@ -16,6 +16,7 @@ from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.runners import manifest
 from tests.end_to_end.command import records, rowpath
+from tests.engines.insides import psql
 from tests.engines.life import reaching
 
 ROWS = 1000
@@ -51,7 +52,7 @@ def server_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     )
     instance.start()
     try:
-        instance._psql(MAKE_TABLE)
+        psql(instance, MAKE_TABLE)
         yield instance
     finally:
         instance.stop()

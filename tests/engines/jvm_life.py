@@ -19,6 +19,7 @@ from rowpath.model.path import AccessPath
 from rowpath.runners import sync_counting
 from rowpath.runners.process import Runner
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.insides import files_of
 from tests.engines.life import loaded, place
 from tests.waiting import gone
 
@@ -70,7 +71,7 @@ def server_life(engine: JvmEngine, folder: Path) -> None:
         assert os.sched_getaffinity(pids[0]) == {max(os.sched_getaffinity(0))}
         for secret in instance.secrets():
             assert secret not in Path(f"/proc/{pids[0]}/cmdline").read_text()
-            files = [file for file in instance._files().rglob("*") if file.is_file()]
+            files = [file for file in files_of(instance).rglob("*") if file.is_file()]
             assert [file for file in files if secret.encode() in content(file)] == []
         assert listens_on(pids[0]) == {("127.0.0.1", options["port"])}
         for wrong in ({"password": "wrong"}, {"password": ""}, {"user": "nobody"}):

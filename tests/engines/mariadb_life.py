@@ -17,6 +17,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads.sql import for_engine
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.insides import client_of, files_of
 from tests.engines.life import place
 
 ANY_PATH = AccessPath.of({"engine": "mariadb"})
@@ -55,10 +56,10 @@ def logged_in(server: MariadbServer, tcp: bool = False) -> Iterator[Console]:
     where = [f'socket="{options["socket"]}"', "protocol=socket"]
     if tcp:
         where = [f"host={options['host']}", f"port={options['port']}", "protocol=tcp"]
-    login = server._files() / "runner.cnf"
+    login = files_of(server) / "runner.cnf"
     lines = ["[client]", f"user={options['user']}", f'password="{options["password"]}"', *where]
     private_directories.write_private(login, "\n".join([*lines, f"database={options['database']}", "[mariadb]", ""]))
-    console = Console(server._programs.client, login)
+    console = Console(client_of(server), login)
     try:
         yield console
     finally:

@@ -17,6 +17,7 @@ from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError, UsageError
 from rowpath.model.path import AccessPath
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.insides import files_of
 from tests.engines.life import kill_the_controller, loaded, place
 from tests.waiting import gone
 
@@ -59,7 +60,7 @@ def test_server_life(tmp_path: Path) -> None:
         pids = instance.pids()
         assert os.sched_getaffinity(pids[0]) == {max(os.sched_getaffinity(0))}
         assert not any(secret in Path(f"/proc/{pids[0]}/cmdline").read_text() for secret in instance.secrets())
-        properties = instance._files() / "derby.properties"
+        properties = files_of(instance) / "derby.properties"
         assert stat.S_IMODE(properties.stat().st_mode) == 0o600
         with pytest.raises(RowpathError, match="authentication failure"):
             _connect(options | {"password": "wrong"})

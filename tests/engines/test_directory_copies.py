@@ -24,6 +24,7 @@ from rowpath.model.workload import Table
 from rowpath.workloads import scale
 from rowpath.workloads.expected_scan import whole_table
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.insides import database_of
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
 HERE, OLD, OLDEST = CopyEnd(), CopyEnd(derby_legacy.VERSION), CopyEnd(derby_legacy.OLDEST)
@@ -59,7 +60,7 @@ def test_a_database_of_the_oldest_version_opened_and_upgraded(
     kept: list[Path] = []
 
     def keep(instance: Any) -> None:
-        kept.append(instance.options(directory_copies._planned(move, CopyEnd(), "none").path)["path"])
+        kept.append(instance.options(directory_copies.planned_at(move, CopyEnd(), "none").path)["path"])
         instance.stop()
 
     monkeypatch.setattr("rowpath.execution.mixed_load.directory_copies.backup.gone", keep)
@@ -89,7 +90,7 @@ def test_rows_that_are_others_at_the_target_or_at_the_source(
     other = right.replace("items=", "items=1")
     answers: list[str] = []
     monkeypatch.setattr(directory_copies, "_read", lambda *_args, **_more: answers.pop(0))
-    monkeypatch.setattr(JvmDirectory, "load", lambda _self, _tables: (_self._database).mkdir())
+    monkeypatch.setattr(JvmDirectory, "load", lambda self, _tables: database_of(self).mkdir())
     for found, reason in (
         ([right, other], "its rows differ from the source's"),
         ([other], "does not hold the rows that were loaded"),

@@ -17,6 +17,16 @@ from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine.counters import syncs
 from rowpath.runners import sync_counting
+from tests.engines.insides import (
+    client_of,
+    console_pid_of,
+    dialect_of,
+    files_of,
+    give_files,
+    place_of,
+    remember_port,
+    rows_of,
+)
 from tests.engines.life import kill_the_controller
 from tests.engines.mariadb_life import ANY_PATH, Console, engine_of, logged_in, made, tables_of
 from tests.waiting import gone, until
@@ -35,13 +45,13 @@ LOADED = ("scan", "keyed", "tab1", "types")
 def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[MariadbServer]:
     instance = made(request.param[0], tmp_path_factory.mktemp("run é x'y"), request.param[1])
     instance.start()
-    instance.load(tables_of(instance._engine, *LOADED))
+    instance.load(tables_of(dialect_of(instance), *LOADED))
     yield instance
     instance.stop()
 
 
 def test_loads_every_workload_and_loads_again(server: MariadbServer) -> None:
-    tables = tables_of(server._engine, *LOADED)
+    tables = tables_of(dialect_of(server), *LOADED)
     for _ in range(2):
         with logged_in(server, tcp=True) as runner:
             for name, table in tables.items():
@@ -85,19 +95,19 @@ def test_equality_is_exact(server: MariadbServer) -> None:
 def test_is_private(server: MariadbServer) -> None:
     options = server.options(ANY_PATH)
     assert Path(options["socket"]).parent.stat().st_mode & 0o077 == 0
-    assert server._files().stat().st_mode & 0o077 == 0
-    assert not (server._files() / "logins.sql").exists()
+    assert files_of(server).stat().st_mode & 0o077 == 0
+    assert not (files_of(server) / "logins.sql").exists()
     suffix = f":{options['port']:04X}"
     listening = [line.split()[1] for line in Path("/proc/net/tcp").read_text().splitlines() if line.split()[3] == "0A"]
     assert [each for each in listening if each.endswith(suffix)] == [f"0100007F{suffix}"]
     over_ipv6 = [line.split()[1] for line in Path("/proc/net/tcp6").read_text().splitlines() if line.split()[3] == "0A"]
     assert not [each for each in over_ipv6 if each.endswith(suffix)]
-    running = [server.pids()[0], server._console._process.pid]  # type: ignore[union-attr]
+    running = [server.pids()[0], console_pid_of(server)]
     for pid in running:
         for told in ("cmdline", "environ"):
             text = Path(f"/proc/{pid}/{told}").read_bytes().decode(errors="replace")
             assert not any(secret in text for secret in server.secrets())
-    assert not any(secret in (server._files() / "server.log").read_text() for secret in server.secrets())
+    assert not any(secret in (files_of(server) / "server.log").read_text() for secret in server.secrets())
 
 
 def test_nobody_comes_in_without_a_password(server: MariadbServer) -> None:
@@ -105,14 +115,14 @@ def test_nobody_comes_in_without_a_password(server: MariadbServer) -> None:
     ways = [[f"--socket={options['socket']}"], ["--host=127.0.0.1", "--protocol=tcp", f"--port={options['port']}"]]
     for way in ways:
         for user in ("root", "rowpath", "nobody", "mysql", ""):
-            asked = [server._programs.client, "--no-defaults", *way, f"--user={user}", "--skip-password", "-e", "DO 1"]
+            asked = [client_of(server), "--no-defaults", *way, f"--user={user}", "--skip-password", "-e", "DO 1"]
             done = subprocess.run(asked, capture_output=True, text=True, check=False)
             assert done.returncode != 0, (way, user)
             assert "Access denied" in done.stderr
 
 
 def test_nobody_else_has_a_login(server: MariadbServer) -> None:
-    known = {(user, host) for user, host in server._ask("SELECT user, host FROM mysql.user;")}
+    known = {(user, host) for user, host in rows_of(server, "SELECT user, host FROM mysql.user;")}
     ours = {("root", "localhost"), ("rowpath", "localhost"), ("rowpath", "127.0.0.1")}
     assert ours <= known
     assert all(user.startswith(("mariadb.", "mysql.")) for user, _ in known - ours), "the server's own, locked"
@@ -151,7 +161,7 @@ def test_counts_statements_by_their_kind(server: MariadbServer) -> None:
 
 
 def test_counts_commits_exactly(server: MariadbServer) -> None:
-    if (server._engine.flavour, server.storage) != ("mariadb", "innodb"):
+    if (dialect_of(server).flavour, server.storage) != ("mariadb", "innodb"):
         assert server.flush_statements == ()
         assert server.commits() is None
         return
@@ -178,7 +188,7 @@ def test_counts_commits_exactly(server: MariadbServer) -> None:
 
 def _is_clean(server: MariadbServer) -> bool:
     server.settle(ANY_PATH)
-    return server._ask("SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty';")[0][1] == "0"
+    return rows_of(server, "SHOW GLOBAL STATUS LIKE 'Innodb_buffer_pool_pages_dirty';")[0][1] == "0"
 
 
 def test_settle_tells_time_and_bytes(server: MariadbServer) -> None:
@@ -199,9 +209,9 @@ def test_settle_tells_time_and_bytes(server: MariadbServer) -> None:
 
 
 def test_the_slow_query_is_slow_and_can_be_stopped(server: MariadbServer) -> None:
-    limit = "max_statement_time = 1" if server._engine.flavour == "mariadb" else "max_execution_time = 1000"
+    limit = "max_statement_time = 1" if dialect_of(server).flavour == "mariadb" else "max_execution_time = 1000"
     with logged_in(server) as runner, pytest.raises(RowpathError, match="interrupted"):
-        runner.ask(f"SET {limit}; {server._engine.slow_query};")
+        runner.ask(f"SET {limit}; {dialect_of(server).slow_query};")
 
 
 def test_starts_again_on_its_data_after_stop_and_after_kill(server: MariadbServer) -> None:
@@ -233,7 +243,8 @@ def test_a_port_that_was_asked_for_and_is_taken(tmp_path: Path, name: str) -> No
         with pytest.raises(UsageError, match=f"port {port} of 127.0.0.1 is in use"):
             instance.start()
         assert instance.pids() == []
-        instance._place.port, instance._port = 0, port
+        place_of(instance).port = 0
+        remember_port(instance, port)
         instance.start()  # it had that one, but any other is as good
         assert instance.options(ANY_PATH)["port"] != port
         instance.stop()
@@ -243,7 +254,7 @@ def test_a_port_that_was_asked_for_and_is_taken(tmp_path: Path, name: str) -> No
 def test_a_data_directory_that_is_in_use(tmp_path: Path, name: str) -> None:
     first, second = made(name, tmp_path, "innodb", "none"), made(name, tmp_path, "innodb", "none")
     first.start()
-    second._home = first._files()
+    give_files(second, files_of(first))
     try:
         with pytest.raises(RowpathError, match=f"is in use by process {first.pids()[0]}: one process at a time"):
             second.start()
@@ -255,7 +266,7 @@ def test_a_data_directory_that_is_in_use(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["mariadb", "mysql"])
 def test_a_server_that_does_not_start_says_why(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     instance = made(name, tmp_path, "innodb", "none")
-    flavour = instance._engine.flavour
+    flavour = dialect_of(instance).flavour
     monkeypatch.setitem(settings.SERVER_ONLY, flavour, ("--no-such-option=1",))
     with pytest.raises(EnvironmentMissing, match=r"did not start: .*no-such-option"):
         instance.start()
@@ -299,7 +310,7 @@ def test_what_durability_promises_is_what_is_synced(
         pytest.skip(syncs.probe())
     file = syncs.make_file(tmp_path / "syncs")
     instance = made(name, tmp_path, storage, durability)
-    instance._place.environment.update(sync_counting.environment(file))
+    place_of(instance).environment.update(sync_counting.environment(file))
     instance.start()
     try:
         with logged_in(instance) as runner:

@@ -18,6 +18,7 @@ from rowpath.engines.mariadb.embedded import MariadbDirectory
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.errors import RowpathError
 from rowpath.model.path import AccessPath
+from tests.engines.insides import data_of
 from tests.engines.mariadb_life import ANY_PATH, engine_of, logged_in, tables_of
 
 LOADED = ("keyed", "tab1", "types")
@@ -56,9 +57,9 @@ def at_the_start_of(server: MariadbServer) -> Iterator[list[dict[str, str]]]:
     start = server.start
 
     def watched() -> None:
-        if server._home is not None:
+        if server.home() is not None:
             server.stop()
-            seen.append(digests(server._data()))
+            seen.append(digests(data_of(server)))
         start()
 
     server.start = watched  # type: ignore[method-assign]

@@ -45,13 +45,13 @@ def test_what_was_fetched_is_what_was_promised(cache: Path) -> None:
 
 
 def test_what_was_cut_short_is_not_there(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    unpack = programs._unpack
+    unpack = programs.unpack
 
     def cut_short(target: Path) -> None:
         unpack(target)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(programs, "_unpack", cut_short)
+    monkeypatch.setattr(programs, "unpack", cut_short)
     with pytest.raises(KeyboardInterrupt):
         ENGINE.fetch()
     assert not ENGINE.fetched()

@@ -25,6 +25,7 @@ from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
 from rowpath.runners import sync_counting
 from rowpath.workloads.workload_file import load_workload
+from tests.engines.insides import ask, files_of, program_of, psql, remember_port
 from tests.engines.life import kill_the_controller, loaded, place
 from tests.waiting import PATIENCE_S, gone, until
 
@@ -57,11 +58,11 @@ def test_loads_every_workload(server: PostgresqlServer) -> None:
         tables = loaded(load_workload(name))
         server.load(tables)
         for table, definition in tables.items():
-            assert int(server._psql(f"SELECT count(*) FROM {table};")) == definition.rows
+            assert int(psql(server, f"SELECT count(*) FROM {table};")) == definition.rows
     assert (
-        server._psql("INSERT INTO tab1 SELECT nextval('tab1_c1_seq'), c2, c3, c4, c5, c6 FROM tab1 WHERE c1 = 1;") == ""
+        psql(server, "INSERT INTO tab1 SELECT nextval('tab1_c1_seq'), c2, c3, c4, c5, c6 FROM tab1 WHERE c1 = 1;") == ""
     )
-    assert int(server._psql("SELECT max(c1) FROM tab1;")) == 10001
+    assert int(psql(server, "SELECT max(c1) FROM tab1;")) == 10001
 
 
 def test_an_empty_directory_is_made_once_and_every_server_has_its_own_password(
@@ -74,8 +75,8 @@ def test_an_empty_directory_is_made_once_and_every_server_has_its_own_password(
         assert isinstance(server, PostgresqlServer)
         server.start()
         try:
-            server._psql("CREATE TABLE own (a integer);")  # not in the other's directory
-            verifiers.append(server._ask("SELECT rolpassword FROM pg_authid WHERE rolname = 'postgres';"))
+            psql(server, "CREATE TABLE own (a integer);")  # not in the other's directory
+            verifiers.append(ask(server, "SELECT rolpassword FROM pg_authid WHERE rolname = 'postgres';"))
         finally:
             server.stop()
         monkeypatch.setattr(PostgresqlServer, "_init", None)
@@ -101,22 +102,22 @@ def check_privacy(server: PostgresqlServer) -> None:
         with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a backend that ended meanwhile
             line = Path(f"/proc/{pid}/cmdline").read_bytes().decode()
             assert not any(secret in line for secret in server.secrets())
-    assert not any(secret in (server._files() / "server.log").read_text() for secret in server.secrets())
-    assert server._psql("SELECT rolsuper FROM pg_roles WHERE rolname = 'rowpath';").strip() == "f"
+    assert not any(secret in (files_of(server) / "server.log").read_text() for secret in server.secrets())
+    assert psql(server, "SELECT rolsuper FROM pg_roles WHERE rolname = 'rowpath';").strip() == "f"
 
 
 def test_the_one_with_tls_is_private_as_well(tls_server: PostgresqlServer) -> None:
     check_privacy(tls_server)
     for name in ("server.key", "server.crt"):
-        file = tls_server._files() / name
+        file = files_of(tls_server) / name
         assert file.stat().st_mode & 0o777 == 0o600
-        assert file.stat().st_uid == (tls_server._files() / "data").stat().st_uid
+        assert file.stat().st_uid == (files_of(tls_server) / "data").stat().st_uid
 
 
 def handshake(server: PostgresqlServer, most: ssl.TLSVersion) -> str:
     """The protocol that a client gets which asks for TLS of at most that version; empty when the server has none."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    certificate = server._files() / "server.crt"
+    certificate = files_of(server) / "server.crt"
     if certificate.is_file():
         context.load_verify_locations(certificate)
     context.maximum_version = most
@@ -163,13 +164,13 @@ def test_the_one_with_tls_loads_counts_and_starts_again(tls_server: PostgresqlSe
     assert gone(pids)
     tls_server.start()
     for table, definition in tables.items():
-        assert int(tls_server._psql(f"SELECT count(*) FROM {table};")) == definition.rows
+        assert int(psql(tls_server, f"SELECT count(*) FROM {table};")) == definition.rows
     assert handshake(tls_server, ssl.TLSVersion.TLSv1_3) == "TLSv1.3"
 
 
 def test_the_slow_query_is_slow(server: PostgresqlServer) -> None:
     with pytest.raises(RowpathError, match="statement timeout"):
-        server._psql(f"SET statement_timeout = 1500; {ENGINE.slow_query};")
+        psql(server, f"SET statement_timeout = 1500; {ENGINE.slow_query};")
 
 
 def test_settings_are_those_of_the_durability(server: PostgresqlServer) -> None:
@@ -191,7 +192,7 @@ def test_runs_on_its_cpus(server: PostgresqlServer) -> None:
 def test_counts_commits_exactly(server: PostgresqlServer) -> None:
     before = commits_of_ended(server)
     assert server.commits() == before, "asking must not count"
-    server._psql("SELECT 1;\n" * 50)
+    psql(server, "SELECT 1;\n" * 50)
     after = commits_of_ended(server)
     assert after == before + 51, "fifty statements, and the login's own transaction"
 
@@ -199,7 +200,7 @@ def test_counts_commits_exactly(server: PostgresqlServer) -> None:
 def commits_of_ended(server: PostgresqlServer) -> int:
     """Commits once every backend of an earlier connection has reported its own, as it does when it ends."""
     clients = "SELECT count(*) FROM pg_stat_activity WHERE datname = 'rowpath' AND backend_type = 'client backend'"
-    until(lambda: server._ask(clients) == "0", "end of earlier connections")
+    until(lambda: ask(server, clients) == "0", "end of earlier connections")
     commits = server.commits()
     assert commits is not None
     return commits
@@ -210,7 +211,7 @@ def test_flush_statements_report_at_once(server: PostgresqlServer) -> None:
     options = server.options(ANY_PATH)
     client = subprocess.Popen(
         [
-            server._program("psql"),
+            program_of(server, "psql"),
             "-X",
             "-q",
             "-A",
@@ -231,18 +232,18 @@ def test_flush_statements_report_at_once(server: PostgresqlServer) -> None:
     assert client.stdin is not None
     assert client.stdout is not None
 
-    def ask(statement: str) -> None:
+    def execute(statement: str) -> None:
         client.stdin.write(f"{statement};\n")  # type: ignore[union-attr]
         client.stdout.readline()  # type: ignore[union-attr]
 
     for wait_s in (0.0, 1.1):  # a backend also reports by itself, once a second: then there is little left to report
-        ask(server.flush_statements[0])
+        execute(server.flush_statements[0])
         before = server.commits()
         for _ in range(30):
-            ask("SELECT 1")
+            execute("SELECT 1")
         time.sleep(wait_s)
-        ask("SELECT relname FROM pg_class LIMIT 1")
-        ask(server.flush_statements[0])
+        execute("SELECT relname FROM pg_class LIMIT 1")
+        execute(server.flush_statements[0])
         assert server.commits() == (before or 0) + 32
     client.stdin.close()
     client.wait()
@@ -250,7 +251,7 @@ def test_flush_statements_report_at_once(server: PostgresqlServer) -> None:
 
 
 def test_settle_tells_time_and_bytes(server: PostgresqlServer) -> None:
-    server._psql("CREATE TABLE scrap AS SELECT generate_series(1, 100000) AS n; DROP TABLE IF EXISTS nothing;")
+    psql(server, "CREATE TABLE scrap AS SELECT generate_series(1, 100000) AS n; DROP TABLE IF EXISTS nothing;")
     settled = server.settle(ANY_PATH)
     assert settled.ns > 0
     assert settled.bytes_written is not None
@@ -259,18 +260,18 @@ def test_settle_tells_time_and_bytes(server: PostgresqlServer) -> None:
 
 
 def test_starts_again_on_its_data_after_stop_and_after_kill(server: PostgresqlServer) -> None:
-    server._psql("CREATE TABLE kept AS SELECT 42 AS n;")
+    psql(server, "CREATE TABLE kept AS SELECT 42 AS n;")
     pids = server.pids()
     server.stop()
     assert gone(pids)
     assert not server.check()
     server.start()
-    assert server._psql("SELECT n FROM kept;").strip() == "42"
+    assert psql(server, "SELECT n FROM kept;").strip() == "42"
     pids = server.pids()
     os.kill(pids[0], signal.SIGKILL)
     server.start()
     assert gone(pids)
-    assert server._psql("SELECT n FROM kept;").strip() == "42"
+    assert psql(server, "SELECT n FROM kept;").strip() == "42"
 
 
 def test_a_port_that_was_asked_for_and_is_taken(tmp_path: Path) -> None:
@@ -287,7 +288,7 @@ def test_a_random_port_that_is_taken_is_changed(tmp_path: Path, monkeypatch: pyt
     with socket.create_server(("127.0.0.1", 0)) as other:
         taken = other.getsockname()[1]
         instance = ENGINE.instance("server", "none", place(tmp_path))
-        instance._port = taken
+        remember_port(instance, taken)
         instance.start()
         assert instance.options(ANY_PATH)["port"] != taken
         assert instance.facts()["fsync"] == "off"
@@ -314,7 +315,7 @@ def test_a_folder_that_the_servers_user_cannot_reach(tmp_path: Path) -> None:
     finally:
         instance.stop()
     assert not sockets.exists()
-    shutil.rmtree(instance._files(), ignore_errors=True)
+    shutil.rmtree(files_of(instance), ignore_errors=True)
 
 
 @pytest.mark.parametrize(("durability", "least", "most"), [("full", 20, 30), ("none", 0, 0)])
@@ -327,9 +328,9 @@ def test_syncs_of_commits_are_counted(tmp_path: Path, durability: str, least: in
     instance = ENGINE.instance("server", durability, here)
     instance.start()
     try:
-        instance._psql("CREATE TABLE counted (n integer);")
+        psql(instance, "CREATE TABLE counted (n integer);")
         before = syncs.read(file)["total"]
-        instance._psql("INSERT INTO counted VALUES (1);\n" * 20)
+        psql(instance, "INSERT INTO counted VALUES (1);\n" * 20)
         assert least <= syncs.read(file)["total"] - before <= most
     finally:
         instance.stop()

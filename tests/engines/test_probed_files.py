@@ -57,8 +57,8 @@ def probe(url: str, work: Path, options: ProbeOptions | None = None) -> Access:
 
 def rows(access: Access, sql: str = "SELECT a FROM t", column: str = "a") -> int:
     """How many rows the query delivers through the path that a probe would take."""
-    with access._connected() as runner:
-        access._run(runner, access.before)
+    with access.connected() as runner:
+        access.run_statements(runner, access.before)
         phase = p.PhaseSpec("q", "query", sql, columns=[ColumnSpec(column, "integer", nullable=True)])
         runner.request(p.Prepare, 60, phase=phase, parameters=None, expect=p.PrepareReply)
         return runner.request(p.Verify, 60, phase="q", first=0, count=1, max_rows=10, expect=p.VerifyReply).rows
@@ -191,7 +191,7 @@ def test_sqlite_in_place_is_truly_read_only(home: Path, tmp_path: Path) -> None:
         assert rows(access) == 2
         assert access.instance.options(AccessPath.of({})) == {"path": str(file), "read_only": "yes"}
         access.before = ()
-        with pytest.raises(UsageError, match="readonly"), access._connected() as runner:
+        with pytest.raises(UsageError, match="readonly"), access.connected() as runner:
             run(runner, "INSERT INTO t VALUES (3)")
     assert tree(home) == before
 
@@ -219,7 +219,7 @@ def test_duckdb_is_copied_with_its_log_and_opened_in_place_without_one(home: Pat
     assert before.keys() == {"db.duckdb", "db.duckdb.wal"}
     with probe(f"duckdb://{file}", tmp_path / "work") as access:
         assert rows(access) == 2
-        with access._connected(), access._connected():  # two at once
+        with access.connected(), access.connected():  # two at once
             assert rows(access) == 2
     with pytest.raises(UsageError, match=r"db\.duckdb\.wal is not in the main file"):
         probe(f"duckdb://{file}", tmp_path / "work", ProbeOptions("", in_place=True))
@@ -229,7 +229,7 @@ def test_duckdb_is_copied_with_its_log_and_opened_in_place_without_one(home: Pat
     before = tree(home)
     with probe(f"duckdb://{file}", tmp_path / "work", ProbeOptions("", in_place=True)) as access:
         assert rows(access) == 2
-        with pytest.raises(UsageError, match="read-only"), access._connected() as runner:
+        with pytest.raises(UsageError, match="read-only"), access.connected() as runner:
             run(runner, "INSERT INTO t VALUES (3)")
     assert tree(home) == before
 
@@ -288,6 +288,6 @@ def test_a_failure_of_the_runner_never_shows_the_password() -> None:
     target = read_target("postgresql://u:hunter2@h/db", {})
     access = Access(target, ProbeOptions(""), ProbedServer(target), ())
     for kind in ("connect", "sql", "internal"):
-        told = access._error(RunnerFailure(kind, "no postgresql://u:hunter2@h/db"))
+        told = access.error_of(RunnerFailure(kind, "no postgresql://u:hunter2@h/db"))
         assert "hunter2" not in told.message
         assert told.hint

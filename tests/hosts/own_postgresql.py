@@ -13,6 +13,7 @@ from urllib.parse import quote
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
 from rowpath.model.path import AccessPath
+from tests.engines.insides import psql
 from tests.engines.life import reaching
 from tests.hosts.lab import ROOT, Lab
 
@@ -32,8 +33,9 @@ def main(folder: Path, address: str, clients: tuple[str, ...]) -> None:
     instance.start()
     try:
         options = instance.options(AccessPath.of({}))
-        instance._psql(f"ALTER ROLE {options['user']} PASSWORD '{PASSWORD}';", "postgres", "postgres")
-        instance._psql(
+        psql(instance, f"ALTER ROLE {options['user']} PASSWORD '{PASSWORD}';", "postgres", "postgres")
+        psql(
+            instance,
             f"CREATE TABLE t AS SELECT i AS a, 'text ' || i AS b FROM generate_series(1, {ROWS}) AS i;"
             f"GRANT SELECT ON t TO {options['user']};",
             "postgres",

@@ -18,6 +18,7 @@ from rowpath.machine import processes
 from rowpath.model.explanation import Explanation
 from rowpath.model.hops import Hops
 from rowpath.planning.instance_key import key_of
+from tests.engines.insides import place_of
 
 SLACK = 0.1
 BURN_NS, STALL_NS, LINK_NS, LATE_NS = 50_000, 200_000, 500_000, 200_000
@@ -52,7 +53,7 @@ def stamped(bench: Bench, name: str, link: str = "none", late_ns: int = 0, **how
     bench.build(planned)
     instance = bench.instance("null", "server", name, **how)
     file = hop_blocks.server_file(bench.directory / name)
-    instance._place.environment.update(stamping_environment(file))  # type: ignore[attr-defined]
+    place_of(instance).environment.update(stamping_environment(file))
     instance.start()
 
     def start(environment: dict[str, str]) -> Worker:

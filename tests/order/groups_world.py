@@ -6,14 +6,24 @@ import mmap
 import struct
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from rowpath.engines.base import Backup
+from typing_extensions import override
+
+from rowpath.engines.base import BackedUp, Backup
 from rowpath.engines.base import Instance as AnyInstance
 from rowpath.execution.mixed_load.shared_counters import DONE, WAITS, WORKS
 from rowpath.model.path import AccessPath
-from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import ClientGroups, ClientGroupsEnd, GroupSpec, GroupTotal
+from rowpath.runners.process import AnyReply, RunnerFailure
+from rowpath.runners.protocol import (
+    ClientGroups,
+    ClientGroupsEnd,
+    ClientGroupsEndReply,
+    ClientGroupsReply,
+    GroupSpec,
+    GroupTotal,
+    Reply,
+)
 from tests.order.order_world import Instance, Runner, World
 
 OPERATIONS = 7  # of each client and stage
@@ -27,20 +37,22 @@ class GroupsRunner(Runner):
         self.groups: list[GroupSpec] = []
         self.shared_counters: mmap.mmap | None = None
 
-    def request(self, message: type, timeout_s: float, *, expect: type, **fields: Any) -> Any:
+    @override
+    def request(self, message: type, timeout_s: float, *, expect: type[AnyReply], **fields: Any) -> AnyReply:
         if message is ClientGroups:
-            super().request(message, timeout_s, expect=dict, **fields)
+            super().request(message, timeout_s, expect=Reply, **fields)
             with open(fields["shared_counters"], "r+b") as file:  # noqa: PTH123
                 self.shared_counters = mmap.mmap(file.fileno(), 0)
             self.groups = fields["client_groups"]
             for spec in self.groups:
                 self._each(spec, 0, WAITS)
-            return expect(id=0, clients=sum(spec.clients for spec in self.groups))
+            return cast(AnyReply, ClientGroupsReply(id=0, clients=sum(spec.clients for spec in self.groups)))
         if message is ClientGroupsEnd:
             self.world.say("clientgroupsend", self.name)
-            return expect(id=0, client_groups=[self._total(spec) for spec in self.groups])
+            return cast(AnyReply, ClientGroupsEndReply(id=0, client_groups=[self._total(spec) for spec in self.groups]))
         return super().request(message, timeout_s, expect=expect, **fields)
 
+    @override
     def listen(self) -> None:
         self.world.say("listen", self.name, *(spec.name for spec in self.groups))
         now_ns = time.monotonic_ns()
@@ -63,6 +75,7 @@ class GroupsRunner(Runner):
             if spec.acknowledged:
                 self._write(spec.slots + spec.acknowledged, spec.operations or OPERATIONS)
 
+    @override
     def lost(self) -> RunnerFailure:
         return RunnerFailure("crashed", "the runner ended with status 1")
 
@@ -84,9 +97,10 @@ class GroupsRunner(Runner):
         return struct.unpack_from(f"<{count}Q", self.shared_counters, at)
 
 
-class BackedUpInstance(Instance):
+class BackedUpInstance(Instance, BackedUp):
     """An engine whose backups are a statement, or a program where the world says so."""
 
+    @override
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         kept = folder / "kept"
         self.world.say("backup", self.name, folder.name)
@@ -94,6 +108,7 @@ class BackedUpInstance(Instance):
             return Backup(way, kept, command=self.world.program)
         return Backup(way, kept, statement=f"BACKUP TO '{kept}'")
 
+    @override
     def restored(self, backup: Backup, folder: Path) -> AnyInstance:
         self.world.say("restored", self.name)
         return self

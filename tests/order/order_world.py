@@ -7,9 +7,12 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from typing_extensions import override
 
 from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance as AnyInstance
 from rowpath.engines.base import Settled
 from rowpath.execution import schedule
 from rowpath.execution.run_options import RunOptions
@@ -18,16 +21,22 @@ from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
+from rowpath.model.workload import Table
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import Adapter
-from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import OpenReply, Sample, SampleReply
+from rowpath.runners.process import AnyReply, RunnerFailure
+from rowpath.runners.process import Runner as AnyRunner
+from rowpath.runners.protocol import CODEC, PROTOCOL, HelloReply, Sample, SampleReply
 from rowpath.workloads.workload_file import load_workload
 
 Event = tuple[str, ...]
 RIGHT = "1:0000000000000000"
 SETS, ROUNDS = 2, 4
 ALL = ("a", "b", "c")
+HELLO = HelloReply(
+    id=0, protocol=PROTOCOL, codec=CODEC, language="python", runner="fake", adapter="fake", pid=1, loop_tid=1,
+    clock_read_ns=1.0,
+)  # fmt: skip
 
 
 @dataclass
@@ -60,62 +69,50 @@ class World:
         return max(at for at, event in enumerate(self.events) if event[: len(words)] == words)
 
 
-class Instance:
+class Instance(AnyInstance):
     """An engine that only notes what it is asked for."""
 
     version = "1"
     flush_statements: tuple[str, ...] = ("SELECT flush",)
-    helper_threads: tuple[str, ...] = ()
 
     def __init__(self, world: World, name: str, deployment: str) -> None:
         self.world, self.name, self.deployment = world, name, deployment
         self.up = False
         world.instances[name] = self
 
+    @override
     def start(self) -> None:
         self.up = True
         self.world.say("up", self.name)
 
+    @override
     def check(self) -> bool:
         return self.up
 
+    @override
     def stop(self) -> None:
         if self.up:
             self.up = False
             self.world.say("down", self.name)
 
-    def pids(self) -> list[int]:
-        return []
-
-    def others_pids(self) -> list[int]:
-        return []
-
-    def load(self, tables: dict[str, Any]) -> None:
+    @override
+    def load(self, tables: dict[str, Table]) -> None:
         assert tables
         self.world.say("load", self.name, *sorted(tables))
 
-    def options(self, path: AccessPath) -> dict[str, Any]:
-        return {}
-
+    @override
     def own_copy(self, path: AccessPath) -> None:
         self.world.say("copy", self.name, path.label)
 
+    @override
     def settle(self, path: AccessPath) -> Settled:
         self.world.say("settle", self.name, path.label)
         return Settled(1)
 
+    @override
     def commits(self) -> int | None:
         self.world.say("commits", self.name)
         return None
-
-    def size_bytes(self) -> int:
-        return 0
-
-    def facts(self) -> dict[str, str]:
-        return {}
-
-    def secrets(self) -> list[str]:
-        return []
 
 
 class Engine:
@@ -131,7 +128,7 @@ class Engine:
         return (self.world.instance_type or Instance)(self.world, self.name, deployment)
 
 
-class Runner:
+class Runner(AnyRunner):
     """A runner that answers at once; its path's label is its name."""
 
     def __init__(self, world: World, name: str) -> None:
@@ -142,20 +139,25 @@ class Runner:
         world.runners[name] = self
         world.say("start", name)
 
+    @override
     def alive(self) -> bool:
         return self.living
 
+    @override
     def stop(self) -> None:
         self.living = False
         self.world.say("stop", self.name)
 
+    @override
     def listen(self) -> None:
         """It says nothing."""
 
-    def hello(self, adapter: str, timeout_s: float, requires: tuple[str, ...] = ()) -> Any:
-        return OpenReply(id=0, connect_ns=0)
+    @override
+    def hello(self, adapter: str, timeout_s: float = 60.0, requires: tuple[str, ...] = ()) -> HelloReply:
+        return HELLO
 
-    def request(self, message: type, timeout_s: float, *, expect: type, **fields: Any) -> Any:
+    @override
+    def request(self, message: type, timeout_s: float, *, expect: type[AnyReply], **fields: Any) -> AnyReply:
         what = message.__name__.lower()
         assert self.living, f"{what} was asked of {self.name}, which is gone"
         assert self.world.active == 0, "one at a time"
@@ -169,7 +171,7 @@ class Runner:
             self.world.active -= 1
         if message is Sample:
             self.world.lead_ins_ns += [fields["lead_in_ns"]] if fields["regime"] == "steady" else []
-            return sample_reply(fields["operations"] or 1, self.world.operation_ns)
+            return cast(AnyReply, sample_reply(fields["operations"] or 1, self.world.operation_ns))
         replies: dict[str, dict[str, Any]] = {
             "open": {"connect_ns": 1},
             "prepare": {"prepare_ns": 1},

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+
+from typing_extensions import override
 
 from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
@@ -16,7 +17,8 @@ from rowpath.probe.budget import Budget
 from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.search import Search
-from rowpath.probe.throttled_worker import work_of
+from rowpath.probe.throttled_worker import WHOLE, ThrottledWorker, work_of
+from rowpath.probe.worker_pool import WorkerPool as AnyPool
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import SampleReply, VerifyReply
 
@@ -36,11 +38,14 @@ class Machine:
         return self.now
 
 
-class Runner:
+class Runner(ThrottledWorker):
+    """A worker that costs what its machine says."""
+
     def __init__(self, machine: Machine, planned: PlannedPath) -> None:
         self.machine, self.planned = machine, planned
         self.fresh, self.connected = True, False
 
+    @override
     def turn_to(self, planned: PlannedPath) -> None:
         self.planned, self.connected = planned, True
         self.machine.open += 1
@@ -48,16 +53,19 @@ class Runner:
         if self.machine.cost(planned.path) <= 0:
             raise RunnerFailure("unsupported", "the fake takes no such setting")
 
-    def prepare(self, _work: PreparedPhase) -> int:
+    @override
+    def prepare(self, work: PreparedPhase) -> int:
         return 0
 
-    def verify(self, _work: PreparedPhase, _first: int, _count: int) -> VerifyReply:
+    @override
+    def verify(self, work: PreparedPhase, first: int, count: int, max_rows: int = WHOLE, keep: str = "") -> VerifyReply:
         self.machine.now += 2 * self.machine.cost(self.planned.path)
         self.machine.blocks.append(("verify", self.planned.path.id))
         digest = self.machine.digest(self.planned.path)
         return VerifyReply(id=1, digest=digest, rows=7, touch="0000000000000005", operations=1)
 
-    def sample(self, _work: PreparedPhase, _regime: str, **how: Any) -> Measured:
+    @override
+    def sample(self, work: PreparedPhase, regime: str, **how: int) -> Measured:
         each = self.machine.cost(self.planned.path)
         count = how.get("operations") or max(1, int(how.get("duration_ns", 0) / 1e9 / each))
         self.machine.now += 2 * count * each  # and as long a rest
@@ -67,38 +75,32 @@ class Runner:
             id=1, ns=ns, operations=count, failed=0, rows=7 * count, values=7 * count, touch=f"{5 * count:016x}",
             first=0, lead_in_operations=0, window_ns=ns, window_cpu_ns=ns, cpu_ns=ns, min_ns=ns, max_ns=ns,
         )  # fmt: skip
-        return Measured(reply, None, None, None, None, "")
+        return Measured(reply, None, None, None, None, [])
 
 
-class WorkerPool:
+class WorkerPool(AnyPool):
+    """Lends such workers; none of them is kept."""
+
     def __init__(self, machine: Machine) -> None:
+        super().__init__(lambda planned: Runner(machine, planned))
         self.machine = machine
 
+    @override
     @contextmanager
-    def turned_to(self, planned: PlannedPath) -> Iterator[Runner]:
-        with self.several([planned]) as (runner,):
-            runner.turn_to(planned)
-            yield runner
-
-    @contextmanager
-    def several(self, paths: list[PlannedPath]) -> Iterator[list[Runner]]:
-        runners = [Runner(self.machine, planned) for planned in paths]
+    def several(self, paths: list[PlannedPath]) -> Iterator[list[ThrottledWorker]]:
+        runners: list[ThrottledWorker] = [Runner(self.machine, planned) for planned in paths]
         try:
             yield runners
         finally:
             self.machine.open -= sum(runner.connected for runner in runners)
 
-    def start_s(self, _planned: PlannedPath) -> float:
-        return 0.0
-
 
 def a_search(machine: Machine, budget_s: float = 60.0, connections: int = 3) -> Search:
     found = candidates(Wanted("sqlite", "embedded", Phase("query", "query", "SELECT 1"), languages=("c", "python")))
-    programs: Any = WorkerPool(machine)
     work = work_of("SELECT 1", ())
     return Search(
         work,
-        programs,
+        WorkerPool(machine),
         Budget(budget_s, 0.5, machine.clock),
         RowConsistency(),
         connections,

@@ -18,7 +18,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.probe.order_of_tries import Setting, differences
 from rowpath.probe.row_diff import first_difference
 from rowpath.probe.search import Search
-from rowpath.probe.throttled_worker import work_of
+from rowpath.probe.throttled_worker import ThrottledWorker, work_of
 from rowpath.runners.protocol import DescribedColumn, VerifyReply
 from tests.order.probe_machine import RIGHT, Machine, Runner, WorkerPool, a_search, distinct_costs
 
@@ -181,13 +181,12 @@ def test_a_setting_with_another_touch_sum_is_digested_itself() -> None:
 
     class OddPool(WorkerPool):
         @contextmanager
-        def several(self, paths: list[PlannedPath]) -> Iterator[list[Runner]]:
+        def several(self, paths: list[PlannedPath]) -> Iterator[list[ThrottledWorker]]:
             yield [Odd(self.machine, planned) for planned in paths]
 
     machine = Machine(distinct_costs())
     search = a_search(machine)
-    worker_pool: Any = OddPool(machine)
-    search.worker_pool = worker_pool
+    search.worker_pool = OddPool(machine)
     search.try_all()
     digested = {path_id for what, path_id in machine.blocks if what == "verify"}
     odd = [
@@ -299,25 +298,25 @@ def test_the_first_column_that_differs_is_found_by_asking_for_the_first_columns(
             self.width = len(work.columns)
             return 0
 
-        def verify(self, _work: PreparedPhase, _first: int, _count: int) -> VerifyReply:
+        def verify(self, work: PreparedPhase, first: int, count: int, max_rows: int = 0, keep: str = "") -> VerifyReply:
             odd = self.planned.path.get("driver") == "sqlite3" and self.width > differing
             self.machine.now += 1
             return VerifyReply(id=1, digest="odd" if odd else RIGHT, rows=7, touch="0", operations=1)
 
     class Narrowing(WorkerPool):
         @contextmanager
-        def several(self, paths: list[PlannedPath]) -> Iterator[list[Runner]]:
+        def several(self, paths: list[PlannedPath]) -> Iterator[list[ThrottledWorker]]:
             yield [Narrow(self.machine, planned) for planned in paths]
 
     machine = Machine(lambda _path: 0.001)
     found = a_search(machine).candidates
     pair = tuple(next(p for p in found if p.adapter.driver == name) for name in ("sqlite", "sqlite3"))
     columns = tuple(DescribedColumn(name=f"c{number}", type="integer") for number in range(7))
-    worker_pool: Any = Narrowing(machine)
-    assert first_difference(worker_pool, pair, work_of("SELECT 1", columns), "sqlite") == f"c{differing}"  # type: ignore[arg-type]
+    worker_pool = Narrowing(machine)
+    assert first_difference(worker_pool, pair, work_of("SELECT 1", columns), "sqlite") == f"c{differing}"
     assert machine.now <= 2 * 4  # by halves, not one column after the other
     twice = (*columns, columns[0])
-    assert first_difference(worker_pool, pair, work_of("SELECT 1", twice), "sqlite") == "not known"  # type: ignore[arg-type]
+    assert first_difference(worker_pool, pair, work_of("SELECT 1", twice), "sqlite") == "not known"
 
 
 def test_a_driver_that_refuses_three_settings_alike_is_not_asked_again() -> None:

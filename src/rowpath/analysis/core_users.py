@@ -15,7 +15,7 @@ NAMES = {
     "program": "other programs",
     "kernel": "the kernel",
     "hypervisor": "the virtual machine's host",
-    "unknown": "somebody unknown",
+    "unknown": "ended processes or interrupts",
 }
 NAMED = 3
 

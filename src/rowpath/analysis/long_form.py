@@ -91,7 +91,7 @@ def results(evidence: Evidence) -> tuple[Result, ...]:
 
 
 class _Maker:
-    """Makes results that share their path, phase and path_status."""
+    """Makes results that share their path, phase and status."""
 
     def __init__(
         self, evidence: Evidence, where: Where, regime: str, status: Status | None = None, reason: str = ""

@@ -14,7 +14,7 @@ _GRAVITY: dict[str, int] = {"ok": 0, "disturbed": 1, "unsupported": 2, "failed":
 
 @dataclass
 class PathStatus:
-    """The path_status of one path in one workload phase."""
+    """What one path's status is in one workload phase, and why."""
 
     status: Status = "ok"
     reason: str = ""
@@ -30,13 +30,13 @@ class PathStatus:
 
 @dataclass
 class PathStatuses:
-    """The path_status of every path in every phase."""
+    """The status of every path in every phase."""
 
     by_phase: dict[tuple[str, str, str], PathStatus] = field(default_factory=dict)
     whole_path: dict[str, PathStatus] = field(default_factory=dict)  # failures that name no phase
 
     def of(self, path_id: str, workload: str, phase: str) -> PathStatus:
-        """A path_status: what befell the whole path befell each of its phases."""
+        """The status in one phase: what befell the whole path befell each of its phases."""
         own = self.by_phase.get((path_id, workload, phase), PathStatus())
         whole = self.whole_path.get(path_id)
         if whole is not None:

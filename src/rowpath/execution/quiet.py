@@ -63,7 +63,7 @@ class Patience:
             if not noted:
                 noted = True
                 named = capped(users(before, after, cpus, frozenset()), elapsed_ns)
-                who = ", ".join(user.name for user in named) or "somebody"
+                who = ", ".join(user.name for user in named) or "another program"
                 note(
                     f"the measured core is {busy:.0%} busy ({who}): waiting until it is quiet, "
                     f"at most {self.left_s:.0f} s"

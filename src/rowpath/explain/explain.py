@@ -1,6 +1,6 @@
 """Where the time of an operation goes: one path on one core, measured with and without a profiler in turn.
 
-On one core client and server never work at the same time, so that what each had of it, what others had and what nobody
+On one core client and server never work at the same time, so that what each had of it, what others had and what no one
 had must add up to the operation's time. Each is read from a clock of its own: the runner's, those of the threads,
 those of all other processes, and the core's idle time. What is missing is shown, never distributed.
 """

@@ -76,7 +76,7 @@ def _sampled(worker: Worker, work: PreparedPhase, explanation: Explanation, dire
     samplers: dict[str, list[int]] = {}
     for side, pids in sides.items():
         for pid in pids:
-            samplers.setdefault(_sampler(worker, side, pid), []).append(pid)
+            samplers.setdefault(sampler_of(worker, side, pid), []).append(pid)
     count = BLOCKS if len(samplers) == 1 else BLOCKS_EACH
     results: list[Sampled] = []
     notes: list[str] = []
@@ -106,7 +106,7 @@ def _sampled(worker: Worker, work: PreparedPhase, explanation: Explanation, dire
     )
 
 
-def _sampler(worker: Worker, side: Side, pid: int) -> str:
+def sampler_of(worker: Worker, side: Side, pid: int) -> str:
     """What sees most of a process."""
     if async_profiler.is_jvm(pid):
         return async_profiler.HOW

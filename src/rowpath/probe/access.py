@@ -80,9 +80,9 @@ class Access:
 
     def describe(self, sql: str) -> tuple[DescribedColumn, ...]:
         """The columns that a query delivers (of a file: `table`). Errors: RowpathError."""
-        with self._connected() as runner:
+        with self.connected() as runner:
             timeout_s = self.options.budget_s + CONNECT_TIMEOUT_S
-            self._run(runner, self.before)
+            self.run_statements(runner, self.before)
             return tuple(runner.request(Describe, timeout_s, sql=sql, expect=DescribeReply).columns)
 
     def described(self, query: KeyedQuery) -> tuple[DescribedColumn, ...]:
@@ -103,8 +103,8 @@ class Access:
                     "cast the column to a type that can be a parameter",
                 )
         typed = as_columns(columns)
-        with self._connected() as runner:
-            self._run(runner, self.before)
+        with self.connected() as runner:
+            self.run_statements(runner, self.before)
             self._prepare(runner, PhaseSpec(name=READ, kind="query", sql=sql, columns=typed))
             rows, count = self._read(runner, 0, MOST_ROWS, typed, file)
         if not rows:
@@ -121,8 +121,8 @@ class Access:
         found: list[list[Row]] = []
         rows = 0
         file = parameters.with_suffix(".kept")
-        with self._connected() as runner:
-            self._run(runner, self.before)
+        with self.connected() as runner:
+            self.run_statements(runner, self.before)
             spec = PhaseSpec(
                 name=READ, kind="query", sql=query.placeholders.sql, columns=columns, parameter_columns=query.columns
             )
@@ -143,8 +143,8 @@ class Access:
     def ask(self, statements: Sequence[str], queries: Sequence[str], file: Path) -> list[list[str]]:
         """What each query of one text column delivers, in one session, after the statements. Errors: RowpathError."""
         text = (Column(name="text", type="text", nullable=True),)
-        with self._connected() as runner:
-            self._run(runner, (*self.before, *statements))
+        with self.connected() as runner:
+            self.run_statements(runner, (*self.before, *statements))
             found = []
             for query in queries:
                 self._prepare(runner, PhaseSpec(name=READ, kind="query", sql=query, columns=text))
@@ -169,7 +169,7 @@ class Access:
         """Connect once: learn the version, make sessions harmless, check the login. Errors: RowpathError."""
         if self.target.deployment == "file":
             return
-        with self._connected() as runner:
+        with self.connected() as runner:
             facts = runner.request(Facts, CONNECT_TIMEOUT_S, expect=FactsReply)
             self.engine_version = facts.engine_version
             version = f"{facts.engine_version} {facts.build}"
@@ -182,7 +182,7 @@ class Access:
                     sessions.AT_THE_SERVER,
                 )
             before = sessions.before(self.target.engine, version, self.options.budget_s, self.options.max_rows)
-            self._run(runner, before)
+            self.run_statements(runner, before)
             self.before = before
             if engine.privileged_query and count_rows(runner, engine.privileged_query):
                 self.notes += (f"{self.target.user} is a superuser of this server; {sessions.RECOMMENDED}",)
@@ -192,21 +192,22 @@ class Access:
     def _pooling(self, runner: Runner) -> str:
         """How the pooler shares connections: a transaction that it refuses, or two of ours in one process, tell."""
         try:
-            self._run(runner, ("BEGIN", "COMMIT"))
+            self.run_statements(runner, ("BEGIN", "COMMIT"))
         except RunnerFailure:
             return "statement"
         try:
-            with self._connected() as other:
+            with self.connected() as other:
                 return "transaction" if _serving_process(runner) == _serving_process(other) else "session"
         except RowpathError:  # ours had the pool's only connection
             return "session"
 
-    def _run(self, runner: Runner, statements: tuple[str, ...]) -> None:
+    def run_statements(self, runner: Runner, statements: tuple[str, ...]) -> None:
+        """Have a runner of ours execute them, if there are any. Errors: RunnerFailure."""
         if statements:
             runner.request(RunStatements, CONNECT_TIMEOUT_S, statements=list(statements), expect=RunReply)
 
     @contextlib.contextmanager
-    def _connected(self) -> Iterator[Runner]:
+    def connected(self) -> Iterator[Runner]:
         """A runner of ours, connected through the engine's reference adapter. Errors: RowpathError, in the body too."""
         adapter, version = self._reference()
         coordinates = {
@@ -233,7 +234,7 @@ class Access:
             yield runner
             runner.request(Close, CONNECT_TIMEOUT_S, expect=CloseReply)
         except RunnerFailure as failure:
-            raise self._error(failure) from None  # the driver's own words may hold the password
+            raise self.error_of(failure) from None  # the driver's own words may hold the password
         finally:
             if runner is not None:
                 runner.stop()
@@ -253,7 +254,8 @@ class Access:
         what, remedy = reasons[0] if reasons else ("no driver is known", "rowpath list drivers")
         raise EnvironmentMissing(f"no installed driver can describe a query of {engine}: {what}", remedy)
 
-    def _error(self, failure: RunnerFailure) -> RowpathError:
+    def error_of(self, failure: RunnerFailure) -> RowpathError:
+        """A runner's failure as an error for the user, without secrets."""
         words = self.scrubber.clean(failure.text)
         if sessions.POOLER_WORDS in words:
             return UsageError(

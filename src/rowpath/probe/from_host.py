@@ -104,7 +104,7 @@ def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, 
     with contextlib.ExitStack() as cleanup:
         cleanup.callback(forget_unbegun, directory)
         cleanup.callback(progress.end)
-        mirror = _Mirror(options.from_host, ask, directory, progress)
+        mirror = Mirror(options.from_host, ask, directory, progress)
         cleanup.callback(mirror.end)
         there = replace(options, directory=Path(at_host.RUN))
         mirror.start(ProbeRequest(there, sys.argv[1:], os.environ.get(PASSWORD_VARIABLE, "")), files)
@@ -116,7 +116,7 @@ def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, 
         return RunOutcome(directory, interrupted), analyse(directory.path)
 
 
-class _Mirror:
+class Mirror:
     """The program there, and here what it has written so far."""
 
     def __init__(self, host: str, ask: Ask, directory: RunDirectory, progress: Progress) -> None:

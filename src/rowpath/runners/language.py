@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from rowpath.model.base import Frozen
+
+AboveZero = Annotated[float, Meta(gt=0)]
+NotNegative = Annotated[float, Meta(ge=0)]
 
 
 class SnippetDriver(Frozen, frozen=True):
@@ -51,18 +56,21 @@ class Language(Frozen, frozen=True):
     source_suffix: str = ""
     source_by_class: bool = False  # a source is called by its class: `MyDriver.java`
     comment_marks: tuple[str, ...] = ()  # lines that begin with one are no code; only of suffixes that are not known
-    memory_mib: float = 100  # of a live runner
-    start_s: float = 0.5
-    row_s: float = 1e-6  # a row taken out with all its values
-    warm_least_s: tuple[float, float] = (0.2, 0.1)  # at least: in a process's first phase, in each later one
-    compiling_s: tuple[float, float] = (0.0, 0.0)  # for estimates: until its compilers rest, in the same phases
-    probe_warm_s: tuple[float, float] = (0.0, 0.0)  # in a probe: of a new process, of one that has worked
-    shortest_operation_ns: float = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
-    null_operation_ns: float = 0  # the most that the loop may take for nothing; 0: no bar
+    memory_mib: AboveZero = 100  # of a live runner
+    start_s: NotNegative = 0.5
+    row_s: NotNegative = 1e-6  # a row taken out with all its values
+    warm_least_s: tuple[NotNegative, NotNegative] = (
+        0.2,
+        0.1,
+    )  # at least: in a process's first phase, in each later one
+    compiling_s: tuple[NotNegative, NotNegative] = (0.0, 0.0)  # for estimates: until its compilers rest, as above
+    probe_warm_s: tuple[NotNegative, NotNegative] = (0.0, 0.0)  # in a probe: of a new process, of one that has worked
+    shortest_operation_ns: NotNegative = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
+    null_operation_ns: NotNegative = 0  # the most that the loop may take for nothing; 0: no bar
     helper_threads: tuple[str, ...] = ()  # how the names of threads begin that work beside the program: its compilers
     selftest_driver: str = ""  # reads SQLite in `selftest`; empty: none does
     client_groups: bool = True  # whether the runner knows several groups of clients at work at once
-    most_clients: int = 0  # that one process of the runner can have; 0: as many as fit
+    most_clients: Annotated[int, Meta(ge=0)] = 0  # that one process of the runner can have; 0: as many as fit
     tools: dict[str, tuple[str, ...]] = {}  # recorded with a run: name → command that prints the version
     toolchain: str = ""  # empty: `toolchain.py` of the folder; else a module of `runners/toolchains`; `command`
     build: tuple[str, ...] = ()  # toolchain `command`: run in the folder before the first runner starts

@@ -53,7 +53,7 @@ class Talk(talk.Talk):
     """A runner on a path, connected."""
 
     def __init__(self, driver: str, instance: Instance, **coordinates: str) -> None:
-        self._start(driver, instance, coordinates)
+        self.start_runner(driver, instance, coordinates)
         instance.own_copy(self.path)
         try:
             self.opened = self.open(self.options)
@@ -65,10 +65,10 @@ class Talk(talk.Talk):
     def start_only(cls, driver: str, instance: Instance, **coordinates: str) -> Talk:
         """A runner that is not connected yet."""
         started = cls.__new__(cls)
-        started._start(driver, instance, coordinates)
+        started.start_runner(driver, instance, coordinates)
         return started
 
-    def _start(self, driver: str, instance: Instance, coordinates: dict[str, str]) -> None:
+    def start_runner(self, driver: str, instance: Instance, coordinates: dict[str, str]) -> None:
         adapter = ADAPTERS[driver]
         version = coordinates.get("version", adapter.versions[0])
         if not (here := c.availability(adapter, version)).ok:

@@ -10,10 +10,10 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, Interrupt, InterruptReply
-from rowpath.runners.toolchains import c
+from rowpath.runners.toolchains import c_compiler
 from tests.runners.c.talk import ADAPTERS, Talk, started
 
-pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 
 AFTER_MS = 1_000  # by then the statement is at work on a busy machine too: an earlier request would be lost
 

@@ -11,10 +11,10 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import c
+from rowpath.runners.toolchains import c_compiler
 from tests.runners.c.talk import Talk, expected_of, started
 
-pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 CLIENTS = (1, 2, 8, 32)
 DRIVERS = {"sqlite": "sqlite", "libpq": "postgresql"}
 

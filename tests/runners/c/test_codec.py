@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 
 from rowpath.model.workload import Column, LogicalType
-from rowpath.runners.toolchains import c
+from rowpath.runners.toolchains import c, c_compiler
 from rowpath.workloads import codec
 from tests.runners.protocol.codec_vectors import VECTORS
 from tests.runners.protocol.talk import answers
 
-pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 
 Asked = Callable[[dict[str, Any]], str]
 

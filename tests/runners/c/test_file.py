@@ -16,11 +16,11 @@ import pytest
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import ParameterSlice, PhaseSpec, Prepare, PrepareReply, Verify, VerifyReply
-from rowpath.runners.toolchains import c
+from rowpath.runners.toolchains import c_compiler
 from rowpath.workloads import codec
 from tests.runners.c.talk import Talk
 
-pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 COLUMNS = (
     Column(name="k", type="integer"),
     Column(name="m", type="decimal", precision=15, scale=2, nullable=True),

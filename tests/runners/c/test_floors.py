@@ -30,10 +30,10 @@ from rowpath.runners.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners.toolchains import c
+from rowpath.runners.toolchains import c, c_compiler
 from tests.runners.c.talk import ADAPTERS, Talk, started
 
-pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 ROWS = 20_000
 FILL = {
     "postgresql": "INSERT INTO drained SELECT n, 'row ' || n FROM generate_series(1, {}) AS n",

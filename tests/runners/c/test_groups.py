@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.runners.toolchains import c
+from rowpath.runners.toolchains import c_compiler
 from tests.runners.protocol import group_cases
 from tests.runners.protocol.group_talk import NOTHING, Group, subject
 
-pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 
 
 def test_over_a_socket(tmp_path: Path) -> None:

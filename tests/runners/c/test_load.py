@@ -16,11 +16,11 @@ from rowpath.engines.base import Instance
 from rowpath.model.workload import Parameters, Phase
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements
-from rowpath.runners.toolchains import c
+from rowpath.runners.toolchains import c_compiler
 from rowpath.workloads.expected import Expected
 from tests.runners.c.talk import ADAPTERS, Talk, expected_of, started
 
-pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 DRIVERS = {
     "sqlite": "sqlite",
     "libpq": "postgresql",

@@ -36,11 +36,11 @@ from rowpath.runners.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners.toolchains import c, odbc
+from rowpath.runners.toolchains import c, c_compiler, odbc
 from rowpath.workloads import codec
 from tests.runners.c.talk import ADAPTERS, Talk, expected_of, started
 
-pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 ENGINE_OF = {"libsqliteodbc": "sqlite", "psqlodbc": "postgresql", "odbc-mariadb": "mariadb"}
 LONG = {  # 200,000 bytes of UTF-8, in characters of one to four
     "sqlite": "replace(hex(zeroblob(10000)), '0', 'aé€😀')",

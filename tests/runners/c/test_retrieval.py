@@ -23,11 +23,11 @@ from rowpath.runners.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners.toolchains import c
+from rowpath.runners.toolchains import c_compiler
 from rowpath.workloads import codec
 from tests.runners.c.talk import Talk, started
 
-pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 COLUMNS = (
     Column(name="n", type="integer"),
     Column(name="t", type="text", nullable=True),

@@ -20,11 +20,11 @@ import pytest
 from rowpath.errors import InternalError
 from rowpath.machine import processes
 from rowpath.runners import manifest
-from rowpath.runners.toolchains import c, python
+from rowpath.runners.toolchains import c, c_compiler, python
 from tests.runners.protocol.talk import NOTHING, LineTalk, Start, adapter, talks
 from tests.waiting import PATIENCE_S, at_work, gone, until
 
-pytestmark = pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler")
+pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 
 
 @pytest.fixture(name="start")

@@ -11,13 +11,13 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.machine import certificates, postgresql_programs
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import c
+from rowpath.runners.toolchains import c_compiler
 from tests.runners.c.talk import ADAPTERS, Talk, started
 
 WITH_TLS = postgresql_programs.VERSION_TLS
 problem = certificates.problem() or postgresql_programs.availability_tls().reason
 pytestmark = [
-    pytest.mark.skipif(shutil.which(c._compiler()[0]) is None, reason="no C compiler"),
+    pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler"),
     pytest.mark.skipif(bool(problem), reason=problem),
 ]
 

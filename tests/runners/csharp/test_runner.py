@@ -14,7 +14,7 @@ from rowpath.runners.manifest import Adapter
 from rowpath.runners.toolchains import csharp
 from tests.runners.protocol.talk import K, LineTalk, Start, V, adapter, on_sqlite, sqlite_file, talks
 
-pytestmark = pytest.mark.skipif(csharp._tools_problem() is not None, reason="no Mono")
+pytestmark = pytest.mark.skipif(csharp.tools_problem() is not None, reason="no Mono")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from rowpath.runners.manifest import toolchain
 from tests.runners.protocol.talk import K, LineTalk, Start, V, adapter, on_sqlite, sqlite_file, talks
 
 go: Any = toolchain("go")
-pytestmark = pytest.mark.skipif(go._tools_problem() is not None, reason="no Go")
+pytestmark = pytest.mark.skipif(go.tools_problem() is not None, reason="no Go")
 SLOW = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
 
 

@@ -22,7 +22,7 @@ from rowpath.runners.toolchains import java
 from rowpath.workloads import codec
 from tests.runners.protocol.talk import Talk
 
-pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
 ADAPTER = next(each for each in load_manifest("java").adapter if each.driver == "jdbc")
 H2 = "com.h2database:h2:2.5.252"
 MEMORY = {"url": "jdbc:h2:mem:any", "user": "sa", "password": "never-shown"}

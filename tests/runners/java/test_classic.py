@@ -22,7 +22,7 @@ from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.java.talk import ADAPTERS, Talk, path_of
 
-pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
 NOT_OURS = {"user": "somebody", "password": "never-shown", "database": "NOWHERE"}
 OLD = Derby(derby_legacy.VERSION)
 

@@ -26,7 +26,7 @@ from rowpath.runners.toolchains import java, jvm
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, expected_of, loaded, path_of
 
-pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
 DRIVERS = (("sqlite-jdbc", "embedded"), ("derby", "embedded"), ("derby", "server"), ("pgjdbc", "server"))
 COUNTS = [("1", "threads"), ("2", "threads"), ("8", "threads"), ("8", "virtual-threads")]
 
@@ -132,7 +132,7 @@ def check_facts(facts: FactsReply, path: AccessPath) -> None:
     if path.get("concurrency") == "virtual-threads":
         assert facts.settings["concurrency"] == "virtual-threads on 1 carrier"
         assert facts.settings["cpu_of_clients"] == "carrier threads, all together"
-        assert java._major() >= jvm.VIRTUAL_SINCE or jvm.NEWER in facts.runtime
+        assert java.major() >= jvm.VIRTUAL_SINCE or jvm.NEWER in facts.runtime
     elif path.get("clients") != "1":
         assert facts.settings["concurrency"] == "threads"
 

@@ -31,7 +31,7 @@ VARIED = (
     {"result": "cursor:1000"},
     {"result": "cursor:1000", "format": "binary"},
 )
-pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
 
 
 def paths() -> list[tuple[Adapter, AccessPath]]:

@@ -20,7 +20,7 @@ from rowpath.runners.toolchains import java
 from tests.runners.protocol.group_cases import LEDGER, NULL, Case, failures, name_of
 from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
 
-pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
 ROWS = 12
 IDS = list(range(1, ROWS + 1))
 

@@ -20,7 +20,7 @@ from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, path_of
 
-pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
 DRIVERS = ("sqlite-jdbc", "derby", "pgjdbc")
 PG = [("pgjdbc", bulk) for bulk in ("batch", "copy", "rewritten-batch")]
 ROWS, OPERATIONS = 100, 5

@@ -22,7 +22,7 @@ SERVER = ("mariadb", "server")
 READS = 20
 CONNECTOR_J, MARIADB = "connector-j", "mariadb-java-client"
 pytestmark = pytest.mark.skipif(
-    bool(java._problem()) or not ENGINES["mariadb"].availability().ok, reason="no JDK or no MariaDB"
+    bool(java.tools_problem()) or not ENGINES["mariadb"].availability().ok, reason="no JDK or no MariaDB"
 )
 
 

@@ -20,7 +20,7 @@ from tests.runners.java.test_load import OPERATIONS, ROWS, small
 
 SERVER = ("postgresql", "server")
 pytestmark = pytest.mark.skipif(
-    bool(java._problem()) or not postgresql_programs.availability().ok, reason="no JDK or no PostgreSQL"
+    bool(java.tools_problem()) or not postgresql_programs.availability().ok, reason="no JDK or no PostgreSQL"
 )
 
 

@@ -13,10 +13,11 @@ from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import maven
 from rowpath.runners.toolchains import java
 from rowpath.workloads.generators import delimited_value
+from tests.runners.java.insides import java_artefacts, java_classes
 from tests.runners.protocol.codec_vectors import VECTORS, natural
 from tests.runners.protocol.talk import K, Start, adapter, talks
 
-pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
 
 
 @pytest.fixture
@@ -76,8 +77,8 @@ def test_a_file_that_does_not_fit(start: Start, tmp_path: Path, content: bytes, 
 
 def classes(driver: str) -> list[Path]:
     found = adapter("java", driver)
-    java.fetch(java._coordinates(found, found.versions[0]))
-    return [java._output(*unit) for unit in java._units(found, found.versions[0])]
+    java.fetch(java_artefacts(found, found.versions[0]))
+    return java_classes(found, found.versions[0])
 
 
 def test_a_family_is_compiled_once_for_all_its_adapters() -> None:

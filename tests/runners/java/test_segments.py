@@ -17,7 +17,7 @@ from rowpath.workloads import codec
 from rowpath.workloads.generators import delimited_value
 from tests.runners.protocol.talk import Start, talks
 
-pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
 COLUMNS = (
     Column("k", "integer", bits=64),
     Column("v", "text", nullable=True),

@@ -31,7 +31,7 @@ from rowpath.workloads import codec, generators
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.java.talk import ADAPTERS, Talk, path_of
 
-pytestmark = pytest.mark.skipif(bool(java._problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
 ENGINE = ENGINES["spl"]
 ADAPTER = ADAPTERS["esproc"]
 BOUNDS = (Column("low", "integer"), Column("high", "integer"))

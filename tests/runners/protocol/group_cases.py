@@ -20,6 +20,7 @@ from rowpath.model import histogram
 from rowpath.runners import protocol
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec
+from tests.runners.insides import slot_of
 from tests.runners.protocol.group_talk import ID, NOTE, NOTHING, Group, Subject, Working, due_distances_s
 from tests.waiting import PATIENCE_S
 
@@ -342,11 +343,11 @@ def _seen(working: Working, name: str = "group") -> Snapshot:
 
 
 def _slot(shared_counters: SharedCounters, client: int = 0) -> NDArray[np.uint64]:
-    return shared_counters._slot(shared_counters.client_groups["group"], client)
+    return slot_of(shared_counters, "group", client)
 
 
 def _agrees(working: Working, name: str, total: protocol.GroupTotal) -> Snapshot:
-    """The shared_counters's last word on a group, which must be the reply's and the histograms' too."""
+    """The last word of the shared counters on a group, which must be the reply's and the histograms' too."""
     seen = _seen(working, name)
     group = next(group for group in working.groups if group.name == name)
     assert (seen.operations, seen.failed, seen.rows) == (total.operations, total.failed, total.rows)

@@ -14,6 +14,7 @@ from rowpath.model.path import AccessPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import language, toolchain
 from rowpath.runners.toolchains import csharp, java
+from tests.runners.java.insides import java_compiled
 from tests.runners.protocol.codec_vectors import NO_DATE_OR_TIME, VECTORS
 from tests.runners.protocol.talk import Ask, adapter, answers
 
@@ -60,8 +61,8 @@ def rust_command() -> list[str]:
 
 def java_command() -> list[str]:
     java.build([])
-    core = java._compile("core", java._sources("core"), [])
-    trial = java._compile("trial", java._sources("tests"), [core])
+    core = java_compiled("core", [])
+    trial = java_compiled("trial", [core], "tests")
     return [java.java_command(), "-cp", f"{trial}:{core}", "rowpath.CodecTrial"]
 
 
@@ -89,9 +90,9 @@ class Language(NamedTuple):
 
 
 LANGUAGES = {
-    "csharp": Language(csharp._tools_problem, csharp_command, "touch_utf16", 2, csharp_value_line, too_wide="error "),
-    "go": Language(go._tools_problem, go_command, "touch_bytes"),
-    "java": Language(java._problem, java_command, "touch_utf16"),
+    "csharp": Language(csharp.tools_problem, csharp_command, "touch_utf16", 2, csharp_value_line, too_wide="error "),
+    "go": Language(go.tools_problem, go_command, "touch_bytes"),
+    "java": Language(java.tools_problem, java_command, "touch_utf16"),
     "node": Language(
         lambda: manifest.availability(NODE, "bundled").reason,
         node_command,
@@ -101,7 +102,7 @@ LANGUAGES = {
         "error verify: column value",
         "error verify: column value",
     ),
-    "rust": Language(rust._tools_problem, rust_command, "touch_bytes"),
+    "rust": Language(rust.tools_problem, rust_command, "touch_bytes"),
 }
 
 

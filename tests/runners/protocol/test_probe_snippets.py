@@ -175,7 +175,7 @@ STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
 
 
 # Compiling and starting take most of the time: programs of these languages are tested side by side.
-EVERY = frozenset(STARTS)
+EVERY = frozenset(manifest.languages())
 APART = ("rust", "go", "python")
 TOGETHER = [*(frozenset({each}) for each in APART), EVERY - {*APART}]
 some_languages = pytest.mark.parametrize("chosen", TOGETHER, ids=[*APART, "others"])
@@ -206,10 +206,10 @@ def check(target: Target, folder: Path, chosen: frozenset[str] = EVERY, keyed: K
     assert not wrong, "\n\n".join(wrong)
     duckdb = {"python", "java", "go", "node", "rust"}
     some = {"duckdb": duckdb, "parquet": {"python"}, "arrow": {"python"}, "file": {"c", "python", "java"}}
-    wanted = some.get(target.engine, {"c", "python", "java", "csharp", "go", "node", "rust"})
-    absent = {"csharp"} if csharp._tools_problem() else set()
-    absent |= {"go"} if manifest.toolchain("go")._tools_problem() else set()  # type: ignore[attr-defined]
-    absent |= {"rust"} if manifest.toolchain("rust")._tools_problem() else set()  # type: ignore[attr-defined]
+    wanted = some.get(target.engine, EVERY)
+    absent = {"csharp"} if csharp.tools_problem() else set()
+    absent |= {"go"} if manifest.toolchain("go").tools_problem() else set()  # type: ignore[attr-defined]
+    absent |= {"rust"} if manifest.toolchain("rust").tools_problem() else set()  # type: ignore[attr-defined]
     absent |= {"node"} if shutil.which("node") is None else set()
     assert languages == (wanted & chosen) - absent
 

@@ -15,6 +15,7 @@ from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
 from rowpath.model.path import AccessPath
 from rowpath.workloads import sql, workload_file
+from tests.engines.insides import database_of
 from tests.engines.life import reaching
 
 LOADED = ("scan", "keyed", "tab1", "types")
@@ -29,7 +30,7 @@ def sqlite_loaded_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in LOADED:
         workload, _ = sql.for_engine(workload_file.load_workload(name), engine.supports)
         instance.load(workload.tables)
-    return Path(instance._database)
+    return database_of(instance)
 
 
 @pytest.fixture(name="sqlite_file")

@@ -8,6 +8,7 @@ import pytest
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.model.path import AccessPath
+from rowpath.runners import manifest
 from rowpath.runners.toolchains import python, python_compiled
 from tests.runners.python.talk import ADAPTERS
 
@@ -34,7 +35,7 @@ def test_what_compiling_lacks_is_said_with_the_packages(cache: Path, monkeypatch
 def test_every_compiled_driver_is_locked_with_what_compiles_it() -> None:
     compiled = [adapter for adapter in ADAPTERS.values() if python_compiled.is_compiled(adapter)]
     assert {adapter.driver for adapter in compiled} == {"mysqlclient", "mariadb"}
-    text = (Path(python._source()) / python_compiled.LOCK).read_text()
+    text = (Path(manifest.language("python").folder) / python_compiled.LOCK).read_text()
     for adapter in compiled:
         for name in (f"{adapter.build['requirement']}=={adapter.versions[0]} ", *adapter.build["tools"]):
             assert f"\n{name}" in text

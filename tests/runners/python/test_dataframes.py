@@ -87,7 +87,9 @@ def test_pandas_says_what_it_would_change(start: Callable[..., Talk], postgresql
 def test_pandas_changes_no_other_drivers_environment() -> None:
     """pyarrow imports numpy where it finds it: the drivers that share an environment are to go on without."""
     shared = [each for each in ADAPTERS.values() if not each.build.get("apart")]
-    assert not any(name in python._packages(each, each.versions[0]) for each in shared for name in ("numpy", "pandas"))
+    assert not any(
+        name in python.packages_of(each, each.versions[0]) for each in shared for name in ("numpy", "pandas")
+    )
     pandas, psycopg = ADAPTERS["pandas"], ADAPTERS["psycopg"]
-    apart = python._environment(pandas, pandas.versions[0])
-    assert apart != python._environment(psycopg, psycopg.versions[0])
+    apart = python.environment_of(pandas, pandas.versions[0])
+    assert apart != python.environment_of(psycopg, psycopg.versions[0])

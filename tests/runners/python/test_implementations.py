@@ -51,12 +51,12 @@ def test_each_is_read_back_from_the_module(
 def test_the_compiled_one_has_an_environment_of_its_own_and_is_pinned() -> None:
     assert "psycopg-c" in pruned(PSYCOPG, path_of("c", "3.3.9"))
     assert not pruned(PSYCOPG, path_of("c", COMPILED))
-    (compiled,) = python._variants(PSYCOPG, path_of("c", COMPILED))
+    (compiled,) = python.variants_of(PSYCOPG, path_of("c", COMPILED))
     assert python_compiled.is_compiled(compiled)
-    assert python._own(compiled, COMPILED) == ""  # from compiled.lock
-    assert python._environment(compiled, COMPILED) != python._environment(PSYCOPG, COMPILED)
-    (pure,) = python._variants(PSYCOPG, path_of("python", "3.3.9"))
-    assert python._environment(pure, "3.3.9") == python._environment(PSYCOPG, "3.3.9")
+    assert python.own_requirement(compiled, COMPILED) == ""  # from compiled.lock
+    assert python.environment_of(compiled, COMPILED) != python.environment_of(PSYCOPG, COMPILED)
+    (pure,) = python.variants_of(PSYCOPG, path_of("python", "3.3.9"))
+    assert python.environment_of(pure, "3.3.9") == python.environment_of(PSYCOPG, "3.3.9")
 
 
 def test_what_is_missing_is_said_with_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

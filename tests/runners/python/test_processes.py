@@ -19,6 +19,7 @@ from rowpath.planning.lattice import lattice
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.process import RunnerFailure
+from tests.runners.insides import read
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from tests.runners.python.test_clients import KEYED, check_sums, check_touch
@@ -120,7 +121,7 @@ def test_cpu_and_memory_are_those_of_all_processes(tmp_path: Path) -> None:
         pids = [worker.runner.pid, *processes.descendants(worker.runner.pid)]
         assert len(pids) == 2
         before = [cpu.process_ns(pid) or 0 for pid in pids]
-        seen = worker._read().client_ns
+        seen = read(worker).client_ns
         assert seen is not None and seen >= sum(before)
         with peak_memory([worker]) as [record]:
             pass

@@ -261,17 +261,17 @@ def test_it_dies_with_its_parent() -> None:
 
 def test_the_environment_is_locked_and_names_no_host() -> None:
     for lock in ("requirements.lock", "compiled.lock"):
-        for name, text in language._locked(SOURCE / lock).items():
+        for name, text in language.locked_in(SOURCE / lock).items():
             assert "==" in text, name
             assert "--hash=sha256:" in text, name
         assert "://" not in (SOURCE / lock).read_text()
     for adapter, requirement in ((ADAPTERS["psycopg"], "psycopg[binary]"), (ADAPTERS["mysqlclient"], "mysqlclient")):
-        assert language._locked_version(adapter, requirement) == adapter.versions[0]
-    assert language._own(ADAPTERS["psycopg"], "3.2.10") == "psycopg[binary]==3.2.10"
+        assert language.locked_version(adapter, requirement) == adapter.versions[0]
+    assert language.own_requirement(ADAPTERS["psycopg"], "3.2.10") == "psycopg[binary]==3.2.10"
 
 
 def _locked_here(adapter: Adapter) -> bool:
-    return not language._own(adapter, adapter.versions[0]) and not python_compiled.is_compiled(adapter)
+    return not language.own_requirement(adapter, adapter.versions[0]) and not python_compiled.is_compiled(adapter)
 
 
 def test_the_shared_environment_gets_only_what_is_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -279,7 +279,9 @@ def test_the_shared_environment_gets_only_what_is_asked_for(monkeypatch: pytest.
     installed: list[list[str]] = []
 
     def install(pip: list[str], what: list[str], *_more: object) -> None:
-        installed.append([name for name in language._locked(SOURCE / "requirements.lock") if name in _names(what[-1])])
+        installed.append(
+            [name for name in language.locked_in(SOURCE / "requirements.lock") if name in _names(what[-1])]
+        )
 
     monkeypatch.setattr(language, "_install", install)
     null, psycopg = (ADAPTERS[name] for name in ("null", "psycopg"))
@@ -301,21 +303,24 @@ def _names(file: str) -> set[str]:
 def test_an_earlier_environment_has_every_package(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
     psycopg = ADAPTERS["psycopg"]
-    environment = language._environment(psycopg, psycopg.versions[0])
+    environment = language.environment_of(psycopg, psycopg.versions[0])
     environment.mkdir(parents=True)
     (environment / language.COMPLETE).touch()
     assert language.interpreter(psycopg, psycopg.versions[0])
 
 
 def test_the_packages_of_every_driver_are_those_that_its_own_metadata_asks_for() -> None:
-    locked = language._locked(SOURCE / "requirements.lock")
+    locked = language.locked_in(SOURCE / "requirements.lock")
     named = {
-        name for each in ADAPTERS.values() if _locked_here(each) for name in language._packages(each, each.versions[0])
+        name
+        for each in ADAPTERS.values()
+        if _locked_here(each)
+        for name in language.packages_of(each, each.versions[0])
     }
     assert named == {name for name, entry in locked.items() if "sys_platform == 'win32'" not in entry}
     for adapter in filter(_locked_here, ADAPTERS.values()):
         interpreter = language.interpreter(adapter, adapter.versions[0])
-        packages = language._packages(adapter, adapter.versions[0])
+        packages = language.packages_of(adapter, adapter.versions[0])
         folders = next(interpreter.parents[1].glob("lib/python*/site-packages")) if interpreter else None
         for found in importlib.metadata.distributions(path=[str(folders)]) if folders else ():
             if canonicalize_name(found.name) in packages:

@@ -14,8 +14,10 @@ from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
 from rowpath.hosts.agent import Agent
 from rowpath.hosts.far_worker import FarWorker, TogetherThere
+from rowpath.hosts.host_run import HostRun
 from rowpath.hosts.replies import reply_of, value_of
 from rowpath.runners.process import RunnerFailure
+from tests.unit.insides import take_part
 
 
 class Thing:
@@ -49,13 +51,14 @@ class Hosts:
         self.asked: list[str] = []
         self._numbers = itertools.count(1)
         self._agents = {host: Agent(host, "127.0.0.1", ()) for host in "xy"}
-        for agent in self._agents.values():
-            agent._made_ready, agent._run = True, cast(Any, SimpleNamespace(workers={}))
+        self._workers: dict[str, dict[int, Thing]] = {host: {} for host in self._agents}
+        for host, agent in self._agents.items():
+            take_part(agent, cast(HostRun, SimpleNamespace(workers=self._workers[host])))
 
     def worker(self, host: str, name: str, **fails: Exception) -> Worker:
         """A far worker of a host."""
         agent, number = self._agents[host], next(self._numbers)
-        cast(Any, agent)._run.workers[number] = Thing(name, self.made, fails)
+        self._workers[host][number] = Thing(name, self.made, fails)
         planned = SimpleNamespace(path=SimpleNamespace(id=name, clients=1, served=True, deployment="server"))
 
         def ask(method: str, *arguments: Any) -> Any:

@@ -13,6 +13,7 @@ from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts import way_watch
 from rowpath.hosts.way_watch import WayWatch
 from tests import waiting
+from tests.unit.insides import answered, pending, watch_port
 
 FD_SETSIZE = 1024  # of select(): descriptors from there on do not fit
 HERE = {"db": "127.0.0.1"}
@@ -47,13 +48,13 @@ def _closed_port() -> int:
 
 def _answered(watch: WayWatch) -> bool:
     watch.look(["db"])
-    return "db" in watch._answered
+    return "db" in answered(watch)
 
 
 def test_a_refusal_is_an_answer_and_silence_after_it_a_loss(silent_port: int) -> None:
     watch = WayWatch("app1", HERE, _closed_port())
     waiting.until(lambda: _answered(watch), "answer")
-    watch._port = silent_port
+    watch_port(watch, silent_port)
     seen: list[HostLost] = []
 
     def lost() -> bool:
@@ -89,7 +90,7 @@ def many_files() -> Iterator[None]:
 def test_a_way_is_watched_by_a_process_with_many_files(many_files: None) -> None:
     watch = WayWatch("app1", HERE, _closed_port())
     watch.look(["db"])
-    assert watch._pending["db"][0].fileno() >= FD_SETSIZE
+    assert pending(watch)["db"][0] >= FD_SETSIZE
     waiting.until(lambda: _answered(watch), "answer")
     watch.close()
 
@@ -100,9 +101,9 @@ def test_a_host_that_never_answered_is_not_lost(silent_port: int) -> None:
 
     def asked_again() -> bool:
         watch.look(["db"])
-        asked.update(since_s for _asked, since_s in watch._pending.values())
+        asked.update(since_s for _asked, since_s in pending(watch).values())
         return len(asked) > 2
 
     waiting.until(asked_again, "further request")
-    assert not watch._answered
+    assert not answered(watch)
     watch.close()

@@ -28,9 +28,9 @@ def relative(files: set[Path] | frozenset[Path]) -> set[str]:
 def changed(monkeypatch: pytest.MonkeyPatch, file: Path, adapter: Adapter, engine: str = "postgresql") -> bool:
     """Whether the key is another one after the file was written to."""
     before = key_of(adapter, engine)
-    usual = passed_keys._hash_of
+    usual = passed_keys.hash_of
     with monkeypatch.context() as patched:
-        patched.setattr(passed_keys, "_hash_of", lambda each: "another" if each == file else usual(each))
+        patched.setattr(passed_keys, "hash_of", lambda each: "another" if each == file else usual(each))
         return key_of(adapter, engine) != before
 
 
@@ -74,7 +74,7 @@ def test_a_source_that_the_own_source_names_counts() -> None:
 def test_the_manifest_entry_counts_and_the_place_of_the_clone_does_not() -> None:
     here = key_of(PSYCOPG, "postgresql")
     assert key_of(msgspec.structs.replace(PSYCOPG, versions=("0.1",)), "postgresql") != here
-    assert passed_keys._portable(PSYCOPG) == passed_keys._portable(msgspec.structs.replace(PSYCOPG, folder="/other"))
+    assert passed_keys.portable(PSYCOPG) == passed_keys.portable(msgspec.structs.replace(PSYCOPG, folder="/other"))
 
 
 def test_what_is_kept_of_the_adapter_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,9 +112,9 @@ def changes_tests(monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], bool]
 
     def found(tests: str, file: str) -> bool:
         assert (ROOT / file).is_file()
-        before, usual = passed_keys.key_of_tests(tests), passed_keys._hash_of
+        before, usual = passed_keys.key_of_tests(tests), passed_keys.hash_of
         with monkeypatch.context() as patched:
-            patched.setattr(passed_keys, "_hash_of", lambda each: "another" if each == ROOT / file else usual(each))
+            patched.setattr(passed_keys, "hash_of", lambda each: "another" if each == ROOT / file else usual(each))
             return passed_keys.key_of_tests(tests) != before
 
     return found

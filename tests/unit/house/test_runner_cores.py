@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from rowpath.engines import ENGINES
-from rowpath.runners.manifest import load_manifest
+from rowpath.runners.manifest import languages, load_manifest
 
 RUNNERS = Path(__file__).parents[3] / "runners"
-LANGUAGES = ("c", "csharp", "go", "java", "node", "python", "rust")
+LANGUAGES = languages()
 # Floors and kinds of files, which the protocol names; interfaces of many drivers, which a language's library may have.
 WORDS = {"null", "null-promise", "ping", "drain", "raw", "file", "jdbc", "odbc"}
 OTHERS = {"berkeley", "db2", "innodb", "sqlx"}

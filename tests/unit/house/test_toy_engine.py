@@ -21,6 +21,7 @@ from rowpath.probe.target import read_target
 from rowpath.runners import manifest
 from rowpath.tape.format import Header, Records, Tape
 from tests import fakes
+from tests.unit.insides import forget_manifests
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def toy(tmp_path: Path) -> Iterator[Path]:
     manifest.add_external(file)
     yield file
     engines.leave("toy")
-    manifest._external.clear()
+    forget_manifests()
 
 
 def test_ours_are_what_the_package_holds() -> None:

@@ -32,6 +32,10 @@ from rowpath.site.read import examine_all
 from tests import fakes
 from tests.script import script
 from tests.unit import journal_factory, site_factory
+from tests.unit.insides import forget_manifests
+
+RUNNERS = Path(__file__).parents[3] / "runners"
+PARTS = ("core", "families", "adapters", "snippets", "templates")  # of a language of ours
 
 
 @pytest.fixture
@@ -39,13 +43,16 @@ def toy() -> Iterator[manifest.Adapter]:
     """The toy language's adapter, as long as the test lasts."""
     manifest.add_external(fakes.TOY_LANGUAGE)
     yield manifest.adapter_of("toy", "toy-sqlite")
-    manifest._external_languages.clear()
+    forget_manifests()
 
 
 def test_ours_are_the_folders_with_a_header() -> None:
-    assert manifest.languages() == ("c", "csharp", "go", "java", "node", "python", "rust")
+    folders = {folder.name for folder in RUNNERS.iterdir() if folder.is_dir()} - {"example"}
+    assert len(folders) > 5
+    assert manifest.languages() == tuple(sorted(folders))
     for name in manifest.languages():
         header = manifest.language(name)
+        assert [part for part in PARTS if not (RUNNERS / name / part).is_dir()] == []
         assert (header.name, Path(header.folder).name) == (name, name)
         assert header.title
         assert header.source_suffix
@@ -127,8 +134,8 @@ def test_explain_names_its_parts_of_the_time() -> None:
 def test_explain_samples_its_call_stacks_by_what_its_header_names(toy: manifest.Adapter) -> None:
     path = AccessPath.of({"language": toy.language})
     worker: Any = SimpleNamespace(planned=SimpleNamespace(path=path))
-    assert flames._sampler(worker, "client", 0) == py_spy.HOW
-    assert flames._sampler(worker, "server", 0) == flames.HOW["perf"]
+    assert flames.sampler_of(worker, "client", 0) == py_spy.HOW
+    assert flames.sampler_of(worker, "server", 0) == flames.HOW["perf"]
 
 
 def test_the_site_calls_a_language_as_its_runs_do(tmp_path: Path) -> None:

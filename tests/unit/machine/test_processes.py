@@ -13,6 +13,7 @@ import pytest
 
 from rowpath.errors import InternalError, TimedOut
 from rowpath.machine import processes
+from tests.unit import insides
 from tests.waiting import alive, gone
 
 
@@ -142,5 +143,5 @@ def test_a_signal_while_a_child_is_started_is_handled_afterwards(monkeypatch: py
         processes.start(["sleep", "100"])
     (child,) = set(processes.living()) - before
     assert alive(child)
-    processes.stop(processes._living[child], processes.AT_ONCE)
+    processes.stop(insides.child(child), processes.AT_ONCE)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

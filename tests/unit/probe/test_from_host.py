@@ -57,7 +57,7 @@ class There:
 def mirrored(folder: Path, there: There, progress: Progress) -> bool:
     directory = RunDirectory(folder / "run")
     directory.create()
-    return from_host._Mirror("app1", there, directory, progress).follow()
+    return from_host.Mirror("app1", there, directory, progress).follow()
 
 
 def test_pieces_are_put_together_and_events_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from rowpath.model.path import AccessPath
 from rowpath.planning.path_names import short_names
 from rowpath.runners.manifest import Adapter, adapter_of, availability
 from rowpath.runners.toolchains import python
+from tests.runners.java.insides import java_artefacts
 
 
 def here(language: str, driver: str, version: str) -> str:
@@ -51,9 +52,8 @@ def test_a_libpq_needs_the_name_that_the_loader_looks_for(tmp_path: Path) -> Non
 
 
 def test_a_jar_stands_in_for_the_drivers_own_and_leaves_the_rest() -> None:
-    from rowpath.runners.toolchains import java
 
-    needed = java._coordinates(adapter_of("java", "pgjdbc"), "/build/pgjdbc.jar")
+    needed = java_artefacts(adapter_of("java", "pgjdbc"), "/build/pgjdbc.jar")
     assert needed and not any("org.postgresql" in one for one in needed)
 
 
@@ -63,9 +63,9 @@ def test_a_wheel_that_was_built_again_gets_an_environment_of_its_own(tmp_path: P
     for folder, text in ((first, "1"), (second, "2")):
         folder.mkdir()
         (folder / "driver.py").write_text(text)
-    names = {python._environment(adapter, version).name for version in ("3.3.9", str(first), str(second))}
+    names = {python.environment_of(adapter, version).name for version in ("3.3.9", str(first), str(second))}
     assert len(names) == 3
-    assert python._own(adapter, str(first)) == f"psycopg[binary] @ {first.as_uri()}"
+    assert python.own_requirement(adapter, str(first)) == f"psycopg[binary] @ {first.as_uri()}"
 
 
 def test_a_path_is_named_by_its_file() -> None:

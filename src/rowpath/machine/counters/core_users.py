@@ -21,7 +21,7 @@ LEAST_NS = 50_000  # less is counted as noise
 
 @dataclass(frozen=True)
 class CoreUser:
-    """Somebody who had measured cores, and for how long."""
+    """One user of measured cores, and for how long."""
 
     kind: Kind
     name: str  # `java: C2 CompilerThre`: process and thread

@@ -27,7 +27,6 @@ FLAGS = ("-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-Wall", "-Wextra")
 HIDDEN = "-fvisibility=hidden"
 LIBPQ = "libpq.so.5"
 REMEDY = "apt-get install gcc libc6-dev"
-_compiler = c_compiler.words
 
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
@@ -56,7 +55,7 @@ def programs(adapter: Adapter, path: AccessPath | None = None) -> list[Adapter]:
 
 def _built_here(adapter: Adapter, version: str) -> Availability:
     what = f"C adapter {adapter.driver}"
-    compiler = _compiler()
+    compiler = c_compiler.words()
     if shutil.which(compiler[0]) is None:
         return Availability(False, what, f"no C compiler ({compiler[0]})", REMEDY)
     if refused := driver_versions.refused(adapter, version, "libpq"):
@@ -258,7 +257,7 @@ def _pg_config(prefix: Path, question: str) -> Path:
 
 
 def _key(inputs: Sequence[Path], arguments: Sequence[str]) -> str:
-    return compiling.key(inputs, [*arguments, *_compiler(), _compiler_version(tuple(_compiler()))])
+    return compiling.key(inputs, [*arguments, *c_compiler.words(), _compiler_version(tuple(c_compiler.words()))])
 
 
 def _built(name: str, sources: list[Path], included: list[str], linked: list[str], *, core: bool = True) -> Path:
@@ -296,7 +295,9 @@ def _core() -> Path:
 def _compile(arguments: list[str], what: str) -> None:
     flags = shlex.quote(" ".join(FLAGS))
     compiling.run(
-        [*_compiler(), *FLAGS, f'-DRP_COMPILER_FLAGS="{flags[1:-1]}"', *arguments], f"{what} does not compile", REMEDY
+        [*c_compiler.words(), *FLAGS, f'-DRP_COMPILER_FLAGS="{flags[1:-1]}"', *arguments],
+        f"{what} does not compile",
+        REMEDY,
     )
 
 

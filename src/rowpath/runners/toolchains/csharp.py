@@ -33,7 +33,7 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     """Whether this adapter can be built and run here; quick, builds nothing."""
     what = f"C# adapter {adapter.driver} on Mono {mono_version() or '?'}"
     missing = (
-        _tools_problem()
+        tools_problem()
         or driver_versions.refused(adapter, version)
         or compiling.lacking("assembly", ASSEMBLIES | adapter.build.get("assemblies", {}), assembly_file)
         or compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
@@ -72,7 +72,7 @@ def compiled(name: str, sources: list[Path], assemblies: Iterable[str] = (), mai
     arguments = [*FLAGS, f"-main:{main}", f"-r:{','.join([*ASSEMBLIES, *assemblies])}"]
 
     def compile_to(made: Path) -> None:
-        if problem := _tools_problem():
+        if problem := tools_problem():
             raise EnvironmentMissing(*problem)
         command = [COMPILER, *arguments, f"-out:{made}", *map(str, sources)]
         compiling.run(command, f"{name} does not compile", f"apt-get install {PACKAGES[COMPILER]}", ENVIRONMENT)
@@ -111,7 +111,8 @@ def mono_version() -> str:
     return found.group(1) if found else ""
 
 
-def _tools_problem() -> tuple[str, str] | None:
+def tools_problem() -> tuple[str, str] | None:
+    """Why nothing can be built here, and what helps; None when it can."""
     missing = [tool for tool in (RUNTIME, COMPILER) if shutil.which(tool) is None]
     if not missing:
         return None

@@ -64,7 +64,7 @@ def helper_threads() -> tuple[str, ...]:
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter, on this path, can be built and run here; quick, builds nothing."""
     what = f"{adapter.driver} {version} on Java {_java_version() or '?'}"
-    problem = _problem()
+    problem = tools_problem()
     if problem:
         return Availability(False, what, problem, INSTALL)
     if "/" in version or not _has_jars(adapter):
@@ -80,7 +80,7 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     if absent and shutil.which("mvn") is None:
         return Availability(False, what, f"Maven is missing, {absent[0]} cannot be fetched", maven.INSTALL)
     if path is not None and jvm.needs_virtual(path):
-        return jvm.availability(_major())
+        return jvm.availability(major())
     return Availability(True, what)
 
 
@@ -90,7 +90,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     Errors: EnvironmentMissing without a JDK, Maven or what comes only on request, InternalError when a source does
     not compile.
     """
-    problem = _problem()
+    problem = tools_problem()
     if problem:
         raise EnvironmentMissing(problem, INSTALL)
     for adapter, version in adapters:
@@ -103,7 +103,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     first: list[Callable[[], object]] = [functools.partial(fetch, [*TOOLS, *needed])]
     first.append(functools.partial(_compile, "core", _sources("core"), []))
     if any(map(jvm.needs_virtual, paths)):
-        first.append(functools.partial(jvm.install, _major(), java_command()))
+        first.append(functools.partial(jvm.install, major(), java_command()))
     processes.side_by_side(first)
     chains = [_units(adapter, version)[1:] for adapter, version in adapters]
     chains.append([("tools", _sources("tools"), fetch(TOOLS))])
@@ -124,7 +124,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
         options += adapter.build.get("embedded_options", {}).get(path.durability, ())
     java = java_command()
     if jvm.needs_virtual(path):
-        java = jvm.install(_major(), java)
+        java = jvm.install(major(), java)
         options += jvm.OPTIONS
     arguments = [java, *options, "-cp", _joined([*classes, *drivers]), "rowpath.Main"]
     arguments += ["--adapter", adapter.driver, "--class", adapter.build["class_name"]]
@@ -171,11 +171,12 @@ def _java_version() -> str:
     return found.group(1) if found else ""
 
 
-def _problem() -> str:
+def tools_problem() -> str:
+    """Why nothing can be built here; empty when it can."""
     home = _home()
     if home is None or not (home / "bin" / "javac").is_file():
         return "no JDK was found (neither JAVA_HOME nor javac on the PATH)"
-    if 0 < _major() < OLDEST:
+    if 0 < major() < OLDEST:
         return f"Java {_java_version()} in {home} is older than {OLDEST}"
     return ""
 
@@ -190,10 +191,10 @@ def _on_request(adapter: Adapter, version: str) -> Availability:
     return Availability(False, adapter.driver, reason, f"rowpath engine fetch {name}")
 
 
-def _major() -> int:
+def major() -> int:
     """The machine's own Java: 17; 0 when it does not tell."""
-    major = _java_version().removeprefix("1.").split(".")[0]
-    return int(major) if major.isdigit() else 0
+    first = _java_version().removeprefix("1.").split(".")[0]
+    return int(first) if first.isdigit() else 0
 
 
 def _has_jars(adapter: Adapter) -> bool:

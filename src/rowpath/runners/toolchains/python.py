@@ -53,7 +53,7 @@ def _lock(adapter: Adapter | None = None) -> Path:
 
 
 @functools.cache
-def _locked(lock: Path) -> dict[str, str]:
+def locked_in(lock: Path) -> dict[str, str]:
     """Each locked package's requirement with its checksums, by name."""
     text = re.sub(r"^#.*\n", "", lock.read_text(), flags=re.MULTILINE)
     entries = re.split(r"\n(?=\S)", text.strip())
@@ -64,13 +64,14 @@ def _name(requirement: str) -> str:
     return requirement.partition("[")[0]
 
 
-def _locked_version(adapter: Adapter, requirement: str) -> str:
-    entry = _locked(_lock(adapter)).get(_name(requirement), "")
+def locked_version(adapter: Adapter, requirement: str) -> str:
+    """The version that the lock pins; empty when it has none."""
+    entry = locked_in(_lock(adapter)).get(_name(requirement), "")
     found = re.match(r"[^=]+==([^\s;]+)", entry)
     return found.group(1) if found else ""
 
 
-def _own(adapter: Adapter, version: str) -> str:
+def own_requirement(adapter: Adapter, version: str) -> str:
     """The requirement of an environment of its own: a version other than the locked one; empty for the shared one."""
     requirement = str(adapter.build.get("requirement", ""))
     if not requirement:
@@ -81,27 +82,27 @@ def _own(adapter: Adapter, version: str) -> str:
         return ""
     if "/" in version:
         return f"{requirement} @ {Path(version).absolute().as_uri()}"
-    return "" if version == _locked_version(adapter, requirement) else f"{requirement}=={version}"
+    return "" if version == locked_version(adapter, requirement) else f"{requirement}=={version}"
 
 
-def _variants(adapter: Adapter, path: AccessPath | None = None) -> list[Adapter]:
+def variants_of(adapter: Adapter, path: AccessPath | None = None) -> list[Adapter]:
     """The adapter as a path needs it; without a path as each of its engines does.
 
     `build.engine.NAME` and `build.implementation.NAME` hold what is there instead of the adapter's own.
     """
     if path is None:
         engines = adapter.build.get("engine", {})
-        return [_variants(adapter, AccessPath.of({"engine": name}))[0] for name in engines] or [adapter]
+        return [variants_of(adapter, AccessPath.of({"engine": name}))[0] for name in engines] or [adapter]
     own: dict[str, Any] = {}
     for key in ("engine", "implementation"):
         own |= adapter.build.get(key, {}).get(path.get(key), {})
     return [structs.replace(adapter, build=adapter.build | own) if own else adapter]
 
 
-def _environment(adapter: Adapter, version: str) -> Path:
+def environment_of(adapter: Adapter, version: str) -> Path:
     """Where the environment is: named by everything that makes it what it is."""
     own = adapter.driver if python_compiled.is_compiled(adapter) or adapter.build.get("apart") else ""
-    own += _own(adapter, version) + (file_digest.digest(Path(version)) if "/" in version else "")
+    own += own_requirement(adapter, version) + (file_digest.digest(Path(version)) if "/" in version else "")
     return build_dir("python") / f"environment-{_made_of(_lock(adapter), own)}"
 
 
@@ -117,14 +118,14 @@ def _program(environment: Path) -> Path:
 
 def interpreter(adapter: Adapter, version: str) -> Path | None:
     """The Python that has the driver; None until its environment is made."""
-    return _program(_environment(adapter, version)) if _absent(adapter, version) == [] else None
+    return _program(environment_of(adapter, version)) if _absent(adapter, version) == [] else None
 
 
-def _packages(adapter: Adapter, version: str) -> list[str]:
+def packages_of(adapter: Adapter, version: str) -> list[str]:
     """What the driver needs of the lock in the shared environment; a driver of the user's may need anything."""
     if is_external(adapter):
-        return list(_locked(_lock()))
-    if _own(adapter, version) or python_compiled.is_compiled(adapter):
+        return list(locked_in(_lock()))
+    if own_requirement(adapter, version) or python_compiled.is_compiled(adapter):
         return []
     requirement = _name(str(adapter.build.get("requirement", "")))
     return [CORE_PACKAGE, *([requirement] if requirement else []), *adapter.build.get("packages", ())]
@@ -133,15 +134,15 @@ def _packages(adapter: Adapter, version: str) -> list[str]:
 def _absent(adapter: Adapter, version: str) -> list[str] | None:
     """The packages that the driver's environment still lacks; None: all of it."""
     try:
-        there = (_environment(adapter, version) / COMPLETE).read_text().split()
+        there = (environment_of(adapter, version) / COMPLETE).read_text().split()
     except FileNotFoundError:
         return None
-    return [name for name in _packages(adapter, version) if there and name not in there]
+    return [name for name in packages_of(adapter, version) if there and name not in there]
 
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether the driver's environment is there or can be made; makes nothing."""
-    each = [_available(one, version) for one in _variants(adapter, path)]
+    each = [_available(one, version) for one in variants_of(adapter, path)]
     return next((one for one in each if one.ok), each[0])
 
 
@@ -155,7 +156,7 @@ def _available(adapter: Adapter, version: str) -> Availability:
     if interpreter(adapter, version) is not None:
         return Availability(True, what)
     if python_compiled.is_compiled(adapter):
-        if (failed := _environment(adapter, version) / FAILED).is_file():
+        if (failed := environment_of(adapter, version) / FAILED).is_file():
             return Availability(False, what, failed.read_text(), f"fix it, then rm -r {failed.parent}")
         if lacking := python_compiled.missing(adapter):
             return Availability(False, what, lacking, python_compiled.remedy(adapter))
@@ -178,9 +179,9 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     for adapter, version in adapters:
         named = [path for path in every_path if path.driver == adapter.driver and path.version in (version, "none")]
         variants = {(path.engine, path.get("implementation")): path for path in named}
-        for one in [_variants(adapter, path)[0] for path in variants.values()] or [adapter]:
+        for one in [variants_of(adapter, path)[0] for path in variants.values()] or [adapter]:
             if _absent(one, version) != []:
-                by_environment.setdefault(_environment(one, version), []).append((one, version))
+                by_environment.setdefault(environment_of(one, version), []).append((one, version))
     processes.side_by_side(functools.partial(_bring_up_to_date, *each) for each in by_environment.items())
 
 
@@ -202,18 +203,18 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
     import venv  # here, for it is needed once and slow to load
 
     jobs.begins()
-    own, compiled = _own(adapter, version), python_compiled.is_compiled(adapter)
+    own, compiled = own_requirement(adapter, version), python_compiled.is_compiled(adapter)
     shutil.rmtree(environment, ignore_errors=True)
     if not _has("pip") and not _has("ensurepip"):
         raise EnvironmentMissing("this Python has no pip to fetch the drivers", REMEDY)
     venv.EnvBuilder(symlinks=True, with_pip=not _has("pip")).create(environment)
     pip = _pip(environment)
     if own or compiled:
-        tools = [_locked(_lock(adapter))[name] for name in adapter.build.get("tools", ())]
-        _install(pip, [*CHECKED, _written(environment / "core.lock", [_locked(_lock())[CORE_PACKAGE], *tools])])
+        tools = [locked_in(_lock(adapter))[name] for name in adapter.build.get("tools", ())]
+        _install(pip, [*CHECKED, _written(environment / "core.lock", [locked_in(_lock())[CORE_PACKAGE], *tools])])
     if compiled:
         names = [_name(str(adapter.build["requirement"])), *adapter.build.get("packages", ())]
-        pinned = [_locked(_lock(adapter))[name] for name in names]
+        pinned = [locked_in(_lock(adapter))[name] for name in names]
         driver = [own] if own else [*CHECKED, _written(environment / "driver.lock", pinned)]
         try:
             # pip keeps what it compiled only by the source: another library's build would be taken for this one's.
@@ -236,7 +237,7 @@ def _add(environment: Path, packages: list[str]) -> None:
     jobs.begins()
     complete = environment / COMPLETE
     there = complete.read_text().split() if complete.is_file() else []
-    entries = [_locked(_lock())[name] for name in packages]
+    entries = [locked_in(_lock())[name] for name in packages]
     _install(_pip(environment), [*CHECKED, _written(environment / "packages.lock", entries)])
     noted = environment / "noted"
     noted.write_text("\n".join(sorted({*there, *packages})) + "\n")
@@ -282,10 +283,10 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     EnvironmentMissing for a driver that could not be compiled.
     """
     source = ("--source", str(source_file(adapter))) if is_external(adapter) else ()
-    adapter = _variants(adapter, path)[0]
-    if (failed := _environment(adapter, version) / FAILED).is_file():
+    adapter = variants_of(adapter, path)[0]
+    if (failed := environment_of(adapter, version) / FAILED).is_file():
         raise EnvironmentMissing(failed.read_text(), f"fix it, then rm -r {failed.parent}")
-    program = str(_program(_environment(adapter, version)))
+    program = str(_program(environment_of(adapter, version)))
     return Command(
         arguments=(program, "-m", "core", *source, "--adapter", adapter.driver),
         environment={

@@ -20,6 +20,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
 from rowpath.planning import availability, lattice
 from rowpath.runners.manifest import load_manifest
+from tests.unit.insides import forget_axes
 
 URL = "mysql://us%40er:pw%2F%25%20x@db.example:3307/my%20db?create-tables=yes&useSSL=false"
 SECRET = "pw/% x"
@@ -140,9 +141,9 @@ def test_mysql_by_url_comes_first_when_it_is_given(monkeypatch: pytest.MonkeyPat
 @pytest.fixture
 def fresh_lattice() -> Iterator[None]:
     """The environment is looked at once in a process."""
-    lattice._axes.cache_clear()
+    forget_axes()
     yield
-    lattice._axes.cache_clear()
+    forget_axes()
 
 
 @pytest.mark.usefixtures("fresh_lattice")

@@ -4,30 +4,38 @@ from __future__ import annotations
 
 import os
 import signal
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 
+from rowpath.engines.null import NullInstance
+from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.stage import Stage
+from rowpath.journal.mixed_load_records import SecondRecord
+from rowpath.model.mixed_load import StageTable
+from rowpath.model.path import AccessPath
+from rowpath.model.progress import StageSecond
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.manifest import adapter_of
+from tests.unit.insides import begin_interval, end_interval, interval_begin_ns
 
 
 def test_an_interruption_journals_no_interval_twice() -> None:
-    journalled: list[Any] = []
+    journalled: list[int] = []
 
-    def second(*what: Any) -> None:
+    def second(record: SecondRecord, _second: StageSecond) -> None:
         os.kill(os.getpid(), signal.SIGINT)
-        journalled.append(what)
+        journalled.append(record.ns)
 
-    stage = SimpleNamespace(
-        members=[], outcome=SimpleNamespace(killed=None), second=second, _second_begin_ns=1, _last=None,
-        _interval=lambda now_ns, snapshots: (now_ns, snapshots),
-    )  # fmt: skip
+    table = StageTable(name="idle", client_groups=(), seconds=1.0)
+    planned = PlannedPath(AccessPath.of({"processes": "own"}), adapter_of("c", "null"), (), "idle")
+    none = Processes(planned, NullInstance(), {}, log=print, timeout_s=1.0)  # one for each group: no group, no process
+    stage = Stage(table, [], [], none, None, zero_ns=0, timeout_s=1.0, second=second)
+    begin_interval(stage, 1)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            Stage._look(cast(Stage, stage), 5)
+            end_interval(stage, 5)
     finally:
         signal.signal(signal.SIGINT, before)
-    assert journalled == [(5, {})]
-    assert (stage._last, stage._second_begin_ns) == ({}, 5), "the next look begins here"
+    assert journalled == [4]
+    assert interval_begin_ns(stage) == 5, "the next look begins here"

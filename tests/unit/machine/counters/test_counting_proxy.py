@@ -14,6 +14,7 @@ from rowpath.errors import InternalError
 from rowpath.machine import processes
 from rowpath.machine.counters import counting_proxy as proxy_module
 from rowpath.machine.counters.counting_proxy import Counters, Proxy
+from tests.unit.insides import process_of
 from tests.waiting import PATIENCE_S
 
 
@@ -152,7 +153,7 @@ def test_a_flood_in_both_directions_at_once_does_not_block(server: tuple[socket.
 
 def test_ends_with_its_stdin(server: tuple[socket.socket, int]) -> None:
     proxy = Proxy(server[1])
-    process = proxy._process
+    process = process_of(proxy)
     assert process.stdin is not None
     process.stdin.close()
     assert processes.wait(process, PATIENCE_S)
@@ -166,7 +167,7 @@ def test_listens_on_loopback_only(server: tuple[socket.socket, int]) -> None:
     lines = Path("/proc/net/tcp").read_text().splitlines()[1:]
     listening = [line.split()[1] for line in lines if line.split()[3] == "0A"]
     assert [each for each in listening if each.endswith(f":{hexadecimal}")] == [f"0100007F:{hexadecimal}"]
-    assert os.path.exists(f"/proc/{proxy._process.pid}")  # noqa: PTH110
+    assert os.path.exists(f"/proc/{process_of(proxy).pid}")  # noqa: PTH110
     proxy.stop()
 
 
