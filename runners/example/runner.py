@@ -108,7 +108,7 @@ class Runner:
         reply = phase.block(duration_ns, operations) | {"lead_in_operations": led["operations"] + led["failed"]}
         return reply | {"window_ns": perf_counter_ns() - started, "window_cpu_ns": thread_time_ns() - cpu}
 
-    def verify(self, phase, first, count, max_rows, **_):
+    def verify(self, phase, first, count, max_rows=200_000, **_):
         phase = self.phases[phase]
         rows = [row for position in range(first, first + count) for row in phase.rows(position)]
         hashes, touches = list(map(phase.hash, rows[:max_rows])), map(phase.touch, rows)

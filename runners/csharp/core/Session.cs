@@ -172,7 +172,7 @@ namespace Rowpath
             Dictionary<string, object> reply;
             using (Stream kept = Kept(request.Text("keep")))
                 reply = prepared.Samplers[0].Verify(request.Number("first", 0), request.Number("count", 1),
-                    new Encoder(columns, request.Number("max_rows", 100000), kept));
+                    new Encoder(columns, request.Number("max_rows", 200000), kept));
             Getter[] getters = prepared.Samplers[0].Operation.Getters;
             reply["delivered"] = getters.Select(getter => getter.Delivers).ToArray();
             reply["converted"] = columns.Zip(getters, (column, getter) => getter.FromText ? column.Name : null)

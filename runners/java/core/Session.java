@@ -181,7 +181,7 @@ final class Session implements Runnable {
     Map<String, Object> reply;
     try (OutputStream kept = kept(request.get("keep"))) {
       Encoder encoder =
-          new Encoder(prepared.phase().columns(), number(request, "max_rows", 100_000), kept);
+          new Encoder(prepared.phase().columns(), number(request, "max_rows", 200_000), kept);
       reply =
           prepared
               .samplers()

@@ -115,7 +115,7 @@ export class Session {
     return { ...reply, failure: failure ? failureOf(failure, this.adapter, "sample") : null };
   }
 
-  verify({ phase, first, count, max_rows: most = 100_000, keep = "" }) {
+  verify({ phase, first, count, max_rows: most = 200_000, keep = "" }) {
     return this.#prepared(phase).sampler.verify(first, count, most, keep);
   }
 

@@ -174,7 +174,7 @@ class Session:
     def _on_verify(self, request):
         sampler = self._prepared(request).samplers[0]
         return sampler.verify(
-            request["first"], request["count"], request.get("max_rows", 100000), request.get("keep", "")
+            request["first"], request["count"], request.get("max_rows", 200_000), request.get("keep", "")
         )
 
     def _on_client_groups(self, request):
