@@ -59,6 +59,7 @@ class Language(Frozen, frozen=True):
     probe_warm_s: tuple[float, float] = (0.0, 0.0)  # in a probe: of a new process, of one that has worked
     shortest_operation_ns: float = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
     null_operation_ns: float = 0  # the most that the loop may take for nothing; 0: no bar
+    lead_in_least_ns: int = 0  # blocks after a shorter lead-in are slower
     helper_threads: tuple[str, ...] = ()  # how the names of threads begin that work beside the program: its compilers
     selftest_driver: str = ""  # reads SQLite in `selftest`; empty: none does
     client_groups: bool = True  # whether the runner knows several groups of clients at work at once
@@ -72,6 +73,10 @@ class Language(Frozen, frozen=True):
     explain: CallStacks = CallStacks()
     snippets: Snippets = Snippets()
     folder: str = ""  # of the manifest
+
+    def lead_in_ns(self, requested_ns: int) -> int:
+        """The lead-in to send where this one is requested: none stays none."""
+        return max(requested_ns, self.lead_in_least_ns) if requested_ns else 0
 
     @property
     def snippet_file(self) -> str:
