@@ -88,6 +88,7 @@ class Runner:
         return ids | {"protocol": [2, 1], "codec": 1, "language": "python", "runner": "example 1", "adapter": adapter}
 
     def open(self, options, **_):
+        assert not vars(self).get("connection"), "a connection is open already"
         started = perf_counter_ns()
         self.phases, self.connection = {}, sqlite3.connect(options["path"], isolation_level=None)
         self.connection.execute(f"PRAGMA synchronous = {'OFF' if options.get('durability') == 'none' else 'FULL'}")

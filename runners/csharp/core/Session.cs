@@ -140,10 +140,18 @@ namespace Rowpath
         {
             if (clients != null) throw new Failure("internal", "", "a connection is open already");
             clients = new Clients(AdapterClass(), new Options((Dictionary<string, object>)request["options"]));
-            return new Dictionary<string, object>
+            try
             {
-                { "connect_ns", clients.ConnectNs }, { "server_pid", clients.First.ServerPid() }
-            };
+                return new Dictionary<string, object>
+                {
+                    { "connect_ns", clients.ConnectNs }, { "server_pid", clients.First.ServerPid() }
+                };
+            }
+            catch (Exception)
+            {
+                Close();
+                throw;
+            }
         }
 
         Dictionary<string, object> Prepare(Dictionary<string, object> request)

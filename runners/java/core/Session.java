@@ -152,7 +152,12 @@ final class Session implements Runnable {
         new Clients(Class.forName(adapterClass).asSubclass(Adapter.class), new Options(options));
     Map<String, Object> reply = new LinkedHashMap<>();
     reply.put("connect_ns", clients.connectNs);
-    reply.put("server_pid", clients.first().serverPid());
+    try {
+      reply.put("server_pid", clients.first().serverPid());
+    } catch (Throwable failed) {
+      close();
+      throw failed;
+    }
     return reply;
   }
 
