@@ -142,10 +142,15 @@ def languages(adapters: Adapters, _engines: Engines) -> str:
     """One row per language: what its manifest says of its clock and its loop."""
     headers = [language(name) for name in dict.fromkeys(adapter.language for adapter in adapters)]
     rows = [
-        [header.title or header.name, _ns(header.shortest_operation_ns), _ns(header.null_operation_ns)]
+        [
+            header.title or header.name,
+            _ns(header.shortest_operation_ns),
+            _ns(header.null_operation_ns),
+            f"{header.lead_in_least_ns / 1e6:g} ms" if header.lead_in_least_ns else "–",
+        ]
         for header in headers
     ]
-    return table(["language", "shortest operation", "bar of the null operation"], rows)
+    return table(["language", "shortest operation", "bar of the null operation", "least lead-in"], rows)
 
 
 def _ns(value: float) -> str:

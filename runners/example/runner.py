@@ -88,6 +88,7 @@ class Runner:
         return ids | {"protocol": [2, 1], "codec": 1, "language": "python", "runner": "example 1", "adapter": adapter}
 
     def open(self, options, **_):
+        assert not vars(self).get("connection"), "a connection is open already"
         started = perf_counter_ns()
         self.phases, self.connection = {}, sqlite3.connect(options["path"], isolation_level=None)
         self.connection.execute(f"PRAGMA synchronous = {'OFF' if options.get('durability') == 'none' else 'FULL'}")
@@ -108,7 +109,7 @@ class Runner:
         reply = phase.block(duration_ns, operations) | {"lead_in_operations": led["operations"] + led["failed"]}
         return reply | {"window_ns": perf_counter_ns() - started, "window_cpu_ns": thread_time_ns() - cpu}
 
-    def verify(self, phase, first, count, max_rows, **_):
+    def verify(self, phase, first, count, max_rows=200_000, **_):
         phase = self.phases[phase]
         rows = [row for position in range(first, first + count) for row in phase.rows(position)]
         hashes, touches = list(map(phase.hash, rows[:max_rows])), map(phase.touch, rows)

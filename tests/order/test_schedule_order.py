@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.execution import core_share, run_context
+from rowpath.execution import core_share, run_context, worker
 from rowpath.machine.counters import syncs
-from rowpath.runners import sync_counting
+from rowpath.runners import manifest, sync_counting
 from rowpath.runners.process import RunnerFailure
 from tests.order.order_world import (
     ALL,
@@ -127,6 +128,17 @@ def test_steady_blocks_are_in_a_random_but_seeded_order(
 
 @pytest.mark.parametrize(("operation_ns", "lead_in_ns"), [(1000, 2_000_000), (60_000_000, 0)])
 def test_long_operations_have_no_lead_in(world: World, tmp_path: Path, operation_ns: int, lead_in_ns: int) -> None:
+    world.operation_ns = operation_ns
+    run(world, tmp_path, make_plan(sets=1))
+    assert set(world.lead_ins_ns) == {lead_in_ns}
+
+
+@pytest.mark.parametrize(("operation_ns", "lead_in_ns"), [(1000, 25_000_000), (60_000_000, 0)])
+def test_a_lead_in_is_no_shorter_than_its_language_needs(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, operation_ns: int, lead_in_ns: int
+) -> None:
+    slow = msgspec.structs.replace(manifest.language("python"), lead_in_least_ns=25_000_000)
+    monkeypatch.setattr(worker, "language", lambda _name: slow)
     world.operation_ns = operation_ns
     run(world, tmp_path, make_plan(sets=1))
     assert set(world.lead_ins_ns) == {lead_in_ns}

@@ -194,6 +194,7 @@ class _Maker:
                 "confounded": made.confounded,
                 "converted": "",
                 "shortest_operation_ns": language(made.coordinates["language"]).shortest_operation_ns,
+                "lead_in_least_ns": language(made.coordinates["language"]).lead_in_least_ns,
                 "durabilities": list(ENGINES[made.coordinates["engine"]].durabilities),
                 "source": source,
                 "language_title": language(made.coordinates["language"]).title,

@@ -95,7 +95,8 @@ static const rp_json *keep(rp_arena *arena, const rp_json *value) {
 static bool open_connection(rp_session *session, const rp_json *request, rp_writer *reply) {
     const rp_json *options = rp_json_member(request, "options");
     if (options == NULL || options->type != RP_JSON_OBJECT) return rp_fail(RP_INTERNAL, "", "open without options");
-    disconnect(session);
+    if (session->clients != NULL) return rp_fail(RP_INTERNAL, "", "a connection is open already");
+    disconnect(session); /* the options of an `open` that failed */
     session->options.arena = rp_arena_new();
     session->options.object = keep(session->options.arena, options);
     int64_t server_pid = 0;

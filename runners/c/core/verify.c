@@ -14,7 +14,7 @@ static bool kept_all(FILE *kept) {
 }
 
 bool rp_verify(rp_session *session, rp_phase *phase, const rp_json *request, rp_writer *reply) {
-    rp_digest digest = {.most_rows = (uint64_t)rp_json_integer(request, "max_rows", 100000)};
+    rp_digest digest = {.most_rows = (uint64_t)rp_json_integer(request, "max_rows", 200000)};
     rp_sink sink = {.digest = &digest, .watched = true};
     rp_sample_counters counters = {0};
     const rp_client *client = session->clients;

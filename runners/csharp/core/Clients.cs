@@ -27,13 +27,13 @@ namespace Rowpath
                     if (client == 0) ConnectNs = Native.NowNs() - start;
                     adapters.Add(adapter);
                 }
+                if (clients > 1) threads = adapters.Select(adapter => new ClientThread()).ToArray();
             }
             catch (Exception)
             {
                 Close();
                 throw;
             }
-            if (clients > 1) threads = adapters.Select(adapter => new ClientThread()).ToArray();
         }
 
         /// <summary>The adapter of the client that also does what is not measured.</summary>

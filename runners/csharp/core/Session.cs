@@ -140,10 +140,18 @@ namespace Rowpath
         {
             if (clients != null) throw new Failure("internal", "", "a connection is open already");
             clients = new Clients(AdapterClass(), new Options((Dictionary<string, object>)request["options"]));
-            return new Dictionary<string, object>
+            try
             {
-                { "connect_ns", clients.ConnectNs }, { "server_pid", clients.First.ServerPid() }
-            };
+                return new Dictionary<string, object>
+                {
+                    { "connect_ns", clients.ConnectNs }, { "server_pid", clients.First.ServerPid() }
+                };
+            }
+            catch (Exception)
+            {
+                Close();
+                throw;
+            }
         }
 
         Dictionary<string, object> Prepare(Dictionary<string, object> request)
@@ -172,7 +180,7 @@ namespace Rowpath
             Dictionary<string, object> reply;
             using (Stream kept = Kept(request.Text("keep")))
                 reply = prepared.Samplers[0].Verify(request.Number("first", 0), request.Number("count", 1),
-                    new Encoder(columns, request.Number("max_rows", 100000), kept));
+                    new Encoder(columns, request.Number("max_rows", 200000), kept));
             Getter[] getters = prepared.Samplers[0].Operation.Getters;
             reply["delivered"] = getters.Select(getter => getter.Delivers).ToArray();
             reply["converted"] = columns.Zip(getters, (column, getter) => getter.FromText ? column.Name : null)

@@ -65,7 +65,7 @@ func (s *session) verify(asked *verifyRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	encoder := NewEncoder(prepared.phase.Columns, or(asked.MaxRows, 100_000))
+	encoder := NewEncoder(prepared.phase.Columns, or(asked.MaxRows, 200_000))
 	count := or(asked.Count, 1)
 	if err := kept(asked.Keep, encoder, func() error {
 		return prepared.samplers[0].verify(asked.First, count, encoder)

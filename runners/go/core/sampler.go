@@ -3,10 +3,6 @@ package core
 const (
 	mostFailures = 100
 	noPart       = -1 // wanted operations of a client that has no part in a sample
-
-	// After a shorter one blocks are slower. Likely because Go's monitor thread, after a pause, wakes every 20 µs at
-	// first, and every 10 ms in the end: that takes about 20 ms. Not proven.
-	leastLeadInNs = 25_000_000
 )
 
 // sampler is the loop of one client in one phase, with its clock and its position.
@@ -38,7 +34,7 @@ func (s *sampler) sample(barrier *startBarrier, leadInNs, durationNs, wanted int
 	windowCPU, window := processCPUNs(), NowNs()
 	s.reset()
 	if leadInNs > 0 {
-		s.block(window, max(leadInNs, leastLeadInNs), 0)
+		s.block(window, leadInNs, 0)
 	}
 	done := part{leadInOperations: s.operations, First: s.position}
 	s.reset()

@@ -174,11 +174,11 @@ func (s *session) open(asked *openRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.clients = opened
 	pid, err := opened.first().ServerPid()
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(failureOf(err, "connect", opened.first()), opened.close())
 	}
+	s.clients = opened
 	reply := object{"connect_ns": opened.connectNs, "server_pid": nil}
 	if pid != 0 {
 		reply["server_pid"] = pid

@@ -152,7 +152,12 @@ final class Session implements Runnable {
         new Clients(Class.forName(adapterClass).asSubclass(Adapter.class), new Options(options));
     Map<String, Object> reply = new LinkedHashMap<>();
     reply.put("connect_ns", clients.connectNs);
-    reply.put("server_pid", clients.first().serverPid());
+    try {
+      reply.put("server_pid", clients.first().serverPid());
+    } catch (Throwable failed) {
+      close();
+      throw failed;
+    }
     return reply;
   }
 
@@ -181,7 +186,7 @@ final class Session implements Runnable {
     Map<String, Object> reply;
     try (OutputStream kept = kept(request.get("keep"))) {
       Encoder encoder =
-          new Encoder(prepared.phase().columns(), number(request, "max_rows", 100_000), kept);
+          new Encoder(prepared.phase().columns(), number(request, "max_rows", 200_000), kept);
       reply =
           prepared
               .samplers()

@@ -68,9 +68,4 @@ export class ClientTasks extends Clients {
       return done;
     };
   }
-
-  /** Closes every connection, the first one last. */
-  async close() {
-    for (const each of [...this.others, this.adapter]) await each.close();
-  }
 }

@@ -23,6 +23,24 @@ class ThreadClient {
     });
   }
 
+  /** Connects; a thread that cannot is ended. */
+  async open(options) {
+    try {
+      await this.ask({ type: "open", options });
+    } catch (error) {
+      await this.worker.terminate();
+      throw error;
+    }
+  }
+
+  async close() {
+    try {
+      await this.ask({ type: "close" });
+    } finally {
+      await this.worker.terminate();
+    }
+  }
+
   #ended(error, result) {
     const { resolve, reject } = this.waiting.shift();
     if (error) reject(new Failure(error.kind, error.text, error.code));
@@ -40,8 +58,8 @@ export class ClientThreads extends Clients {
   async openOthers(count) {
     for (let i = 0; i < count; i++) {
       const other = new ThreadClient(...this.place);
+      await other.open(this.adapter.options);
       this.others.push(other);
-      await other.ask({ type: "open", options: this.adapter.options });
     }
   }
 
@@ -69,14 +87,6 @@ export class ClientThreads extends Clients {
       busy.map((thread, i) => thread?.ask({ type: "gather", phase: rest[i].phase, assignment: rest[i].assignment })),
     );
     return () => Promise.all([client?.work(), ...busy.map((thread) => thread?.ask({ type: "work" }))]);
-  }
-
-  async close() {
-    for (const other of this.others) {
-      await other.ask({ type: "close" });
-      await other.worker.terminate();
-    }
-    await this.adapter.close();
   }
 }
 

@@ -51,6 +51,19 @@ export class Clients {
     }
     return { ...reply, failure: turns.find((turn) => turn.failure)?.failure ?? null };
   }
+
+  /** Closes every connection, the first one last, also after one that fails; the first failure is thrown. */
+  async close() {
+    const failures = [];
+    for (const each of [...this.others, this.adapter]) {
+      try {
+        await each.close();
+      } catch (error) {
+        failures.push(error);
+      }
+    }
+    if (failures.length) throw failures[0];
+  }
 }
 
 /** One client's own object of the reply. */

@@ -79,7 +79,7 @@ export class Session {
   }
 
   async open({ options }) {
-    await this.#close();
+    if (this.adapter) throw new Failure("internal", "a connection is open already");
     const { Adapter } = this;
     const adapter = new Adapter(options);
     const count = Number(options.clients ?? 1);
@@ -88,16 +88,20 @@ export class Session {
       throw new Unsupported(`this driver's clients run as ${Adapter.concurrency}, not as ${concurrency}`);
     }
     const Clients = Adapter.concurrency === "tasks" ? ClientTasks : ClientThreads;
+    let clients;
     try {
       const started = clock();
       const delivers = await adapter.connect();
       const connectNs = clock() - started;
-      const clients = new Clients(adapter, this.driver, this.source);
+      clients = new Clients(adapter, this.driver, this.source);
       await clients.openOthers(count - 1);
+      const serverPid = (await adapter.serverPid()) ?? null;
       [this.adapter, this.clients] = [adapter, clients];
-      return { connect_ns: connectNs, server_pid: (await adapter.serverPid()) ?? null, delivers: delivers ?? {} };
+      return { connect_ns: connectNs, server_pid: serverPid, delivers: delivers ?? {} };
     } catch (error) {
-      return { error: failureOf(error, adapter, "open") };
+      const failure = failureOf(error, adapter, "open");
+      await clients?.close().catch(() => {}); // what failed first is reported
+      return { error: failure };
     }
   }
 
@@ -115,7 +119,7 @@ export class Session {
     return { ...reply, failure: failure ? failureOf(failure, this.adapter, "sample") : null };
   }
 
-  verify({ phase, first, count, max_rows: most = 100_000, keep = "" }) {
+  verify({ phase, first, count, max_rows: most = 200_000, keep = "" }) {
     return this.#prepared(phase).sampler.verify(first, count, most, keep);
   }
 

@@ -96,7 +96,8 @@ class ClientProcesses(Clients):
 
     def _open_others(self, count):
         # All are started before the first is waited for: an interpreter and a driver take a while to load.
-        self.adapters += [self._start() for _ in range(count)]
+        for _ in range(count):
+            self.adapters.append(self._start())
         self._answers()
 
     def _samplers(self, phase, parameters):

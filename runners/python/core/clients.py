@@ -96,8 +96,9 @@ class Clients:
 
     def _another(self):
         thread = ThreadPoolExecutor(1)
+        adapter = thread.submit(self.adapters[0].another).result()
         self._threads.append(thread)
-        return thread.submit(self.adapters[0].another).result()
+        return adapter
 
     def _samplers(self, phase, parameters):
         """Every client's sampler of the phase."""

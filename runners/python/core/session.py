@@ -1,5 +1,6 @@
 """A session: requests from stdin, replies to a private copy of stdout."""
 
+import contextlib
 import gc
 import importlib
 import json
@@ -134,7 +135,8 @@ class Session:
         }
 
     def _on_open(self, request):
-        self._close()
+        if self.adapter is not None:
+            raise Failure("internal", "a connection is open already")
         options = request["options"]
         adapter = load_adapter(self.driver, self.source)(options)
         count, concurrency = int(options.get("clients", 1)), options.get("concurrency", adapter.concurrency)
@@ -152,7 +154,8 @@ class Session:
             return {"connect_ns": connect_ns, "server_pid": self.adapter.server_pid(), "delivers": delivers or {}}
         except Exception as error:
             failure = failure_of(error, self.adapter, "open")
-            self.adapter = None
+            with contextlib.suppress(Exception):  # what failed first is reported
+                self._close()
             return {"error": failure}
 
     def _on_prepare(self, request):
@@ -174,7 +177,7 @@ class Session:
     def _on_verify(self, request):
         sampler = self._prepared(request).samplers[0]
         return sampler.verify(
-            request["first"], request["count"], request.get("max_rows", 100000), request.get("keep", "")
+            request["first"], request["count"], request.get("max_rows", 200_000), request.get("keep", "")
         )
 
     def _on_client_groups(self, request):

@@ -126,7 +126,7 @@ fn one() -> i64 {
 }
 
 fn usual_rows() -> u64 {
-    100_000
+    200_000
 }
 
 #[derive(Deserialize)]

@@ -264,6 +264,7 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             confounded=planned.adapter.confounded,
             stands_in=ENGINES[planned.path.engine].stands_in,
             shortest_operation_ns=header.shortest_operation_ns,
+            lead_in_least_ns=header.lead_in_least_ns,
             durabilities=list(ENGINES[planned.path.engine].durabilities),
             server_stays=planned.path.served and ENGINES[planned.path.engine].server_warm_s > 0,
             most_round_trips=most_round_trips(planned.adapter, planned.path),

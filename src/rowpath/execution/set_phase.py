@@ -164,7 +164,8 @@ class SetPhase:
         left_ns = PART_NS
         for block in blocks:
             last_ns = self._last_ns.get(block.worker.planned.path.id, 0.0)
-            takes_ns = block.named["lead_in_ns"] + max(block.named["duration_ns"], last_ns)
+            lead_in_ns = language(block.worker.planned.adapter.language).lead_in_ns(block.named["lead_in_ns"])
+            takes_ns = lead_in_ns + max(block.named["duration_ns"], last_ns)
             if part and takes_ns > left_ns:
                 yield part
                 part, left_ns = [], PART_NS

@@ -215,6 +215,7 @@ class Worker:
         """
         if work.phase.union:
             lead_in_ns, operations, first = 0, work.parameter_count, 0
+        lead_in_ns = language(self.planned.adapter.language).lead_in_ns(lead_in_ns)
         how = {"lead_in_ns": lead_in_ns, "duration_ns": duration_ns, "operations": operations, "first": first}
         with self._on_its_cores():
             before = self._read()

@@ -56,6 +56,7 @@ class PathRecord(WithCoordinates, Record, tag="path"):
     stands_in: str = ""  # what is measured of a program that stands in for an engine; empty: a real engine
     converted: str = ""
     shortest_operation_ns: float = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
+    lead_in_least_ns: int = 0  # requested instead of a shorter lead-in of the experiment
     durabilities: list[str] = []  # that its engine offers; empty: not known
     driver_digest: str = ""  # SHA-256 of a driver whose version is a file or folder; empty: a release
     source: str = ""  # the adapter's own file; empty: an external one

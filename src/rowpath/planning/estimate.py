@@ -150,7 +150,8 @@ def _warm_s(plan: Plan, planned: PlannedPath, name: str, set_number: int) -> flo
 def _block_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """A lead-in and a block; half an operation more, because the last one ends after the block's time."""
     measure, operation_s = plan.experiment.measure, _operation_s(plan, planned, name)
-    lead_in_s = max(measure.lead_in_ms / 1000, operation_s) if operation_s < rough.LONG_OPERATION_S else 0.0
+    lead_in_s = language(planned.adapter.language).lead_in_ns(int(measure.lead_in_ms * 1e6)) / 1e9
+    lead_in_s = max(lead_in_s, operation_s) if operation_s < rough.LONG_OPERATION_S else 0.0
     return plan.slowness * rough.EXCHANGE_S + lead_in_s + max(measure.block_ms / 1000 + operation_s / 2, operation_s)
 
 

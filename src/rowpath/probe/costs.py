@@ -18,7 +18,8 @@ BLOCK_NS = 10_000_000
 def block_s(budget: Budget, tried: Tried, lead_in_ms: float = 0.0) -> float:
     """One block, with the rest after it."""
     execution_ns = max(1.0, tried.execution_ns)
-    executions = math.ceil(BLOCK_NS / execution_ns) + math.ceil(lead_in_ms * 1e6 / execution_ns)
+    lead_in_ns = language(tried.planned.adapter.language).lead_in_ns(int(lead_in_ms * 1e6))
+    executions = math.ceil(BLOCK_NS / execution_ns) + math.ceil(lead_in_ns / execution_ns)
     return budget.wall_s(tried.planned.path, tried.execution_ns / 1e9, executions)
 
 

@@ -59,14 +59,12 @@ class Language(Frozen, frozen=True):
     memory_mib: AboveZero = 100  # of a live runner
     start_s: NotNegative = 0.5
     row_s: NotNegative = 1e-6  # a row taken out with all its values
-    warm_least_s: tuple[NotNegative, NotNegative] = (
-        0.2,
-        0.1,
-    )  # at least: in a process's first phase, in each later one
+    warm_least_s: tuple[NotNegative, NotNegative] = (0.2, 0.1)  # in a process's first phase, in each later one
     compiling_s: tuple[NotNegative, NotNegative] = (0.0, 0.0)  # for estimates: until its compilers rest, as above
     probe_warm_s: tuple[NotNegative, NotNegative] = (0.0, 0.0)  # in a probe: of a new process, of one that has worked
     shortest_operation_ns: NotNegative = 0  # shorter ones cannot be timed one by one at under 2 %; 0: not known
     null_operation_ns: NotNegative = 0  # the most that the loop may take for nothing; 0: no bar
+    lead_in_least_ns: Annotated[int, Meta(ge=0)] = 0  # blocks after a shorter lead-in are slower
     helper_threads: tuple[str, ...] = ()  # how the names of threads begin that work beside the program: its compilers
     selftest_driver: str = ""  # reads SQLite in `selftest`; empty: none does
     client_groups: bool = True  # whether the runner knows several groups of clients at work at once
@@ -80,6 +78,10 @@ class Language(Frozen, frozen=True):
     explain: CallStacks = CallStacks()
     snippets: Snippets = Snippets()
     folder: str = ""  # of the manifest
+
+    def lead_in_ns(self, requested_ns: int) -> int:
+        """The lead-in to send where this one is requested: none stays none."""
+        return max(requested_ns, self.lead_in_least_ns) if requested_ns else 0
 
     @property
     def snippet_file(self) -> str:

@@ -224,6 +224,7 @@ def test_clients_have_threads_of_their_own(start: Start) -> None:
     alone = len(list(threads.iterdir()))
     talk.ask("open", options={"clients": "1"})
     assert len(list(threads.iterdir())) == alone
+    talk.ask("close")
     talk.ask("open", options={"clients": "4", "burn_ns": "100000"})
     assert len(list(threads.iterdir())) == alone + 4
     talk.ask("prepare", phase=NOTHING)

@@ -15,6 +15,7 @@ from rowpath.model.workload import Column
 from rowpath.runners import manifest
 from rowpath.workloads import codec
 from tests.runners.protocol.talk import K, LineTalk, Start, V, adapter, on_sqlite, sqlite_file, talks
+from tests.waiting import until
 
 SQLITE = adapter("node", "better-sqlite3")
 pytestmark = pytest.mark.skipif(not manifest.availability(SQLITE, SQLITE.versions[0]).ok, reason="no Node")
@@ -46,6 +47,50 @@ def test_clients_are_threads_that_go_on_from_their_own_positions(start: Start, t
     timed = talk.sample("x", lead_in_ns=1_000_000, duration_ns=5_000_000)
     assert timed["ns"] >= 5_000_000
     assert all(client["operations"] and client["lead_in_operations"] for client in timed["clients"])
+
+
+THIRD_FAILS = """
+import { mkdirSync, readdirSync, rmdirSync } from "node:fs";
+import { Adapter } from "../core/adapter.js";
+
+export default class extends Adapter {
+  static concurrency = "threads";
+
+  connect() {
+    const { folder } = this.options;
+    const number = readdirSync(folder).length + 1;
+    if (number > 2) throw new Error("no third connection");
+    this.place = `${folder}/${number}`;
+    mkdirSync(this.place);
+  }
+
+  close() {
+    rmdirSync(this.place);
+  }
+}
+"""
+
+
+def test_threads_that_cannot_all_connect_keep_no_connection(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (source := tmp_path / "third_fails.js").write_text(THIRD_FAILS)
+    (folder := tmp_path / "connections").mkdir()
+    third_fails = msgspec.structs.replace(adapter("node", "null"), driver="third-fails", source=str(source))
+    monkeypatch.setattr(manifest, "_external", [third_fails])
+    talk = LineTalk(third_fails)
+    try:
+        talk.hello()
+        threads = Path(f"/proc/{talk.process.pid}/task")
+        before = len(list(threads.iterdir()))
+        refused = talk.ask("open", options={"folder": str(folder), "clients": "3"})["error"]
+        assert "no third connection" in refused["text"]
+        assert list(folder.iterdir()) == []
+        until(lambda: len(list(threads.iterdir())) == before, "end of the clients' threads")
+        assert "error" not in talk.ask("open", options={"folder": str(folder), "clients": "2"})
+        assert sorted(each.name for each in folder.iterdir()) == ["1", "2"]
+        talk.ask("close")
+        assert list(folder.iterdir()) == []
+    finally:
+        talk.end()
 
 
 def test_wide_integers_keep_every_bit(start: Start, tmp_path: Path) -> None:

@@ -194,6 +194,13 @@ class LineTalk:
     def sample(self, phase: str, **changed: Any) -> Any:
         return self.ask("sample", phase=phase, **{**Talk.SAMPLE, **changed})
 
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+
 
 def talks(language: str) -> Iterator[Start]:
     """What starts runners of the language; all are killed at the end."""
@@ -209,11 +216,7 @@ def talks(language: str) -> Iterator[Start]:
 
     yield start
     for talk in started:
-        talk.process.kill()
-        talk.process.wait()
-        for stream in (talk.process.stdin, talk.process.stdout, talk.process.stderr):
-            assert stream is not None
-            stream.close()
+        talk.end()
 
 
 def answers(command: list[str]) -> Iterator[Ask]:

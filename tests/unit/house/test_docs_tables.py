@@ -61,7 +61,7 @@ def test_an_engine_and_a_language_from_outside_are_shown(tables: Any) -> None:
     assert "- `toyknob`: `low`, `high`. Only of toydriver\n" in tables.coordinates(adapters, engines)
     assert "| `toyengine` | embedded | – | full | toylang |\n" in tables.engines(adapters, engines)
     assert "| toylang | `toydriver` | toyengine | embedded |\n" in tables.drivers(adapters, engines)
-    assert "| Toylang | – | – |\n" in tables.languages(adapters, engines)
+    assert "| Toylang | – | – | – |\n" in tables.languages(adapters, engines)
 
 
 def test_every_finding_states_its_severities(tables: Any) -> None:

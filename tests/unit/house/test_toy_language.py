@@ -69,6 +69,7 @@ def test_ours_are_the_folders_with_a_header() -> None:
 def test_an_unknown_language_has_defaults() -> None:
     header = manifest.language("zig")
     assert (header.name, header.warm_least_s, header.shortest_operation_ns) == ("zig", (0.2, 0.1), 0)
+    assert header.lead_in_ns(1) == 1
     assert header.title == "Zig"
     assert part_of("f", "/cache/zig-driver", "zig") == LOOP
     assert part_of("f", "[JIT] tid 1", "zig") == UNKNOWN

@@ -137,10 +137,11 @@ def time_not_accounted(evidence: Evidence) -> Iterator[Finding]:
 
 def rate_not_from_time(evidence: Evidence) -> Iterator[Finding]:
     """A runner that leaves out much of the wall time of its own loop: the rate shown was never there."""
-    lead_in_ns = evidence.journal.run.experiment.measure.lead_in_ms * 1e6
+    requested_ns = evidence.journal.run.experiment.measure.lead_in_ms * 1e6
     for cell in evidence.sound():
         if cell.regime != "steady" or cell.path.clients != 1:
             continue
+        lead_in_ns = max(requested_ns, cell.path.lead_in_least_ns) if requested_ns else 0
         left_out = [
             1 - (s.ns + max(2 * lead_in_ns, 2 * s.lead_in_operations * s.ns / s.operations)) / s.window_ns
             for s in cell.samples

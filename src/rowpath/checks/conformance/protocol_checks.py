@@ -124,6 +124,16 @@ def phases(planned: PlannedPath, fixture: EngineFixture) -> str:
     return ""
 
 
+def opens_once(planned: PlannedPath, fixture: EngineFixture) -> str:
+    """A second `open` is refused; what is open stays usable."""
+    worker, work = fixture.connected(planned), fixture.some_work(planned)
+    worker.prepare(work)
+    failure = refused("a second `open`", worker.open)
+    expect_equal("the error's kind after a second `open`", failure.kind, "internal")
+    expect_equal("operations after it", worker.sample(work, "steady", operations=2).reply.operations, 2)
+    return ""
+
+
 def opens_again(planned: PlannedPath, fixture: EngineFixture) -> str:
     """Check that a closed connection refuses everything until the next `open`."""
     worker, work = fixture.connected(planned), fixture.some_work(planned)
@@ -198,6 +208,7 @@ def statements(planned: PlannedPath, fixture: EngineFixture) -> str:
 PROTOCOL_CHECKS: dict[str, ProtocolCheck] = {
     "facts": facts,
     "phases": phases,
+    "opens-once": opens_once,
     "opens-again": opens_again,
     "statements": statements,
     "mixed-load": mixed_load,

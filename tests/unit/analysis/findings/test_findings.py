@@ -322,6 +322,17 @@ def test_rate_not_from_time(tmp_path: Path) -> None:
     assert [(f.paths, f.severity) for f in findings] == [(("sqlite c",), "error")]
 
 
+@pytest.mark.parametrize(("least_ns", "raised"), [(0, True), (25_000_000, False)])
+def test_a_language_with_a_longer_lead_in_leaves_nothing_out(tmp_path: Path, least_ns: int, raised: bool) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        for path in of(records, "path", "sqlite"):
+            path["lead_in_least_ns"] = least_ns
+        for sample in of(records, "sample", "sqlite", workload="keyed", regime="steady"):
+            sample |= {"window_ns": sample["ns"] + 25_000_000, "lead_in_operations": 1}
+
+    assert ("rate-not-from-time" in found(tmp_path, bend)) == raised
+
+
 @pytest.mark.parametrize(("kind", "share", "severity"), [("ours", 0.5, "error"), ("program", 0.5, "warning")])
 def test_disturbed_blocks_name_who_had_the_core(tmp_path: Path, kind: str, share: float, severity: str) -> None:
     def bend(records: list[factory.Record]) -> None:
