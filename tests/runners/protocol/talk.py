@@ -62,17 +62,28 @@ class Talk:
         {"regime": "steady", "lead_in_ns": 0, "duration_ns": 0, "operations": 0, "first": -1}
     )
     engine: Engine  # in whose SQL `make_ready` speaks
+    connected = False
 
     def __init__(self, runner: Runner) -> None:
         self.runner = runner
 
     def ask(self, message: type, expect: type[AnyReply], **fields: Any) -> AnyReply:
         """The reply to a request."""
+        if message is protocol.Close:
+            self.connected = False
         return self.runner.request(message, TIMEOUT_S, expect=expect, **fields)
 
     def open(self, options: Mapping[str, Any] = MappingProxyType({}), **more: Any) -> protocol.OpenReply:
-        """Connect, with these options alone."""
-        return self.ask(protocol.Open, protocol.OpenReply, options={**options, **more})
+        """Connect, with these options only; what is open is closed first."""
+        if self.connected:
+            self.close_connection()
+        reply = self.ask(protocol.Open, protocol.OpenReply, options={**options, **more})
+        self.connected = True
+        return reply
+
+    def close_connection(self) -> None:
+        """Close the connection, keep the process."""
+        self.ask(protocol.Close, protocol.CloseReply)
 
     def run(self, *statements: str, ignore_errors: bool = False) -> None:
         """Execute statements."""

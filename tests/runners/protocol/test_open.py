@@ -69,11 +69,11 @@ def test_no_connection_is_left(server: PostgresqlServer, language: str, driver: 
         talk.open(options, clients=str(LIMIT))
         assert connections(server) == LIMIT
         with pytest.raises(RunnerFailure) as refused:
-            talk.open(options, clients="1")
+            talk.ask(protocol.Open, protocol.OpenReply, options=options | {"clients": "1"})
         assert refused.value.kind == "internal", refused.value
         assert connections(server) == LIMIT
         assert talk.facts().engine_version
-        talk.ask(protocol.Close, protocol.CloseReply)
+        talk.close_connection()
         until(lambda: not connections(server), "end of the closed connections")
     finally:
         runner.stop()

@@ -120,7 +120,7 @@ def test_the_connections_are_of_their_own_and_closed(start: Callable[..., Talk],
         for clients in (8, 1, 2):
             talk.open(**postgresql, statement="text", transport="unix", clients=str(clients))
             wait_for_connections(watcher, clients + 1)
-        talk.runner.request(p.Close, 60, expect=p.CloseReply)
+        talk.close_connection()
         wait_for_connections(watcher, 1)
         with pytest.raises(RunnerFailure, match="several clients"):
             talk.open(**postgresql, statement="text", transport="unix", clients="2")

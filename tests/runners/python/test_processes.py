@@ -79,7 +79,7 @@ def test_processes_end_with_their_runner_however_it_ends(start: Callable[..., Ta
         pids = processes.descendants(talk.runner.pid)
         assert len(living(pids)) == 2
         if end == "close":
-            talk.open(path=str(sqlite_file), statement="bound", durability="full")  # closes what was open
+            talk.close_connection()
         else:
             os.kill(talk.runner.pid, signal.SIGKILL)
         assert gone(pids), end
