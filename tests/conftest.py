@@ -77,7 +77,7 @@ def _unit_of(item: pytest.Item, path: PlannedPath | None) -> str:
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What passed in this form is left out; long tests come first."""
-    passed = _passed_before() - _met_again(config) if config.option.changed_only else set()
+    passed = _passed_before() - met_again(config) if config.option.changed_only else set()
     left_out = []
     for item in items:
         if unit := _unit_of(item, _path_of(item)):
@@ -105,7 +105,7 @@ def _passed_before() -> set[str]:
     return {unit for unit, key in _keys().items() if passed_keys.passed(key)}
 
 
-def _met_again(config: pytest.Config) -> set[str]:
+def met_again(config: pytest.Config) -> set[str]:
     """The seventh of what passed before that `--again` names: adapters with `--full`, else files of tests."""
     number, full = config.option.again, config.option.full
     passed = _passed_before() if number is not None else set()
@@ -183,7 +183,7 @@ class Outcome:
         if self._is_whole():
             _keys()
         if self.config.option.changed_only:
-            self.again = _met_again(self.config)
+            self.again = met_again(self.config)
             self.before = _passed_before() - self.again
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

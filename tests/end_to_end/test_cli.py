@@ -192,6 +192,9 @@ def test_words_and_options_in_any_order(tmp_path: Path) -> None:
         called("run", "engine=sqlite", "-w", "2.5", "language=c", "--fast", "tour", "--plan").stdout,
     }
     assert len(plans) == 1 and "SQLite C" in plans.pop()
+    least = "lead-ins of 2 ms, Go 25 ms\n"
+    assert least in called("run", "languages", "--plan").stdout
+    assert least not in called("run", "languages", "--plan", "language=c").stdout
     moded = called("run", "tour", "--plan", "-M", "text", "language=c").stdout
     assert moded == called("run", "tour", "statement=text", "--plan", "language=c").stdout
 

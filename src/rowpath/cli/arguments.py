@@ -91,6 +91,11 @@ def commands() -> dict[str, argparse.ArgumentParser]:
     return dict(found.choices)
 
 
+def option_names(parser: argparse.ArgumentParser) -> dict[str, str]:
+    """The long form of each option, by where its value is kept."""
+    return {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
+
+
 def _add_list(commands: Any) -> None:
     parser = command(commands, "list", "list engines, drivers, paths, workloads or experiments")
     parser.add_argument("what", choices=("engines", "drivers", "paths", "workloads", "experiments"))

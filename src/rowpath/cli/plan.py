@@ -21,7 +21,7 @@ from rowpath.planning.mixed_load.eligibility import stages_left_out
 from rowpath.planning.mixed_load.estimate import described
 from rowpath.planning.overrides import NOT_OVERRIDDEN, Overrides, overridden
 from rowpath.planning.plan import Plan
-from rowpath.runners.manifest import every_adapter
+from rowpath.runners.manifest import every_adapter, language
 from rowpath.workloads.scale import all_at_scale
 from rowpath.workloads.workload_file import load_workload
 from rowpath.workloads.workload_file import names as workload_names
@@ -105,6 +105,8 @@ def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
     how = f"{measure.sets} sets{more} of {measure.rounds} rounds of {measure.block_ms:g} ms blocks, {regimes}"
     how = described(plan) if plan.experiment.client_groups else how
     console.print(f"{len(plan.paths)} paths, {how}", highlight=False)
+    if longer := _longer_lead_ins(plan):
+        console.print(f"lead-ins of {measure.lead_in_ms:g} ms, {longer}", highlight=False)
     for group in plan.batches:
         for planned in group:
             console.print(f"  {planned.name}: {', '.join(planned.phases)}", highlight=False)
@@ -131,6 +133,14 @@ def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
     console.print(f"estimated time: {estimate_s(plan) / 60:.1f} min, not counting builds{more}", highlight=False)
     if cost:
         console.print(cost, highlight=False, soft_wrap=True)
+
+
+def _longer_lead_ins(plan: Plan) -> str:
+    """The languages of the plan whose lead-ins are longer than requested, each with its least."""
+    requested_ns = int(plan.experiment.measure.lead_in_ms * 1e6)
+    headers = {name: language(name) for name in dict.fromkeys(planned.adapter.language for planned in plan.paths)}
+    sent = {header.title or name: header.lead_in_ns(requested_ns) for name, header in headers.items()}
+    return ", ".join(f"{title} {ns / 1e6:g} ms" for title, ns in sent.items() if ns > requested_ns)
 
 
 def host_pairs(plan: Plan) -> list[tuple[str, str]]:

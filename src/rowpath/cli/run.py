@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
 def _check_resume(options: argparse.Namespace) -> None:
     """UsageError with a word or option that says what to measure: a resumed run goes on as it began."""
     parser = arguments.commands()["run"]
-    names = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
+    names = arguments.option_names(parser)
     given = {key: value for key, value in vars(options).items() if value not in (None, [], ())}
     words = [*given.pop("words", ()), *given.pop("filters", ())]
     changed = [names[key] for key in names if key in given and given[key] != parser.get_default(key)]

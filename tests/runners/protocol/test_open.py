@@ -12,6 +12,7 @@ from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.runners import manifest, protocol
 from rowpath.runners.process import Runner, RunnerFailure
+from tests.engines.insides import ask
 from tests.runners.c.talk import started
 from tests.runners.protocol.talk import Talk, adapter
 from tests.runners.protocol.test_groups import skip_without
@@ -38,13 +39,13 @@ def server() -> Iterator[PostgresqlServer]:
     skip_without("python", "psycopg")
     with started("postgresql", deployment="server") as instance:
         assert isinstance(instance, PostgresqlServer)
-        instance._ask(f"CREATE ROLE {FEW} LOGIN PASSWORD '{FEW}' CONNECTION LIMIT {LIMIT};")
+        ask(instance, f"CREATE ROLE {FEW} LOGIN PASSWORD '{FEW}' CONNECTION LIMIT {LIMIT};")
         yield instance
 
 
 def connections(server: PostgresqlServer) -> int:
     """How many the role has."""
-    return int(server._ask(f"SELECT count(*) FROM pg_stat_activity WHERE usename = '{FEW}';"))
+    return int(ask(server, f"SELECT count(*) FROM pg_stat_activity WHERE usename = '{FEW}';"))
 
 
 @pytest.mark.parametrize(("language", "driver", "concurrency"), PATHS.values(), ids=PATHS)

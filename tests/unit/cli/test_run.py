@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.cli import words
-from rowpath.cli.arguments import commands, parse
+from rowpath.cli.arguments import commands, option_names, parse
 from rowpath.cli.run import run
 from rowpath.errors import UsageError
 
@@ -51,8 +51,7 @@ def test_every_option_of_run_is_of_one_kind_or_the_other() -> None:
     """A new option is refused with --resume unless it is listed as taken, and what is listed exists."""
     from rowpath.cli.run import WITH_RESUME
 
-    options = {action.option_strings[-1] for action in commands()["run"]._actions if action.option_strings}
-    assert options > WITH_RESUME
+    assert set(option_names(commands()["run"]).values()) > WITH_RESUME
 
 
 def test_values_of_a_repeated_filter_add_up() -> None:

@@ -197,7 +197,7 @@ def test_seven_numbers_in_a_row_meet_everything_that_passed_again(monkeypatch: p
 
     def met_again(number: int | None, full: bool) -> set[str]:
         option = SimpleNamespace(again=number, full=full)
-        return conftest._met_again(cast(pytest.Config, SimpleNamespace(option=option)))
+        return conftest.met_again(cast(pytest.Config, SimpleNamespace(option=option)))
 
     assert met_again(None, True) == met_again(None, False) == set()
     for full, meant in ((True, units), (False, files)):

@@ -10,6 +10,7 @@ import pytest
 
 TESTS = Path(__file__).parents[2]
 HELPERS = {
+    "conftest.py",  # of pytest: to run a test again
     "engines/insides.py",
     "runners/insides.py",
     "runners/java/insides.py",

@@ -12,7 +12,15 @@ from rowpath.runners.language import Language
 from rowpath.runners.manifest import read_manifest
 
 PAIRS = ("warm_least_s", "compiling_s", "probe_warm_s")
-NUMBERS = ("memory_mib", "start_s", "row_s", "shortest_operation_ns", "null_operation_ns", "most_clients")
+NUMBERS = (
+    "memory_mib",
+    "start_s",
+    "row_s",
+    "shortest_operation_ns",
+    "null_operation_ns",
+    "most_clients",
+    "lead_in_least_ns",
+)
 
 
 def header(folder: Path, line: str) -> Language:
