@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rowpath.machine import private_directories
+from rowpath.machine.directories import cache_dir
 from tests.hosts import sshd
 from tests.hosts.delaying_switch import Switch
 from tests.waiting import PATIENCE_S
@@ -98,7 +99,7 @@ def _write(lab: Lab, port: int) -> None:
         roles = json.dumps(ROLES[name])
         lines += ["[[host]]", f'name = "{name}"', f'address = "{address}"', f"roles = {roles}", 'helpers = "0"']
         if lab.keys is not None:
-            lines += [f"ssh = {json.dumps(lab.keys.words(address))}"]
+            lines += [f"ssh = {json.dumps(lab.keys.words(address))}", f"cache = {json.dumps(str(cache_dir()))}"]
             lines += [f"rowpath = {json.dumps(str(lab.keys.rowpath(ROOT / 'src')))}"]
         elif lab.commands:
             lines.append(f"command = {json.dumps(lab.commands[name])}")
