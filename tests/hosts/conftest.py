@@ -11,7 +11,8 @@ import pytest
 from rowpath.hosts import setup
 from rowpath.machine import postgresql_programs
 from rowpath.runners import manifest
-from tests.hosts import broken_network, lab
+from tests.hosts import broken_network, foreign_cluster, lab
+from tests.hosts.foreign_cluster import Foreign
 from tests.hosts.lab import Lab
 
 # Drivers that are fetched; the last of Python describes a file that is probed.
@@ -19,7 +20,7 @@ FETCHED = (("python", "psycopg"), ("python", "psycopg2"), ("python", "pyarrow"),
 LOSSES = ("test_losses.py", "test_network_losses.py")
 LONG_FIRST = [
     Path(__file__).with_name(f"test_{name}.py")
-    for name in ("foreign_cluster", "losses", "network_losses", "probe", "run")
+    for name in ("foreign_losses", "foreign_cluster", "losses", "network_losses", "probe", "run")
 ]
 EXPERIMENT = """schema_version = 1
 name = "{name}"
@@ -191,3 +192,16 @@ def namespaces(namespaces_of_all: Lab) -> Lab:
     """Hosts in namespaces of their own, or on the loopback; up."""
     broken_network.make_whole(namespaces_of_all)
     return namespaces_of_all
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Foreign]:
+    """A cluster that others brought up, with a token and TLS."""
+    require()
+    if why := lab.missing():
+        pytest.skip(why)
+    with lab.in_namespaces(tmp_path_factory.mktemp("foreign")) as hosts:
+        try:
+            yield foreign_cluster.up(hosts)
+        finally:
+            foreign_cluster.down(hosts)
