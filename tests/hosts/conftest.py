@@ -20,7 +20,7 @@ FETCHED = (("python", "psycopg"), ("python", "psycopg2"), ("python", "pyarrow"),
 LOSSES = ("test_losses.py", "test_network_losses.py")
 LONG_FIRST = [
     Path(__file__).with_name(f"test_{name}.py")
-    for name in ("foreign_losses", "foreign_cluster", "losses", "network_losses", "probe", "run")
+    for name in ("foreign_losses", "losses", "network_losses", "foreign_cluster", "run", "probe", "faults", "ssh")
 ]
 EXPERIMENT = """schema_version = 1
 name = "{name}"
