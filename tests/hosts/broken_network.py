@@ -143,6 +143,13 @@ def whole(lab: Lab) -> bool:
     return names.count("raylet") == 1 + len(lab.addresses) and "gcs_server" in names
 
 
+def make_whole(lab: Lab) -> None:
+    """Bring the hosts up, where anything that joins them is missing."""
+    if not whole(lab):
+        lab.down()
+        lab.up()
+
+
 def count(directory: Path, kind: type[Record]) -> int:
     """How many records of that kind the run has so far."""
     with contextlib.suppress(Exception):

@@ -1,17 +1,27 @@
-"""The hosts of these tests, brought up once for each file that uses them."""
+"""The hosts of these tests, brought up once for all files that use them; each file meets them whole."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from rowpath.hosts import setup
-from tests.hosts import lab
+from rowpath.machine import postgresql_programs
+from rowpath.runners import manifest
+from tests.hosts import broken_network, foreign_cluster, lab
+from tests.hosts.foreign_cluster import Foreign
 from tests.hosts.lab import Lab
 
+# Drivers that are fetched; the last of Python describes a file that is probed.
+FETCHED = (("python", "psycopg"), ("python", "psycopg2"), ("python", "pyarrow"), ("java", "pgjdbc"))
 LOSSES = ("test_losses.py", "test_network_losses.py")
+LONG_FIRST = [
+    Path(__file__).with_name(f"test_{name}.py")
+    for name in ("foreign_losses", "losses", "network_losses", "foreign_cluster", "run", "probe", "faults", "ssh")
+]
 EXPERIMENT = """schema_version = 1
 name = "{name}"
 title = "PostgreSQL and MariaDB over a network"
@@ -124,7 +134,11 @@ def experiment(
 
 @pytest.hookimpl(tryfirst=True)  # before what is collected is counted
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Losses take a minute each: only where they are named, or everything is run; so does what is marked as long."""
+    """Losses take a minute each: only where they are named, or everything is run; so does what is marked as long.
+
+    Long files are first: one that a worker begins last would be left over.
+    """
+    items.sort(key=lambda item: LONG_FIRST.index(item.path) if item.path in LONG_FIRST else len(LONG_FIRST))
     if config.option.full:
         return
     named = any(name in word for word in config.args for name in LOSSES)
@@ -137,26 +151,57 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items[:] = [item for item in items if item not in dropped]
 
 
+@functools.cache
 def require() -> None:
-    """Skip where Ray is not."""
+    """Skip where Ray is not; else fetch what hosts in namespaces need: they reach only each other."""
     if not setup.is_here():
         pytest.skip(f"Ray is not here ({setup.HINT})")
+    postgresql_programs.install()
+    used = [manifest.adapter_of(*each) for each in FETCHED]
+    manifest.build([(adapter, adapter.versions[0]) for adapter in used])
 
 
-@pytest.fixture(scope="module")
-def loopback(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Hosts on addresses of the loopback, up."""
+@pytest.fixture(scope="session")
+def loopback_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Hosts on addresses of the loopback."""
     require()
     with lab.on_loopback(tmp_path_factory.mktemp("hosts")) as hosts:
-        hosts.up()
         yield hosts
 
 
 @pytest.fixture(scope="module")
-def namespaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """Hosts in namespaces of their own, up; where there are none, on the loopback: those prove no clocks."""
+def loopback(loopback_of_all: Lab) -> Lab:
+    """Hosts on addresses of the loopback, up."""
+    broken_network.make_whole(loopback_of_all)
+    return loopback_of_all
+
+
+@pytest.fixture(scope="session")
+def namespaces_of_all(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Hosts in namespaces of their own; where there are none, on the loopback: those prove no clocks."""
     require()
-    where = lab.on_loopback if lab.missing() else lab.in_namespaces
-    with where(tmp_path_factory.mktemp("hosts")) as hosts:
-        hosts.up()
+    if lab.missing():
+        yield request.getfixturevalue("loopback_of_all")
+        return
+    with lab.in_namespaces(tmp_path_factory.mktemp("hosts")) as hosts:
         yield hosts
+
+
+@pytest.fixture(scope="module")
+def namespaces(namespaces_of_all: Lab) -> Lab:
+    """Hosts in namespaces of their own, or on the loopback; up."""
+    broken_network.make_whole(namespaces_of_all)
+    return namespaces_of_all
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Foreign]:
+    """A cluster that others brought up, with a token and TLS."""
+    require()
+    if why := lab.missing():
+        pytest.skip(why)
+    with lab.in_namespaces(tmp_path_factory.mktemp("foreign")) as hosts:
+        try:
+            yield foreign_cluster.up(hosts)
+        finally:
+            foreign_cluster.down(hosts)

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from rowpath.machine import private_directories
+from rowpath.machine.directories import cache_dir
 from tests.hosts import sshd
 from tests.hosts.delaying_switch import Switch
 from tests.waiting import PATIENCE_S
@@ -22,7 +23,10 @@ ROOT = Path(__file__).parents[2]
 OFFSETS_S = {"db": 0, "app1": 1_000_000, "app2": 5_000}  # of each host's monotonic clock
 ROLES = {"db": ["server"], "app1": ["client", "load"], "app2": ["load"]}
 NETWORK = "10.77.0"
-PORTS = range(21_000, 32_000)
+# Labs of several processes are up at once: on the loopback each has addresses and a first port of its own.
+LOOPBACK = f"127.{1 + os.getpid() // 250 % 250}.{os.getpid() % 250}"
+PORTS = range(21_000 + os.getpid() % 10_000, 32_000)
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
 @dataclass
@@ -93,12 +97,20 @@ def _title(pid: int) -> str:
 
 
 def _write(lab: Lab, port: int) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    helpers = cpus[WORKER % len(cpus)]  # those of all labs would share one CPU while the others have little to do
     lines = ["schema_version = 1", "[cluster]", f'controller = "{lab.controller}"', f"port = {port}"]
     for name, address in lab.addresses.items():
         roles = json.dumps(ROLES[name])
-        lines += ["[[host]]", f'name = "{name}"', f'address = "{address}"', f"roles = {roles}", 'helpers = "0"']
+        lines += [
+            "[[host]]",
+            f'name = "{name}"',
+            f'address = "{address}"',
+            f"roles = {roles}",
+            f'helpers = "{helpers}"',
+        ]
         if lab.keys is not None:
-            lines += [f"ssh = {json.dumps(lab.keys.words(address))}"]
+            lines += [f"ssh = {json.dumps(lab.keys.words(address))}", f"cache = {json.dumps(str(cache_dir()))}"]
             lines += [f"rowpath = {json.dumps(str(lab.keys.rowpath(ROOT / 'src')))}"]
         elif lab.commands:
             lines.append(f"command = {json.dumps(lab.commands[name])}")
@@ -112,9 +124,9 @@ def free_port(address: str) -> int:
 
 @contextmanager
 def on_loopback(folder: Path) -> Iterator[Lab]:
-    """Three hosts and the controller on 127.0.0.2 to 127.0.0.5: any user can have them."""
-    addresses = {name: f"127.0.0.{number}" for number, name in enumerate(ROLES, 2)}
-    lab = Lab(folder / "loopback.toml", folder, addresses, "127.0.0.5")
+    """Three hosts and the controller on addresses of the loopback: any user can have them."""
+    addresses = {name: f"{LOOPBACK}.{number}" for number, name in enumerate(ROLES, 2)}
+    lab = Lab(folder / "loopback.toml", folder, addresses, f"{LOOPBACK}.5")
     _write(lab, free_port(lab.controller))
     try:
         yield lab

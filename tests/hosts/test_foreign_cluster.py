@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
-import shutil
-import signal
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
-from rowpath.hosts import certificates, setup
+from rowpath.hosts import setup
 from rowpath.journal import reader
-from rowpath.journal.records import SampleRecord, VerifyRecord
-from rowpath.machine import processes
-from tests import waiting
-from tests.hosts import broken_network, lab
-from tests.hosts.conftest import experiment, require
-from tests.hosts.lab import ROOT, Lab
+from rowpath.journal.records import VerifyRecord
+from tests.hosts.conftest import experiment
+from tests.hosts.foreign_cluster import Foreign, theirs
 
-LABELS = {
-    "app1": "rowpath-host=app1,rowpath-roles=client,rowpath-helpers=0",
-    "app2": "rowpath-host=app2,rowpath-roles=client",
-    "db": "rowpath-host=db,rowpath-roles=server",
-}
-NOTICED_S, GONE_S = 60.0, 60.0  # at most 10 and 15 s on a quiet machine: repeat_faults holds it to that
-MARK = f"ROWPATH_TEST_{os.getpid()}"  # in the environment of the cluster
 SET_VERSION = """
 import json, sys
 sys.path.append(sys.argv[1])
@@ -43,114 +23,6 @@ found = json.loads(known.internal_kv_get(key, namespace=space))
 found["ray_version"] = sys.argv[3]
 known.internal_kv_put(key, json.dumps(found).encode(), True, namespace=space)
 """
-
-
-@dataclass
-class Foreign:
-    """A cluster of plain `ray start` on the hosts of a lab, and how it is joined."""
-
-    lab: Lab
-    address: str
-    environment: dict[str, str]
-
-    def rowpath(self, *words: str, has_secrets: bool = True) -> subprocess.CompletedProcess[str]:
-        """One command of ours on the controller's machine."""
-        command = [*self.lab.inside, sys.executable, "-P", "-m", "rowpath", *words]
-        added = self.environment if has_secrets else {}
-        everything = self.lab.environment | added
-        return subprocess.run(
-            command, env=everything, cwd=self.lab.folder, capture_output=True, text=True, timeout=600, check=False
-        )
-
-
-@pytest.fixture(scope="module")
-def foreign(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Foreign]:
-    """Up, with a token and TLS."""
-    require()
-    if why := lab.missing():
-        pytest.skip(why)
-    with lab.in_namespaces(tmp_path_factory.mktemp("foreign")) as hosts:
-        try:
-            yield _up(hosts)
-        finally:
-            _down(hosts)
-
-
-def _up(hosts: Lab) -> Foreign:
-    places = {"controller": hosts.controller} | {name: hosts.addresses[name] for name in LABELS}
-    authority, pairs = certificates.make([*places.values()])
-    (hosts.folder / "token").write_text("ab" * 32)
-    (hosts.folder / "authority.crt").write_text(authority)
-    session = Path(tempfile.mkdtemp(prefix="rowpath-"))  # short: the names of sockets are limited
-    (hosts.folder / "session").write_text(str(session))
-    for name, own in places.items():
-        folder = hosts.folder / name
-        folder.mkdir()
-        (folder / "host.crt").write_text(pairs[own].certificate)
-        (folder / "host.key").write_text(pairs[own].key)
-        _ray_start(hosts, name)
-    return Foreign(hosts, _address(hosts), _secrets(hosts, "controller"))
-
-
-def _address(hosts: Lab) -> str:
-    return f"{hosts.controller}:6379"
-
-
-def _secrets(hosts: Lab, name: str) -> dict[str, str]:
-    return {
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN_PATH": str(hosts.folder / "token"),
-        "RAY_USE_TLS": "1",
-        "RAY_TLS_CA_CERT": str(hosts.folder / "authority.crt"),
-        "RAY_TLS_SERVER_CERT": str(hosts.folder / name / "host.crt"),
-        "RAY_TLS_SERVER_KEY": str(hosts.folder / name / "host.key"),
-    }
-
-
-def _ray_start(hosts: Lab, name: str, labels: str = "") -> None:
-    """What the others do on a node."""
-    session = Path((hosts.folder / "session").read_text())
-    inside, own = hosts.commands.get(name, hosts.inside), hosts.addresses.get(name, hosts.controller)
-    words = [*inside, sys.executable, "-P", "-m", "ray.scripts.scripts", "start", f"--node-ip-address={own}"]
-    words += ["--disable-usage-stats", "--object-store-memory=80000000", "--num-cpus=1", f"--temp-dir={session / name}"]
-    if name == "controller":
-        words += ["--head", "--port=6379", "--include-dashboard=false"]
-    else:
-        words += [f"--address={_address(hosts)}", "--labels", labels or LABELS[name]]
-    theirs = {
-        "RAY_worker_niceness": "0",
-        "PYTHONPATH": f"{ROOT / 'src'}:{setup.folder()}",
-        MARK: "1",
-        "TMPDIR": str(session),
-    }
-    everything = os.environ | _secrets(hosts, name) | theirs
-    done = subprocess.run(words, env=everything, capture_output=True, text=True, timeout=600, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-def _theirs() -> dict[int, str]:
-    """Living processes of the cluster by pid."""
-    found: dict[int, str] = {}
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit() and int(folder.name) != os.getpid():
-            try:
-                if f"{MARK}=1".encode() in (folder / "environ").read_bytes().split(b"\0"):
-                    found[int(folder.name)] = processes.name(int(folder.name))
-            except OSError:
-                continue
-    return found
-
-
-def _down(hosts: Lab) -> None:
-    # A program that changes its title writes over its environment.
-    every = {pid for each in _theirs() for pid in (each, *processes.descendants(each))}
-    for pid in every:
-        try:
-            os.kill(pid, 9)
-        except ProcessLookupError:
-            continue
-    with contextlib.suppress(FileNotFoundError):
-        shutil.rmtree((hosts.folder / "session").read_text(), ignore_errors=True)
 
 
 def _file(foreign: Foreign) -> Path:
@@ -181,7 +53,7 @@ def test_a_probe_from_a_host_of_a_cluster_of_others(foreign: Foreign, tmp_path: 
 
 
 def test_a_run_over_a_cluster_of_others_which_lives_on(foreign: Foreign, tmp_path: Path) -> None:
-    before = [name for name in _theirs().values() if name in ("raylet", "gcs_server")]
+    before = [name for name in theirs().values() if name in ("raylet", "gcs_server")]
     assert len(before) == 5
     directory = tmp_path / "run"
     words = ("run", experiment(tmp_path, "foreign"), "--cluster", foreign.address, "-o", str(directory))
@@ -199,7 +71,7 @@ def test_a_run_over_a_cluster_of_others_which_lives_on(foreign: Foreign, tmp_pat
     down = foreign.rowpath("hosts", "down", "--cluster", foreign.address)
     assert down.returncode == 0, down.stderr
     assert "0 agents ended" in down.stdout
-    after = _theirs().values()
+    after = theirs().values()
     assert [name for name in after if name in ("raylet", "gcs_server")] == before
     assert not [name for name in after if name.startswith(("ray::Agent", "postgres", "libpq"))]
 
@@ -237,139 +109,7 @@ def test_down_ends_the_agents_of_a_run_under_way_and_not_the_cluster(foreign: Fo
     finally:
         under_way.kill()
     assert under_way.returncode == 3, errors
-    assert [*_theirs().values()].count("raylet") == 4
-
-
-def test_a_host_whose_agent_ended_has_another_in_the_next_set(foreign: Foreign, tmp_path: Path) -> None:
-    directory = tmp_path / "run"
-    words = ("run", experiment(tmp_path, "long", sets=3, rounds=60), "client_host=app1,app2", "-o", str(directory))
-    command = [*foreign.lab.inside, sys.executable, "-P", "-m", "rowpath", *words, "--cluster", foreign.address]
-    everything, pipe = foreign.lab.environment | foreign.environment, subprocess.PIPE
-    under_way = subprocess.Popen(command, env=everything, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True)
-    try:
-        broken_network.wait_for(lambda: broken_network.count(directory, SampleRecord) > 5, under_way)
-        os.kill(_agent(foreign, "app2"), signal.SIGKILL)
-        printed, errors = under_way.communicate(timeout=600)
-    finally:
-        under_way.kill()
-    assert under_way.returncode == 3, errors
-    assert printed == ""
-    back = re.search(r"app2 is back: its paths are measured again from set (\d) on", errors)
-    assert back, errors
-    lost = int(back[1]) - 2  # of a run whose sets are counted from 1 on
-    found = reader.read_as_written(directory)
-    assert {number for batch, number in found.done.sets if batch == 0} == {0, 1, 2} - {lost}
-    again = foreign.rowpath("run", "--resume", str(directory))
-    assert again.returncode == 0, again.stderr
-    assert reader.read(directory).outcome == "complete"
-
-
-def test_paths_of_a_node_that_died_are_left_out_until_it_has_joined_again(foreign: Foreign, tmp_path: Path) -> None:
-    file, directory = experiment(tmp_path, "long", sets=6, rounds=120), tmp_path / "run"
-    with _begun(foreign, tmp_path, "run", file, "client_host=app1,app2", "-o", str(directory)) as run:
-        broken_network.wait_for(lambda: broken_network.count(directory, SampleRecord) > 5, run.process)
-        _kill_node(foreign, "app2", run)
-        labels = run.labels_to_start("app2", foreign)
-        assert dict(each.split("=") for each in labels.split(",")) == {
-            "rowpath-host": "app2",
-            "rowpath-roles": "client",
-            "rowpath-address": foreign.lab.addresses["app2"],
-        }
-        without = _sets(directory, "app1")
-        _ray_start(foreign.lab, "app2", labels)
-        said = run.until("app2 is back: its paths are measured again from set ")
-        run.process.wait(600)
-    assert run.process.returncode == 3, run.said
-    assert run.said.endswith("hint: resume a run with: rowpath run --resume DIR\n")
-    first = int(said.split()[0]) - 1
-    assert first > max(without)
-    assert _sets(directory, "app1") == set(range(6))
-    assert _sets(directory, "app2") == {0, *range(first, 6)}
-
-
-def test_a_run_waits_for_the_node_of_its_server_and_says_how_it_is_started(foreign: Foreign, tmp_path: Path) -> None:
-    file, directory = experiment(tmp_path, "long", sets=2, rounds=200), tmp_path / "run"
-    with _begun(foreign, tmp_path, "run", file, "-o", str(directory)) as run:
-        broken_network.wait_for(lambda: broken_network.count(directory, SampleRecord) > 5, run.process)
-        _kill_node(foreign, "db", run)
-        run.until("waiting for host db, at most 60 s")
-        _ray_start(foreign.lab, "db", run.labels_to_start("db", foreign))
-        check = foreign.rowpath("hosts", "check", "--cluster", foreign.address)
-        assert check.returncode == 0, check.stderr
-        run.process.wait(600)
-    assert run.process.returncode == 3, run.said
-    assert "db is back: its paths are measured again from set 2 on" in run.said
-    assert _sets(directory, "app1") == {0, 1}
-
-
-@dataclass
-class UnderWay:
-    """A command over the cluster, and what it has said so far."""
-
-    process: subprocess.Popen[bytes]
-    file: Path
-
-    @property
-    def said(self) -> str:
-        """Its standard error."""
-        return self.file.read_text()
-
-    def until(self, words: str) -> str:
-        """Wait until it says so; the rest of the line."""
-        broken_network.wait_for(lambda: words in self.said, self.process)
-        return self.said.partition(words)[2].partition("\n")[0]
-
-    def labels_to_start(self, host: str, foreign: Foreign) -> str:
-        """The labels in the command with which it says that the node joins again."""
-        start, labels = self.until(f"{host} is not back: start its node again, there: ").split(" --labels ")
-        assert start == f"ray start --address={foreign.address}"
-        return labels.strip('"')
-
-
-@contextlib.contextmanager
-def _begun(foreign: Foreign, folder: Path, *words: str) -> Iterator[UnderWay]:
-    command = [*foreign.lab.inside, sys.executable, "-P", "-m", "rowpath", *words, "--cluster", foreign.address]
-    file = folder / "said.txt"
-    with file.open("w") as said:
-        everything = foreign.lab.environment | foreign.environment
-        process = subprocess.Popen(command, env=everything, cwd=folder, stderr=said)
-    try:
-        yield UnderWay(process, file)
-    finally:
-        process.kill()
-        process.wait()
-
-
-def _kill_node(foreign: Foreign, host: str, run: UnderWay) -> None:
-    """End what joins the host: the run names it in time, and nothing of the run stays there."""
-    raylet, killed_s = _raylet(foreign, host), time.monotonic()
-    ours = [*processes.descendants(raylet)]
-    assert any(processes.name(pid).startswith("ray::Agent") for pid in ours)
-    os.kill(raylet, signal.SIGKILL)
-    run.until(f"host {host} was lost")
-    assert time.monotonic() - killed_s < NOTICED_S
-    assert waiting.gone(ours, GONE_S)
-
-
-def _sets(directory: Path, client: str) -> set[int]:
-    """The sets that have samples of that client's host."""
-    found = reader.read_as_written(directory)
-    hosts = {path_id: path.coordinates["client_host"] for path_id, path in found.paths.items()}
-    return {each.set for each in found.all(SampleRecord) if each.set >= 0 and hosts[each.path_id] == client}
-
-
-def _agent(foreign: Foreign, host: str) -> int:
-    raylet = _raylet(foreign, host)
-    return next(pid for pid in processes.descendants(raylet) if processes.name(pid).startswith("ray::Agent"))
-
-
-def _raylet(foreign: Foreign, host: str) -> int:
-    session = Path((foreign.lab.folder / "session").read_text()) / host
-    return next(
-        pid
-        for pid, name in _theirs().items()
-        if name == "raylet" and str(session) in Path(f"/proc/{pid}/cmdline").read_text()
-    )
+    assert [*theirs().values()].count("raylet") == 4
 
 
 def test_a_cluster_without_token_and_tls_is_refused(foreign: Foreign) -> None:

@@ -29,9 +29,7 @@ SETS = 8
 @pytest.fixture(autouse=True)
 def _up_again(loopback: Lab) -> Iterator[None]:
     yield
-    if not broken_network.whole(loopback):
-        loopback.down()
-        loopback.up()
+    broken_network.make_whole(loopback)
 
 
 def _samples(directory: Path) -> int:

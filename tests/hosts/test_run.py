@@ -77,7 +77,7 @@ def _digests(records: reader.Records) -> dict[str, str]:
 def test_the_same_rows_over_the_network_and_here(namespaces: Lab, tmp_path: Path) -> None:
     file = experiment(tmp_path, "both", engines=BOTH, languages=THREE)
     far = _ran(namespaces, tmp_path / "far", file, "--hosts", str(namespaces.file))
-    here = _ran(namespaces, tmp_path / "here", file)
+    here = _ran(namespaces, tmp_path / "here", file, "--wait-for-quiet", "0s")
     assert len(_digests(far)) == 4
     assert _digests(far) == _digests(here)
     assert _passed(far) == _passed(here)

@@ -153,6 +153,9 @@ def _mistakes_of(host: Host, names: set[str], addresses: set[str]) -> Iterator[t
         yield ("roles",), f"host '{host.name}' has no role", 'roles = ["client"]'
     if host.ssh and host.command:
         yield ("command",), f"host '{host.name}' has both ssh and command", "remove one of them"
+    if host.cache and not host.cache.startswith(("/", "~/")):
+        what = f"invalid cache '{host.cache}': expected an absolute path there, or ~/…"
+        yield ("cache",), what, 'cache = "/var/cache/rowpath"'
     try:
         cpu_list(host.helpers)
     except ValueError:

@@ -68,6 +68,7 @@ class Request(msgspec.Struct):
     head: str = ""  # `ADDRESS:PORT` to join; empty: this is the head
     port: int = 0  # of the head
     helpers: tuple[int, ...] = ()
+    cache: str = ""  # of the host; empty: as the environment has it
     token: str = ""
     authority: str = ""  # certificates as text
     certificate: str = ""
@@ -97,6 +98,8 @@ class Answer(msgspec.Struct):
 def main() -> int:
     """Do what the request says."""
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
+    if request.cache:  # all that is started from here on inherits it
+        os.environ["ROWPATH_CACHE"] = str(Path(request.cache).expanduser())
     answer = carry_out(request)
     sys.stdout.write(msgspec.json.encode(answer).decode() + "\n")
     return 0

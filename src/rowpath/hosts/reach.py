@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut
+from rowpath.hosts import setup
 from rowpath.hosts.node import Answer, Request
 from rowpath.machine import processes
 from rowpath.machine.directories import cache_dir
@@ -55,12 +56,17 @@ def _quoted(path: str) -> str:
     return f"~/{shlex.quote(path[2:])}" if path.startswith("~/") else shlex.quote(path)
 
 
+def encoded(host: Host | None, request: Request) -> bytes:
+    """The request as that host reads it: with the cache that its file names."""
+    return msgspec.json.encode(msgspec.structs.replace(request, cache=host.cache if host is not None else ""))
+
+
 def carry_out(host: Host | None, request: Request) -> Answer:
     """Have a request carried out on a host. Errors: RowpathError, EnvironmentMissing when it cannot be reached."""
     command = words(host)
     timeout_s = LOOK_TIMEOUT_S if request.action == "look" else TIMEOUT_S
     try:
-        text = msgspec.json.encode(request).decode()
+        text = encoded(host, request).decode()
         done = processes.run(command, text=text, environment=_environment(), timeout_s=timeout_s)
     except OSError as error:
         raise EnvironmentMissing(f"cannot reach host '{request.host}': {error}", shlex.join(command)) from error
@@ -90,7 +96,7 @@ class Errand:
             raise EnvironmentMissing(f"cannot reach host '{host.name}': {error}", shlex.join(self._command)) from error
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
-            self._process.stdin.write(msgspec.json.encode(request))
+            self._process.stdin.write(encoded(host, request))
             self._process.stdin.close()
         self._process.stdin = None
 
@@ -118,7 +124,10 @@ def _answer(host: Host | None, request: Request, command: list[str], done: subpr
         if answer.error:
             where = f"on host {request.host}: " if host is not None and host.ssh and answer.hint else ""
             named = "" if f"host '{request.host}'" in answer.error else f"host '{request.host}': "
-            raise RowpathError(named + answer.error, where + answer.hint)
+            hint = answer.hint
+            if host is not None and host.cache and hint == setup.HINT:
+                hint = f"ROWPATH_CACHE={_quoted(host.cache)} {hint}"
+            raise RowpathError(named + answer.error, where + hint)
         return answer
     said = " ".join((done.stderr or done.stdout).strip().splitlines()[-2:])[-300:] or "no output"
     what, hint = _fault(host, done.returncode, done.stderr) or (

@@ -40,6 +40,7 @@ class Host(Frozen, frozen=True):
     ssh: str = ""  # what `ssh` is to connect to, after options of its own if need be; empty: this machine
     command: tuple[str, ...] = ()  # words before our command, on this machine: `ip netns exec NAME`
     rowpath: str = ""  # the command that is Rowpath there; empty: `rowpath`, on this machine ours
+    cache: str = ""  # `ROWPATH_CACHE` there, an absolute path or `~/…`; empty: as the environment there has it
     helpers: str = ""  # CPUs of what joins the hosts, such as 0 or 0-1; measured work gets the others
 
 

@@ -55,6 +55,7 @@ def test_a_host_may_have_several_roles(tmp_path: Path) -> None:
         ('["client"]', "[]", ":9:", "host 'app1' has no role"),
         ('["client"]', '["klient"]', ":9:", "klient"),
         ('"0-1"', '"first"', ":10:", "invalid helpers 'first'"),
+        ('helpers = "0-1"', 'cache = "cache"', ":10:", "invalid cache 'cache': expected an absolute path there"),
         ("helpers", "helper", ":10:", "unknown key 'helper'"),
         ('roles = ["server"]', 'roles = ["client"]', ":5:", "no host has the role 'server'"),
         ("schema_version = 1", "schema_version = 1\n[cluster]\nwait_s = -1", ":3:", "invalid wait_s -1"),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from rowpath.errors import RowpathError
 from rowpath.hosts import certificates, cluster, hosts_file, reach, setup
 from rowpath.hosts.node import Answer, Request
 from rowpath.machine import private_directories, processes
@@ -14,6 +18,7 @@ from rowpath.model.hosts import Host
 
 MAX_STARTUPS = 10  # of an sshd with its own settings: it refuses further ones while so many are logging in
 HOSTS = 12
+SOURCE = Path(__file__).parents[3] / "src"
 HOST = """
 [[host]]
 name = "h{number}"
@@ -55,6 +60,43 @@ def reached(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Reached:
     pair = certificates.Pair("", "")
     monkeypatch.setattr(certificates, "make", lambda addresses: ("", dict.fromkeys(addresses, pair)))
     return found
+
+
+@pytest.fixture
+def over_ssh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Host:
+    """A host whose login has an environment and a cache of its own, behind a program `ssh` that needs no server."""
+    home = tmp_path / "home"
+    own = f"HOME='{home}' ROWPATH_CACHE='{home}/login' PYTHONPATH='{SOURCE}'"
+    programs = {"ssh": f'for last; do :; done; exec env -i PATH="$PATH" {own} sh -c "$last"'}
+    programs["rowpath"] = f"exec '{sys.executable}' -P -m rowpath \"$@\""
+    for name, text in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{text}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path / "ours"))
+    return Host("db", "10.0.0.10", ("server",), ssh="db", rowpath=str(tmp_path / "rowpath"))
+
+
+@pytest.mark.parametrize(
+    ("cache", "used", "hint"),
+    [
+        ("", "home/login", "rowpath hosts setup"),
+        ("{folder}/o'clock $HOME", "o'clock $HOME", "ROWPATH_CACHE='{folder}/o'\"'\"'clock $HOME' rowpath hosts setup"),
+        ("~/my cache", "home/my cache", "ROWPATH_CACHE=~/'my cache' rowpath hosts setup"),
+    ],
+)
+def test_what_runs_on_a_host_has_the_cache_of_the_file_else_of_the_login(
+    over_ssh: Host, tmp_path: Path, cache: str, used: str, hint: str
+) -> None:
+    places = [tmp_path / place / "hosts" / "c" / "db" for place in {"ours", "home/login", used}]
+    for each in places:
+        each.mkdir(parents=True)
+    host = msgspec.structs.replace(over_ssh, cache=cache.format(folder=tmp_path))
+    reach.carry_out(host, Request("stop", "c", "db"))
+    assert [each for each in places if not each.exists()] == [tmp_path / used / "hosts" / "c" / "db"]
+    with pytest.raises(RowpathError, match="is not installed") as raised:
+        reach.carry_out(host, Request("start", "c", "db"))
+    assert raised.value.hint == "on host db: " + hint.format(folder=tmp_path)
 
 
 def test_hosts_are_reached_side_by_side_but_not_all_at_once(reached: Reached, tmp_path: Path) -> None:
