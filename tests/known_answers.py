@@ -72,6 +72,8 @@ def passed_lately(test: str, file: Path) -> bool:
 def record(passed: Iterable[tuple[str, Path]], ran: Iterable[str]) -> None:
     """Remember a run: of the files of the tests that `ran`, which passed."""
     runs: dict[str, Passes] = {_file_of(test): {} for test in ran}
+    if not runs:
+        return
     for test, file in passed:
         runs[_file_of(test)][test] = key_of(file)
     history = _history()
