@@ -46,7 +46,8 @@ def summary(observed: Observed) -> Seen:
 def _row(section: str, part: dict[str, Any]) -> dict[str, list[str]]:
     """What one path came to in one section, by column; text that the adapter converts is in italics."""
     if section == "types" and part:
-        return {column: [f"*{text}*" if column in part["converted"] else text] for column, text in part["delivered"]}
+        handed = {column: text or "no name" for column, text in part["delivered"]}
+        return {column: [f"*{text}*" if column in part["converted"] else text] for column, text in handed.items()}
     if section == "syncs":
         # The exact number is the engine's business.
         return {durability: ["at least one each" if made >= 20 else str(made)] for durability, made in part.items()}
@@ -64,21 +65,24 @@ def kept_of(language: str, driver: str) -> Seen:
     return {name: seen for name, seen in kept()["adapters"].items() if name.split()[:2] == [language, driver]}
 
 
-def differences(known: Seen, seen: Seen, whole: Iterable[str]) -> list[str]:
-    """What the suite saw otherwise than what is kept, one line each; of adapters met `whole` also what it did not see.
+def differences(known: Seen, seen: Seen, whole: Iterable[str]) -> dict[str, list[str]]:
+    """By adapter what the suite saw otherwise than what is kept; of those met `whole` also what it did not see.
 
     What was left out is not compared: its key covers what is kept of it.
     """
-    found = []
+    found: dict[str, list[str]] = {}
     for adapter, sections in seen.items():
+        lines = []
         for section, row in sections.items():
             documented = known.get(adapter, {}).get(section, {})
             for column in sorted({*row, *(documented if adapter in whole and row else ())}):
                 here, there = set(row.get(column, ())), set(documented.get(column, ()))
                 where = f"{SECTIONS[section]}, {adapter}, {column}"
-                found += [f"{where}: {word} was seen" for word in sorted(here - there)]
+                lines += [f"{where}: {word} was seen" for word in sorted(here - there)]
                 if adapter in whole:
-                    found += [f"{where}: {word} was not seen" for word in sorted(there - here)]
+                    lines += [f"{where}: {word} was not seen" for word in sorted(there - here)]
+        if lines:
+            found[adapter] = lines
     return found
 
 

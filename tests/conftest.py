@@ -19,6 +19,7 @@ from rowpath.machine.counters.other_programs import OtherPrograms
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from tests import known_answers, passed_keys, side_by_side
+from tests.conformance import plugin
 
 pytest_plugins = ["tests.conformance.plugin"]
 LEFT_OUT = "rowpath/left_out"
@@ -229,7 +230,7 @@ class Outcome:
         keys = _keys()
         for unit, count in self.config.stash[COLLECTED].items():
             # Without --full an adapter met some of its cases only; a file of tests is always whole.
-            if unit in self.failed:
+            if unit in self.failed or plugin.differs(unit):
                 passed_keys.forget(keys[unit])
             elif self.passed[unit] == count and (self.config.option.full or _is_file(unit)):
                 passed_keys.record(keys[unit], unit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 import os
 from pathlib import Path
@@ -17,7 +18,7 @@ from rowpath.planning.plan import PlannedPath
 Observed = dict[str, dict[str, Any]]
 OBSERVED: Observed = {}  # by path of the suite
 capabilities = script("capabilities")
-DIFFERENCES: list[str] = []
+DIFFERENCES: dict[str, list[str]] = {}  # by adapter
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -47,7 +48,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         written = {"seen": {name: seen[name] for name in whole}, "adapters": sorted(paths_of_adapters())}
         Path(file).write_text(json.dumps(written), encoding="utf-8")
         return
-    DIFFERENCES.extend(capabilities.differences(capabilities.kept()["adapters"], seen, whole))
+    DIFFERENCES.update(capabilities.differences(capabilities.kept()["adapters"], seen, whole))
     if DIFFERENCES and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -69,6 +70,11 @@ def adapter_of(path: PlannedPath) -> str:
     return " ".join([path.adapter.language, path.adapter.driver, *engine, path.path.get("deployment")])
 
 
+def differs(unit: str) -> bool:
+    """Whether a language's driver on an engine was seen otherwise than what is kept: it may not pass."""
+    return any(adapter.split()[:2] == unit.split()[:2] for adapter in DIFFERENCES)
+
+
 def whole_adapters(observed: Observed) -> list[str]:
     """The adapters of which every case was run on every path that can run it."""
     from rowpath.checks.conformance.cases import cases
@@ -86,5 +92,5 @@ def whole_adapters(observed: Observed) -> list[str]:
 def pytest_terminal_summary(terminalreporter: TerminalReporter) -> None:
     if DIFFERENCES:
         terminalreporter.section("docs/capabilities.json differs: run scripts/capabilities.py, then make docs")
-        for line in DIFFERENCES:
+        for line in itertools.chain.from_iterable(DIFFERENCES.values()):
             terminalreporter.line(line)

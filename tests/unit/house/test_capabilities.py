@@ -24,8 +24,8 @@ def differences(change: tuple[str, str, list[str]], whole: tuple[str, ...] = ())
     section, column, words = change
     seen = {PSYCOPG: copy.deepcopy(KEPT["adapters"][PSYCOPG])}
     seen[PSYCOPG][section][column] = words
-    found: list[str] = capabilities.differences(KEPT["adapters"], seen, whole)
-    return found
+    found: dict[str, list[str]] = capabilities.differences(KEPT["adapters"], seen, whole)
+    return found.get(PSYCOPG, [])
 
 
 def test_what_is_kept_is_of_adapters_that_there_are() -> None:
@@ -45,7 +45,7 @@ def test_each_driver_has_its_facts() -> None:
 
 
 def test_a_run_that_sees_what_is_kept_differs_in_nothing() -> None:
-    assert capabilities.differences(KEPT["adapters"], KEPT["adapters"], KEPT["adapters"]) == []
+    assert capabilities.differences(KEPT["adapters"], KEPT["adapters"], KEPT["adapters"]) == {}
 
 
 def test_what_is_seen_otherwise_is_named() -> None:
@@ -59,6 +59,12 @@ def test_what_is_no_longer_seen_is_named_where_the_adapter_was_met_whole() -> No
     changed = ("checks", "types", list[str]())
     assert differences(changed) == []
     assert differences(changed, whole=(PSYCOPG,)) == [f"Cases of the suite, {PSYCOPG}, types: yes was not seen"]
+
+
+def test_an_adapter_that_is_seen_otherwise_does_not_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugin, "DIFFERENCES", {"python psycopg server": ["a line"]})
+    assert plugin.differs("python psycopg postgresql")
+    assert not plugin.differs("python psycopg2 postgresql")
 
 
 def test_an_adapter_is_whole_when_every_case_was_met_on_every_path() -> None:
@@ -76,7 +82,7 @@ def test_an_adapter_is_whole_when_every_case_was_met_on_every_path() -> None:
 
 def test_a_summary_says_what_the_paths_of_an_adapter_came_to() -> None:
     empty = {"behaviours": {}, "types": {}, "syncs": {}}
-    types = {"delivered": [("c_int", "int"), ("c_date", "str")], "converted": ["c_date"]}
+    types = {"delivered": [("c_int", "int"), ("c_json", ""), ("c_date", "str")], "converted": ["c_date"]}
     seen = capabilities.summary(
         {
             "one": {"adapter": "c toy", "checks": {"insert": "yes"}, **empty, "syncs": {"full": 21, "none": 0}},
@@ -87,7 +93,7 @@ def test_a_summary_says_what_the_paths_of_an_adapter_came_to() -> None:
         "c toy": {
             "checks": {"insert": ["not with bulk", "yes"]},
             "behaviours": {},
-            "types": {"c_int": ["int"], "c_date": ["*str*"]},
+            "types": {"c_int": ["int"], "c_json": ["no name"], "c_date": ["*str*"]},
             "syncs": {"full": ["at least one each"], "none": ["0"]},
         }
     }
