@@ -21,7 +21,6 @@ from rowpath.runners import manifest
 from tests import known_answers, passed_keys, side_by_side
 from tests.conformance import plugin
 
-pytest_plugins = ["tests.conformance.plugin"]
 LEFT_OUT = "rowpath/left_out"
 UNKNOWN = "rowpath/unknown"
 UNIT = "what has a key"  # an adapter on an engine, or a file of tests
@@ -52,6 +51,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[COLLECTED] = Counter()
+    config.pluginmanager.register(plugin)
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if worker.startswith("gw"):
         side_by_side.take_cores_from(int(worker.removeprefix("gw")))
