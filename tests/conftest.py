@@ -245,12 +245,11 @@ class Outcome:
 
     def pytest_terminal_summary(self, terminalreporter: TerminalReporter) -> None:
         refused = ", which continuous integration does not allow" if os.environ.get("CI") else ""
-        if self.before:
-            terminalreporter.section("passed before, in just this form")
-            terminalreporter.line(", ".join(sorted(self.before)))
-        if self.again:
-            terminalreporter.section("passed before, met again")
-            terminalreporter.line(", ".join(sorted(self.again)))
+        collected = set(self.config.stash[COLLECTED])
+        for what, units in (("left out", self.before), ("met again", self.again)):
+            if here := sorted(units & collected):
+                terminalreporter.section(f"passed before in just this form, {what}")
+                terminalreporter.line(", ".join(here))
         if self.known or self.unknown:
             terminalreporter.section(f"known answers: {len(self.known)} passed, {len(self.unknown)} unknown")
             for test, why in self.unknown.items():

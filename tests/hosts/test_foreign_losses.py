@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from rowpath.journal import reader
 from rowpath.journal.records import SampleRecord
 from rowpath.machine import processes
@@ -20,6 +22,8 @@ from tests import waiting
 from tests.hosts import broken_network
 from tests.hosts.conftest import experiment
 from tests.hosts.foreign_cluster import Foreign, ray_start, theirs
+
+pytestmark = pytest.mark.apart
 
 NOTICED_S, GONE_S = 60.0, 60.0  # at most 10 and 15 s on a quiet machine: repeat_faults holds it to that
 
