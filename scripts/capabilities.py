@@ -200,8 +200,15 @@ def keep(seen: Seen, there_are: Iterable[str], facts_found: list[list[str]]) -> 
     """Replace what is kept of the adapters seen; drop adapters that are no longer there."""
     adapters = (kept()["adapters"] if KEPT.exists() else {}) | seen
     adapters = {name: adapters[name] for name in sorted(adapters) if name in set(there_are)}
-    text = json.dumps({"adapters": adapters, "facts": facts_found}, indent=1, ensure_ascii=False)
-    KEPT.write_text(f"{text}\n", encoding="utf-8")
+    parts = (f'"adapters": {{\n{_lines(adapters)}\n}}', f'"facts": [\n{_lines(facts_found)}\n]')
+    KEPT.write_text(f"{{{', '.join(parts)}}}\n", encoding="utf-8")
+
+
+def _lines(values: dict[str, Any] | list[list[str]]) -> str:
+    """As JSON, one line a value: a difference between two versions is a line."""
+    keys = [f"{json.dumps(key)}: " for key in values] if isinstance(values, dict) else [""] * len(values)
+    each = values.values() if isinstance(values, dict) else values
+    return ",\n".join(key + json.dumps(value, ensure_ascii=False) for key, value in zip(keys, each, strict=True))
 
 
 def main() -> int:

@@ -45,7 +45,7 @@ STEP = re.compile(
     r"^```sh\n(?P<command>.*?)^```\n(?:(?:(?!^```).)*^```\n(?P<screen>.*?)^```\n)?", re.MULTILINE | re.DOTALL
 )
 RESULT = re.compile(
-    r"(?P<begin><!-- begin result(?: of (?P<name>\S+))? -->\n)(?P<shown>.*?)<!-- end result(?: (?P<seal>\w+))? -->",
+    r"(?P<begin><!-- begin result(?: of (?P<name>\S+))? -->\n)(?P<shown>.*?)<!-- end result(?: \w+)? -->",
     re.DOTALL,
 )
 DRAWN = re.compile("[█▏▎▍▌▋▊▉]")
