@@ -62,9 +62,9 @@ def _check_resume(options: argparse.Namespace) -> None:
     parser = arguments.commands()["run"]
     names = arguments.option_names(parser)
     given = {key: value for key, value in vars(options).items() if value not in (None, [], ())}
-    words = [*given.pop("words", ()), *given.pop("filters", ())]
+    named = [*given.pop("words", ()), *given.pop("filters", ())]
     changed = [names[key] for key in names if key in given and given[key] != parser.get_default(key)]
-    if foreign := [*words, *(name for name in changed if name not in WITH_RESUME)]:
+    if foreign := [*named, *(name for name in changed if name not in WITH_RESUME)]:
         raise UsageError(
             f"--resume does not take '{foreign[0]}': what is measured comes from the run directory",
             f"rowpath run --resume {options.resume}",
@@ -100,7 +100,7 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, b
     outcome = execution.run_plan(
         plan,
         RunOptions(
-            timeout_s=options.timeout or TIMEOUT_S,
+            timeout_s=TIMEOUT_S if options.timeout is None else options.timeout,
             wait_for_quiet_s=_wait_for_quiet_s(options),
             within_s=options.within_s,
             spent_s=spent_s(),
@@ -123,11 +123,8 @@ def _resume(options: argparse.Namespace, hosts: Session | None) -> int:
         rest = execution.rest_of(options.resume, hosts)
         if rest is None:
             raise UsageError(f"nothing is left of {options.resume}: it is complete", f"rowpath show {options.resume}")
-        sets = len(rest.records.done.sets)
-        left = (
-            f"{sets} complete sets are kept; left: {estimate(rest.plan, rest.records.done.sets).total_s / 60:.1f} min"
-        )
-        _print_plan(rest.plan, left, hosts, options.color)
+        left_s = estimate(rest.plan, rest.records.done.sets).total_s
+        _print_plan(rest.plan, f"left of it: {left_s / 60:.1f} min; complete sets are kept", hosts, options.color)
         return 0
     exports = open_exports(options)
     outcome = execution.resume(

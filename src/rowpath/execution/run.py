@@ -173,7 +173,7 @@ def resume(
         return RunOutcome(RunDirectory(directory), interrupted=False)
     began_with = rest.records.run.options
     options = RunOptions(
-        timeout_s=timeout_s or began_with["timeout_s"],
+        timeout_s=began_with["timeout_s"] if timeout_s is None else timeout_s,
         wait_for_quiet_s=wait_for_quiet_s,
         restart_servers=began_with["restart_servers"],
     )
