@@ -288,15 +288,15 @@ class _Costs:
     """The times of a phase's paths, by name."""
 
     def __init__(self, phase: PhaseAnswer) -> None:
-        self.each = [bar.cost_ns for bar in phase.bars]
-        self.sum = sum(self.each)
+        self._ns = [bar.cost_ns for bar in phase.bars]
+        self.sum = sum(self._ns)
         self.places: dict[str, list[int]] = {}
         for place, bar in enumerate(phase.bars):
             self.places.setdefault(bar.name, []).append(place)
 
     def of(self, names: Sequence[str]) -> float:
         """The time of these paths; summed in the order of the bars."""
-        return sum(self.each[place] for place in sorted({at for name in names for at in self.places.get(name, ())}))
+        return sum(self._ns[place] for place in sorted({at for name in names for at in self.places.get(name, ())}))
 
 
 def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[_Costs]) -> MergedFinding:
