@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tests.side_by_side import APART
+
 UNIT = Path(__file__).parents[1]
 SOURCE = UNIT.parents[1] / "src" / "rowpath"
 BESIDE = {"house", "bench"}  # what looks at the whole tree, and what tests bench/
@@ -22,3 +24,10 @@ def test_a_file_beside_the_folders_is_about_a_module_beside_the_rooms() -> None:
 
 def test_no_file_of_pure_tests_lies_outside_a_package() -> None:
     assert not [str(file) for file in UNIT.rglob("test_*.py") if not (file.parent / "__init__.py").is_file()]
+
+
+def test_tests_are_marked_apart_by_the_line_that_the_scheduler_reads() -> None:
+    marked = {file for file in UNIT.parent.rglob("test_*.py") if "mark.apart" in file.read_text(encoding="utf-8")}
+    marked.remove(Path(__file__))
+    assert marked
+    assert not [str(file) for file in marked if APART not in file.read_text(encoding="utf-8")]
