@@ -8,7 +8,7 @@ import math
 import pytest
 
 from rowpath import text as fmt
-from rowpath.report.grid import heading, plain
+from rowpath.drawing.grid import heading, plain
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,11 @@ class RankedPath(Frozen, frozen=True):
     provisional: bool = False
     through_anchor: bool = False
 
+    @property
+    def is_ranked(self) -> bool:
+        """Whether the path has a place; wrong and failed ones, and those inside the floor's noise, have none."""
+        return self.rank > 0 and self.cost_ns is not None and self.status in {"ok", "tied", "disturbed"}
+
 
 class Ranking(OfPhase, frozen=True):
     """The paths ranked together for one workload phase and regime, fastest first; unranked ones at the end."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from rowpath import text as fmt
 from rowpath.analysis.curves_model import Sweep
+from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis
-from rowpath.model.base import Frozen
+from rowpath.drawing.line_chart import Chart
+from rowpath.drawing.section import Opening, Section, TimeLines, of_bars, of_chart, section_key
 from rowpath.model.grouping import grouped
 from rowpath.report import mixed_load, mixed_load_drawing, probe, timeline, timeline_drawing
 from rowpath.report.cross_phase import (
@@ -19,13 +21,8 @@ from rowpath.report.cross_phase import (
     loading_grid,
     loading_sentence,
 )
-from rowpath.report.grid import Grid
 from rowpath.report.growth import many_grid, sweep_chart, sweep_grid, sweep_sentence
-from rowpath.report.line_chart import Chart
-from rowpath.report.lookup import Lookup
-from rowpath.report.opening import Opening, of_bars, of_chart
 from rowpath.report.published import claims_grid, claims_sentence, published_grid, published_picture, published_sentence
-from rowpath.report.ranking import is_ranked
 from rowpath.report.retrieval import (
     block_sizes_chart,
     block_sizes_grid,
@@ -35,29 +32,6 @@ from rowpath.report.retrieval import (
     retrieval_sentence,
 )
 from rowpath.report.scaling import scaling_chart, scaling_grid, scaling_sentence
-
-
-class Section(Frozen, frozen=True):
-    """A table and what its chapter begins with."""
-
-    key: str
-    grid: Grid
-    opening: Opening = Opening()
-    leading: bool = False  # what the experiment is about: the terminal shows it too
-    left_out: int = 0  # rows
-
-
-class TimeLines(Frozen, frozen=True):
-    """The time lines of one path, a section for each set."""
-
-    name: str
-    sections: tuple[Section, ...]
-
-
-def section_key(*parts: str) -> str:
-    """The id of a section on the page."""
-    text = "-".join(part for part in parts if part)
-    return "".join(character if character.isalnum() else "-" for character in text.lower())
 
 
 def across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
@@ -79,7 +53,7 @@ def across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
     for (workload, phase), rankings in together.items():
         # Published figures are of fresh programs: the cold ones are what stands beside them.
         regime = "cold" if any(each.regime == "cold" for each in rankings) else "steady"
-        names = dict.fromkeys(row.name for each in rankings for row in each.rows if is_ranked(row))
+        names = dict.fromkeys(row.name for each in rankings for row in each.rows if row.is_ranked)
         grid = many_grid(lookup.measured(workload, phase, regime), names, lookup, many)
         sections.append(Section(section_key(workload, phase, "many"), grid, leading=True))
     for number, sweep in enumerate(analysis.sweeps):

@@ -9,6 +9,7 @@ import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.findings.wording import words
+from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Ranking
 from rowpath.analysis.projection import NO_PATH, NOT_HERE, NOT_MEASURED, not_run, project, to_the_fastest
 from rowpath.analysis.projection_model import CellRatio, Choice, Entry, Matrix, Projection
@@ -27,7 +28,6 @@ from rowpath.analysis.projection_points import (
 )
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
-from rowpath.report.lookup import Lookup
 from rowpath.report.path_panel import FEW_PATHS
 from rowpath.report.projection import ABSENT, Reasons, half_width, headline, ratio
 

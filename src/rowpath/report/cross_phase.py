@@ -7,14 +7,13 @@ import math
 from rowpath import text as fmt
 from rowpath.analysis.curves_model import AcrossLink, CostModel
 from rowpath.analysis.findings.wording import ratio_text
+from rowpath.analysis.lookup import Lookup, PhaseFigures
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.scaling import without_clients
-from rowpath.report.grid import Grid, figure, line, of_lines, ratio, without_empty, word, words
+from rowpath.drawing.grid import Grid, figure, line, of_lines, ratio, without_empty, word, words
+from rowpath.drawing.line_chart import Chart, Curve, Point, named, valued
+from rowpath.drawing.picture import Picture, PlainBar, plain
 from rowpath.report.growth import coefficient
-from rowpath.report.line_chart import Chart, Curve, Point, named, valued
-from rowpath.report.lookup import Lookup, PhaseFigures
-from rowpath.report.picture import Picture, PlainBar, plain
-from rowpath.report.ranking import is_ranked
 
 PREDICTED_WITHIN = 0.10  # of the measured time, for a prediction to count as right
 
@@ -219,9 +218,7 @@ def cost_model_grid(models: tuple[CostModel, ...]) -> Grid:
 def _loading_rates(analysis: Analysis, workload: str, lookup: Lookup) -> dict[str, dict[str, float | None]]:
     """Rows a second by path and way of loading of a workload; {} when it has not several ways."""
     phases = _loading_phases(analysis, workload)
-    ranked = [
-        row.name for each in analysis.rankings if each.workload == workload for row in each.rows if is_ranked(row)
-    ]
+    ranked = [row.name for each in analysis.rankings if each.workload == workload for row in each.rows if row.is_ranked]
     return {
         name: {
             phase: _row_rate(lookup.measured(workload, phase, "steady"), name, stored)

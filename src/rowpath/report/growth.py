@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from rowpath import text as fmt
 from rowpath.analysis.curves_model import Coefficient, Sweep
+from rowpath.analysis.lookup import Lookup, PhaseFigures
+from rowpath.drawing.grid import Grid, figure, line, of_lines, without_empty, word
+from rowpath.drawing.line_chart import Chart, Curve, Point, valued
 from rowpath.model.workload import Workload
-from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
-from rowpath.report.line_chart import Chart, Curve, Point, valued
-from rowpath.report.lookup import Lookup, PhaseFigures
 
 
 def sweep_grid(sweep: Sweep) -> Grid:

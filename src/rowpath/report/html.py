@@ -9,9 +9,9 @@ import msgspec
 from markupsafe import Markup
 
 from rowpath.analysis.model import Analysis
+from rowpath.drawing.scale import caps
+from rowpath.drawing.section import Section
 from rowpath.errors import UsageError
-from rowpath.report.chapters import Section
-from rowpath.report.drawing import caps
 from rowpath.report.path_panel import FEW_PATHS
 from rowpath.report.self_contained import compiled, embedded, rendered
 from rowpath.report.view import View, view

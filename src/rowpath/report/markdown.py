@@ -7,7 +7,7 @@ from typing import TextIO
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.model import Analysis
-from rowpath.report.grid import Grid, Row
+from rowpath.drawing.grid import Grid, Row
 from rowpath.report.view import view
 
 # Characters of a text that Markdown or HTML would take for markup.

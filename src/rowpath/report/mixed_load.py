@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from rowpath import text as fmt
 from rowpath.analysis.mixed_load.model import GroupFigures, Latency, MixedLoadReport, RateSearch, RateTry
+from rowpath.drawing.grid import Cell, Grid, figure, line, of_lines, ratio, without_empty, word, words
 from rowpath.model.grouping import grouped
-from rowpath.report.grid import Cell, Grid, figure, line, of_lines, ratio, without_empty, word, words
 from rowpath.report.timeline import OF_A_PROCESS, heading, mean, seconds_of
 
 PERCENTILES = (

@@ -16,10 +16,10 @@ from rowpath.analysis.mixed_load.model import (
     MixedLoadReport,
     RateSearch,
 )
+from rowpath.drawing.line_chart import Chart, Curve, Point, named, valued
+from rowpath.drawing.picture import Picture, PlainBar, plain
+from rowpath.drawing.section import Opening, of_bars, of_chart
 from rowpath.model.grouping import grouped
-from rowpath.report.line_chart import Chart, Curve, Point, named, valued
-from rowpath.report.opening import Opening, of_bars, of_chart
-from rowpath.report.picture import Picture, PlainBar, plain
 
 PERCENTILES = {"50 %": "p50_ns", "90 %": "p90_ns", "99 %": "p99_ns", "99.9 %": "p999_ns", "longest": "most_ns"}
 MOST_CURVES = 5  # of a chart: each has a colour of its own

@@ -10,11 +10,11 @@ from markupsafe import Markup
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, PhaseAnswer
 from rowpath.analysis.findings.wording import ratio_text
+from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Neighbour, PathDetails
-from rowpath.model.base import Frozen
+from rowpath.drawing.picture import Difference, Panel
+from rowpath.drawing.scale import Block, blocks
 from rowpath.report import statement
-from rowpath.report.drawing import Block, blocks
-from rowpath.report.lookup import Lookup
 
 FIGURES = (
     "round_trips",
@@ -38,33 +38,6 @@ FEW_PATHS = 60
 BLOCKS_LEAST = 15  # of a path
 
 Phase = tuple[str, str, str]  # workload, phase, regime
-
-
-class Difference(Frozen, frozen=True):
-    """One coordinate, setting or version that a path and its neighbour do not share."""
-
-    name: str
-    here: str
-    there: str
-
-
-class Panel(Frozen, frozen=True):
-    """The inside of a row; everything in it is finished text."""
-
-    coordinates: str  # those that vary in this run
-    neighbour: str
-    against: str  # this path's time relative to its neighbour's, with its interval
-    differences: tuple[Difference, ...]
-    versions: str
-    figures: tuple[tuple[str, str], ...]
-    query: str
-    program: str  # the id of a program on this page that does the same; empty: none
-    adapter: str  # the file whose text is on this page; empty: none
-    code: str  # the id of that text
-    command: str
-    trust: str
-    blocks: Markup
-    blocks_text: str
 
 
 class Panels:

@@ -2,61 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 import msgspec
-from markupsafe import Markup
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, GroupAnswer, MergedFinding, PhaseAnswer, RateBar
-from rowpath.model.base import Frozen
-from rowpath.report.drawing import LogAxis, axis, bar, grid_lines, short, with_intervals
-from rowpath.report.path_panel import Panel, Panels
+from rowpath.drawing.picture import PARTS, SHOWN, Mark, Picture, PictureRow, PlainBar, plain
+from rowpath.drawing.scale import LogAxis, axis, bar, grid_lines, short, with_intervals
+from rowpath.report.path_panel import Panels
 
-SHOWN = 10  # rows; the others fold out
 MOST = 50  # rows of a picture whose paths open elsewhere; its table has the others
-PARTS = {"client": "client CPU", "server": "server CPU", "waiting": "waiting"}
-
-
-class Mark(Frozen, frozen=True):
-    """A mark beside a row: the findings about its path."""
-
-    href: str
-    severity: str
-    text: str
-
-
-class PictureRow(Frozen, frozen=True):
-    """A path's bar with its figures; `tie`: where it stands in a bracket."""
-
-    key: str  # of its panel here
-    path: int  # its number among the run's paths, for the filters; −1: none
-    name: str
-    rank: str
-    note: str
-    figure: str
-    ratio: str
-    interval: str
-    tie: str
-    drawing: Markup
-    href: str = ""  # of its panel elsewhere on the page
-    panel: Panel | None = None
-    marks: tuple[Mark, ...] = ()
-
-
-class Picture(Frozen, frozen=True):
-    """A ranking as bars, what lies behind them, and how to read it."""
-
-    key: str
-    title: str
-    rows: tuple[PictureRow, ...]
-    more: tuple[PictureRow, ...]  # after the first `SHOWN`
-    left_out: int  # after the first `MOST`
-    lines: Markup
-    axis: Markup
-    legend: tuple[tuple[str, str], ...]
-    how_to_read: str
-    explained: bool  # by an earlier picture of the page, in the same words
 
 
 class Pictures:
@@ -163,73 +119,6 @@ class Pictures:
         title = fmt.clean(f"{group.stage}: {group.client_group}, {clients}{requested}")
         made = plain(key, title, bars, fmt.rate, HOW_TO_READ_RATES)
         return msgspec.structs.replace(made, explained=self._explained(HOW_TO_READ_RATES)) if made else None
-
-
-class PlainBar(Frozen, frozen=True):
-    """A value as a bar, with the texts beside it; `parts`: kinds of the style sheet by their share of its length."""
-
-    name: str
-    value: float
-    text: str
-    low: float | None = None  # its interval
-    high: float | None = None
-    ratio: str = ""
-    interval: str = ""  # of the ratio
-    note: str = ""
-    parts: tuple[tuple[str, float], ...] = (("all", 1.0),)
-    path: int = -1
-
-
-def plain(
-    key: str,
-    title: str,
-    bars: Iterable[PlainBar],
-    text: Callable[[float], str],
-    how_to_read: str,
-    legend: tuple[tuple[str, str], ...] = (),
-    *,
-    uncut: bool = False,
-) -> Picture | None:
-    """Bars in this order on one logarithmic axis whose values `text` words; None when none is above 0.
-
-    `uncut`: the axis reaches to the ends of all lines, however far they are.
-    """
-    drawn = [each for each in bars if each.value > 0]
-    if not drawn:
-        return None
-    values, lines = [each.value for each in drawn], [(each.low, each.high) for each in drawn]
-    if uncut:
-        values += [end for line in lines for end in line if end]
-    scale = LogAxis.over(with_intervals(values, lines))
-    ticks = [(scale.at(value), short(text(value))) for value in scale.ticks()]
-    rows = []
-    for at, each in enumerate(drawn):
-        ends = (scale.at(each.low), scale.at(each.high)) if each.low and each.high else None
-        row = PictureRow(
-            key="",
-            path=each.path,
-            name=each.name,
-            rank=str(at + 1),
-            note=each.note,
-            figure=each.text,
-            ratio=each.ratio,
-            interval=each.interval,
-            tie="",
-            drawing=bar(scale.at(each.value), each.parts, ends),
-        )
-        rows.append(row)
-    return Picture(
-        key=key,
-        title=title,
-        rows=tuple(rows[:SHOWN]),
-        more=tuple(rows[SHOWN:]),
-        left_out=0,
-        lines=grid_lines([x for x, _ in ticks], None),
-        axis=axis(ticks),
-        legend=legend,
-        how_to_read=how_to_read,
-        explained=False,
-    )
 
 
 def _of_group(own: RateBar) -> str:

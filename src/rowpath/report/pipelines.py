@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rowpath import text as fmt
+from rowpath.analysis.lookup import Lookup, PhaseFigures
+from rowpath.drawing.grid import Grid, figure, line, of_lines, without_empty, word
 from rowpath.report.cross_phase import families
-from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word
-from rowpath.report.lookup import Lookup, PhaseFigures
 
 
 def pipelines_grid(measured: PhaseFigures, names: list[str], lookup: Lookup) -> Grid:

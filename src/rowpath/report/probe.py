@@ -5,8 +5,8 @@ from __future__ import annotations
 from rowpath import text as fmt
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.probe_results import FULL, ROUND_TRIP_TIMES_MS
+from rowpath.drawing.grid import Grid, figure, line, of_lines, word, words
 from rowpath.model.probe import LanguageBest, Probe
-from rowpath.report.grid import Grid, figure, line, of_lines, word, words
 
 KEYS = ("settings", "round-trips", "groups", "tried")
 OTHER_WORK = "≠"

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from rowpath import text as fmt
 from rowpath.analysis.model import ClaimCheck, Published
-from rowpath.report.grid import Grid, figure, line, of_lines, without_empty, word, words
-from rowpath.report.picture import Picture, PlainBar, plain
+from rowpath.drawing.grid import Grid, figure, line, of_lines, without_empty, word, words
+from rowpath.drawing.picture import Picture, PlainBar, plain
 
 
 def claims_grid(claims: Sequence[ClaimCheck]) -> Grid:

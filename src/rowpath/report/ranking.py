@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from rowpath import text as fmt
+from rowpath.analysis.lookup import Lookup, PhaseFigures
 from rowpath.analysis.model import RankedPath, Ranking
-from rowpath.report.grid import Column, Grid, Row, without_empty
-from rowpath.report.lookup import Lookup, PhaseFigures
+from rowpath.drawing.grid import Column, Grid, Row, without_empty
 
 # Means that exceed the medians by more than this are shown beside them: a periodic cost hides from a median.
 MEANS_DIFFER = 1.03
@@ -16,7 +16,7 @@ MEANS_DIFFER = 1.03
 def ranking_grid(ranking: Ranking, lookup: Lookup) -> Grid:
     """The paths, fastest first, tied ones with one rank; those that are not ranked at the end with their reason."""
     measured = lookup.measured(ranking.workload, ranking.phase, ranking.regime)
-    shared = Counter(row.rank for row in ranking.rows if is_ranked(row))
+    shared = Counter(row.rank for row in ranking.rows if row.is_ranked)
     by_row = _rows_per_operation(ranking, measured) > 1
     with_means = any(means_differ(row) for row in ranking.rows)
     columns = (
@@ -36,19 +36,14 @@ def ranking_grid(ranking: Ranking, lookup: Lookup) -> Grid:
     )
     rows = tuple(
         _ranked(row, measured, tied=shared[row.rank] > 1, by_row=by_row, with_means=with_means)
-        if is_ranked(row)
+        if row.is_ranked
         else _unranked(row, len(columns))
-        for row in sorted(ranking.rows, key=lambda each: not is_ranked(each))
+        for row in sorted(ranking.rows, key=lambda each: not each.is_ranked)
     )
     caption = f"{ranking.workload} · {ranking.phase} · {ranking.regime} — {fmt.clean(ranking.comparison)}"
     if ranking.sets:
         caption += f" — {ranking.sets} sets"
     return without_empty(Grid(caption, columns, rows))
-
-
-def is_ranked(row: RankedPath) -> bool:
-    """Whether a path has a place; wrong and failed ones, and those inside the floor's noise, have none."""
-    return row.rank > 0 and row.cost_ns is not None and row.status in {"ok", "tied", "disturbed"}
 
 
 def means_differ(row: RankedPath) -> bool:

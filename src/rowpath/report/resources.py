@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from rowpath import text as fmt
-from rowpath.report.grid import Cell, Grid, figure, line, of_lines, without_empty, word
-from rowpath.report.lookup import Lookup, PhaseFigures
+from rowpath.analysis.lookup import Lookup, PhaseFigures
+from rowpath.drawing.grid import Cell, Grid, figure, line, of_lines, without_empty, word
 
 RESOURCES = (
     "client_cpu",

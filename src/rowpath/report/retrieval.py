@@ -5,9 +5,9 @@ from __future__ import annotations
 from rowpath import text as fmt
 from rowpath.analysis.curves_model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
 from rowpath.analysis.findings.wording import ratio_text
-from rowpath.report.grid import Grid, Line, figure, line, of_lines, ratio, without_empty, word, words
-from rowpath.report.line_chart import Chart, Curve, Point, valued
-from rowpath.report.picture import Picture, PlainBar, plain
+from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, ratio, without_empty, word, words
+from rowpath.drawing.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.picture import Picture, PlainBar, plain
 
 
 def retrieval_grid(retrieval: Retrieval) -> Grid:

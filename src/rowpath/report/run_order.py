@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rowpath import text as fmt
-from rowpath.report.grid import Grid, figure, line, of_lines, word
+from rowpath.drawing.grid import Grid, figure, line, of_lines, word
 
 
 def order_blocks(order: Any) -> list[dict[str, Any]]:

@@ -8,8 +8,8 @@ from rowpath import text as fmt
 from rowpath.analysis.curves_model import Scaling, ScalingLaw, ScalingLevel
 from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.scaling import cores_text
-from rowpath.report.grid import Grid, figure, line, of_lines, ratio, without_empty
-from rowpath.report.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.grid import Grid, figure, line, of_lines, ratio, without_empty
+from rowpath.drawing.line_chart import Chart, Curve, Point, valued
 
 
 def scaling_grid(scaling: Scaling) -> Grid:

@@ -12,9 +12,9 @@ from rich.text import Text
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.model import Analysis
+from rowpath.drawing.grid import Grid, Row
+from rowpath.drawing.section import Section
 from rowpath.model.grouping import grouped
-from rowpath.report.chapters import Section
-from rowpath.report.grid import Grid, Row
 from rowpath.report.terminal import SEVERITY
 from rowpath.report.view import RankingView, View, view
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Analysis
+from rowpath.drawing.grid import Grid, figure, line, of_lines, word
+from rowpath.drawing.picture import PARTS, Picture, PlainBar, plain
+from rowpath.drawing.section import Opening, Section, of_bars, section_key
 from rowpath.model.explanation import Explanation, Side
 from rowpath.model.grouping import grouped
 from rowpath.report import hops, hops_drawing
-from rowpath.report.chapters import Section, section_key
 from rowpath.report.explanation import not_explained, sentence, shown
-from rowpath.report.grid import Grid, figure, line, of_lines, word
-from rowpath.report.opening import Opening, of_bars
-from rowpath.report.picture import PARTS, Picture, PlainBar, plain
 
 KINDS: dict[Side, str] = {"client": "client", "server": "server", "wire": "waiting", "core": "waiting"}
 SENTENCES = 3

@@ -11,7 +11,7 @@ import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.mixed_load.model import Series, TimeLine
-from rowpath.report.grid import Column, Grid, Row, without_empty
+from rowpath.drawing.grid import Column, Grid, Row, without_empty
 
 TABLE_LINES = 120
 STALL_SHOWN_NS = 1e9

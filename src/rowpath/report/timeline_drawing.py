@@ -10,8 +10,8 @@ from markupsafe import Markup, escape
 
 from rowpath import text as fmt
 from rowpath.analysis.mixed_load.model import Series, TimeLine
+from rowpath.drawing.scale import SIDE, LogAxis, Span, line_colour, round_steps, short, stretched
 from rowpath.model.grouping import grouped
-from rowpath.report.drawing import SIDE, LogAxis, Span, line_colour, round_steps, short, stretched
 from rowpath.report.timeline import Second, least, seconds_of, thinned
 
 SECONDS_DRAWN = 600  # more would be narrower than a pixel

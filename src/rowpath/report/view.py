@@ -9,31 +9,29 @@ import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Finding, MergedFinding, Trust
+from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
+from rowpath.drawing import grid as tables
+from rowpath.drawing.grid import Column, Grid, Row
+from rowpath.drawing.picture import Picture
+from rowpath.drawing.section import Opening, Section, TimeLines, of_chart, section_key
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
-from rowpath.report import grid as tables
 from rowpath.report import probe, statement, time_parts
 from rowpath.report.chapters import (
-    Section,
-    TimeLines,
     across,
     claims,
     mixed_load_chapters,
     published,
-    section_key,
     time_lines,
 )
 from rowpath.report.choose import Choose, choose
 from rowpath.report.cross_phase import clients_chart, clients_grid, clients_sentence
-from rowpath.report.grid import Column, Grid, Row
-from rowpath.report.lookup import Lookup
-from rowpath.report.opening import Opening, of_chart
 from rowpath.report.path_panel import Panels, codes
-from rowpath.report.picture import Picture, Pictures
+from rowpath.report.picture import Pictures
 from rowpath.report.pipelines import pipelines_grid, pipelines_sentence
-from rowpath.report.ranking import is_ranked, means_differ, ranking_grid
+from rowpath.report.ranking import means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
 from rowpath.report.run_order import order_blocks, order_grid
 
@@ -169,7 +167,7 @@ def _title(analysis: Analysis) -> str:
 
 def _facts(analysis: Analysis) -> tuple[str, ...]:
     run = analysis.run
-    ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if is_ranked(row)}
+    ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if row.is_ranked}
     busy = {each.name for each in analysis.mixed_load.figures} if analysis.mixed_load else set()
     scales = sorted({workload.scale for workload in run.workloads.values() if workload.scale})
     found = (
@@ -233,7 +231,7 @@ def _operation(
         for regime, listed in by_regime.items()
         for number, ranking in enumerate(listed)
     ]
-    names = list(dict.fromkeys(row.name for each in ordered for row in each.rows if is_ranked(row)))
+    names = list(dict.fromkeys(row.name for each in ordered for row in each.rows if row.is_ranked))
     regime = ordered[0].regime
     measured, cold, steady = (lookup.measured(workload, phase, each) for each in (regime, "cold", "steady"))
     clients = clients_chart(measured, names, lookup)
@@ -279,7 +277,7 @@ def _ranking(ranking: Ranking, key: str, lookup: Lookup, shown: Shown) -> Rankin
 
 
 def _marks(analysis: Analysis) -> tuple[str, ...]:
-    rows = [row for ranking in analysis.rankings for row in ranking.rows if is_ranked(row)]
+    rows = [row for ranking in analysis.rankings for row in ranking.rows if row.is_ranked]
     return tuple(text for text, has in MARKS.items() if any(map(has, rows)))
 
 

@@ -13,10 +13,11 @@ from markupsafe import Markup
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, PhaseAnswer
+from rowpath.drawing.picture import PARTS
+from rowpath.drawing.scale import LogAxis, axis, bar, grid_lines, short
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
-from rowpath.report.drawing import LogAxis, axis, bar, grid_lines, short
-from rowpath.report.picture import PARTS, parts
+from rowpath.report.picture import parts
 from rowpath.site.change_points import LEAST_POINTS
 from rowpath.site.histories import histories
 from rowpath.site.history_chart import history_chart

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup, escape
 
-from rowpath.report.drawing import LogAxis
+from rowpath.drawing.scale import LogAxis
 from rowpath.site.model import History
 
 HEIGHT = 150  # of the plot, in pixels

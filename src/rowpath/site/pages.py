@@ -9,9 +9,9 @@ from pathlib import Path
 from markupsafe import Markup
 
 from rowpath import text as fmt
+from rowpath.drawing.scale import caps
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
-from rowpath.report.drawing import caps
 from rowpath.report.self_contained import ASSETS, embedded, rendered
 from rowpath.site.contents import Link, Site
 from rowpath.site.side_by_side import side_by_side

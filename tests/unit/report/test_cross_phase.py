@@ -9,8 +9,8 @@ import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.curves_model import Coefficient, CostModel, Predicted
+from rowpath.drawing.grid import Grid
 from rowpath.report.cross_phase import cost_model_grid
-from rowpath.report.grid import Grid
 from rowpath.report.view import view
 from rowpath.workloads.workload_file import load_workload
 from tests.unit import journal_factory

@@ -6,10 +6,10 @@ import pytest
 
 from rowpath.analysis.claims.published_order import sentences
 from rowpath.analysis.curves_model import Coefficient, Leader, Sweep, SweepLine
+from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Published, Result
 from rowpath.journal.records import RunRecord
 from rowpath.report.growth import leading, many_grid, sweep_grid
-from rowpath.report.lookup import Lookup
 
 
 def line(name: str, fixed_ns: float, row_ns: float, known: bool = True) -> SweepLine:

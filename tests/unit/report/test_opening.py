@@ -8,9 +8,9 @@ from pathlib import Path
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.curves_model import Coefficient, CostModel
 from rowpath.analysis.model import Analysis
+from rowpath.drawing.section import Opening
 from rowpath.report import html, mixed_load_drawing
 from rowpath.report.cross_phase import cost_model_chart, cost_model_sentence
-from rowpath.report.opening import Opening
 from rowpath.report.view import view
 from tests.golden import analysis_fixture, groups_fixture
 from tests.unit import journal_factory

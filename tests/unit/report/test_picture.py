@@ -10,10 +10,10 @@ import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.answer_model import Bar, GroupAnswer, PhaseAnswer, RateBar
+from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis
 from rowpath.journal.records import RunRecord
 from rowpath.report import html
-from rowpath.report.lookup import Lookup
 from rowpath.report.path_panel import FEW_PATHS, Panels, codes, varying
 from rowpath.report.picture import SHOWN, Picture, Pictures, parts
 from rowpath.report.view import view

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
+from rowpath.drawing.scale import SIDE, LogAxis, line_colour, stretched, with_intervals
 from rowpath.model.base import Frozen
-from rowpath.report.drawing import SIDE, LogAxis, line_colour, stretched, with_intervals
 
 NUMBERS_APART = 5.0  # per cent of the height
 TICKS = 8

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rowpath.report.drawing import TICKS, Block, LogAxis, axis, bar, blocks, grid_lines
+from rowpath.drawing.scale import TICKS, Block, LogAxis, axis, bar, blocks, grid_lines
 
 
 def _parsed(drawing: str) -> ElementTree.Element:

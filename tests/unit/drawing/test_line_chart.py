@@ -6,7 +6,7 @@ import itertools
 import re
 
 from rowpath import text as fmt
-from rowpath.report.line_chart import MOST_CURVES, NUMBERS_APART, Axis, Chart, Curve, Point, draw, named, valued
+from rowpath.drawing.line_chart import MOST_CURVES, NUMBERS_APART, Axis, Chart, Curve, Point, draw, named, valued
 
 
 def _chart(*curves: Curve, across: Axis | None = None, lines: tuple[Curve, ...] = ()) -> str:

@@ -1,0 +1,1 @@
+"""Tables and pictures as finished text: grids, bars and curves on an axis, sections of a report."""
