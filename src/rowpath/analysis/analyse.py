@@ -9,9 +9,9 @@ import msgspec
 
 from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
 from rowpath.analysis.answer_model import Sentence
-from rowpath.analysis.block_sizes import block_sizes
 from rowpath.analysis.bulk_retrieval import retrievals
 from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
+from rowpath.analysis.chapters import CHAPTERS
 from rowpath.analysis.claims import check, published_order
 from rowpath.analysis.core_users import refusal
 from rowpath.analysis.cost_model import cost_models
@@ -62,6 +62,7 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
     if probe is not None and write_snippets is not None:
         probe = msgspec.structs.replace(probe, snippets=tuple(write_snippets(probe)))
     leading = leading_rankings(evidence)
+    chapters = {chapter.key: chapter.figures(evidence) for chapter in CHAPTERS.values()}
     sentences = (
         *probe_sentences(probe),
         *verdict(evidence, leading),
@@ -69,6 +70,7 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
         *_of_kind("parts", scaling_sentences(scaled)),
         *_of_kind("groups", mixed_load_verdict.sentences(evidence.mixed_load)),
         *_of_kind("uncertain", mixed_load_verdict.uncertain(evidence.mixed_load)),
+        *(sentence for key, chapter in CHAPTERS.items() for sentence in chapter.sentences(chapters[key])),
         *_of_kind("published", published_order.sentences(published)),
     )
     analysis = Analysis(
@@ -87,7 +89,7 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
         sweeps=sweeps(evidence),
         scalings=scaled,
         retrievals=retrieved,
-        block_sizes=block_sizes(evidence),
+        chapters=chapters,
         across_links=across_links(evidence),
         probe=probe,
         mixed_load=evidence.mixed_load,

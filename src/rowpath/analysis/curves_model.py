@@ -123,28 +123,6 @@ class Retrieval(OfMeasuredPhase, frozen=True):
     aggregate_ns: float | None
 
 
-class BlockSize(Frozen, frozen=True):
-    """One size of the block in which rows are requested; the ratio is to the fastest size."""
-
-    size: int
-    name: str
-    cost_ns: float
-    against: Against | None
-    client_peak_bytes: float | None
-
-
-class BlockSizes(OfMeasuredPhase, frozen=True):
-    """What the size of a block does to one path.
-
-    `enough`: the least size that is not shown to be slower than the fastest; None where intervals are missing.
-    """
-
-    name: str  # of the path, without its size
-    what: str  # "result=cursor"
-    sizes: tuple[BlockSize, ...]  # smallest first
-    enough: int | None
-
-
 class ScalingLevel(Frozen, frozen=True):
     """One retrieval done in this many parts at once; ratios are against the same path with one client.
 

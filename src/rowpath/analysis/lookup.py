@@ -12,6 +12,7 @@ class Lookup:
     """The results of an analysis by workload, phase, regime, metric and the path's name."""
 
     def __init__(self, analysis: Analysis) -> None:
+        self.analysis = analysis
         self._results = {
             (each.workload, each.phase, each.regime, each.metric, each.name): each for each in analysis.results
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from rowpath.analysis.answer_model import Answer, Finding, PhaseAnswer
-from rowpath.analysis.curves_model import AcrossLink, Against, BlockSizes, CostModel, Retrieval, Scaling, Sweep
+from rowpath.analysis.curves_model import AcrossLink, Against, CostModel, Retrieval, Scaling, Sweep
 from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.journal.records import RunRecord
 from rowpath.model.base import Frozen, OfPhase, Status
@@ -108,6 +108,7 @@ class Analysis(Frozen, frozen=True):
     claims: tuple[ClaimCheck, ...] = ()
     published: tuple[Published, ...] = ()
     dropped: tuple[Dropped, ...] = ()
+    chapters: dict[str, Any] = {}  # by key: the figures of each (`analysis/chapters`)
     diagnostics: dict[str, Any] = {}  # order of blocks, digests, disturbed, noise, floors, methods
     lines_of_code: dict[str, int] = {}
     lines_of_code_closure: dict[str, int] = {}
@@ -115,7 +116,6 @@ class Analysis(Frozen, frozen=True):
     sweeps: tuple[Sweep, ...] = ()
     scalings: tuple[Scaling, ...] = ()
     retrievals: tuple[Retrieval, ...] = ()
-    block_sizes: tuple[BlockSizes, ...] = ()
     across_links: tuple[AcrossLink, ...] = ()
     probe: Probe | None = None
     mixed_load: MixedLoadReport | None = None  # of an experiment whose groups are at work at once

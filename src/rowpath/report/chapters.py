@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
+from rowpath.analysis.chapters import CHAPTERS
 from rowpath.analysis.curves_model import Sweep
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis
@@ -24,9 +25,6 @@ from rowpath.report.cross_phase import (
 from rowpath.report.growth import many_grid, sweep_chart, sweep_grid, sweep_sentence
 from rowpath.report.published import claims_grid, claims_sentence, published_grid, published_picture, published_sentence
 from rowpath.report.retrieval import (
-    block_sizes_chart,
-    block_sizes_grid,
-    block_sizes_sentence,
     retrieval_grid,
     retrieval_picture,
     retrieval_sentence,
@@ -63,8 +61,8 @@ def across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
     for number, retrieval in enumerate(analysis.retrievals):
         opening = of_bars(retrieval_sentence(retrieval), retrieval_picture(retrieval))
         sections.append(Section(f"retrieval-{number}", retrieval_grid(retrieval), opening, leading=True))
-    sizes = of_chart(block_sizes_sentence(analysis.block_sizes), block_sizes_chart(analysis.block_sizes))
-    sections.append(Section("block-sizes", block_sizes_grid(analysis.block_sizes), sizes, leading=True))
+    for chapter in CHAPTERS.values():
+        sections += chapter.shown(analysis, lookup) if chapter.place == "across" else []
     sections += _scalings(analysis)
     costs = of_chart(cost_model_sentence(analysis.cost_models), cost_model_chart(analysis.cost_models))
     sections.append(Section("cost-model", cost_model_grid(analysis.cost_models), costs, leading=True))

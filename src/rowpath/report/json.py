@@ -6,6 +6,7 @@ from typing import Any, TextIO, get_type_hints
 
 import msgspec
 
+from rowpath.analysis.chapters import CHAPTERS
 from rowpath.analysis.model import Analysis
 from rowpath.model.base import Frozen, Status
 from rowpath.report.json_export import export_of, schema_of, write_export
@@ -28,13 +29,19 @@ _DESCRIPTION = (
     """A run's outcome. Times are in ns, sizes in bytes, rates per second, as each record's `unit` names them."""
 )
 _OWN = {"dropped": tuple[DroppedPath, ...], "run": dict[str, Any]}
-Export = msgspec.defstruct(
-    "Export",
-    [("schema_version", int), *((name, _OWN.get(name, hint)) for name, hint in get_type_hints(Analysis).items())],
-    bases=(Frozen,),
-    namespace={"__doc__": _DESCRIPTION},
-    frozen=True,
-)
+
+
+def export_form() -> type[msgspec.Struct]:
+    """The export's form: the fields of an analysis, those of each chapter beside them."""
+    fields = {name: _OWN.get(name, hint) for name, hint in get_type_hints(Analysis).items() if name != "chapters"}
+    fields |= {chapter.key: chapter.figures_type for chapter in CHAPTERS.values()}
+    return msgspec.defstruct(
+        "Export",
+        [("schema_version", int), *fields.items()],
+        bases=(Frozen,),
+        namespace={"__doc__": _DESCRIPTION},
+        frozen=True,
+    )
 
 
 def write_json(analysis: Analysis, file: TextIO) -> None:
@@ -45,13 +52,14 @@ def write_json(analysis: Analysis, file: TextIO) -> None:
             DroppedPath(each.path.as_dict(), each.status, each.reason, each.remedy) for each in analysis.dropped
         ),
         "run": msgspec.to_builtins(analysis.run),
+        **{chapter.key: chapter.of(analysis) for chapter in CHAPTERS.values()},
     }
-    write_export(export_of(Export, analysis, own), file)
+    write_export(export_of(export_form(), analysis, own), file)
 
 
 def schema() -> dict[str, Any]:
     """The JSON Schema of the export: every field is always there, none but those described."""
-    made = schema_of(Export, "Rowpath results", SCHEMA_VERSION)
+    made = schema_of(export_form(), "Rowpath results", SCHEMA_VERSION)
     path = made["$defs"]["Result"]["properties"]["path"]
     path["required"] = list(PATH_COORDINATES)
     return made

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
-from rowpath.analysis.curves_model import Against, BlockSize, BlockSizes, Retrieval, RetrievalPath
+from rowpath.analysis.curves_model import Against, Retrieval, RetrievalPath
 from rowpath.analysis.findings.wording import ratio_text
-from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, ratio, without_empty, word, words
-from rowpath.drawing.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, ratio, without_empty, words
 from rowpath.drawing.picture import Picture, PlainBar, plain
 
 
@@ -85,63 +84,3 @@ def _line(path: RetrievalPath) -> Line:
 def _seconds(ns_per_row: float | None) -> str:
     """CPU seconds of a million rows."""
     return fmt.MISSING if ns_per_row is None else f"{ns_per_row / 1000:.2f}"
-
-
-def block_sizes_grid(found: tuple[BlockSizes, ...]) -> Grid:
-    """Each path's cost over the size of its blocks, and from which size on nothing is gained."""
-    every = sorted({size.size for each in found for size in each.sizes})
-    lines = []
-    for each in found:
-        by_size = {size.size: size for size in each.sizes}
-        made = line(
-            word("path", each.name),
-            word("phase", f"{each.workload} · {each.phase}", 1),
-            word("what the size sets", each.what),
-            figure("enough from", fmt.count(each.enough)),
-            *(figure(f"n = {size:,}", _ratio(by_size.get(size))) for size in every),
-        )
-        lines.append(made)
-    note = (
-        "Time relative to the path's fastest size, steady. Enough: the smallest size not shown to be more than "
-        "2 % slower."
-    )
-    return of_lines("Rows per fetch or batch", lines, note)
-
-
-def _ratio(size: BlockSize | None) -> str:
-    return fmt.ratio(size.against.ratio) if size and size.against else fmt.MISSING
-
-
-def block_sizes_chart(found: tuple[BlockSizes, ...]) -> Chart | None:
-    """Each path's time relative to its fastest block size, over the size."""
-    curves = []
-    for each in found:
-        points = tuple(
-            Point(size.size, size.against.ratio, size.against.low, size.against.high)
-            for size in each.sizes
-            if size.against and size.size > 0
-        )
-        if len(points) > 1:
-            curves.append(Curve(fmt.clean(f"{each.name}, {each.what}"), points))
-    if not curves:
-        return None
-    return Chart(
-        label="Time relative to each path's fastest block size, by size; the table holds the figures",
-        up="time, relative to the fastest size",
-        across=valued("rows per fetch or batch", (point.x for each in curves for point in each.points), fmt.count),
-        curves=tuple(curves),
-        text=fmt.ratio,
-        explanation="A point is the time relative to the path's fastest size.",
-    )
-
-
-def block_sizes_sentence(found: tuple[BlockSizes, ...]) -> str:
-    """The size from which larger blocks gain nothing on any path."""
-    known = [(each.enough, fmt.clean(each.name)) for each in found if each.enough is not None]
-    if not known:
-        return ""
-    most, name = max(known)
-    if len(known) == 1:
-        return f"{name}: {most:,} rows per block are enough."
-    where = "on every path" if len(known) == len(found) else f"on {len(known)} of {len(found)} paths"
-    return f"{most:,} rows per block are enough {where}; {name} needs most."

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.chapters import CHAPTERS
 from rowpath.analysis.model import Analysis, Ranking, Result
 from tests.unit import journal_factory as factory
 
@@ -124,7 +125,11 @@ def test_a_moved_directory_says_the_same(tmp_path: Path) -> None:
 
 
 def test_every_part_can_be_written_as_json(usual: Analysis) -> None:
-    assert msgspec.json.decode(msgspec.json.encode(usual), type=Analysis) == usual
+    core = msgspec.structs.replace(usual, chapters={})
+    assert msgspec.json.decode(msgspec.json.encode(core), type=Analysis) == core
+    for chapter in CHAPTERS.values():
+        figures = chapter.of(usual)
+        assert msgspec.json.decode(msgspec.json.encode(figures), type=chapter.figures_type) == figures
 
 
 def test_the_verdict_has_an_interval_for_every_ratio(usual: Analysis) -> None:

@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.chapters import block_sizes
+from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis
 from rowpath.report.markdown import write_markdown
-from rowpath.report.retrieval import block_sizes_grid, retrieval_grid
+from rowpath.report.retrieval import retrieval_grid
 from rowpath.report.view import view
 from tests.unit import journal_factory
 from tests.unit.journal_factory import SCAN_ROWS, MadePath, path
@@ -117,14 +119,16 @@ def test_from_which_size_on_nothing_is_gained(tmp_path: Path, tenth: float, enou
         read(f"pg cursor:{n}", f"{TCP} libpq result=cursor:{n} transport=tcp", ns, between_sets=0.001)
         for n, ns in costs.items()
     ]
-    (sizes,) = analysed(tmp_path, paths).block_sizes
+    analysis = analysed(tmp_path, paths)
+    (sizes,) = block_sizes.CHAPTER.of(analysis)
     assert (sizes.name, sizes.what, sizes.enough) == ("pg", "result=cursor", enough)
-    assert [each.size for each in sizes.sizes] == [1, 10, 1000]
-    (row,) = block_sizes_grid((sizes,)).rows
+    assert [size.size for size in sizes.sizes] == [1, 10, 1000]
+    (section,) = block_sizes.CHAPTER.shown(analysis, Lookup(analysis))
+    (row,) = section.grid.rows
     assert row.cells[3] == f"{enough:,}"
     assert row.cells[4] in ("8.00×", "7.99×", "8.01×") or row.cells[4].startswith(("7.9", "8.0"))
 
 
 def test_two_sizes_are_no_sweep(tmp_path: Path) -> None:
     paths = [read(f"pg cursor:{n}", f"{TCP} libpq result=cursor:{n}", 5e6) for n in (1, 10)]
-    assert analysed(tmp_path, paths).block_sizes == ()
+    assert block_sizes.CHAPTER.of(analysed(tmp_path, paths)) == ()
