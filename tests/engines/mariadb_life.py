@@ -10,7 +10,7 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.mariadb import Mariadb
-from rowpath.engines.mariadb.console import Console
+from rowpath.engines.mariadb.programs import Console
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath

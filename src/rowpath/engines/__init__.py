@@ -52,17 +52,12 @@ def leave(name: str) -> None:
 
 @functools.cache
 def _ours() -> dict[str, Engine]:
-    """The `ENGINE` of every module here, and of modules in packages that have none, by name."""
-    found: list[Engine] = []
-    packages = [__name__]
-    for package in packages:
-        for part in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
-            module: Any = importlib.import_module(part.name)
-            if hasattr(module, "ENGINE"):
-                found.append(module.ENGINE)
-            elif part.ispkg:
-                packages.append(part.name)
-    return {engine.name: engine for engine in found}
+    """The `ENGINE` of every module and package here, and the engines of its `FAMILY`, by name."""
+    engines: list[Engine] = []
+    for part in pkgutil.iter_modules(__path__, f"{__name__}."):
+        module: Any = importlib.import_module(part.name)
+        engines += [*getattr(module, "FAMILY", ()), *([module.ENGINE] if hasattr(module, "ENGINE") else [])]
+    return {engine.name: engine for engine in engines}
 
 
 class _Engines(Mapping[str, Engine]):
@@ -74,8 +69,8 @@ class _Engines(Mapping[str, Engine]):
 
     @override
     def __iter__(self) -> Iterator[str]:
-        every = _ours() | _joined
-        return (engine.name for engine in sorted(every.values(), key=lambda engine: (engine.order, engine.name)))
+        engines = (_ours() | _joined).values()
+        return (engine.name for engine in sorted(engines, key=lambda engine: (engine.order, engine.name)))
 
     @override
     def __len__(self) -> int:
@@ -87,9 +82,7 @@ ENGINES: Mapping[str, Engine] = _Engines()
 
 def optional_downloads() -> dict[str, Fetchable]:
     """What is fetched on request only, by name: engines that are themselves fetched, `downloads` of every engine."""
-    found: dict[str, Fetchable] = {}
+    downloads: dict[str, Fetchable] = {}
     for name, engine in ENGINES.items():
-        if isinstance(engine, Fetchable):
-            found[name] = engine
-        found |= engine.downloads
-    return found
+        downloads |= {name: engine, **engine.downloads} if isinstance(engine, Fetchable) else engine.downloads
+    return downloads

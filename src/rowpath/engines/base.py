@@ -1,4 +1,4 @@
-"""What an engine must offer; each engine is one module or package beside this one, and holds it as `ENGINE`.
+"""What an engine must offer; each is the `ENGINE` of a module or package beside this one, or one of its `FAMILY`.
 
 An engine names no driver and no language. Where a database can only be made or filled through a driver,
 `load_through_runner.loader` finds the adapter that has `loads = [NAME]` in its entry of a manifest.

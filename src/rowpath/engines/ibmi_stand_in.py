@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from rowpath.engines import load_through_runner
 from rowpath.engines.base import Instance, LoadingCost, Place
-from rowpath.engines.external.ibmi import Db2ForI
+from rowpath.engines.external_engines import Db2ForI
 from rowpath.engines.server import PrivateServer
 from rowpath.machine import processes
 from rowpath.model.availability import Availability

@@ -11,10 +11,10 @@ from typing import Any
 
 from typing_extensions import override
 
+from rowpath.engines import login
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Wire
-from rowpath.engines.mariadb import backup, client_login
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.settings import TLS_SUFFIX, Flavour
 from rowpath.machine import certificates, private_directories
@@ -36,6 +36,11 @@ TYPES = {
     "time": "TIME",
     "timestamp": "DATETIME(6)",
     "uuid": "UUID",
+}
+DUMP, PHYSICAL = ("mariadb-dump", "mariadb-backup")
+BACKUP_PROGRAMS = {  # and how each is installed
+    DUMP: mariadb_binaries.INSTALL_CLIENT,
+    PHYSICAL: "apt-get install --no-install-recommends mariadb-backup",
 }
 LONGEST_CHAR = 255
 LONGEST_BINARY_BYTES = 8_000  # a row of InnoDB, MyISAM and Aria must hold it beside others
@@ -70,11 +75,11 @@ def probe_facts(scheme: str, *option_groups: str, clock: probing.ServerClock = A
     """What a probe must know of a server of the family; `option_groups`: what its clients read of .my.cnf."""
     return probing.ProbeFacts(
         schemes=(scheme,),
-        port=client_login.PORT,
+        port=login.MYSQL_PORT,
         server_programs=("mariadbd", "mysqld"),
         url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="mysql",
-        complete_login=functools.partial(client_login.complete, option_groups),
+        complete_login=functools.partial(login.complete_mysql, option_groups),
         syntax=probing.Syntax(name_quote="`", backslashes=True),
         row_limit_statement="SET SESSION sql_select_limit = {rows}",
         session_statements=_session_statements,
@@ -96,7 +101,7 @@ class MariadbDialect(BackupWays):
     wire = Wire("mysql", chunk_bytes=16384, socket_name="socket", password_variable="MYSQL_PWD")  # net_buffer_length
     deployments: tuple[str, ...] = ("server", "embedded")
     storages: tuple[str, ...] = ("innodb", "myisam", "aria")
-    ways: tuple[str, ...] = (backup.DUMP, backup.PHYSICAL)
+    ways: tuple[str, ...] = tuple(BACKUP_PROGRAMS)
     availability = staticmethod(mariadb_binaries.availability)
     private = staticmethod(mariadb_binaries.availability)  # whether a private server can run here
     version = staticmethod(mariadb_binaries.version_here)
@@ -198,7 +203,7 @@ class MariadbDialect(BackupWays):
         """Whether the program of that name is here."""
         here = super().backup_availability(way)
         if here.ok and mariadb_binaries.find(way) is None:
-            return Availability(False, here.what, f"MariaDB's program {way} is missing", backup.INSTALL[way])
+            return Availability(False, here.what, f"MariaDB's program {way} is missing", BACKUP_PROGRAMS[way])
         return here
 
     @override

@@ -10,11 +10,10 @@ from typing import Any
 
 from typing_extensions import override
 
+from rowpath.engines import login
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Place, Wire
-from rowpath.engines.postgresql import client_login
-from rowpath.engines.postgresql.client_login import PORT
 from rowpath.engines.postgresql.server import BACKUP_PROGRAMS, PostgresqlServer
 from rowpath.machine import certificates, postgresql_programs, private_directories
 from rowpath.model.availability import Availability
@@ -81,11 +80,11 @@ class Postgresql(BackupWays):
     )
     probe = probing.ProbeFacts(
         schemes=("postgresql", "postgres"),
-        port=PORT,
+        port=login.POSTGRESQL_PORT,
         server_programs=("postgres", "pgbouncer"),
         url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="postgresql",
-        complete_login=client_login.complete,
+        complete_login=login.complete_postgresql,
         syntax=probing.Syntax(nested_comments=True, dollar_quotes=True, escape_strings=True),
         row_limit="LIMIT {rows}",
         session_statements=_session_statements,
@@ -150,9 +149,9 @@ class Postgresql(BackupWays):
         file = folder / "pgpass"
         private_directories.write_private(file, f"*:*:*:{options['user']}:{options['password']}\n")
         program = shutil.which("psql") or str(postgresql_programs.install() / "bin" / "psql")
-        login = ["-p", str(options["port"]), "-U", options["user"], "-d", options["database"]]
+        arguments = ["-p", str(options["port"]), "-U", options["user"], "-d", options["database"]]
         return tuple(
-            f"PGPASSFILE={shlex.quote(str(file))} {shlex.join([program, '-h', host, *login])}"
+            f"PGPASSFILE={shlex.quote(str(file))} {shlex.join([program, '-h', host, *arguments])}"
             for host in (options["host"], options["socket_dir"])
         )
 

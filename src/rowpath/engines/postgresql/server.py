@@ -16,9 +16,8 @@ from typing import Any
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
-from rowpath.engines import empty_directory
 from rowpath.engines.base import Backup, Instance, Place, Settled
-from rowpath.engines.server import PrivateServer
+from rowpath.engines.server import PrivateServer, copy_empty_directory
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import certificates, postgresql_programs, private_directories, processes
 from rowpath.model.path import AccessPath
@@ -238,7 +237,7 @@ class PostgresqlServer(PrivateServer):
         home = self._make_home()
         data, made_with = home / "data", (str(self._prefix), MADE_WITH)
         name = f"postgresql-{self.version}"
-        empty_directory.copied(name, made_with, data, self._user, lambda: self._init(home))
+        copy_empty_directory(name, made_with, data, self._user, lambda: self._init(home))
         # The copy's password is unknown; single-user mode reads the new one from its standard input.
         password = f"ALTER ROLE {SUPERUSER} PASSWORD '{self._passwords[SUPERUSER]}'\n"
         single = ("--single", "-F", "-c", "exit_on_error=on", "-D", data, "postgres")

@@ -9,8 +9,7 @@ from typing_extensions import override
 
 from rowpath.engines import backup
 from rowpath.engines.base import LoadingCost
-from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, ServerCommand
-from rowpath.engines.jvm.engine import JvmEngine
+from rowpath.engines.jvm_engine import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
 from rowpath.engines.probe_facts import LOCK_TIMEOUT_S, FileLayout, ProbeFacts, Syntax
 from rowpath.errors import RowpathError
 from rowpath.model.workload import Table

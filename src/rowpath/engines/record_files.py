@@ -1,4 +1,9 @@
-"""What engines without SQL have in common: a directory of record files in the client's process."""
+"""Engines without SQL: a directory of record files in the client's own process, reached by key or by number.
+
+Berkeley DB (durability full: a transactional environment, synced at each commit; none: plain files), LMDB (one
+memory-mapped file; full: each commit is synced; none: the environment is opened with MDB_NOSYNC), and the files of a
+COBOL program: INDEXED by key, SEQUENTIAL where there is none.
+"""
 
 from __future__ import annotations
 
@@ -97,3 +102,27 @@ class RecordFiles(EmbeddedDatabase[RecordEngine]):
                 load_through_runner.make_tables(runner, self._engine, filled, self._folder, by_sample=True)
                 load_through_runner.run(runner, self._engine.settle_statements())
         private_directories.sync(self._database)
+
+
+class Cobol(RecordEngine):
+    """The kind of engine: GnuCOBOL's files. It has no durability: a WRITE stays with the runtime until CLOSE."""
+
+    durabilities: tuple[str, ...] = ("none",)
+
+    @override
+    def settle_statements(self) -> list[str]:
+        """The runner itself closes its files."""
+        return ["CLOSE"]
+
+    @override
+    def fillings(self, tables: dict[str, Table]) -> list[tuple[dict[str, str], dict[str, Table]]]:
+        """All tables INDEXED; those without a key SEQUENTIAL too."""
+        scanned = {name: table for name, table in tables.items() if not table.primary_key}
+        return [({"organization": "indexed"}, tables), ({"organization": "sequential"}, scanned)]
+
+
+FAMILY = (
+    RecordEngine("berkeleydb", 40, "Berkeley DB", "libdb-5.3.so", "db_version"),
+    RecordEngine("lmdb", 41, "LMDB", "liblmdb.so.0", "mdb_version"),
+    Cobol("cobol", 42, "files of GnuCOBOL", "libcob.so.4", "set_libcob_version"),
+)

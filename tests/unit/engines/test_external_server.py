@@ -10,10 +10,9 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine, External, Place
-from rowpath.engines.external.ibmi import ENGINE as IBMI
-from rowpath.engines.external.oracle import ENGINE as ORACLE
-from rowpath.engines.external.server import read_url
-from rowpath.engines.mysql.external import KIND
+from rowpath.engines.external_engines import IBMI, ORACLE
+from rowpath.engines.external_server import read_url
+from rowpath.engines.mysql import KIND
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import processes
 from rowpath.model.path import AccessPath

@@ -1,23 +1,44 @@
-"""Derby: the same database directory embedded in a client's JVM and behind the network server."""
+"""Derby: the same database directory embedded in a client's JVM and behind the network server.
+
+10.8.2.2 and IBM's driver jcc come on request only: newer Derby refuses jcc, whose licence is IBM's. 10.3.1.4 only makes
+databases that newer versions open (execution/mixed_load/directory_copies.py).
+"""
 
 from __future__ import annotations
 
 import fcntl
+from collections.abc import Mapping
 from pathlib import Path
 
 from typing_extensions import override
 
 from rowpath.engines import backup
 from rowpath.engines.base import Instance, LoadingCost, Place, Wire
-from rowpath.engines.jvm import derby_legacy
-from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, ServerCommand, jvm_command
-from rowpath.engines.jvm.engine import JvmEngine
+from rowpath.engines.jvm_engine import DATABASE, SQL_TYPES, JvmEngine, ServerCommand, jvm_command
 from rowpath.engines.probe_facts import FileLayout, FileLock, ProbeFacts
 from rowpath.errors import RowpathError
 from rowpath.machine import processes
+from rowpath.machine.maven_artefacts import JCC, Artefacts
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 
+OLD, OLDEST = "10.8.2.2", "10.3.1.4"
+OLD_JARS = tuple(f"{name}:{OLD}" for name in ("derbynet", "derby", "derbytools"))  # of the server
+DERBY_OLD = Artefacts(
+    name="derby-10.8",
+    title=f"Derby {OLD}",
+    licence="Apache-2.0",
+    size_text="4 MB",
+    coordinates=tuple(f"org.apache.derby:{jar}" for jar in (*OLD_JARS, f"derbyclient:{OLD}")),
+)
+DERBY_OLDEST = Artefacts(
+    name="derby-10.3",
+    title=f"Derby {OLDEST}",
+    licence="Apache-2.0",
+    size_text="2 MB",
+    coordinates=(f"org.apache.derby:derby:{OLDEST}",),
+)
+BY_VERSION: Mapping[str, Artefacts] = {OLD: DERBY_OLD, OLDEST: DERBY_OLDEST}
 LONGEST_CHAR = 254
 JARS = ("derbynet", "derby", "derbytools", "derbyshared")
 RESTORING = ("-Dderby.stream.error.file=/dev/null", "-Dderby.storage.pageCacheSize=20000")
@@ -54,7 +75,7 @@ class Derby(JvmEngine):
     ways = ("procedure",)
     drop_words = "DROP TABLE {name}"
     server_url = "jdbc:derby://{host}:{port}/{database}"
-    downloads = derby_legacy.DOWNLOADS
+    downloads = {artefacts.name: artefacts for artefacts in (DERBY_OLD, DERBY_OLDEST, JCC)}
     loading = LoadingCost(10e6, 2.0, 8e6)
     wire = Wire("drda", needs_password=True)
     probe = ProbeFacts(
@@ -87,11 +108,11 @@ class Derby(JvmEngine):
 
     def versions(self) -> tuple[str, ...]:
         """The pinned one; the old one, only a server, which IBM's driver needs."""
-        return super().version(), derby_legacy.VERSION
+        return super().version(), OLD
 
     def movable_versions(self) -> tuple[str, ...]:
         """The oldest too (execution/mixed_load/directory_copies.py)."""
-        return *self.versions(), derby_legacy.OLDEST
+        return *self.versions(), OLDEST
 
     def tls_version(self) -> str:
         """Empty: Derby's own TLS is left out."""
@@ -100,21 +121,19 @@ class Derby(JvmEngine):
     def availability_of(self, version: str, tls: str) -> Availability:
         """Whether that version can run here; an old one only once it was fetched."""
         here = self.availability()
-        return (
-            derby_legacy.BY_VERSION[version].availability() if here.ok and version in derby_legacy.BY_VERSION else here
-        )
+        return BY_VERSION[version].availability() if here.ok and version in BY_VERSION else here
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A database directory, or a server over one, not yet made. Errors: EnvironmentMissing."""
-        if place.version in derby_legacy.BY_VERSION:
-            derby_legacy.BY_VERSION[place.version].availability().require()
+        if place.version in BY_VERSION:
+            BY_VERSION[place.version].availability().require()
         return JvmEngine.instance(Derby(place.version), deployment, durability, place)
 
     @override
     def supports(self, logical_type: str) -> str:
-        if self.version() == derby_legacy.VERSION and logical_type in ("float32", "float64"):
-            return f"the greatest values of REAL and DOUBLE are out of range in Derby {derby_legacy.VERSION}"
+        if self.version() == OLD and logical_type in ("float32", "float64"):
+            return f"the greatest values of REAL and DOUBLE are out of range in Derby {OLD}"
         return super().supports(logical_type)
 
     def imported(self, name: str, table: Table, file: Path, folder: Path) -> list[str]:
@@ -138,7 +157,7 @@ class Derby(JvmEngine):
     @override
     def filled(self, name: str, table: Table) -> list[str]:
         """Where its numbering goes on, and statistics, which the oldest cannot make."""
-        if self.version() == derby_legacy.OLDEST:
+        if self.version() == OLDEST:
             return super().filled(name, table)
         return [*super().filled(name, table), f"CALL SYSCS_UTIL.SYSCS_UPDATE_STATISTICS('APP', '{name.upper()}', NULL)"]
 
@@ -197,7 +216,7 @@ class Derby(JvmEngine):
         return [CONTROL, "ping", "-h", "127.0.0.1", "-p", str(port)]
 
     def _jars(self) -> tuple[str, ...]:
-        return derby_legacy.JARS if self.version() == derby_legacy.VERSION else JARS
+        return OLD_JARS if self.version() == OLD else JARS
 
     @override
     def _type(self, column: Column) -> str:

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing_extensions import override
 
 from rowpath.engines.base import LoadingCost
-from rowpath.engines.jvm.base import DATABASE, SQL_TYPES, ServerCommand
-from rowpath.engines.jvm.engine import JvmEngine
+from rowpath.engines.jvm_engine import DATABASE, SQL_TYPES, JvmEngine, ServerCommand
 from rowpath.errors import RowpathError
 
 NEVER_MS = 2_147_483_647
