@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of, workloads
-from rowpath.checks.conformance.paths import reason_against
+from rowpath.checks.conformance.paths import Case, cases, phase_name, reason_against, workload_of, workloads
 from rowpath.engines.base import Instance
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.execution.instances import EngineInstances

@@ -12,12 +12,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of
-from rowpath.checks.conformance.checks import check_case, is_eligible
+from rowpath.checks.conformance.checks import CaseOutcome, check_case, is_eligible
 from rowpath.checks.conformance.driver_behaviours import observe
 from rowpath.checks.conformance.fixture import EngineFixture
-from rowpath.checks.conformance.outcome import CaseOutcome
-from rowpath.checks.conformance.paths import default_paths, place_of
+from rowpath.checks.conformance.paths import cases, default_paths, phase_name, place_of, workload_of
 from rowpath.checks.conformance.protocol_checks import ON_EVERY_PATH, PROTOCOL_CHECKS, check_protocol
 from rowpath.errors import RowpathError
 from rowpath.planning.availability import ineligible_reason, unavailable
@@ -52,16 +50,12 @@ def outcomes(planned: PlannedPath, fixture: EngineFixture, complete: bool) -> It
         if is_eligible(case, planned):
             yield check_case(case, planned, fixture)
         elif complete:
-            yield CaseOutcome(case.name, "not applicable", _why_ineligible(case, planned))
+            phase = workload_of(case.workload).phase(case.phase)
+            reason = ineligible_reason(planned.adapter, planned.path, phase_name(case), phase).strip()
+            yield CaseOutcome(case.name, "not applicable", reason or "nothing but the null operation is served")
     for name in PROTOCOL_CHECKS:
         if complete or name in ON_EVERY_PATH:
             yield check_protocol(name, planned, fixture)
-
-
-def _why_ineligible(case: Case, planned: PlannedPath) -> str:
-    phase = workload_of(case.workload).phase(case.phase)
-    reason = ineligible_reason(planned.adapter, planned.path, phase_name(case), phase).strip()
-    return reason or "nothing but the null operation is served"
 
 
 def run(paths: tuple[PlannedPath, ...], console: Console) -> int:
@@ -79,9 +73,9 @@ def run(paths: tuple[PlannedPath, ...], console: Console) -> int:
                     raise RowpathError(f"{planned.name} cannot run here: {reason}", remedy)
                 console.print(_line("not here", "yellow", _heading(planned, firsts), reason), soft_wrap=True)
                 continue
-            found = _test(planned, fixture, console, firsts)
-            counts.update(found)
-            if planned in firsts and found["ok"]:
+            own = _test(planned, fixture, console, firsts)
+            counts.update(own)
+            if planned in firsts and own["ok"]:
                 for behaviour in observe(planned, fixture):
                     style = OBSERVED[behaviour.observed]
                     console.print(_line(behaviour.observed, style, behaviour.name, behaviour.text), soft_wrap=True)
