@@ -21,9 +21,8 @@ from rowpath.machine import cpus
 from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.workloads import scale
 from rowpath.workloads.expected_scan import whole_table
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import at_scale, load_workload
 from tests.engines.insides import database_of
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
@@ -33,7 +32,7 @@ HERE, OLD, OLDEST = CopyEnd(), CopyEnd(derby.OLD), CopyEnd(derby.OLDEST)
 @pytest.fixture
 def tables() -> dict[str, Table]:
     cpus.usable()
-    return scale.at_scale(load_workload("library"), 0.002).tables
+    return at_scale(load_workload("library"), 0.002).tables
 
 
 def carried_out(move: DirectoryCopyTable, tables: dict[str, Table], folder: Path) -> list[DirectoryCopyRecord]:

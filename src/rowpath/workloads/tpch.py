@@ -49,7 +49,7 @@ NATURAL: dict[str, Callable[[str], Any]] = {
 
 
 @dataclass(frozen=True)
-class Source:
+class TpchTable:
     """One of TPC-H's tables; rows and bytes at scale 1."""
 
     name: str
@@ -59,13 +59,13 @@ class Source:
 
 
 SOURCES = {
-    "tpch-customer": Source(
+    "tpch-customer": TpchTable(
         "customer",
         ("c_custkey", "c_name", "c_address", "c_nationkey", "c_phone", "c_acctbal", "c_mktsegment", "c_comment"),
         rows=150_000,
         row_bytes=161.4,
     ),
-    "tpch-orders": Source(
+    "tpch-orders": TpchTable(
         "orders",
         (
             "o_orderkey",

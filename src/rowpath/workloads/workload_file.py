@@ -1,10 +1,12 @@
-"""Workloads: TOML files → typed definitions, and their SQL in an engine's own dialect."""
+"""Workloads: TOML files → typed definitions, whose numbers stand for scale 1; made smaller or larger as a whole."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import gcd
 from pathlib import Path
+
+import msgspec
 
 from rowpath.errors import UsageError
 from rowpath.machine.directories import data_dir
@@ -14,7 +16,6 @@ from rowpath.toml_file import decode_file, nearest
 from rowpath.workloads.generators import GENERATORS, parameter_table
 from rowpath.workloads.sql import _TEMPLATE
 
-AGGREGATES = ("count", "sum", "min", "max")
 Fault = tuple[str, str]  # what is wrong, behind the name of what it is in, and the remedy
 
 
@@ -37,19 +38,16 @@ def load_workload(name_or_path: str | Path) -> Workload:
 def _read(file: Path) -> Workload:
     workload: Workload = decode_file(file, Workload)
     for name, table in workload.tables.items():
-        _refuse(f"{file}: table '{name}'", _table_faults(table))
+        for fault, remedy in _table_faults(table):
+            raise UsageError(f"{file}: table '{name}'{fault}", remedy)
     seen = set()
     for phase in workload.phases:
         if phase.name in seen:
             raise UsageError(f"{file}: duplicate phase '{phase.name}'", "give each phase its own name")
         seen.add(phase.name)
-        _refuse(f"{file}: phase '{phase.name}'", _phase_faults(workload, phase))
+        for fault, remedy in _phase_faults(workload, phase):
+            raise UsageError(f"{file}: phase '{phase.name}'{fault}", remedy)
     return workload
-
-
-def _refuse(where: str, faults: Iterator[Fault]) -> None:
-    for fault, remedy in faults:
-        raise UsageError(f"{where}{fault}", remedy)
 
 
 def _unknown(key: str, words: Iterable[str], right: tuple[str, ...], inside: str = "") -> Iterator[Fault]:
@@ -87,12 +85,21 @@ def _phase_faults(workload: Workload, phase: Phase) -> Iterator[Fault]:
     ranged = phase.expected == "range" or (phase.expected == "aggregate" and phase.parameters is not None)
     if ranged and phase.range_rows < 1:
         yield " reads no rows", "set range_rows, for example range_rows = 1000"
-    if phase.expected == "aggregate":
-        yield from _aggregate_faults(_names(workload.tables[phase.table]), phase)
+    for column in phase.columns if phase.expected == "aggregate" else ():
+        function, _, of = column.name.partition("_")
+        yield from _unknown("columns", [function], ("count", "sum", "min", "max"))
+        if function != "count":
+            yield from _unknown("columns", [of], _names(workload.tables[phase.table]))
     if phase.writes and phase.operations < 1:
         yield " writes but has no operations", "set operations, for example operations = 1000"
     if phase.kind == "load":
-        yield from _load_faults(phase)
+        if not phase.way or not phase.table or phase.parameters is None:
+            yield " does not name what it loads", "kind = 'load' needs way, table and parameters = {…}"
+        elif phase.parameters.count % phase.rows_per_operation:
+            yield (
+                f": {phase.parameters.count} parameters are not whole operations of {phase.rows_per_operation} rows",
+                "make count a multiple of rows_per_operation",
+            )
     if phase.counted:
         yield from _counted_faults(workload.tables.get(phase.table), phase)
     if phase.union != (phase.parameters is not None and phase.parameters.generator == "ranges"):
@@ -124,16 +131,6 @@ def _parameter_faults(workload: Workload, phase: Phase, parameters: Parameters) 
         )
 
 
-def _load_faults(phase: Phase) -> Iterator[Fault]:
-    if not phase.way or not phase.table or phase.parameters is None:
-        yield " does not name what it loads", "kind = 'load' needs way, table and parameters = {…}"
-    elif phase.parameters.count % phase.rows_per_operation:
-        yield (
-            f": {phase.parameters.count} parameters are not whole operations of {phase.rows_per_operation} rows",
-            "make count a multiple of rows_per_operation",
-        )
-
-
 def _counted_faults(table: Table | None, phase: Phase) -> Iterator[Fault]:
     yield from _unknown("counted", [phase.counted], _integers(table))
     assert table is not None
@@ -147,17 +144,52 @@ def _counted_faults(table: Table | None, phase: Phase) -> Iterator[Fault]:
         yield " adds to existing counts", "write reset = ['UPDATE … SET … = 0']"
 
 
-def _aggregate_faults(columns: tuple[str, ...], phase: Phase) -> Iterator[Fault]:
-    for column in phase.columns:
-        function, _, of = column.name.partition("_")
-        yield from _unknown("columns", [function], AGGREGATES)
-        if function != "count":
-            yield from _unknown("columns", [of], columns)
-
-
 def _names(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns)
 
 
 def _integers(table: Table | None) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns if column.type == "integer") if table else ()
+
+
+def at_scale(workload: Workload, scale: float) -> Workload:
+    """The workload with its rows, operations and parameters times `scale` (0: its own default), each at least 1.
+
+    A workload without a scale comes back as it is. UsageError for a scale that is not positive.
+    """
+    if not workload.scale:
+        return workload
+    factor = scale or workload.scale
+    if factor < 0:
+        raise UsageError(f"--scale {scale:g}: a scale is a positive number", f"--scale {workload.scale:g}")
+    tables = {
+        name: msgspec.structs.replace(table, rows=_times(table.rows, factor)) for name, table in workload.tables.items()
+    }
+    phases = tuple(_scaled(phase, factor) for phase in workload.phases)
+    return msgspec.structs.replace(workload, tables=tables, phases=phases, scale=factor)
+
+
+def all_at_scale(workloads: Mapping[str, Workload], scale: float) -> dict[str, Workload]:
+    """The workloads, those with a scale at this one (0: each at its own default). UsageError as `at_scale`."""
+    return {name: at_scale(workload, scale) for name, workload in workloads.items()}
+
+
+def _times(number: int, factor: float) -> int:
+    return max(1, round(number * factor)) if number else 0
+
+
+def _scaled(phase: Phase, factor: float) -> Phase:
+    parameters, rows_per_operation = phase.parameters, phase.rows_per_operation
+    if parameters is not None and parameters.generator != "ranges":
+        n, k = _times(parameters.n, factor), parameters.k
+        while parameters.generator == "stride" and gcd(k, n) != 1:
+            k += 1
+        parameters = msgspec.structs.replace(parameters, count=_times(parameters.count, factor), n=n, k=k)
+    if phase.expected == "whole-table":
+        rows_per_operation = _times(rows_per_operation, factor)
+    return msgspec.structs.replace(
+        phase,
+        operations=_times(phase.operations, factor),
+        rows_per_operation=rows_per_operation,
+        parameters=parameters,
+    )
