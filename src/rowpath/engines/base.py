@@ -171,6 +171,7 @@ class Engine(Dialect, Protocol):
     wire: Wire | None = None  # of its server; None: no tape can hold its conversations
     segments: Literal["", "bytes", "records"] = ""  # in which parts of a table are counted; empty: by ranges of a key
     counts_payload: bool = False  # embedded: the bytes that a scan reads are at least those of the values
+    settles_with: tuple[str, ...] = ()  # SQL that a runner itself executes to settle an embedded database (checkpoint)
     slow_query: str = ""  # a SELECT without any of the run's tables that would run for minutes; empty: there is no SQL
 
     def availability(self) -> Availability:
@@ -202,8 +203,8 @@ class Engine(Dialect, Protocol):
         return ""
 
     def settle_statements(self) -> list[str]:
-        """SQL that the runner itself executes to settle an embedded database (checkpoint)."""
-        return []
+        """SQL that whoever is connected executes to settle the database: an embedded runner, any client of a server."""
+        return list(self.settles_with)
 
     def settings(self, durability: str) -> dict[str, tuple[str, ...]]:
         """What a connection must read back at that durability: the first word of a setting, in any of its spellings."""

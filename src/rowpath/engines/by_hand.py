@@ -195,7 +195,11 @@ def _start(request: StartRequest, cleanup: contextlib.ExitStack) -> tuple[Starte
     instance = engine.instance("server", request.durability, place)
     cleanup.callback(instance.stop)
     instance.start()
-    instance.load(_tables(request))
+    tables: dict[str, Table] = {}
+    for name in request.load:  # a later workload's definition of a table's name counts
+        narrowed, _ = for_engine(at_scale(load_workload(name), 0.0), engine.supports)
+        tables |= {table_name: table for table_name, table in narrowed.tables.items() if table.rows}
+    instance.load(tables)
     options = instance.options(AccessPath.of({"engine": request.engine, "deployment": "server"}))
     state = StartedServer(
         engine=request.engine,
@@ -211,15 +215,6 @@ def _start(request: StartRequest, cleanup: contextlib.ExitStack) -> tuple[Starte
         connect=engine.connect_lines(options, private(request.engine)),
     )
     return state, instance
-
-
-def _tables(request: StartRequest) -> dict[str, Table]:
-    """The filled tables of the requested workloads; a later workload's definition of a name counts."""
-    tables: dict[str, Table] = {}
-    for name in request.load:
-        narrowed, _ = for_engine(at_scale(load_workload(name), 0.0), ENGINES[request.engine].supports)
-        tables |= {table_name: table for table_name, table in narrowed.tables.items() if table.rows}
-    return tables
 
 
 def _say(answer: StartAnswer) -> None:

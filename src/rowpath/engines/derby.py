@@ -70,6 +70,7 @@ class Derby(JvmEngine):
         "time": "TIME",
         "timestamp": "TIMESTAMP",
     }
+    settles_with = ("CALL SYSCS_UTIL.SYSCS_CHECKPOINT_DATABASE()",)
     made_file = "service.properties"
     lock_file = "db.lck"
     ways = ("procedure",)
@@ -146,10 +147,6 @@ class Derby(JvmEngine):
         ]
 
     @override
-    def settle_statements(self) -> list[str]:
-        return ["CALL SYSCS_UTIL.SYSCS_CHECKPOINT_DATABASE()"]
-
-    @override
     def once(self, durability: str) -> list[str]:
         """Index statistics are made when a table is filled and never renewed: the daemon would work beside us."""
         return ["CALL SYSCS_UTIL.SYSCS_SET_DATABASE_PROPERTY('derby.storage.indexStats.auto', 'false')"]
@@ -219,7 +216,7 @@ class Derby(JvmEngine):
         return OLD_JARS if self.version() == OLD else JARS
 
     @override
-    def _type(self, column: Column) -> str:
+    def spelt(self, column: Column) -> str:
         # A CHAR beyond the longest is kept without its blanks, which the digest drops anyway.
         return self._spelt("varchar" if column.type == "char" and column.length > LONGEST_CHAR else column.type, column)
 

@@ -50,7 +50,7 @@ class ExternalEngine(SqlDialect):
         return ExternalServer(self, self.kind, durability, place)
 
     @override
-    def _type(self, column: Column) -> str:
+    def spelt(self, column: Column) -> str:
         kind = str(column.type)
         while kind in self.longest and not 0 < column.length <= self.longest[kind][0]:
             kind = self.longest[kind][1]

@@ -27,6 +27,7 @@ class H2(JvmEngine):
         "json": "H2 keeps JSON in its own form, without the blanks of the stored text",
         "interval": "H2 has intervals of months and of seconds, but none with both",
     }
+    settles_with = ("CHECKPOINT SYNC",)  # everything into the file and the file to the disk
     inside = DATABASE
     made_file = f"{DATABASE}.mv.db"
     user = "SA"
@@ -61,11 +62,6 @@ class H2(JvmEngine):
         columns = "|".join(column.name for column in table.columns)
         form = "charset=UTF-8 fieldSeparator=| fieldDelimiter= escape= preserveWhitespace=true"
         return [f"INSERT INTO {name} SELECT * FROM CSVREAD({backup.literal(file)}, '{columns}', '{form}')"]
-
-    @override
-    def settle_statements(self) -> list[str]:
-        """Everything into the file and the file to the disk, by whoever is connected."""
-        return ["CHECKPOINT SYNC"]
 
     @override
     def filled(self, name: str, table: Table) -> list[str]:

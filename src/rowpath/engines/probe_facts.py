@@ -39,11 +39,6 @@ class FileLock(NamedTuple):
     length: int = 0  # 0: to the end
 
 
-def whole_files(_main: Path, every: tuple[Path, ...]) -> list[FileLock]:
-    """Every file of the database, whole."""
-    return [FileLock(file, fcntl.F_RDLCK) for file in every]
-
-
 @dataclass(frozen=True)
 class FileLayout:
     """How a database of an embedded engine lies on disk."""
@@ -55,7 +50,10 @@ class FileLayout:
     open_mark: str = ""  # suffix of a file that is there while a program has the database open
     exclusive: bool = False  # one process at a time can open it, also for reading
     shared_read_only: bool = False  # several processes can open it if all of them only read
-    locks: Callable[[Path, tuple[Path, ...]], list[FileLock]] = whole_files
+    # Of the main file and every file, what shows that a process writes; by default each file, whole.
+    locks: Callable[[Path, tuple[Path, ...]], list[FileLock]] = lambda _main, every: [
+        FileLock(file, fcntl.F_RDLCK) for file in every
+    ]
     written_when_read: Callable[[Path], str] = lambda _main: ""  # why reading would change it; empty: it does not
 
 

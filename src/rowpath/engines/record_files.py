@@ -12,20 +12,20 @@ import ctypes
 from typing_extensions import override
 
 from rowpath.engines import load_through_runner
-from rowpath.engines.base import Engine, Place
+from rowpath.engines.base import Place
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.machine import private_directories
-from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
 
 # C has no type of its own for these: every program would lay them out in another way.
 NO_C_TYPE = ("interval", "array")
 
 
-class RecordEngine(Engine):
+class RecordEngine(load_through_runner.DriverMade):
     """The kind of engine: always embedded; its words (`create`, `drop`) are those of its adapter."""
 
     deployments: tuple[str, ...] = ("embedded",)
+    settles_with: tuple[str, ...] = ("SYNC",)  # the runner itself writes everything into the files
 
     def __init__(self, name: str, order: int, title: str, library: str, version_function: str) -> None:
         """`library`: its file's name; `version_function` in it writes the version to `(int *, int *, int *)`."""
@@ -34,10 +34,6 @@ class RecordEngine(Engine):
         self.title = title
         self._library = library
         self._version_function = version_function
-
-    @override
-    def availability(self) -> Availability:
-        return load_through_runner.availability(self.name, f"{self.title} {self.version()}")
 
     @override
     def version(self) -> str:
@@ -66,11 +62,6 @@ class RecordEngine(Engine):
     @override
     def supports(self, logical_type: str) -> str:
         return f"C has no type of its own for {logical_type}" if logical_type in NO_C_TYPE else ""
-
-    @override
-    def settle_statements(self) -> list[str]:
-        """The runner itself writes everything into the files."""
-        return ["SYNC"]
 
     def fillings(self, tables: dict[str, Table]) -> list[tuple[dict[str, str], dict[str, Table]]]:
         """The coordinates of each pass that fills the files, and the tables that it fills."""
@@ -108,11 +99,7 @@ class Cobol(RecordEngine):
     """The kind of engine: GnuCOBOL's files. It has no durability: a WRITE stays with the runtime until CLOSE."""
 
     durabilities: tuple[str, ...] = ("none",)
-
-    @override
-    def settle_statements(self) -> list[str]:
-        """The runner itself closes its files."""
-        return ["CLOSE"]
+    settles_with = ("CLOSE",)  # the runner itself closes its files
 
     @override
     def fillings(self, tables: dict[str, Table]) -> list[tuple[dict[str, str], dict[str, Table]]]:

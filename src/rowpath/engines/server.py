@@ -43,6 +43,7 @@ class PrivateServer(Instance):
         self._sockets: Path | None = None
         self._port = 0
         self._process: processes.Process | None = None
+        self._passwords: dict[str, str] = {}  # by user
         self._log_begin = 0  # where in the log the last start begins
 
     @override
@@ -82,6 +83,10 @@ class PrivateServer(Instance):
     @override
     def pids(self) -> list[int]:
         return [self._process.pid] if self._process is not None and self._process.poll() is None else []
+
+    @override
+    def secrets(self) -> list[str]:
+        return list(self._passwords.values())
 
     def home(self) -> Path | None:
         """The folder with everything of it but its socket; None before its first start."""

@@ -207,9 +207,9 @@ class MariadbDialect(BackupWays):
         return here
 
     @override
-    def _type(self, column: Column) -> str:
+    def spelt(self, column: Column) -> str:
         if column.type == "char" and column.length > LONGEST_CHAR:
             return f"VARCHAR({column.length})"
         if column.type == "binary" and not 0 < column.length <= LONGEST_BINARY_BYTES:
             return "LONGBLOB"
-        return super()._type(column)
+        return super().spelt(column)

@@ -175,10 +175,6 @@ class MariadbServer(PrivateServer):
             **certificate,
         }
 
-    @override
-    def secrets(self) -> list[str]:
-        return list(self._passwords.values())
-
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """One of the family's programs, as the superuser over the socket. Errors: EnvironmentMissing."""
         self._engine.backup_availability(way).require()
