@@ -114,8 +114,8 @@ def read_url(kind: ServerKind, text: str) -> Url:
     if parts.scheme != kind.engine:
         raise refuse(f"begins with {parts.scheme or 'nothing'}://, not with {kind.engine}://")
     database = urllib.parse.unquote(parts.path.removeprefix("/"))
-    for what, found in (("host", parts.hostname), ("user", parts.username), ("database", database)):
-        if not found:
+    for what, name in (("host", parts.hostname), ("user", parts.username), ("database", database)):
+        if not name:
             raise refuse(f"names no {what}")
     query = dict(urllib.parse.parse_qsl(parts.query, keep_blank_values=True))
     if query.get(CONSENT) != "yes":
@@ -192,9 +192,9 @@ class ExternalServer(Instance):
             return
         self._place.directory.mkdir(parents=True, exist_ok=True)
         with self._connected() as runner:
-            found = runner.request(Facts, 60.0, expect=FactsReply)
-            self._facts = found.settings | {"version": found.engine_version, "build": found.build}
-            self._check_settings(found.settings)
+            facts = runner.request(Facts, 60.0, expect=FactsReply)
+            self._facts = facts.settings | {"version": facts.engine_version, "build": facts.build}
+            self._check_settings(facts.settings)
             if tables := count_rows(runner, self._kind.tables):
                 raise UsageError(
                     f"the database {self._url.database} of {self.given_by} is not empty (tables: {tables}). "
@@ -238,10 +238,9 @@ class ExternalServer(Instance):
     def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it is and who logs in, from the URL."""
         url = self._url
-        options: dict[str, Any] = {"host": url.host, "port": url.port, "user": url.user, "password": url.password}
-        options["database"] = url.database
-        options["url_options"] = "\n".join(f"{key}={value}" for key, value in url.options.items())
-        return options | ({"socket": url.socket} if url.socket else {})
+        login = {"host": url.host, "port": url.port, "user": url.user, "password": url.password}
+        options = {"url_options": "\n".join(f"{key}={value}" for key, value in url.options.items())}
+        return login | {"database": url.database} | options | ({"socket": url.socket} if url.socket else {})
 
     @override
     def settle(self, path: AccessPath) -> Settled:
@@ -267,8 +266,7 @@ class ExternalServer(Instance):
             "statement": "bound",
             "transport": "unix" if self._url.socket else "tcp",
         }
-        options = usual | self.options(AccessPath.of({}))
-        return connected(options)
+        return connected(usual | self.options(AccessPath.of({})))
 
 
 def count_rows(runner: Runner, query: str) -> int:

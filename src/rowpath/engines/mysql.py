@@ -146,9 +146,6 @@ def _server_times(text: str) -> ServerTimes:
     return ServerTimes(0.0, float(times[1]) * int(times[2]))
 
 
-EXPLAIN_ANALYZE = ServerClock("EXPLAIN ANALYZE", "EXPLAIN ANALYZE {sql}", _server_times)
-
-
 class Mysql(Mariadb):
     """The kind of engine: MySQL 8, always a server."""
 
@@ -161,7 +158,7 @@ class Mysql(Mariadb):
     ways = ()  # the artefact has only the server
     types = TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
     loading = LoadingCost(350e6, 4.5, 15e6)
-    probe = probe_facts("mysql", "client", clock=EXPLAIN_ANALYZE)
+    probe = probe_facts("mysql", "client", clock=ServerClock("EXPLAIN ANALYZE", "EXPLAIN ANALYZE {sql}", _server_times))
     fetch = staticmethod(fetch)
     fetched = staticmethod(fetched)
     programs = staticmethod(found_programs)

@@ -102,8 +102,7 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
     try:
         worker.prepare(work)
         if case.verify:
-            reply = _verified(case, work, worker)
-            _check_verified(case, work, expected, reply)
+            reply = _check_verified(case, work, expected, worker)
             notes["delivered"] = [
                 [column.name, type_name] for column, type_name in zip(work.columns, reply.delivered, strict=True)
             ]
@@ -115,7 +114,10 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
         if failure.kind == "unsupported" or not case.error or failure.fatal:
             raise
         _check_error(case, planned, failure)
-        _check_goes_on(planned, worker, fixture)
+        if (other := any_case(planned)) is not None:  # the runner goes on
+            work_after = fixture.work(other, planned)
+            worker.prepare(work_after)
+            _check_verified(other, work_after, fixture.prepared_workload(other, planned).expected, worker)
     else:
         expect("an error is reported", case.failed or not case.error, case.error, "no error")
     if work.after is not None:
@@ -128,13 +130,9 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
         )
 
 
-def _verified(case: Case, work: PreparedPhase, worker: Worker) -> VerifyReply:
-    verify = case.verify
-    return worker.verify(work, verify["first"], verify["count"], verify.get("max_rows", VERIFIED_ROWS))
-
-
-def _check_verified(case: Case, work: PreparedPhase, expected: Expected, reply: VerifyReply) -> None:
+def _check_verified(case: Case, work: PreparedPhase, expected: Expected, worker: Worker) -> VerifyReply:
     first, count = case.verify["first"], case.verify["count"]
+    reply = worker.verify(work, first, count, case.verify.get("max_rows", VERIFIED_ROWS))
     expect_equal("operations that were verified", reply.operations, count)
     rows = case.rows if case.rows is not None else expected.rows(work.phase, first, count)
     expect_equal("rows delivered in verify", reply.rows, rows)
@@ -143,6 +141,7 @@ def _check_verified(case: Case, work: PreparedPhase, expected: Expected, reply: 
     expect_equal("names in `delivered`, one per column", len(reply.delivered), len(work.columns))
     names = {column.name for column in work.columns}
     expect_equal("names in `converted` that are no columns", sorted(set(reply.converted) - names), [])
+    return reply
 
 
 def _check_sampled(
@@ -197,15 +196,6 @@ def _check_error(case: Case, planned: PlannedPath, error: RunnerFailure | ErrorB
     expect(
         "the text has no control characters", not re.search(r"[\x00-\x1f\x7f]", error.text), "none", repr(error.text)
     )
-
-
-def _check_goes_on(planned: PlannedPath, worker: Worker, fixture: EngineFixture) -> None:
-    case = any_case(planned)
-    if case is None:
-        return
-    work = fixture.work(case, planned)
-    worker.prepare(work)
-    _check_verified(case, work, fixture.prepared_workload(case, planned).expected, _verified(case, work, worker))
 
 
 def is_eligible(case: Case, planned: PlannedPath) -> bool:

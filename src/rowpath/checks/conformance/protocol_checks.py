@@ -26,7 +26,6 @@ from rowpath.runners.protocol import (
     PROTOCOL,
     Close,
     CloseReply,
-    GroupClient,
     GroupSpec,
     GroupTotal,
     Hello,
@@ -54,7 +53,9 @@ def mixed_load(planned: PlannedPath, fixture: EngineFixture) -> str:
     """Readers and a writer at work at once: all that they did is counted, touched and stored, each write once."""
     if len(planned.adapter.coordinates.get("clients", ())) < 2:
         return f"the adapter {planned.adapter.driver} has only one client"
-    writes = writes_any_statement(planned)
+    # Where the path executes SQL that no program was written for beforehand.
+    executes = phase_name(case_named("duplicate-key")) in planned.phases
+    writes = executes and "records" not in planned.adapter.phases and not planned.adapter.serves
     try:
         worker = fixture.connected(planned, clients=READERS + writes * WRITERS)
     except RunnerFailure as failure:
@@ -64,12 +65,6 @@ def mixed_load(planned: PlannedPath, fixture: EngineFixture) -> str:
     with _ledger(worker, fixture) if writes else contextlib.nullcontext() as ledger:
         _work(planned, fixture, worker, ledger)
     return ""
-
-
-def writes_any_statement(planned: PlannedPath) -> bool:
-    """Whether the path executes SQL that no program was written for beforehand."""
-    executes = phase_name(case_named("duplicate-key")) in planned.phases
-    return executes and "records" not in planned.adapter.phases and not planned.adapter.serves
 
 
 @contextlib.contextmanager
@@ -84,9 +79,9 @@ def _ledger(worker: Worker, fixture: EngineFixture) -> Iterator[PreparedPhase]:
 
 
 def _work(planned: PlannedPath, fixture: EngineFixture, worker: Worker, ledger: PreparedPhase | None) -> None:
-    case = case_named("by-key")
-    found = case if phase_name(case) in planned.phases else any_case(planned)
-    read = NOTHING if found is None else fixture.work(found, planned)
+    by_key = case_named("by-key")
+    case = by_key if phase_name(by_key) in planned.phases else any_case(planned)
+    read = NOTHING if case is None else fixture.work(case, planned)
     groups = [("readers", read, READERS, 0)]
     if ledger is not None:
         groups.append(("writer", ledger, WRITERS, ROWS))
@@ -98,8 +93,8 @@ def _work(planned: PlannedPath, fixture: EngineFixture, worker: Worker, ledger: 
         totals = _totals(worker, counters, groups)
         for total in totals:
             _check_counts(counters, total)
-        if found is not None:
-            _check_rows(totals[0], fixture.prepared_workload(found, planned).expected, read)
+        if case is not None:
+            _check_rows(totals[0], fixture.prepared_workload(case, planned).expected, read)
         if ledger is not None:
             _check_ledger(worker, counters, totals[1])
 
@@ -117,16 +112,16 @@ def _totals(
     for spec in specs:
         counters.begin(spec.name, begin_ns)
     deadline_s = time.monotonic() + WITHIN_S
-    while time.monotonic() < deadline_s and not all(_has_worked(counters, spec) for spec in specs):
+
+    def has_worked(spec: GroupSpec) -> bool:
+        group = counters.snapshot(spec.name, time.monotonic_ns())
+        return group.operations + group.failed >= OPERATIONS_OF_EACH * spec.clients or group.done == spec.clients
+
+    while time.monotonic() < deadline_s and not all(map(has_worked, specs)):
         time.sleep(0.01)
     for spec in specs:
         counters.end(spec.name, time.monotonic_ns())
     return worker.groups_end(WITHIN_S)
-
-
-def _has_worked(counters: SharedCounters, spec: GroupSpec) -> bool:
-    group = counters.snapshot(spec.name, time.monotonic_ns())
-    return group.operations + group.failed >= OPERATIONS_OF_EACH * spec.clients or group.done == spec.clients
 
 
 def _check_counts(counters: SharedCounters, total: GroupTotal) -> None:
@@ -149,17 +144,14 @@ def _check_counts(counters: SharedCounters, total: GroupTotal) -> None:
 
 def _check_rows(total: GroupTotal, expected: Expected, work: PreparedPhase) -> None:
     phase = work.phase
-    rows = sum(_rows_of(client, expected, phase) for client in total.clients)
+    rows = 0
+    for client in total.clients:  # round after round of its own parameters
+        rounds, rest = divmod(client.operations, client.rows_of_its_own)
+        rows += rounds * (expected.rows(phase, client.first, client.rows_of_its_own) or 0)
+        rows += expected.rows(phase, client.first, rest) or 0
     expect_equal("rows and values that the readers took", (total.rows, total.values), (rows, rows * len(work.columns)))
     regions = [(client.first, client.rows_of_its_own, client.operations) for client in total.clients]
     expect_touch("the readers' touch sum", total.touch, expected.touches(phase).expected_in_regions(regions))
-
-
-def _rows_of(client: GroupClient, expected: Expected, phase: Phase) -> int:
-    """Rows that one client took, round after round of its own parameters."""
-    rounds, rest = divmod(client.operations, client.rows_of_its_own)
-    rows_of_a_round = expected.rows(phase, client.first, client.rows_of_its_own) or 0
-    return rounds * rows_of_a_round + (expected.rows(phase, client.first, rest) or 0)
 
 
 def _check_ledger(worker: Worker, counters: SharedCounters, total: GroupTotal) -> None:
@@ -179,7 +171,6 @@ LONG_LINE = b'{"id": 9, "type": "' + b"x" * MESSAGE_LIMIT_BYTES + b'"}'
 STOPS_WITHIN_S = 30.0  # of a sample of a minute: at once, but a busy machine may take its time
 ANSWERS_WITHIN_S = 60.0
 PASSING = Table(rows=0, generator="types", columns=(Column("a", "integer"),))
-ProtocolCheck = Callable[[PlannedPath, EngineFixture], str]
 
 
 def check_protocol(name: str, planned: PlannedPath, fixture: EngineFixture) -> CaseOutcome:
@@ -302,31 +293,31 @@ def opens_again(planned: PlannedPath, fixture: EngineFixture) -> str:
 def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
     """Versions and effective settings, read from the live connection; requested settings come back as requested."""
     worker = fixture.connected(planned)
-    found = worker.facts()
-    settings: dict[str, str] = found["settings"]
-    expect("facts name the runtime", found["runtime"], "a runtime", "nothing")
+    read = worker.facts()
+    settings: dict[str, str] = read["settings"]
+    expect("facts name the runtime", read["runtime"], "a runtime", "nothing")
     path, engine = planned.path, ENGINES[planned.path.engine]
     password = worker.instance.options(path).get("password")
-    expect("facts hold no password", password is None or password not in str(found), "none", "it is there")
+    expect("facts hold no password", password is None or password not in str(read), "none", "it is there")
     if "threads" in planned.adapter.coordinates:
         expect_equal("the setting `threads`, read back", settings.get("threads"), path.get("threads"))
     if engine.is_floor:
         return ""
     if path.deployment != "file" or path.version != "bundled":  # our own code has no version
-        expect("facts name the driver's version", found["driver_version"], "a version", "nothing")
+        expect("facts name the driver's version", read["driver_version"], "a version", "nothing")
     if path.deployment == "file":
         return ""
-    expect("facts name the engine's version", found["engine_version"], "a version", "nothing")
+    expect("facts name the engine's version", read["engine_version"], "a version", "nothing")
     if "scan" in planned.adapter.phases:  # which knows no transaction
         return ""
     if not path.result.startswith("cursor"):  # which lives in a transaction
         expect_equal("the setting `autocommit`", settings.get("autocommit"), "on")
     reads_tls = "tls" in settings or "tls" in planned.adapter.coordinates
     if path.served and path.tls in ("on", "off") and reads_tls:
-        word = _first_word(settings.get("tls", ""))
+        word = re.split(r"\W", settings.get("tls", ""))[0]
         expect_equal("the setting `tls`, read back (its first word)", word, path.tls)
     for name, spellings in engine.settings(path.durability).items():
-        value = _first_word(settings.get(name, ""))
+        value = re.split(r"\W", settings.get(name, ""))[0]
         expect(
             f"the setting `{name}`, read back (its first word)",
             value in spellings,
@@ -334,10 +325,6 @@ def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
             value or "nothing",
         )
     return ""
-
-
-def _first_word(text: str) -> str:
-    return re.split(r"\W", text)[0]
 
 
 def statements(planned: PlannedPath, fixture: EngineFixture) -> str:
@@ -357,7 +344,7 @@ def statements(planned: PlannedPath, fixture: EngineFixture) -> str:
     return ""
 
 
-PROTOCOL_CHECKS: dict[str, ProtocolCheck] = {
+PROTOCOL_CHECKS: dict[str, Callable[[PlannedPath, EngineFixture], str]] = {
     "facts": facts,
     "phases": phases,
     "opens-once": opens_once,

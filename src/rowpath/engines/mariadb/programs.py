@@ -21,7 +21,7 @@ INSTALL_CLIENT = "apt-get install --no-install-recommends mariadb-client"
 BY_NAME = "ROWPATH_MARIADB"
 SEARCHED = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin")  # where no user's PATH leads
 
-_found: dict[tuple[str, str], Path] = {}  # by program and folders: a list of paths asks a thousand times
+_known: dict[tuple[str, str], Path] = {}  # by program and folders: a list of paths asks a thousand times
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ def find(program: str) -> Path | None:
     prefix = named()
     folders = [str(prefix / name) for name in ("sbin", "bin", "libexec", "scripts")] if prefix else []
     path = os.pathsep.join(folders or [*os.environ.get("PATH", os.defpath).split(os.pathsep), *SEARCHED])
-    if (program, path) not in _found and (found := shutil.which(program, path=path)):
-        _found[program, path] = Path(found)
-    return _found.get((program, path))
+    if (program, path) not in _known and (file := shutil.which(program, path=path)):
+        _known[program, path] = Path(file)
+    return _known.get((program, path))
 
 
 def availability() -> Availability:
@@ -110,9 +110,9 @@ def programs() -> Programs:
 def folders() -> dict[str, Path]:
     """Where the server's own files are, by the option for each; the library takes the same."""
     prefix = named() or Path("/usr")
-    share = next((each for each in (prefix / "share/mysql", prefix / "share/mariadb") if each.is_dir()), prefix)
+    share = next((path for path in (prefix / "share/mysql", prefix / "share/mariadb") if path.is_dir()), prefix)
     libraries = ("lib/mysql/plugin", "lib64/mysql/plugin", "lib/mariadb/plugin", "lib/plugin")
-    plugins = next((prefix / each for each in libraries if (prefix / each).is_dir()), prefix / "lib")
+    plugins = next((prefix / name for name in libraries if (prefix / name).is_dir()), prefix / "lib")
     return {
         "basedir": prefix,
         "lc-messages-dir": share,
@@ -135,7 +135,15 @@ class Console:
         Errors: RowpathError with the server's message, TimedOut. The next one begins with a fresh connection then.
         """
         if self._process is None or self._process.poll() is not None:
-            self._open()
+            self.close()
+            options = ("--batch", "--skip-column-names", "--unbuffered", "--skip-reconnect", "--local-infile=1")
+            self._process = processes.start(
+                [self._client, f"--defaults-file={self._login}", *options, "--max-allowed-packet=64M"],
+                environment={"LC_ALL": "C.UTF-8"},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
         mark = secrets.token_hex(12)
         try:
             lines = self._exchange(f"{statements}\nSELECT '{mark}';\n".encode(), mark, timeout_s)
@@ -149,25 +157,6 @@ class Console:
         if self._process is not None:
             processes.stop(self._process, processes.AT_ONCE)
             self._process = None
-
-    def _open(self) -> None:
-        self.close()
-        self._process = processes.start(
-            [
-                self._client,
-                f"--defaults-file={self._login}",
-                "--batch",
-                "--skip-column-names",
-                "--unbuffered",
-                "--skip-reconnect",
-                "--local-infile=1",
-                "--max-allowed-packet=64M",
-            ],
-            environment={"LC_ALL": "C.UTF-8"},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-        )
 
     def _exchange(self, text: bytes, mark: str, timeout_s: float) -> list[str]:
         process = self._process

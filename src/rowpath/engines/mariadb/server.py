@@ -92,9 +92,8 @@ class MariadbServer(PrivateServer):
         The first time, the server goes on with a copy of what it loaded (or another instance of the run did): the
         embedded library can begin with the same bytes.
         """
-        wanted = template_directory.content(
-            self._engine, self.storage, self.durability, tables, self._place.directory.parent
-        )
+        run = self._place.directory.parent
+        wanted = template_directory.content(self._engine, self.storage, self.durability, tables, run)
         known = template_directory.find(wanted) if self._fresh else None
         if known is None:
             self._fill(tables)
@@ -248,6 +247,11 @@ class MariadbServer(PrivateServer):
         return True
 
     def _command(self, logins: Path) -> list[str | Path]:
+        encryption, flavour, listen = ["--skip-ssl"], self._engine.flavour, self._place.listen
+        if self._tls:
+            certificate, key = certificates.make(self._files(), self._user, settings.TLS_KEY[flavour], listen)
+            protocol = settings.TLS_PROTOCOL[flavour]
+            encryption = ["--ssl", f"--ssl-cert={certificate}", f"--ssl-key={key}", f"--tls-version={protocol}"]
         return [
             self._programs.server,
             "--no-defaults",
@@ -256,20 +260,12 @@ class MariadbServer(PrivateServer):
             f"--socket={self._socket()}",
             f"--port={self._port}",
             f"--init-file={logins}",
-            *settings.arguments(self._engine.flavour, self.storage, self.durability),
-            f"--bind-address={self._place.listen}",
+            *settings.arguments(flavour, self.storage, self.durability),
+            f"--bind-address={listen}",
             f"--max-connections={self._place.connections}",
-            *settings.SERVER_ONLY[self._engine.flavour],
-            *self._encryption(),
+            *settings.SERVER_ONLY[flavour],
+            *encryption,
         ]
-
-    def _encryption(self) -> tuple[str, ...]:
-        if not self._tls:
-            return ("--skip-ssl",)
-        flavour, listen = self._engine.flavour, self._place.listen
-        certificate, key = certificates.make(self._files(), self._user, settings.TLS_KEY[flavour], listen)
-        protocol = settings.TLS_PROTOCOL[flavour]
-        return "--ssl", f"--ssl-cert={certificate}", f"--ssl-key={key}", f"--tls-version={protocol}"
 
     @override
     def _reason(self) -> str:

@@ -134,15 +134,17 @@ class Postgresql(BackupWays):
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> PostgresqlServer:
         """Fetch the programs and make a server, not yet started. Errors: EnvironmentMissing."""
-        return PostgresqlServer(self, durability, place, self._prefix(place.version))
+        with_tls = place.version == postgresql_programs.VERSION_TLS and postgresql_programs.named() is None
+        prefix = postgresql_programs.install_tls() if with_tls else postgresql_programs.install()
+        return PostgresqlServer(self, durability, place, prefix)
 
     @override
     def filled(self, name: str, table: Table) -> list[str]:
-        found = super().filled(name, table)
+        statements = super().filled(name, table)
         if table.identity and table.rows:
             place = f"pg_get_serial_sequence('{name}', '{table.identity}')"
-            found.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}))")
-        return [*found, f"VACUUM ANALYZE {name}"]
+            statements.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}))")
+        return [*statements, f"VACUUM ANALYZE {name}"]
 
     @override
     def connect_lines(self, options: dict[str, Any], folder: Path) -> tuple[str, ...]:
@@ -165,11 +167,6 @@ class Postgresql(BackupWays):
                     remedy = "apt-get install postgresql-client, or unset ROWPATH_POSTGRESQL"
                     return Availability(False, here.what, f"there is no {named}/bin/{program}", remedy)
         return here
-
-    def _prefix(self, version: str) -> Path:
-        if version == postgresql_programs.VERSION_TLS and postgresql_programs.named() is None:
-            return postgresql_programs.install_tls()
-        return postgresql_programs.install()
 
 
 ENGINE = Postgresql()

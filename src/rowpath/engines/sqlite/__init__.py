@@ -10,7 +10,6 @@ import sys
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from typing_extensions import override
 

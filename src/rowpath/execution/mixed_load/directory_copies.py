@@ -143,7 +143,7 @@ def carry_out(
         yield copied(steps[0][0], "", False, str(error))
     finally:
         for instance in reversed(instances):
-            backup.gone(instance)
+            backup.passing(instance).stop()
 
 
 def _read(
