@@ -27,8 +27,7 @@ from rowpath.machine import cpus, private_directories, processes
 from rowpath.machine.directories import cache_dir, unwritable_cache
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.workloads.sql import for_engine
-from rowpath.workloads.workload_file import at_scale, load_workload
+from rowpath.workloads.workload_file import at_scale, for_engine, load_workload
 
 STOP_WITHIN_S = 60.0
 KILLED_WITHIN_S = 30.0

@@ -16,7 +16,7 @@ from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.workloads import codec, generators
 from rowpath.workloads.codec import MASK64, payload_of
 from rowpath.workloads.expected_scan import WholeTable, aggregated, variants, whole_table
-from rowpath.workloads.sql import for_engine
+from rowpath.workloads.workload_file import for_engine
 
 if TYPE_CHECKING:
     import numpy as np

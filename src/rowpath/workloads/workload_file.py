@@ -1,8 +1,9 @@
-"""Workloads: TOML files → typed definitions, whose numbers stand for scale 1; made smaller or larger as a whole."""
+"""Workloads: TOML files → typed definitions, at any scale, and their SQL in an engine's own dialect."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd
 from pathlib import Path
 
@@ -10,12 +11,13 @@ import msgspec
 
 from rowpath.errors import UsageError
 from rowpath.machine.directories import data_dir
-from rowpath.model.result_columns import result_columns
+from rowpath.model.dialect import Dialect
+from rowpath.model.result_columns import column_names, result_columns, with_columns
 from rowpath.model.workload import Parameters, Phase, Table, Workload
 from rowpath.toml_file import decode_file, nearest
 from rowpath.workloads.generators import GENERATORS, parameter_table
-from rowpath.workloads.sql import _TEMPLATE
 
+_TEMPLATE = re.compile(r"\{(create|drop|columns):([^{}]+)\}")
 Fault = tuple[str, str]  # what is wrong, behind the name of what it is in, and the remedy
 
 
@@ -193,3 +195,50 @@ def _scaled(phase: Phase, factor: float) -> Phase:
         rows_per_operation=rows_per_operation,
         parameters=parameters,
     )
+
+
+def for_engine(workload: Workload, supports: Callable[[str], str]) -> tuple[Workload, dict[str, str]]:
+    """The workload without columns of logical types that the engine lacks, and the reason per column left out.
+
+    Only a conformance workload is narrowed (its SQL lists columns by `{columns:T}`); any other comes back as it is.
+    """
+    if not workload.conformance_only:
+        return workload, {}
+    reasons: dict[str, str] = {}
+    tables = {}
+    for name, table in workload.tables.items():
+        kept = []
+        for column in table.columns:
+            reason = supports(column.type)
+            if reason:
+                reasons[f"{name}.{column.name}"] = reason
+            else:
+                kept.append(column)
+        tables[name] = msgspec.structs.replace(table, columns=tuple(kept))
+    return msgspec.structs.replace(workload, tables=tables), reasons
+
+
+def _expand(workload: Workload, text: str, engine: Dialect) -> str:
+    def replacement(match: re.Match[str]) -> str:
+        action, name = match.groups()
+        table = workload.tables[name]
+        if action == "create":
+            return engine.create(name, table)
+        return engine.drop(name) if action == "drop" else column_names(table.columns)
+
+    return _TEMPLATE.sub(replacement, text)
+
+
+def sql_for(workload: Workload, phase: Phase, engine: Dialect) -> str:
+    """The phase's SQL in the engine's dialect, `?` placeholders; templates expanded."""
+    return _expand(workload, with_columns(workload, phase, phase.dialects.get(engine.name, phase.sql)), engine)
+
+
+def reset_for(workload: Workload, phase: Phase, engine: Dialect) -> tuple[str, ...]:
+    """The statements that make the phase's starting state again; a DROP among them may fail, the others must not."""
+    return tuple(_expand(workload, statement, engine) for statement in phase.reset)
+
+
+def whole_sql(name: str, table: Table) -> str:
+    """A query of every row and column of a table; its digest proves a write phase (`after`), a copy or a backup."""
+    return f"SELECT {column_names(table.columns)} FROM {name}"

@@ -211,12 +211,9 @@ def _with_value(
         paths = existing(open_keys, {key: (value,)})
         runnable = [path for path in paths if not unavailable(adapter, path)[0]]
         if runnable or (paths and len(open_keys) > len(others)):
-            return [min(runnable or paths, key=lambda path: _distance(path, default))]
+            nearest = runnable or paths
+            return [min(nearest, key=lambda path: sum(path.get(axis) != at for axis, at in default.coordinates))]
     return []
-
-
-def _distance(path: AccessPath, default: AccessPath) -> int:
-    return sum(path.get(key) != value for key, value in default.coordinates)
 
 
 def _values(keys: list[str]) -> Callable[[AccessPath], Iterator[Unit]]:
@@ -276,18 +273,12 @@ def _program(words: list[str], wanted: Wanted) -> Adapter:
     like = next((adapter for adapter in manifest.every_adapter() if adapter.driver == driver), None)
     if like is not None:
         return manifest.external(like, driver, words)
-    described = manifest.external(_described(driver, wanted), driver, words)
-    manifest.add(described)
-    return described
-
-
-def _described(driver: str, wanted: Wanted) -> Adapter:
-    """An adapter that no manifest describes: all that is known of it are the coordinates given."""
+    # No manifest describes it: all that is known of it are the coordinates given.
     engine = wanted.get("engine", ("",))[0]
     if engine not in ENGINES:
         hint = f"engine={'|'.join(ENGINES)}, or driver=NAME of an entry (--adapters FILE)"
         raise UsageError(f"no manifest describes '{driver}', so its engine is not known", hint)
-    return Adapter(
+    own = Adapter(
         driver=driver,
         source="",
         engines=(engine,),
@@ -297,3 +288,6 @@ def _described(driver: str, wanted: Wanted) -> Adapter:
         coordinates={key: values for key, values in wanted.items() if key not in GENERAL},
         language=wanted.get("language", ("external",))[0],
     )
+    described = manifest.external(own, driver, words)
+    manifest.add(described)
+    return described

@@ -89,12 +89,13 @@ def _test(
 ) -> Counter[str]:
     complete = planned in firsts
     counts: Counter[str] = Counter()
-    titles = {case.name: case.title for case in cases()}
+    titles = {name: (check.__doc__ or "").rstrip(".") for name, check in PROTOCOL_CHECKS.items()}
+    titles |= {case.name: case.title for case in cases()}
     console.print(Text(f"\n{_heading(planned, firsts)}", style="bold"), soft_wrap=True)
     for outcome in outcomes(planned, fixture, complete):
         counts[outcome.status] += 1
         if complete or outcome.status == "failed":
-            about = outcome.reason if outcome.status == "not applicable" else titles.get(outcome.name, _title(outcome))
+            about = outcome.reason if outcome.status == "not applicable" else titles.get(outcome.name, "")
             console.print(_line(outcome.status, STYLES[outcome.status], outcome.name, about), soft_wrap=True)
         if outcome.status == "failed":
             for word, text in (("", outcome.reason), ("expected ", outcome.expected), ("got      ", outcome.got)):
@@ -103,11 +104,6 @@ def _test(
     if not complete and not counts["failed"]:
         console.print(_line("ok", "green", f"{counts['ok']} checks", ""), soft_wrap=True)
     return counts
-
-
-def _title(outcome: CaseOutcome) -> str:
-    check = PROTOCOL_CHECKS.get(outcome.name)
-    return (check.__doc__ or "").rstrip(".") if check else ""
 
 
 def _line(word: str, style: str, name: str, about: str) -> Text:

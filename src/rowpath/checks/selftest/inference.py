@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scipy import stats
@@ -39,40 +39,34 @@ def a_a(bench: Bench, *, full: bool) -> list[Verdict]:
     A/A, then a true difference of 3 %.
     """
     name = bench.languages()[0]
-    same = list(_aa(bench, name, COMPARISONS[full]))
+    same = []
+    for _ in range(-(-COMPARISONS[full] // PAIRS_PER_RUN)):
+        paths = [_burning(bench, name, str(number), BURN_NS) for number in range(2 * PAIRS_PER_RUN)]
+        _, records = bench.run(paths, NOTHING, warm_cap_s=0.05)
+        same += [compare_pair(records, *pair) for pair in zip(paths[::2], paths[1::2], strict=True)]
     differing = sum(comparison.p_value < ALPHA for comparison in same)
     apart = sum(comparison.apart for comparison in same)
     limit = int(stats.binom.ppf(0.99, len(same), 0.05))
     half_width = statistics.median(comparison.half_width for comparison in same)
-    seen = [comparison.p_value < ALPHA and comparison.mean > 0 for comparison in _difference(bench, name, full)]
-    least = 0.9 * len(seen)
+    slow, fast = _burning(bench, name, "slow", round(BURN_NS * 1.03)), _burning(bench, name, "fast", BURN_NS)
+    seen = 0
+    for _ in range(TRIALS[full]):
+        sets, rounds = TRIAL_SETS[full], TRIAL_ROUNDS[full]
+        _, records = bench.run([slow, fast], NOTHING, sets=sets, rounds=rounds, warm_cap_s=0.05)
+        comparison = compare_pair(records, slow, fast)
+        seen += comparison.p_value < ALPHA and comparison.mean > 0
+    least = 0.9 * TRIALS[full]
     return [
         Verdict(differing <= limit, "A/A that differ", f"{differing} of {len(same)}", f"at most {limit}"),
         Verdict(apart == 0, "A/A ranked apart", str(apart), "none"),
         Verdict(half_width <= 0.015, "median half-width of the interval", f"{half_width:.2%}", "at most 1.5 %"),
-        Verdict(
-            sum(seen) >= least, "a real difference of 3 % seen", f"{sum(seen)} of {len(seen)}", f"at least {least:.0f}"
-        ),
+        Verdict(seen >= least, "a real difference of 3 % seen", f"{seen} of {TRIALS[full]}", f"at least {least:.0f}"),
     ]
 
 
-def _aa(bench: Bench, name: str, count: int) -> Iterator[Interval]:
-    for _ in range(-(-count // PAIRS_PER_RUN)):
-        paths = [_burning(bench, name, str(number), BURN_NS) for number in range(2 * PAIRS_PER_RUN)]
-        _, records = bench.run(paths, NOTHING, warm_cap_s=0.05)
-        for first, second in zip(paths[::2], paths[1::2], strict=True):
-            yield compare_pair(records, first.path.id, second.path.id)
-
-
-def _difference(bench: Bench, name: str, full: bool) -> Iterator[Interval]:
-    for _ in range(TRIALS[full]):
-        paths = [_burning(bench, name, "slow", round(BURN_NS * 1.03)), _burning(bench, name, "fast", BURN_NS)]
-        _, records = bench.run(paths, NOTHING, sets=TRIAL_SETS[full], rounds=TRIAL_ROUNDS[full], warm_cap_s=0.05)
-        yield compare_pair(records, paths[0].path.id, paths[1].path.id)
-
-
-def compare_pair(records: Records, first: str, second: str) -> Interval:
+def compare_pair(records: Records, one: PlannedPath, other: PlannedPath) -> Interval:
     """ln(cost of the first / cost of the second) from the journal's steady blocks, by the product's own statistics."""
+    first, second = one.path.id, other.path.id
     costs: dict[str, dict[int, dict[int, float]]] = {first: {}, second: {}}
     for record in records.all(SampleRecord):
         if record.regime == "steady" and record.path_id in costs and record.round is not None:

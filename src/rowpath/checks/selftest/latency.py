@@ -16,7 +16,6 @@ from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict, samples
 from rowpath.engines import ENGINES
 from rowpath.execution.mixed_load.pacing import TAIL_S, due_before, reached
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
-from rowpath.journal.records import SampleRecord
 from rowpath.machine import cpus, processes
 from rowpath.model import histogram
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
@@ -47,21 +46,19 @@ def stalls(bench: Bench, *, full: bool) -> list[Verdict]:
         raised = any(finding.id == STALL_FINDING and path.name in finding.paths for finding in analysis.findings)
         what = f"the finding {STALL_FINDING}, {'with' if stalls else 'without'} the stall"
         verdicts.append(Verdict.either(what, raised, stalls))
-        if stalls:
-            verdicts += _stall_figures(samples(records, path.name, [path]))
+        if not stalls:
+            continue
+        blocks = samples(records, path.name, [path])
+        longest = min(block.max_ns for block in blocks)  # of each block: a busy machine makes some longer
+        # Waiting for the core after a sleep is the machine's doing.
+        mean = sum(block.ns - (block.wait_ns or 0) for block in blocks) / sum(block.operations for block in blocks)
+        share = (mean - BURN_NS) / (STALL_NS / STALL_EVERY)
+        least_ms, most_ms = STALL_NS / 1e6, 1.5 * STALL_NS / 1e6
+        verdicts += [
+            Verdict.within("the least of the blocks' longest operations, ms", longest / 1e6, least_ms, most_ms, ".1f"),
+            Verdict.within("the stalls' share in the mean", share, 1 - STALL_TOLERANCE, 1 + STALL_TOLERANCE, ".3f"),
+        ]
     return verdicts
-
-
-def _stall_figures(blocks: list[SampleRecord]) -> list[Verdict]:
-    longest = min(block.max_ns for block in blocks)  # of each block: a busy machine makes some longer
-    # Waiting for the core after a sleep is the machine's doing.
-    mean = sum(block.ns - (block.wait_ns or 0) for block in blocks) / sum(block.operations for block in blocks)
-    share = (mean - BURN_NS) / (STALL_NS / STALL_EVERY)
-    least_ms, most_ms = STALL_NS / 1e6, 1.5 * STALL_NS / 1e6
-    return [
-        Verdict.within("the least of the blocks' longest operations, ms", longest / 1e6, least_ms, most_ms, ".1f"),
-        Verdict.within("the stalls' share in the mean", share, 1 - STALL_TOLERANCE, 1 + STALL_TOLERANCE, ".3f"),
-    ]
 
 
 RATE_PER_S = 1000.0

@@ -11,7 +11,6 @@ from typing import Any
 
 from typing_extensions import override
 
-from rowpath.engines import login
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Wire
@@ -75,11 +74,11 @@ def probe_facts(scheme: str, *option_groups: str, clock: probing.ServerClock = A
     """What a probe must know of a server of the family; `option_groups`: what its clients read of .my.cnf."""
     return probing.ProbeFacts(
         schemes=(scheme,),
-        port=login.MYSQL_PORT,
+        port=probing.MYSQL_PORT,
         server_programs=("mariadbd", "mysqld"),
         url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="mysql",
-        complete_login=functools.partial(login.complete_mysql, option_groups),
+        complete_login=functools.partial(probing.complete_mysql, option_groups),
         syntax=probing.Syntax(name_quote="`", backslashes=True),
         row_limit_statement="SET SESSION sql_select_limit = {rows}",
         session_statements=_session_statements,

@@ -10,7 +10,6 @@ from typing import Any
 
 from typing_extensions import override
 
-from rowpath.engines import login
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Place, Wire
@@ -80,11 +79,11 @@ class Postgresql(BackupWays):
     )
     probe = probing.ProbeFacts(
         schemes=("postgresql", "postgres"),
-        port=login.POSTGRESQL_PORT,
+        port=probing.POSTGRESQL_PORT,
         server_programs=("postgres", "pgbouncer"),
         url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="postgresql",
-        complete_login=login.complete_postgresql,
+        complete_login=probing.complete_postgresql,
         syntax=probing.Syntax(nested_comments=True, dollar_quotes=True, escape_strings=True),
         row_limit="LIMIT {rows}",
         session_statements=_session_statements,
