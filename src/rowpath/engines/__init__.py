@@ -1,4 +1,16 @@
-"""The engines by name: those of this package, and those that a program joins to them."""
+"""The engines by name: those of this package, and those that a program joins to them.
+
+In flow the coordinates of a path (engine, deployment, durability, version, storage), a `Place` to work in and tables;
+out come a running instance, what `open` gets to reach it, statements in the engine's dialect, and facts. `base` says
+what an engine and an instance must offer, `sql_dialect` how those with SQL spell a table.
+
+- An instance is a private server (`server`), a database in the client's process (`embedded`), a folder of files
+  (`table_files`, `record_files`), a server of others (`external_server`), or a tape (`taped`).
+- Who cannot load a table by itself does so through a driver: `load_through_runner`. `backup` keeps and restores it.
+- Each kind is the `ENGINE` of a module or package, or one of a module's `FAMILY`: `sqlite`, `duckdb`, `derby`, `h2` and
+  `hsqldb` (with `jvm_engine`), `postgresql`, `mariadb` and `mysql`, `external_engines`, `ibmi_stand_in`, and `null`.
+- `probe_facts` is for databases that are not Rowpath's, `by_hand` for servers that a user starts to look at.
+"""
 
 from __future__ import annotations
 

@@ -204,12 +204,11 @@ def load_database(
     copies. Errors: RowpathError.
     """
     content = repr((engine.name, engine.version(), engine.once(durability), sorted(tables.items())))
-    source = _loaded.get(content)
-    if source is not None and source.is_dir() and not database.exists():
+    fresh, source = not database.exists(), _loaded.get(content)
+    if fresh and source is not None and source.is_dir():
         shutil.copytree(source, database)
         private_directories.sync(database)
         return
-    fresh = not database.exists()
     for known in [key for key, place in _loaded.items() if place == database]:
         del _loaded[known]
     with embedded(engine, database, login) as runner:

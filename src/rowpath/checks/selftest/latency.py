@@ -272,20 +272,15 @@ def linked(bench: Bench, *, full: bool) -> list[Verdict]:
         nearest_to_one = min(max(1.0, across.low or across.ratio), across.high or across.ratio)
         link = next(iter(records.links.values()))
         more = link.round_trip_ns / link.stated_ns - 1
-        at_most = max(LINK_ADDED_AT_MOST, WAKE_UPS * _lateness_ns() / link.stated_ns)
+        late_ns = []
+        for _ in range(SLEEPS):
+            begun_ns = time.monotonic_ns()
+            time.sleep(SLEEP_S)
+            late_ns.append(time.monotonic_ns() - begun_ns - SLEEP_S * 1e9)
+        at_most = max(LINK_ADDED_AT_MOST, WAKE_UPS * statistics.median(late_ns) / link.stated_ns)
         verdicts += [
             Verdict.within("the link's round trip beyond the stated", more, 0, at_most, ".1%"),
             Verdict.exactly(f"round trips, {driver}", across.round_trips, trips),
             Verdict.within(f"measured over predicted, {driver}", nearest_to_one, *LINK_WITHIN, ".3f"),
         ]
     return verdicts
-
-
-def _lateness_ns() -> float:
-    """How late a sleeping process wakes up on this machine, in the middle of some sleeps."""
-    late = []
-    for _ in range(SLEEPS):
-        begun_ns = time.monotonic_ns()
-        time.sleep(SLEEP_S)
-        late.append(time.monotonic_ns() - begun_ns - SLEEP_S * 1e9)
-    return statistics.median(late)

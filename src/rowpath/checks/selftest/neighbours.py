@@ -112,13 +112,13 @@ def _beside_programs(bench: Bench, sets: int) -> Iterator[Verdict]:
             yield Verdict(True, what, "refused", "the order, or refused")
             continue
         order = [row.name for ranking in busy.rankings for row in ranking.rows if row.rank]
-        apart = [name for name in order if not _overlap(quiet, busy, name)]
+        apart = [name for name in order if not _agree(quiet, busy, name)]
         right = order == [path.name for path in paths] and not apart
         shown = ", ".join(order) + (f"; other figures for {', '.join(apart)}" if apart else "")
         yield Verdict(right, what, shown, "the order, or refused")
 
 
-def _overlap(quiet: Analysis, busy: Analysis, name: str) -> bool:
+def _agree(quiet: Analysis, busy: Analysis, name: str) -> bool:
     """Whether the path's intervals of both runs meet, or its figures agree as near as intervals of few sets can say."""
     one, other = _times(quiet, name)[0], _times(busy, name)[0]
     ends = (one.low, one.high, other.low, other.high)

@@ -95,8 +95,7 @@ class Mariadb(MariadbDialect):
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A server or a directory for the library, not yet started. Errors: EnvironmentMissing."""
-        kind = MariadbServer if deployment == "server" else MariadbDirectory
-        return kind(self, durability, place)
+        return (MariadbServer if deployment == "server" else MariadbDirectory)(self, durability, place)
 
 
 ENGINE = Mariadb()

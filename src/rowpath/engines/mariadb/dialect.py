@@ -170,12 +170,11 @@ class MariadbDialect(BackupWays):
 
     def fill(self, name: str, table: Table, file: Path) -> str:
         """The statement that loads a file of `generators.write_delimited` from the client's side."""
-        targets, settings = [], []
-        for column in table.columns:
-            expression = READ.get(column.type, "")
-            targets.append(f"@{column.name}" if expression else column.name)
-            if expression:
-                settings.append(f"{column.name} = {expression.format(f'@{column.name}')}")
+        read = {
+            column.name: READ[column.type].format(f"@{column.name}") for column in table.columns if column.type in READ
+        }
+        targets = [f"@{column.name}" if column.name in read else column.name for column in table.columns]
+        settings = [f"{name} = {expression}" for name, expression in read.items()]
         quoted = str(file).replace("\\", "\\\\").replace("'", "''")
         return (
             f"LOAD DATA LOCAL INFILE '{quoted}' INTO TABLE {name} CHARACTER SET utf8mb4"

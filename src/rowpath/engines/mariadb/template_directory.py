@@ -74,8 +74,7 @@ def holder(data: Path) -> int | None:
 
 def refuse_two(data: Path) -> None:
     """Errors: RowpathError when another process has this data directory open: each would wait, then fail."""
-    pid = holder(data)
-    if pid is not None:
+    if (pid := holder(data)) is not None:
         raise RowpathError(
             f"the data directory {data} is in use by process {pid}: one process at a time can have it open",
             f"end that process, or wait for it: ps -fp {pid}",
