@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from bench.figure import Figure
-from rowpath.checks.selftest import a_a
+from rowpath.checks.selftest import inference
 from rowpath.checks.selftest.bench import Bench
 
 
 def measure(bench: Bench) -> Iterator[Figure]:
     """A/A comparisons that differ, that are ranked apart, their precision, and how often 3 % is seen."""
-    for verdict in a_a.check(bench, full=False):
+    for verdict in inference.a_a(bench, full=False):
         yield Figure(f"A/A: {verdict.what}", verdict.figure, verdict.bar, verdict.passed)

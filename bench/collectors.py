@@ -25,8 +25,7 @@ from rowpath.execution.mixed_load.stage import Stage
 from rowpath.journal.mixed_load_records import SecondRecord
 from rowpath.model.mixed_load import ClientGroupTable, StageTable
 from rowpath.model.progress import StageSecond
-from rowpath.workloads.scale import at_scale
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import at_scale, load_workload
 
 BAR = 0.02
 PAIRS = 12

@@ -29,8 +29,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
 from rowpath.runners.toolchains import java
 from rowpath.workloads import generators
-from rowpath.workloads.scale import at_scale
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import at_scale, load_workload
 
 # The bar by the number of keys: the pages of so few stay in Derby's page cache, those of more do not.
 KEYS = {200: 3.0, 2000: 0.0}

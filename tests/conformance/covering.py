@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rowpath.checks.conformance.cases import Case, cases
 from rowpath.checks.conformance.checks import is_eligible
-from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, default_paths, place_of
+from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, Case, cases, default_paths, place_of
 from rowpath.planning.plan import PlannedPath
 
 Value = tuple[str, str]

@@ -77,8 +77,8 @@ def differs(unit: str) -> bool:
 
 def whole_adapters(observed: Observed) -> list[str]:
     """The adapters of which every case was run on every path that can run it."""
-    from rowpath.checks.conformance.cases import cases
     from rowpath.checks.conformance.checks import is_eligible
+    from rowpath.checks.conformance.paths import cases
 
     met = {(path, case) for path, parts in observed.items() for case in parts["checks"]}
     return [

@@ -6,11 +6,10 @@ import functools
 
 from tests.conformance.covering import covering
 
-from rowpath.checks.conformance.cases import Case, cases
 from rowpath.checks.conformance.checks import is_eligible
-from rowpath.checks.conformance.paths import Reach, planned
+from rowpath.checks.conformance.paths import Case, Reach, cases, planned
 from rowpath.engines import ENGINES
-from rowpath.engines.external.base import ExternalEngine
+from rowpath.engines.external_engines import ExternalEngine
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest

@@ -10,11 +10,10 @@ import pytest
 from tests.conformance.plugin import capabilities
 from tests.conformance.selection import project_paths, selected_cases
 
-from rowpath.checks.conformance.cases import case_named
 from rowpath.checks.conformance.checks import check_case
 from rowpath.checks.conformance.driver_behaviours import observe
 from rowpath.checks.conformance.fixture import EngineFixture
-from rowpath.checks.conformance.paths import default_paths
+from rowpath.checks.conformance.paths import case_named, default_paths
 from rowpath.checks.conformance.protocol_checks import ON_EVERY_PATH, PROTOCOL_CHECKS, check_protocol
 from rowpath.planning.plan import PlannedPath
 

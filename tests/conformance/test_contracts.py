@@ -12,8 +12,8 @@ import pytest
 from tests.conformance.selection import project_paths, selected_cases
 from tests.engines.insides import ask
 
-from rowpath.checks.conformance.cases import case_named, phase_name
 from rowpath.checks.conformance.fixture import EngineFixture
+from rowpath.checks.conformance.paths import case_named, phase_name
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place, Stored
 from rowpath.engines.postgresql.server import PostgresqlServer

@@ -8,8 +8,7 @@ from collections.abc import Iterable
 from tests.conformance.covering import covering, shaping_values
 from tests.conformance.selection import project_paths, selected_cases
 
-from rowpath.checks.conformance.cases import Case
-from rowpath.checks.conformance.paths import default_paths
+from rowpath.checks.conformance.paths import Case, default_paths
 from rowpath.planning.plan import PlannedPath
 
 PATHS = project_paths()

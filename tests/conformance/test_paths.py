@@ -7,8 +7,7 @@ import itertools
 import pytest
 from tests.conformance.selection import project_paths
 
-from rowpath.checks.conformance.cases import cases, phase_name, workloads
-from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, default_paths, planned
+from rowpath.checks.conformance.paths import VARIED_ONE_AT_A_TIME, cases, default_paths, phase_name, planned, workloads
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned
 from rowpath.model.path import AccessPath

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 from tests.conformance.selection import project_paths
 
-from rowpath.checks.conformance.cases import workload_of
 from rowpath.checks.conformance.fixture import EngineFixture
+from rowpath.checks.conformance.paths import workload_of
 from rowpath.model.workload import Column, Parameters, Phase
 from rowpath.planning.plan import PlannedPath
 

@@ -16,8 +16,7 @@ from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, KillRecord
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import adapter_of
-from rowpath.workloads import scale
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import at_scale, load_workload
 from tests.waiting import until
 
 PHASE, CLIENTS, LEAST = "library.write", 2, 60  # acknowledged writes, of all clients, before the kill
@@ -44,7 +43,7 @@ class Killing:
         engine = coordinates.get("engine") or adapter_of(language, driver).engines[0]
         named = {"deployment": deployment, "durability": durability, "placement": "free", "statement": "prepared"}
         self.planned: PlannedPath = self.bench.path(language, driver, PHASE, **(named | coordinates))
-        workload = scale.at_scale(load_workload("library"), SCALE)
+        workload = at_scale(load_workload("library"), SCALE)
         self.works = {"library": self.bench.phase_cache.prepared_workload(workload, engine)}
         found = counting(self.planned, self.works)
         assert found

@@ -9,9 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.engines.jvm.embedded import connected
-from rowpath.engines.jvm.engine import JvmEngine
-from rowpath.engines.jvm.server import JvmServer
+from rowpath.engines.jvm_engine import JvmEngine, JvmServer, connected
 from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError
 from rowpath.machine.counters import syncs
@@ -113,7 +111,7 @@ def content(file: Path) -> bytes:
 
 def answers_within(instance: JvmServer, timeout_s: float) -> bool:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("rowpath.engines.jvm.server.PING_TIMEOUT_S", timeout_s)
+        patch.setattr("rowpath.engines.jvm_engine.PING_TIMEOUT_S", timeout_s)
         return instance.check()
 
 

@@ -10,13 +10,12 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.mariadb import Mariadb
-from rowpath.engines.mariadb.console import Console
+from rowpath.engines.mariadb.programs import Console
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.workloads.sql import for_engine
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import for_engine, load_workload
 from tests.engines.insides import client_of, files_of
 from tests.engines.life import place
 

@@ -29,8 +29,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest as languages
 from rowpath.runners.manifest import every_adapter
 from rowpath.runners.protocol import GroupSpec
-from rowpath.workloads.scale import at_scale
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import at_scale, load_workload
 from tests.engines.life import place
 
 TIMEOUT_S = 60.0

@@ -12,16 +12,16 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.engines.external.server import count_rows
+from rowpath.engines.external_server import count_rows
 from rowpath.engines.load_through_runner import connected, run
-from rowpath.engines.mysql import external
+from rowpath.engines.mysql import KIND
 from rowpath.errors import RowpathError, UsageError
 from rowpath.model.path import AccessPath
 from rowpath.workloads import workload_file
 from tests.engines.life import reaching
 
 TCP = AccessPath.of({"engine": "mysql", "engine_version": "by-url", "deployment": "server", "transport": "tcp"})
-TABLES = external.KIND.tables
+TABLES = KIND.tables
 
 
 @pytest.fixture(name="place")

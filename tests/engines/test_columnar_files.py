@@ -9,8 +9,7 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError
 from rowpath.model.path import AccessPath
-from rowpath.workloads.sql import for_engine
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import for_engine, load_workload
 from tests.engines.life import loaded, place
 
 ANY_PATH = AccessPath.of({"engine": "any"})

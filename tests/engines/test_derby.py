@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.engines.jvm.derby import ENGINE
-from rowpath.engines.jvm.embedded import connected
-from rowpath.engines.jvm.server import JvmServer
+from rowpath.engines.derby import ENGINE
+from rowpath.engines.jvm_engine import JvmServer, connected
 from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError, UsageError
 from rowpath.model.path import AccessPath

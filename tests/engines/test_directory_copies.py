@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from rowpath.engines.jvm import derby_legacy
-from rowpath.engines.jvm.derby import ENGINE
-from rowpath.engines.jvm.embedded import JvmDirectory, connected
+from rowpath.engines import derby
+from rowpath.engines.derby import ENGINE
+from rowpath.engines.jvm_engine import JvmDirectory, connected
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load import directory_copies
 from rowpath.journal.mixed_load_records import DirectoryCopyRecord
@@ -21,19 +21,18 @@ from rowpath.machine import cpus
 from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.workloads import scale
 from rowpath.workloads.expected_scan import whole_table
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import at_scale, load_workload
 from tests.engines.insides import database_of
 
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
-HERE, OLD, OLDEST = CopyEnd(), CopyEnd(derby_legacy.VERSION), CopyEnd(derby_legacy.OLDEST)
+HERE, OLD, OLDEST = CopyEnd(), CopyEnd(derby.OLD), CopyEnd(derby.OLDEST)
 
 
 @pytest.fixture
 def tables() -> dict[str, Table]:
     cpus.usable()
-    return scale.at_scale(load_workload("library"), 0.002).tables
+    return at_scale(load_workload("library"), 0.002).tables
 
 
 def carried_out(move: DirectoryCopyTable, tables: dict[str, Table], folder: Path) -> list[DirectoryCopyRecord]:
@@ -54,7 +53,7 @@ def test_an_embedded_database_under_the_network_server(tables: dict[str, Table],
 def test_a_database_of_the_oldest_version_opened_and_upgraded(
     tables: dict[str, Table], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for artefacts in derby_legacy.BY_VERSION.values():
+    for artefacts in derby.BY_VERSION.values():
         if not artefacts.fetched():
             pytest.skip(artefacts.availability().reason)
     kept: list[Path] = []
@@ -73,7 +72,7 @@ def test_a_database_of_the_oldest_version_opened_and_upgraded(
     # It was upgraded for good: the version that made it refuses it now.
     database = Path(kept[0])
     assert database.is_relative_to(tmp_path / "target")
-    oldest = type(ENGINE)(derby_legacy.OLDEST)
+    oldest = type(ENGINE)(derby.OLDEST)
     with (
         pytest.raises(RowpathError, match=r"10\.8"),
         connected(oldest, {"deployment": "embedded", "path": str(database)}),

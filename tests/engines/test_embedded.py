@@ -14,8 +14,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.null import PingServer
 from rowpath.model.path import AccessPath
 from rowpath.workloads.generators import delimited_value, rows
-from rowpath.workloads.sql import for_engine
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import for_engine, load_workload
 from tests.engines.life import kill_the_controller, loaded, place
 from tests.waiting import gone
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.engines.jvm import h2, hsqldb
-from rowpath.engines.jvm.engine import JvmEngine
+from rowpath.engines import h2, hsqldb
+from rowpath.engines.jvm_engine import JvmEngine
 from rowpath.machine.counters import syncs
 from tests.engines.jvm_life import WRITES, copies_are_identical_and_can_be_opened, server_life, syncs_of_a_server
 from tests.engines.life import kill_the_controller

@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.engines.base import Place
-from rowpath.engines.mariadb import template_directory
-from rowpath.engines.mariadb.embedded import MariadbDirectory
+from rowpath.engines.mariadb import MariadbDirectory, template_directory
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.errors import RowpathError
 from rowpath.model.path import AccessPath

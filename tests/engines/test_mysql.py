@@ -7,26 +7,27 @@ from pathlib import Path
 
 import pytest
 
+from rowpath.engines import mysql
 from rowpath.engines.mariadb import programs as mariadb_programs
-from rowpath.engines.mysql import ENGINE, programs
+from rowpath.engines.mysql import ENGINE
 from rowpath.machine import maven
 
 pytestmark = pytest.mark.skipif(
-    bool(maven.missing([programs.ARTEFACT])), reason="its artefact was not fetched: rowpath engine fetch mysql"
+    bool(maven.missing([mysql.ARTEFACT])), reason="its artefact was not fetched: rowpath engine fetch mysql"
 )
 
 
 @pytest.fixture(name="cache")
 def cache_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache without MySQL, to which the artefact need not be fetched again."""
-    monkeypatch.setattr(programs, "cache_dir", lambda: tmp_path)
+    monkeypatch.setattr(mysql, "cache_dir", lambda: tmp_path)
     monkeypatch.delenv("ROWPATH_MYSQL_URL", raising=False)
     return tmp_path
 
 
 def test_the_artefact_is_pinned() -> None:
-    assert programs.ARTEFACT in maven.pinned()
-    size = maven.jar(programs.ARTEFACT).stat().st_size
+    assert mysql.ARTEFACT in maven.pinned()
+    size = maven.jar(mysql.ARTEFACT).stat().st_size
     assert ENGINE.size_text == f"{round(size / 1e6)} MB"
 
 
@@ -45,13 +46,13 @@ def test_what_was_fetched_is_what_was_promised(cache: Path) -> None:
 
 
 def test_what_was_cut_short_is_not_there(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    unpack = programs.unpack
+    unpack = mysql.unpack
 
     def cut_short(target: Path) -> None:
         unpack(target)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(programs, "unpack", cut_short)
+    monkeypatch.setattr(mysql, "unpack", cut_short)
     with pytest.raises(KeyboardInterrupt):
         ENGINE.fetch()
     assert not ENGINE.fetched()

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.engines import empty_directory
+from rowpath.engines import server as private_server
 from rowpath.engines.postgresql import ENGINE
 from rowpath.engines.postgresql.server import PostgresqlServer
 from rowpath.errors import RowpathError, UsageError
@@ -68,7 +68,7 @@ def test_loads_every_workload(server: PostgresqlServer) -> None:
 def test_an_empty_directory_is_made_once_and_every_server_has_its_own_password(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(empty_directory, "cache_dir", lambda: tmp_path / "cache")
+    monkeypatch.setattr(private_server, "cache_dir", lambda: tmp_path / "cache")
     verifiers = []
     for name in ("first", "second"):
         server = ENGINE.instance("server", "none", place(tmp_path / name))

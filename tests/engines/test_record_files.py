@@ -27,8 +27,7 @@ from rowpath.runners.protocol import (
 from rowpath.runners.toolchains import c
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.generators import rows
-from rowpath.workloads.sql import for_engine
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import for_engine, load_workload
 from tests.engines.life import loaded, place
 
 ANY_PATH = AccessPath.of({"engine": "any"})

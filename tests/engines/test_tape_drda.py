@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from rowpath.engines import derby
 from rowpath.engines.base import Place
-from rowpath.engines.jvm import derby_legacy
-from rowpath.engines.jvm.base import jvm_command
-from rowpath.engines.jvm.derby import ENGINE
+from rowpath.engines.derby import ENGINE
+from rowpath.engines.jvm_engine import jvm_command
 from rowpath.model.path import AccessPath
 from rowpath.tape.drda import Dss, pieces, terms
 from rowpath.tape.format import Records, read
@@ -171,7 +171,7 @@ def test_what_is_not_on_the_tape_is_refused_by_name() -> None:
 def test_a_driver_is_recorded_and_replayed_without_its_server(driver: str, tmp_path: Path) -> None:
     if driver == "jcc" and not FETCHED:
         pytest.skip("rowpath engine fetch derby-10.8, then jcc")
-    version = derby_legacy.VERSION if driver == "jcc" else ENGINE.version()
+    version = derby.OLD if driver == "jcc" else ENGINE.version()
     text = (TAPES / "reads.toml").read_text(encoding="utf-8")
     (tmp_path / "reads.toml").write_text(text.replace('driver = "derby"', f'driver = "{driver}"'), encoding="utf-8")
     tape = tmp_path / "derby.tape"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from rowpath.checks.conformance import report, targets
+from rowpath.checks.conformance import report
+from rowpath.checks.conformance.paths import paths_of
 from rowpath.cli import adapter_new
 from rowpath.cli.words import parse_filters
 from rowpath.report.console import make_console
@@ -17,5 +18,5 @@ def run(options: argparse.Namespace) -> int:
         for line in adapter_new.new(options.words, wanted, options.into):
             print(line)
         return 0
-    paths = targets.paths_of(options.words, wanted, "every" if options.every else "values")
+    paths = paths_of(options.words, wanted, "every" if options.every else "values")
     return report.run(paths, make_console(options.color))

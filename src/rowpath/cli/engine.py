@@ -15,11 +15,10 @@ import msgspec
 
 from rowpath import text
 from rowpath.cli.words import Filters, parse_filters
-from rowpath.engines import ENGINES, optional_downloads
+from rowpath.engines import ENGINES, by_hand, optional_downloads
 from rowpath.engines.base import BacksUp, Engine, Stored, Versioned, versions
-from rowpath.engines.by_hand import state as engine_state
-from rowpath.engines.by_hand.supervisor import Answer, Request
-from rowpath.engines.external.base import ExternalEngine
+from rowpath.engines.by_hand import StartAnswer, StartedServer, StartRequest
+from rowpath.engines.external_engines import ExternalEngine
 from rowpath.errors import EnvironmentMissing, InternalError, RowpathError, UsageError
 from rowpath.machine import directories, processes
 from rowpath.machine.counters import memory
@@ -107,7 +106,7 @@ def up(name: str, wanted: Filters, load: tuple[str, ...]) -> Iterator[str]:
     Errors: UsageError, EnvironmentMissing, and whatever the engine's own start meets.
     """
     request = _request(name, wanted, load)
-    if engine_state.is_kept(name):
+    if by_hand.is_kept(name):
         raise UsageError(f"{name} is already running", f"rowpath engine status, or: rowpath engine down {name}")
     print(f"starting {name}{f', loading {chr(44).join(load)}' if load else ''}", file=sys.stderr)
     state = _started(request)
@@ -116,7 +115,7 @@ def up(name: str, wanted: Filters, load: tuple[str, ...]) -> Iterator[str]:
     yield f"stop it with: rowpath engine down {name}"
 
 
-def _request(name: str, wanted: Filters, load: tuple[str, ...]) -> Request:
+def _request(name: str, wanted: Filters, load: tuple[str, ...]) -> StartRequest:
     if name not in ENGINES:
         raise UsageError(f"unknown engine '{name}'", suggest(name, tuple(ENGINES)))
     engine = ENGINES[name]
@@ -136,7 +135,7 @@ def _request(name: str, wanted: Filters, load: tuple[str, ...]) -> Request:
         raise EnvironmentMissing(here.reason, here.remedy)
     for workload in load:
         load_workload(workload)
-    return Request(name, durability, storage, version if isinstance(engine, Versioned) else "", load)
+    return StartRequest(name, durability, storage, version if isinstance(engine, Versioned) else "", load)
 
 
 def _has_server(name: str) -> bool:
@@ -155,12 +154,12 @@ def _one(key: str, wanted: Filters, offered: tuple[str, ...]) -> str:
     return values[0]
 
 
-def _started(request: Request) -> engine_state.State:
+def _started(request: StartRequest) -> StartedServer:
     """Start the supervisor, detached, and wait for its answer."""
     added = {"PYTHONPATH": str(Path(__file__).parents[2]), "ROWPATH_CACHE": str(directories.cache_dir())}
     # Not through `launch`: this child is to outlive us. What it starts is bound to it instead.
     supervisor = subprocess.Popen(
-        [sys.executable, "-P", "-m", "rowpath.engines.by_hand.supervisor", msgspec.json.encode(request).decode()],
+        [sys.executable, "-P", "-m", "rowpath.engines.by_hand", msgspec.json.encode(request).decode()],
         env=processes.environment_for(added),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -178,9 +177,9 @@ def _started(request: Request) -> engine_state.State:
     if not line:
         raise InternalError(
             f"the supervisor of {request.engine} ended with status {supervisor.wait()} without output",
-            f"PYTHONPATH=src python -m rowpath.engines.by_hand.supervisor '{msgspec.json.encode(request).decode()}'",
+            f"PYTHONPATH=src python -m rowpath.engines.by_hand '{msgspec.json.encode(request).decode()}'",
         )
-    answer = msgspec.json.decode(line, type=Answer)
+    answer = msgspec.json.decode(line, type=StartAnswer)
     if answer.state is None:
         supervisor.wait()
         error = RowpathError(answer.error, answer.hint)
@@ -191,19 +190,19 @@ def _started(request: Request) -> engine_state.State:
 
 def down(name: str) -> Iterator[str]:
     """Stop that engine's server and remove its files. UsageError when it is not up."""
-    state = engine_state.read(name)
+    state = by_hand.read(name)
     if state is None:
-        starting = engine_state.is_kept(name)
+        starting = by_hand.is_kept(name)
         raise UsageError(f"{name} is {'starting or stopping' if starting else 'not running'}", "rowpath engine status")
-    engine_state.stop(state)
-    if engine_state.is_kept(name):
+    by_hand.stop(state)
+    if by_hand.is_kept(name):
         raise InternalError(f"cannot stop the supervisor {state.supervisor_pid} of {name}", "rowpath engine status")
     yield f"{name} is stopped, its files are removed"
 
 
 def down_all() -> Iterator[str]:
     """Stop every one that is up."""
-    names = [name for name in engine_state.known() if engine_state.read(name) is not None]
+    names = [name for name in by_hand.known() if by_hand.read(name) is not None]
     for name in names:
         yield from down(name)
     if not names:
@@ -212,9 +211,9 @@ def down_all() -> Iterator[str]:
 
 def status() -> Iterator[str]:
     """What is up; never a password."""
-    kept = [name for name in engine_state.known() if engine_state.is_kept(name)]
+    kept = [name for name in by_hand.known() if by_hand.is_kept(name)]
     for name in kept:
-        state = engine_state.read(name)
+        state = by_hand.read(name)
         if state is None:
             yield f"{name} is starting or stopping"
             continue
@@ -230,7 +229,7 @@ def status() -> Iterator[str]:
         yield "no engine is running"
 
 
-def _what(state: engine_state.State) -> str:
+def _what(state: StartedServer) -> str:
     storage = f", storage {state.storage}" if state.storage != "none" else ""
     loaded = f", with the tables of {', '.join(state.loaded)}" if state.loaded else ""
     return f"{state.engine} {state.version} is up{storage}, durability {state.durability}{loaded}"

@@ -22,8 +22,7 @@ from rowpath.planning.mixed_load.estimate import described
 from rowpath.planning.overrides import NOT_OVERRIDDEN, Overrides, overridden
 from rowpath.planning.plan import Plan
 from rowpath.runners.manifest import every_adapter, language
-from rowpath.workloads.scale import all_at_scale
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import all_at_scale, load_workload
 from rowpath.workloads.workload_file import names as workload_names
 
 if TYPE_CHECKING:

@@ -1,4 +1,16 @@
-"""The engines by name: those of this package, and those that a program joins to them."""
+"""The engines by name: those of this package, and those that a program joins to them.
+
+In flow the coordinates of a path (engine, deployment, durability, version, storage), a `Place` to work in and tables;
+out come a running instance, what `open` gets to reach it, statements in the engine's dialect, and facts. `base` says
+what an engine and an instance must offer, `sql_dialect` how those with SQL spell a table.
+
+- An instance is a private server (`server`), a database in the client's process (`embedded`), a folder of files
+  (`table_files`, `record_files`), a server of others (`external_server`), or a tape (`taped`).
+- Who cannot load a table by itself does so through a driver: `load_through_runner`. `backup` keeps and restores it.
+- Each kind is the `ENGINE` of a module or package, or one of a module's `FAMILY`: `sqlite`, `duckdb`, `derby`, `h2` and
+  `hsqldb` (with `jvm_engine`), `postgresql`, `mariadb` and `mysql`, `external_engines`, `ibmi_stand_in`, and `null`.
+- `probe_facts` is for databases that are not Rowpath's, `by_hand` for servers that a user starts to look at.
+"""
 
 from __future__ import annotations
 
@@ -52,17 +64,12 @@ def leave(name: str) -> None:
 
 @functools.cache
 def _ours() -> dict[str, Engine]:
-    """The `ENGINE` of every module here, and of modules in packages that have none, by name."""
-    found: list[Engine] = []
-    packages = [__name__]
-    for package in packages:
-        for part in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
-            module: Any = importlib.import_module(part.name)
-            if hasattr(module, "ENGINE"):
-                found.append(module.ENGINE)
-            elif part.ispkg:
-                packages.append(part.name)
-    return {engine.name: engine for engine in found}
+    """The `ENGINE` of every module and package here, and the engines of its `FAMILY`, by name."""
+    engines: list[Engine] = []
+    for part in pkgutil.iter_modules(__path__, f"{__name__}."):
+        module: Any = importlib.import_module(part.name)
+        engines += [*getattr(module, "FAMILY", ()), *([module.ENGINE] if hasattr(module, "ENGINE") else [])]
+    return {engine.name: engine for engine in engines}
 
 
 class _Engines(Mapping[str, Engine]):
@@ -74,8 +81,8 @@ class _Engines(Mapping[str, Engine]):
 
     @override
     def __iter__(self) -> Iterator[str]:
-        every = _ours() | _joined
-        return (engine.name for engine in sorted(every.values(), key=lambda engine: (engine.order, engine.name)))
+        engines = (_ours() | _joined).values()
+        return (engine.name for engine in sorted(engines, key=lambda engine: (engine.order, engine.name)))
 
     @override
     def __len__(self) -> int:
@@ -87,9 +94,7 @@ ENGINES: Mapping[str, Engine] = _Engines()
 
 def optional_downloads() -> dict[str, Fetchable]:
     """What is fetched on request only, by name: engines that are themselves fetched, `downloads` of every engine."""
-    found: dict[str, Fetchable] = {}
+    downloads: dict[str, Fetchable] = {}
     for name, engine in ENGINES.items():
-        if isinstance(engine, Fetchable):
-            found[name] = engine
-        found |= engine.downloads
-    return found
+        downloads |= {name: engine, **engine.downloads} if isinstance(engine, Fetchable) else engine.downloads
+    return downloads

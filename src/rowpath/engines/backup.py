@@ -63,7 +63,7 @@ def restoring(backup: Backup, instance: Instance) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        gone(instance)
+        passing(instance).stop()
         if not isinstance(error, RowpathError | OSError | ValueError | EOFError | subprocess.SubprocessError):
             raise
         raise RowpathError(
@@ -72,18 +72,10 @@ def restoring(backup: Backup, instance: Instance) -> Iterator[None]:
         ) from error
 
 
-def gone(instance: Any) -> None:
-    """Stop it and remove its files."""
-    instance.stop()
-    home = instance.home()
-    if home is not None:
-        shutil.rmtree(home, ignore_errors=True)
-
-
 class _Passing:
     """An instance whose files go when it is stopped."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Any) -> None:
         self._instance = instance
 
     def __getattr__(self, name: str) -> Any:
@@ -91,7 +83,9 @@ class _Passing:
 
     def stop(self) -> None:
         """Stop it and remove its files; harmless when that was done."""
-        gone(self._instance)
+        self._instance.stop()
+        if (home := self._instance.home()) is not None:
+            shutil.rmtree(home, ignore_errors=True)
 
 
 def passing(instance: Instance) -> Instance:

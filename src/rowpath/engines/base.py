@@ -1,4 +1,4 @@
-"""What an engine must offer; each engine is one module or package beside this one, and holds it as `ENGINE`.
+"""What an engine must offer; each is the `ENGINE` of a module or package beside this one, or one of its `FAMILY`.
 
 An engine names no driver and no language. Where a database can only be made or filled through a driver,
 `load_through_runner.loader` finds the adapter that has `loads = [NAME]` in its entry of a manifest.
@@ -171,6 +171,7 @@ class Engine(Dialect, Protocol):
     wire: Wire | None = None  # of its server; None: no tape can hold its conversations
     segments: Literal["", "bytes", "records"] = ""  # in which parts of a table are counted; empty: by ranges of a key
     counts_payload: bool = False  # embedded: the bytes that a scan reads are at least those of the values
+    settles_with: tuple[str, ...] = ()  # SQL that a runner itself executes to settle an embedded database (checkpoint)
     slow_query: str = ""  # a SELECT without any of the run's tables that would run for minutes; empty: there is no SQL
 
     def availability(self) -> Availability:
@@ -202,8 +203,8 @@ class Engine(Dialect, Protocol):
         return ""
 
     def settle_statements(self) -> list[str]:
-        """SQL that the runner itself executes to settle an embedded database (checkpoint)."""
-        return []
+        """SQL that whoever is connected executes to settle the database: an embedded runner, any client of a server."""
+        return list(self.settles_with)
 
     def settings(self, durability: str) -> dict[str, tuple[str, ...]]:
         """What a connection must read back at that durability: the first word of a setting, in any of its spellings."""

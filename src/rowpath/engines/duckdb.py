@@ -14,7 +14,6 @@ from rowpath.engines.base import Backup, LoadingCost, Place
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.probe_facts import FileLayout, ProbeFacts, Syntax
 from rowpath.machine import private_directories
-from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.runners.process import Runner
@@ -22,7 +21,7 @@ from rowpath.runners.process import Runner
 LATEST = "latest"  # the format of the loader's own build
 
 
-class DuckDb(backups.BackupWays):
+class DuckDb(load_through_runner.DriverMade, backups.BackupWays):
     """The kind of engine: DuckDB, always embedded. Durability full: each commit syncs its log; none: fsync_mode=NONE.
 
     Each connection sets it: `fsync_mode` is a setting of the process, not of the file.
@@ -55,6 +54,7 @@ class DuckDb(backups.BackupWays):
         "uuid": "UUID",
         "array": "{integer}[]",
     }
+    settles_with = ("CHECKPOINT",)  # the log goes into the file
     identity_words = "DEFAULT nextval('{table}_{column}')"
     slow_query = "SELECT count(*) FROM range(10000000) AS a, range(10000000) AS b WHERE a.range * b.range % 7 = 3"
     loading = LoadingCost(0, 0.6, 50e6)
@@ -66,16 +66,6 @@ class DuckDb(backups.BackupWays):
         cast_literals=True,
         binary_literal="from_hex('{}')",
     )
-
-    @override
-    def availability(self) -> Availability:
-        """The availability of the adapter that makes and loads the databases."""
-        return load_through_runner.availability(self.name, f"DuckDB {self.version()}")
-
-    @override
-    def version(self) -> str:
-        """The version of that adapter's pinned driver, which carries the engine."""
-        return load_through_runner.loader(self.name).versions[0]
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> DuckdbFile:
@@ -97,11 +87,6 @@ class DuckDb(backups.BackupWays):
         """COPY from the file; nothing in it is quoted."""
         form = r"FORMAT csv, AUTO_DETECT false, HEADER false, DELIMITER '|', QUOTE '', ESCAPE '', NULLSTR '\N'"
         return [f"COPY {name} FROM {backups.literal(file)} ({form})"]
-
-    @override
-    def settle_statements(self) -> list[str]:
-        """The log goes into the file."""
-        return ["CHECKPOINT"]
 
 
 class DuckdbFile(EmbeddedDatabase[DuckDb]):

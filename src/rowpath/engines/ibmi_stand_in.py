@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from rowpath.engines import load_through_runner
 from rowpath.engines.base import Instance, LoadingCost, Place
-from rowpath.engines.external.ibmi import Db2ForI
+from rowpath.engines.external_engines import Db2ForI
 from rowpath.engines.server import PrivateServer
 from rowpath.machine import processes
 from rowpath.model.availability import Availability
@@ -55,7 +55,7 @@ class StandIn(PrivateServer):
         super().__init__(engine.title, durability, place)
         self._engine = engine
         self._tables: dict[str, Table] = {}
-        self._password = secrets.token_urlsafe(24)  # the stand-in lets everybody in; the driver needs one
+        self._passwords = {NAME: secrets.token_urlsafe(24)}  # the stand-in lets everybody in; the driver needs one
 
     @override
     def start(self) -> None:
@@ -93,16 +93,12 @@ class StandIn(PrivateServer):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        login = {"user": NAME, "password": self._password, "database": NAME}
+        login = {"user": NAME, "password": self._passwords[NAME], "database": NAME}
         return {"host": "127.0.0.1", "port": self._port} | login
 
     @override
     def facts(self) -> dict[str, str]:
         return {"version": "none", "what": self._engine.stands_in}
-
-    @override
-    def secrets(self) -> list[str]:
-        return [self._password]
 
 
 ENGINE = IbmiStandIn()

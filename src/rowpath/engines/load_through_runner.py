@@ -9,6 +9,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines.base import Engine, Imports
 from rowpath.errors import RowpathError, UsageError
 from rowpath.model.availability import Availability
@@ -27,17 +29,33 @@ SLICE_ROWS = 50_000  # brought at a time, so that memory does not grow with the 
 
 def loader(engine: str) -> Adapter:
     """The adapter that makes and fills the engine's databases, by `loads` of its entry. Errors: UsageError."""
-    found = next((adapter for adapter in every_adapter() if engine in adapter.loads), None)
-    if found is None:
+    adapter = next((adapter for adapter in every_adapter() if engine in adapter.loads), None)
+    if adapter is None:
         raise UsageError(f"no adapter loads the engine '{engine}'", f"write loads = ['{engine}'] into an entry of one")
-    return found
+    return adapter
 
 
 def availability(engine: str, what: str) -> Availability:
     """Whether that adapter can be built and run here; `what` is what would run."""
     adapter = loader(engine)
-    found = manifest.availability(adapter, adapter.versions[0])
-    return Availability(found.ok, what, found.reason, found.remedy)
+    here = manifest.availability(adapter, adapter.versions[0])
+    return Availability(here.ok, what, here.reason, here.remedy)
+
+
+class DriverMade(Engine):
+    """An engine whose databases that adapter makes and loads."""
+
+    title: str
+
+    @override
+    def availability(self) -> Availability:
+        """The availability of the adapter that makes and loads its databases."""
+        return availability(self.name, f"{self.title} {self.version()}")
+
+    @override
+    def version(self) -> str:
+        """The version of that adapter's pinned driver, which carries the engine."""
+        return loader(self.name).versions[0]
 
 
 @contextlib.contextmanager
@@ -109,23 +127,19 @@ def fill(runner: Runner, engine: Engine, name: str, table: Table, file: Path, by
         count = write_rows(file, islice(made, SLICE_ROWS), table.columns)
         parameters = protocol.ParameterSlice(file=str(file), first=0, count=count)
         runner.request(protocol.Prepare, TIMEOUT_S, phase=phase, parameters=parameters, expect=protocol.PrepareReply)
-        stored += (_sampled if by_sample else _loaded)(runner, phase.name, count)
+        own = {"phase": phase.name, "first": 0}
+        if not by_sample:
+            stored += runner.request(protocol.Load, TIMEOUT_S, **own, count=count, expect=protocol.LoadReply).rows
+            continue
+        fields = own | {"regime": "warm", "lead_in_ns": 0, "duration_ns": 0, "operations": count}
+        reply = runner.request(protocol.Sample, TIMEOUT_S, **fields, expect=protocol.SampleReply)
+        if reply.failure is not None:
+            raise RunnerFailure(reply.failure.kind, reply.failure.text, reply.failure.code)
+        stored += reply.operations
     if stored != table.rows:
         raise RowpathError(
             f"{stored} of {table.rows} rows arrived in {name} of {engine.name}", f"rowpath verify engine={engine.name}"
         )
-
-
-def _loaded(runner: Runner, phase: str, count: int) -> int:
-    return runner.request(protocol.Load, TIMEOUT_S, phase=phase, first=0, count=count, expect=protocol.LoadReply).rows
-
-
-def _sampled(runner: Runner, phase: str, count: int) -> int:
-    fields = {"regime": "warm", "lead_in_ns": 0, "duration_ns": 0, "operations": count, "first": 0}
-    reply = runner.request(protocol.Sample, TIMEOUT_S, phase=phase, **fields, expect=protocol.SampleReply)
-    if reply.failure is not None:
-        raise RunnerFailure(reply.failure.kind, reply.failure.text, reply.failure.code)
-    return reply.operations
 
 
 def run(runner: Runner, statements: list[str], ignore_errors: bool = False) -> int:

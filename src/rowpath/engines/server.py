@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import os
 import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +18,7 @@ from rowpath.engines.base import Instance, Place, Settled
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine import private_directories, processes
 from rowpath.machine.counters import disk
+from rowpath.machine.directories import cache_dir, unwritable_cache
 
 PORT_TRIES = 5
 LOOK_EACH_S = 0.02
@@ -38,6 +43,7 @@ class PrivateServer(Instance):
         self._sockets: Path | None = None
         self._port = 0
         self._process: processes.Process | None = None
+        self._passwords: dict[str, str] = {}  # by user
         self._log_begin = 0  # where in the log the last start begins
 
     @override
@@ -77,6 +83,10 @@ class PrivateServer(Instance):
     @override
     def pids(self) -> list[int]:
         return [self._process.pid] if self._process is not None and self._process.poll() is None else []
+
+    @override
+    def secrets(self) -> list[str]:
+        return list(self._passwords.values())
 
     def home(self) -> Path | None:
         """The folder with everything of it but its socket; None before its first start."""
@@ -153,3 +163,25 @@ class PrivateServer(Instance):
         if before is None or after is None:
             return Settled(ns, None, f"{method}; /proc/PID/io cannot be read")
         return Settled(ns, after - before, f"{method}; /proc/PID/io of the server")
+
+
+def copy_empty_directory(name: str, settings: object, data: Path, user: str | None, make: Callable[[], None]) -> None:
+    """Have an empty data directory at `data`, the user's own; `make` makes one there when the cache has none.
+
+    A server takes seconds to make one: it is made once for the cache, then copied. `name` and `settings` say what it
+    depends on beside the user.
+    """
+    marks = hashlib.blake2s(repr((settings, user, os.geteuid())).encode(), digest_size=6).hexdigest()
+    kept = cache_dir() / f"{name}-empty-{marks}"
+    if kept.is_dir():
+        private_directories.copy(kept, data, user)
+        return
+    make()
+    try:
+        cache_dir().mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f"{kept.name}.", dir=cache_dir()) as scratch:
+            private_directories.copy(data, Path(scratch) / "data", None)
+            with contextlib.suppress(OSError):  # another process was first
+                (Path(scratch) / "data").rename(kept)
+    except OSError as error:
+        raise unwritable_cache(cache_dir(), error) from error

@@ -52,7 +52,7 @@ class SqlDialect(Engine):
         ]
 
     def _column(self, table_name: str, column: Column, table: Table) -> str:
-        words = [column.name, self._type(column)]
+        words = [column.name, self.spelt(column)]
         if column.name == table.identity:
             words.append(self.identity_words.format(table=table_name, column=column.name))
         words.append(self.nullable_word if column.nullable else "NOT NULL")
@@ -60,9 +60,6 @@ class SqlDialect(Engine):
 
     def spelt(self, column: Column) -> str:
         """The name of the column's type."""
-        return self._type(column)
-
-    def _type(self, column: Column) -> str:
         return self._spelt(column.type, column)
 
     def _spelt(self, kind: str, column: Column) -> str:

@@ -16,7 +16,7 @@ from rowpath.runners.protocol import ParameterSlice
 from rowpath.workloads import generators, partitions
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.sql import for_engine, reset_for, sql_for, whole_sql
+from rowpath.workloads.workload_file import for_engine, reset_for, sql_for, whole_sql
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,7 @@ from rowpath.model.workload import PhaseName, Workload
 from rowpath.planning.mixed_load import validate
 from rowpath.planning.selection import check_coordinates
 from rowpath.toml_file import Location, decode_with_text, line_of, nearest, suggest
-from rowpath.workloads.scale import all_at_scale
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import all_at_scale, load_workload
 
 
 class ExperimentFile(NamedTuple):

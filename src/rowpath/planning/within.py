@@ -16,7 +16,7 @@ from rowpath.model.workload import Workload
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.overrides import NOT_OVERRIDDEN, Overrides
 from rowpath.planning.plan import Plan
-from rowpath.workloads.scale import all_at_scale
+from rowpath.workloads.workload_file import all_at_scale
 
 MARGIN = 1.25  # an estimate holds within a quarter
 CLAIM_SETS = 6  # fewer are provisional

@@ -12,7 +12,7 @@ from pathlib import Path
 from rowpath import text
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.engines.external.server import count_rows
+from rowpath.engines.external_server import count_rows
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.journal.writer import Scrubber
 from rowpath.model.path import AccessPath

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
-from rowpath.engines.login import Login
-from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout
+from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout, Login
 from rowpath.errors import UsageError
 from rowpath.probe import driver_urls
 from rowpath.toml_file import suggest

@@ -14,7 +14,7 @@ from rowpath.planning.experiment_file import ExperimentFile, load_experiment
 from rowpath.runners.protocol import VERIFIED_ROWS
 from rowpath.tape.format import Header, Tape, read
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.scale import all_at_scale
+from rowpath.workloads.workload_file import all_at_scale
 
 Filters = dict[str, tuple[str, ...]]
 

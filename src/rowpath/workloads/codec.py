@@ -22,8 +22,6 @@ from rowpath.model.workload import Column
 
 MASK64 = (1 << 64) - 1
 MAGIC = b"RPROWS1\n"
-FLOAT_LIMIT = float(1 << 53)
-NAN_BYTES = bytes.fromhex("46000000000000f87f")
 EPOCH_DAY = date(1970, 1, 1).toordinal()
 EPOCH = datetime(1970, 1, 1)
 EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
@@ -51,7 +49,7 @@ def _number(value: int | Decimal) -> bytes:
 
 def _float(value: float) -> bytes:
     # Adding zero turns -0 into +0.
-    return NAN_BYTES if math.isnan(value) else b"F" + struct.pack("<d", value + 0.0)
+    return bytes.fromhex("46000000000000f87f") if math.isnan(value) else b"F" + struct.pack("<d", value + 0.0)
 
 
 def _string(value: str) -> bytes:
@@ -154,10 +152,10 @@ def touch_value(value: Any, column: Column, padded: bool = False, unit: LengthUn
     if value is None:
         return 1
     kind = column.type
-    if kind in ("integer", "boolean", "decimal"):
+    if kind in ("float32", "float64") and not abs(value) < float(1 << 53):
+        return 3
+    if kind in ("integer", "boolean", "decimal", "float32", "float64"):
         return int(value) & MASK64
-    if kind in ("float32", "float64"):
-        return int(value) & MASK64 if abs(value) < FLOAT_LIMIT else 3
     if kind == "char":
         return _length(value.ljust(column.length) if padded else value.rstrip(" "), unit)
     if kind in ("varchar", "text", "json"):

@@ -16,7 +16,7 @@ from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.workloads import codec, generators
 from rowpath.workloads.codec import MASK64, payload_of
 from rowpath.workloads.expected_scan import WholeTable, aggregated, variants, whole_table
-from rowpath.workloads.sql import for_engine
+from rowpath.workloads.workload_file import for_engine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,22 +56,18 @@ class Touches:
 
     def expected_of(self, spans: list[tuple[int, int]]) -> frozenset[int] | None:
         """The sums that spans (first, operations) may have together: one span for each client."""
-        if not self._sums:
-            return None
-        return frozenset(sum(_between(sums, *span) for span in spans) & MASK64 for sums in self._sums)
+        totals = (sum(_between(sums, *span) for span in spans) & MASK64 for sums in self._sums)
+        return frozenset(totals) if self._sums else None
 
     def expected_in_regions(self, regions: list[tuple[int, int, int]]) -> frozenset[int] | None:
         """The sums for clients that each repeat rows of their own: (first, rows, operations)."""
-        if not self._sums:
-            return None
-        found = []
-        for sums in self._sums:
-            total = 0
-            for first, rows, operations in regions:
-                rounds, rest = divmod(operations, rows)
-                total += rounds * _between(sums, first, rows) + _between(sums, first, rest)
-            found.append(total & MASK64)
-        return frozenset(found)
+
+        def touched(sums: Sums, first: int, rows: int, operations: int) -> int:
+            rounds, rest = divmod(operations, rows)
+            return rounds * _between(sums, first, rows) + _between(sums, first, rest)
+
+        totals = (sum(touched(sums, *region) for region in regions) & MASK64 for sums in self._sums)
+        return frozenset(totals) if self._sums else None
 
 
 class _Scans:
@@ -103,7 +99,8 @@ class Delivery:
 
     @cached_property
     def touches(self) -> Touches:
-        ways = variants(self.columns, _ascii(self.row_sets))
+        values = (value for row_set in self.row_sets for row in row_set for value in row)
+        ways = variants(self.columns, all(value.isascii() for value in values if isinstance(value, str)))
         touch = [partial(codec.touch_row, columns=self.columns, padded=padded, unit=unit) for padded, unit in ways]
         return Touches(tuple(map(self._summed, touch)))
 
@@ -120,16 +117,9 @@ class Delivery:
 
     def digest(self, first: int, count: int, max_rows: int) -> str:
         hashes = self._hashes
-        delivered = (one for position in range(first, first + count) for one in hashes[position % len(hashes)])
-        rows = total = 0
-        for one in islice(delivered, max_rows):
-            rows += 1
-            total += one
-        return codec.Digest(rows, total).text()
-
-
-def _ascii(row_sets: list[list[generators.Row]]) -> bool:
-    return all(value.isascii() for row_set in row_sets for row in row_set for value in row if isinstance(value, str))
+        delivered = (row for position in range(first, first + count) for row in hashes[position % len(hashes)])
+        kept = list(islice(delivered, max_rows))
+        return codec.Digest(len(kept), sum(kept)).text()
 
 
 class Expected:
@@ -172,7 +162,7 @@ class Expected:
         many = phase.range_rows if phase.expected == "range" else 1
         for index in generators.parameter_indexes(phase.parameters):
             if index not in made:
-                made[index] = [make(each) for each in range(index, min(index + many, table.rows))]
+                made[index] = [make(at) for at in range(index, min(index + many, table.rows))]
             row_sets.append(made[index])
         return row_sets
 
@@ -203,10 +193,10 @@ class Expected:
         phase = self._phase(phase)
         if not phase.after:
             return ""
-        known = self._after.get((phase.name, operations))
-        if known is None:
-            known = self._after[phase.name, operations] = self._after_digest(phase, operations)
-        return known
+        key = phase.name, operations
+        if key not in self._after:
+            self._after[key] = self._after_digest(phase, operations)
+        return self._after[key]
 
     def _after_digest(self, phase: Phase, operations: int) -> str:
         table = self.workload.tables[phase.after]
@@ -220,7 +210,10 @@ class Expected:
         if phase.parameters is not None:
             stored = operations * (phase.rows_per_operation if phase.kind == "load" else 1)
             touched = set(islice(generators.parameter_indexes(phase.parameters), stored))
-        before = self._before(table)
+        # The table whose rows the phase starts from, when it does not start empty.
+        origin = generators.CHANGED_FROM.get(table.generator)
+        others = (other for other in self.workload.tables.values() if other.generator == origin and other.rows)
+        before = table if table.rows else next(others, None)
         if before is not None:
             old = generators.row_maker(before)
             for index in range(before.rows):
@@ -229,15 +222,6 @@ class Expected:
         for index in touched:
             result.add(codec.encode_row(make(index), table.columns))
         return result.text()
-
-    def _before(self, table: Table) -> Table | None:
-        """The table whose rows the write phase starts from, when it does not start empty."""
-        if table.rows:
-            return table
-        origin = generators.CHANGED_FROM.get(table.generator)
-        return next(
-            (other for other in self.workload.tables.values() if other.generator == origin and other.rows), None
-        )
 
     def payload_bytes(self, phase: Phase | str, first: int, operations: int) -> int:
         """A lower bound on the bytes of the delivered values, or for writes of the parameters; 0 when not known."""
@@ -249,9 +233,9 @@ class Expected:
             return 0
         if phase.name not in self._sent:
             _columns, rows = generators.parameter_rows(self.workload, phase)
-            each = [sum(map(payload_of, row)) for row in rows]
-            size = phase.rows_per_operation if phase.kind == "load" else 1
-            self._sent[phase.name] = _prefix_sums([sum(each[at : at + size]) for at in range(0, len(each), size)])
+            sizes = [sum(map(payload_of, row)) for row in rows]
+            step = phase.rows_per_operation if phase.kind == "load" else 1
+            self._sent[phase.name] = _prefix_sums([sum(sizes[at : at + step]) for at in range(0, len(sizes), step)])
         return _between(self._sent[phase.name], first, operations)
 
     def shape(self, phase: Phase | str) -> tuple[float, float, float]:

@@ -45,12 +45,14 @@ class WholeTable:
         self._table = table
         self._columns = columns
         kept = generators.kept_file(table)
-        self._beside = kept.with_suffix(".json") if kept else _found_file(table)
+        # By generator: another file once the code that makes rows changes.
+        own = cache_dir() / "expected" / f"{table.generator}-{_code()}.json"
+        self._beside = kept.with_suffix(".json") if kept else own
 
     @cached_property
     def touches(self) -> tuple[int, ...]:
         """The touch sum of one scan, one for each way of counting strings."""
-        return tuple(int(each, 16) for each in self._sums["touches"])
+        return tuple(int(touch, 16) for touch in self._sums["touches"])
 
     @cached_property
     def payload_bytes(self) -> int:
@@ -66,23 +68,28 @@ class WholeTable:
 
     def aggregate(self, columns: tuple[Column, ...]) -> generators.Row:
         """The row of an aggregate over all rows, whose columns are called `count`, `sum_X`, `min_X`, `max_X`."""
-        found = self._known(f"aggregate {columns!r}", lambda: codec.encode_row(self._aggregate(columns), columns).hex())
-        return codec.decode_row(bytes.fromhex(found), columns)
+
+        def encoded() -> str:
+            names = [column.name for column in self._table.columns]
+            row = aggregated(self._watched(generators.rows(self._table)), names, columns)
+            return codec.encode_row(row, columns).hex()
+
+        return codec.decode_row(bytes.fromhex(self._known(f"aggregate {columns!r}", encoded)), columns)
 
     @cached_property
     def _sums(self) -> dict[str, Any]:
-        found: dict[str, Any] = self._known("sums", self._added_up)
-        return found
+        def added_up() -> dict[str, Any]:
+            ways = variants(self._columns, self._table.ascii)
+            touches = [0] * len(ways)
+            payload_bytes = 0
+            for row in self._made():
+                for at, way in enumerate(ways):
+                    touches[at] += codec.touch_row(row, self._columns, *way)
+                payload_bytes += sum(map(payload_of, row))
+            return {"touches": [f"{touch & MASK64:016x}" for touch in touches], "payload_bytes": payload_bytes}
 
-    def _added_up(self) -> dict[str, Any]:
-        ways = variants(self._columns, self._table.ascii)
-        touches = [0] * len(ways)
-        payload_bytes = 0
-        for row in self._made():
-            for at, way in enumerate(ways):
-                touches[at] += codec.touch_row(row, self._columns, *way)
-            payload_bytes += sum(map(payload_of, row))
-        return {"touches": [f"{touch & MASK64:016x}" for touch in touches], "payload_bytes": payload_bytes}
+        sums: dict[str, Any] = self._known("sums", added_up)
+        return sums
 
     def _hashes(self, rows: int) -> int:
         """The sum of the hashes of the first this many rows."""
@@ -95,14 +102,10 @@ class WholeTable:
 
         return int(self._known(f"hashes {rows}", added_up), 16)
 
-    def _aggregate(self, columns: tuple[Column, ...]) -> generators.Row:
-        names = [column.name for column in self._table.columns]
-        return aggregated(self._watched(generators.rows(self._table)), names, columns)
-
     def _made(self) -> Iterable[generators.Row]:
-        names = tuple(column.name for column in self._columns)
         if self._columns == self._table.columns:
             return self._watched(generators.rows(self._table))
+        names = tuple(column.name for column in self._columns)
         return self._watched(map(generators.row_maker(self._table, names), range(self.rows)))
 
     def _watched(self, rows: Iterable[generators.Row]) -> Iterable[generators.Row]:
@@ -145,11 +148,6 @@ def aggregated(rows: Iterable[generators.Row], names: list[str], columns: tuple[
     )
 
 
-def _found_file(table: Table) -> Path:
-    """Where what is found of that generator's tables is kept: another file once the code that makes rows changes."""
-    return cache_dir() / "expected" / f"{table.generator}-{_code()}.json"
-
-
 @cache
 def _code() -> str:
     """A hash of the modules that make rows and add them up."""
@@ -160,10 +158,10 @@ def _code() -> str:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(file.read_text())
+        answers: dict[str, Any] = json.loads(file.read_text())
     except (OSError, ValueError):  # not there yet, or not whole: it is found again
         return {}
-    return found
+    return answers
 
 
 def _write(file: Path, answers: dict[str, Any]) -> None:

@@ -17,19 +17,14 @@ from rowpath.workloads import tpch
 from rowpath.workloads.codec import MASK64, plain_decimal
 
 Row = tuple[Any, ...]
-GOLDEN = 0x9E3779B97F4A7C15
-
-
-def mix(z: int) -> int:
-    """SplitMix64's finaliser, 64-bit."""
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK64
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK64
-    return z ^ (z >> 31)
 
 
 def draw(seed: int, index: int) -> int:
     """The `index`-th 64-bit number of SplitMix64 started at `seed`."""
-    return mix((seed + (index + 1) * GOLDEN) & MASK64)
+    z = (seed + (index + 1) * 0x9E3779B97F4A7C15) & MASK64
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9 & MASK64
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EB & MASK64
+    return z ^ (z >> 31)
 
 
 def uniform(seed: int, n: int, index: int) -> int:
@@ -71,14 +66,6 @@ def _hits(seed: int, index: int) -> Row:
         user,
         (bits >> 40) % 1_000 - 1,
     )
-
-
-def _hits_numbered(seed: int, index: int) -> Row:
-    return index + 1, *_hits(seed, index)
-
-
-def _mydata2(seed: int, index: int) -> Row:
-    return f"{index + 1:010d}", f"{draw(seed, 2 * index):016x}{draw(seed, 2 * index + 1) >> 32:08x}"
 
 
 def _text32(seed: int, index: int) -> str:
@@ -171,10 +158,6 @@ _EVERY_TYPE: dict[str, tuple[Any, ...]] = {
 }
 
 
-def _types(seed: int, index: int) -> Row:
-    return tuple(index + 1 if name == "id" else values[index % 6] for name, values in _EVERY_TYPE.items())
-
-
 WIDE_UNITS, WIDE_TEXTS = 5, 4  # of eleven mixed columns each; long texts
 _WIDE_UNIT = ("small", "number", "big", "price", "rate", "real", "day", "at", "code", "name", "flag")
 _WIDE_TEXT_CHARACTERS = 300
@@ -239,25 +222,23 @@ def _items(seed: int, index: int) -> Row:
     )
 
 
-def _ledger(seed: int, index: int) -> Row:
-    """A row of that workload's ledger at its start: its number counts what was written."""
-    return index + 1, 0, f"{draw(seed, index):016x}{index:016x}"
-
-
-def _offsets(seed: int, index: int) -> Row:
-    return (index,)
-
-
 _MADE: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
     "hits": (HITS_COLUMNS, _hits),
-    "hits-numbered": (("ID", *HITS_COLUMNS), _hits_numbered),
+    "hits-numbered": (("ID", *HITS_COLUMNS), lambda seed, index: (index + 1, *_hits(seed, index))),
     "items": (("id", "code", "title", "author", "added", "price", "note"), _items),
-    "ledger": (("id", "n", "note"), _ledger),
-    "mydata2": (("KEY1", "DATA1"), _mydata2),
-    "offsets": (("offset",), _offsets),
+    # Of the workload `library` too, at its start: a row's number counts what was written.
+    "ledger": (("id", "n", "note"), lambda seed, index: (index + 1, 0, f"{draw(seed, index):016x}{index:016x}")),
+    "mydata2": (
+        ("KEY1", "DATA1"),
+        lambda seed, i: (f"{i + 1:010d}", f"{draw(seed, 2 * i):016x}{draw(seed, 2 * i + 1) >> 32:08x}"),
+    ),
+    "offsets": (("offset",), lambda _seed, index: (index,)),
     "tab1": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1),
     "tab1-changed": (("c1", "c2", "c3", "c4", "c5", "c6"), _tab1_changed),
-    "types": (tuple(_EVERY_TYPE), _types),
+    "types": (
+        tuple(_EVERY_TYPE),
+        lambda _seed, i: tuple(i + 1 if name == "id" else values[i % 6] for name, values in _EVERY_TYPE.items()),
+    ),
     "wide": (WIDE_COLUMNS, _wide),
 }
 
@@ -331,13 +312,6 @@ def parameter_rows(workload: Workload, phase: Phase) -> tuple[tuple[Column, ...]
 _ESCAPES = str.maketrans({"\\": "\\\\", "|": "\\|", "\n": "\\n", "\r": "\\r"})
 
 
-def interval_text(value: tuple[int, int, int]) -> str:
-    """An interval (months, days, nanoseconds) in ISO 8601, to the microsecond."""
-    months, days, nanoseconds = value
-    seconds, fraction = divmod(abs(nanoseconds) // 1000, 1_000_000)
-    return f"P{months}M{days}DT{'-' if nanoseconds < 0 else ''}{seconds}.{fraction:06d}S"
-
-
 def delimited_value(value: Any) -> str:
     """One value as it stands in TABLE.tbl (runners/PROTOCOL.md)."""
     if value is None:
@@ -352,8 +326,10 @@ def delimited_value(value: Any) -> str:
         return "\\\\x" + value.hex()
     if isinstance(value, datetime):
         return value.isoformat(" ")
-    if isinstance(value, tuple):
-        return interval_text(value)
+    if isinstance(value, tuple):  # an interval in ISO 8601, to the microsecond
+        months, days, nanoseconds = value
+        seconds, fraction = divmod(abs(nanoseconds) // 1000, 1_000_000)
+        return f"P{months}M{days}DT{'-' if nanoseconds < 0 else ''}{seconds}.{fraction:06d}S"
     if isinstance(value, list):
         return "{" + ",".join("NULL" if element is None else str(element) for element in value) + "}"
     return str(value)  # int, float (shortest round trip), date, time, UUID

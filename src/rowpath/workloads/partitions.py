@@ -45,7 +45,7 @@ def parameters(
             return columns, segments(table.rows, n)
         assert directory is not None
         return columns, segments((directory / f"{parameters.table or phase.table}.tbl").stat().st_size, n)
-    column = next(each for each in table.columns if each.name == parameters.key)
+    column = next(column for column in table.columns if column.name == parameters.key)
     if path.ranges == "count":
         return (column, column), count(table.rows, n)
     return (column, column), bounds(_keys(table, column), n, column.bits)

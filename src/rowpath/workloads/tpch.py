@@ -49,7 +49,7 @@ NATURAL: dict[str, Callable[[str], Any]] = {
 
 
 @dataclass(frozen=True)
-class Source:
+class TpchTable:
     """One of TPC-H's tables; rows and bytes at scale 1."""
 
     name: str
@@ -59,13 +59,13 @@ class Source:
 
 
 SOURCES = {
-    "tpch-customer": Source(
+    "tpch-customer": TpchTable(
         "customer",
         ("c_custkey", "c_name", "c_address", "c_nationkey", "c_phone", "c_acctbal", "c_mktsegment", "c_comment"),
         rows=150_000,
         row_bytes=161.4,
     ),
-    "tpch-orders": Source(
+    "tpch-orders": TpchTable(
         "orders",
         (
             "o_orderkey",
@@ -137,7 +137,14 @@ def _make(table: Table, file: Path) -> None:
         with partial.open("wb") as target, errors_file.open("wb") as errors:
             process = processes.start(command, stdout=subprocess.PIPE, stderr=errors)
             try:
-                made = _copied(process, target, table, file.name)
+                assert process.stdout is not None
+                made, rest = 0, b""
+                while piece := process.stdout.read(PIECE_BYTES):
+                    whole, end, rest = (rest + piece).rpartition(b"\n")
+                    lines = (whole + end).replace(b"|\n", b"\n")  # without the separator at their ends
+                    made += lines.count(b"\n")
+                    target.write(lines)
+                    load_progress.report(f"making {file.name}", made, table.rows)
                 status = process.wait()
             finally:
                 processes.stop(process, processes.AT_ONCE)
@@ -149,19 +156,6 @@ def _make(table: Table, file: Path) -> None:
             )
         file.with_suffix(".json").unlink(missing_ok=True)  # what was known of rows that are gone
         partial.rename(file)
-
-
-def _copied(process: processes.Process, target: Any, table: Table, name: str) -> int:
-    """Copies the program's lines without the separator at their ends; how many."""
-    assert process.stdout is not None
-    lines, rest = 0, b""
-    while piece := process.stdout.read(PIECE_BYTES):
-        whole, end, rest = (rest + piece).rpartition(b"\n")
-        done = (whole + end).replace(b"|\n", b"\n")
-        lines += done.count(b"\n")
-        target.write(done)
-        load_progress.report(f"making {name}", lines, table.rows)
-    return lines
 
 
 def picker(every: tuple[str, ...], names: tuple[str, ...]) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
@@ -184,8 +178,7 @@ def rows(table: Table, count: int | None = None) -> Iterator[tuple[Any, ...]]:
 
 def row_maker(table: Table, names: tuple[str, ...]) -> Callable[[int], tuple[Any, ...]]:
     """A function from an index to these columns of that row; where each begins is found once."""
-    take = _taker(table, names)
-    file = file_of(table)
+    take, file = _taker(table, names), file_of(table)
 
     def make(index: int) -> tuple[Any, ...]:
         data, begins = _indexed(file)

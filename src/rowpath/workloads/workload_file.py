@@ -1,20 +1,23 @@
-"""Workloads: TOML files → typed definitions, and their SQL in an engine's own dialect."""
+"""Workloads: TOML files → typed definitions, at any scale, and their SQL in an engine's own dialect."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd
 from pathlib import Path
 
+import msgspec
+
 from rowpath.errors import UsageError
 from rowpath.machine.directories import data_dir
-from rowpath.model.result_columns import result_columns
+from rowpath.model.dialect import Dialect
+from rowpath.model.result_columns import column_names, result_columns, with_columns
 from rowpath.model.workload import Parameters, Phase, Table, Workload
 from rowpath.toml_file import decode_file, nearest
 from rowpath.workloads.generators import GENERATORS, parameter_table
-from rowpath.workloads.sql import _TEMPLATE
 
-AGGREGATES = ("count", "sum", "min", "max")
+_TEMPLATE = re.compile(r"\{(create|drop|columns):([^{}]+)\}")
 Fault = tuple[str, str]  # what is wrong, behind the name of what it is in, and the remedy
 
 
@@ -37,19 +40,22 @@ def load_workload(name_or_path: str | Path) -> Workload:
 def _read(file: Path) -> Workload:
     workload: Workload = decode_file(file, Workload)
     for name, table in workload.tables.items():
-        _refuse(f"{file}: table '{name}'", _table_faults(table))
+        columns = _names(table)
+        for key, words, right in (
+            ("generator", (table.generator,), tuple(GENERATORS)),
+            ("columns", columns, GENERATORS.get(table.generator, ())),
+            ("key", (*table.primary_key, *filter(None, [table.identity])), columns),
+        ):
+            for fault, remedy in _unknown(key, words, right):
+                raise UsageError(f"{file}: table '{name}'{fault}", remedy)
     seen = set()
     for phase in workload.phases:
         if phase.name in seen:
             raise UsageError(f"{file}: duplicate phase '{phase.name}'", "give each phase its own name")
         seen.add(phase.name)
-        _refuse(f"{file}: phase '{phase.name}'", _phase_faults(workload, phase))
+        for fault, remedy in _phase_faults(workload, phase):
+            raise UsageError(f"{file}: phase '{phase.name}'{fault}", remedy)
     return workload
-
-
-def _refuse(where: str, faults: Iterator[Fault]) -> None:
-    for fault, remedy in faults:
-        raise UsageError(f"{where}{fault}", remedy)
 
 
 def _unknown(key: str, words: Iterable[str], right: tuple[str, ...], inside: str = "") -> Iterator[Fault]:
@@ -58,13 +64,6 @@ def _unknown(key: str, words: Iterable[str], right: tuple[str, ...], inside: str
             near = nearest(word, right)
             remedy = f"did you mean '{near}'?" if near else f"one of: {', '.join(right) or 'none'}"
             yield f"{inside}: unknown {key} '{word}'", remedy
-
-
-def _table_faults(table: Table) -> Iterator[Fault]:
-    yield from _unknown("generator", [table.generator], tuple(GENERATORS))
-    columns = _names(table)
-    yield from _unknown("columns", columns, GENERATORS[table.generator])
-    yield from _unknown("key", (*table.primary_key, *filter(None, [table.identity])), columns)
 
 
 def _phase_faults(workload: Workload, phase: Phase) -> Iterator[Fault]:
@@ -87,12 +86,21 @@ def _phase_faults(workload: Workload, phase: Phase) -> Iterator[Fault]:
     ranged = phase.expected == "range" or (phase.expected == "aggregate" and phase.parameters is not None)
     if ranged and phase.range_rows < 1:
         yield " reads no rows", "set range_rows, for example range_rows = 1000"
-    if phase.expected == "aggregate":
-        yield from _aggregate_faults(_names(workload.tables[phase.table]), phase)
+    for column in phase.columns if phase.expected == "aggregate" else ():
+        function, _, of = column.name.partition("_")
+        yield from _unknown("columns", [function], ("count", "sum", "min", "max"))
+        if function != "count":
+            yield from _unknown("columns", [of], _names(workload.tables[phase.table]))
     if phase.writes and phase.operations < 1:
         yield " writes but has no operations", "set operations, for example operations = 1000"
     if phase.kind == "load":
-        yield from _load_faults(phase)
+        if not phase.way or not phase.table or phase.parameters is None:
+            yield " does not name what it loads", "kind = 'load' needs way, table and parameters = {…}"
+        elif phase.parameters.count % phase.rows_per_operation:
+            yield (
+                f": {phase.parameters.count} parameters are not whole operations of {phase.rows_per_operation} rows",
+                "make count a multiple of rows_per_operation",
+            )
     if phase.counted:
         yield from _counted_faults(workload.tables.get(phase.table), phase)
     if phase.union != (phase.parameters is not None and phase.parameters.generator == "ranges"):
@@ -124,16 +132,6 @@ def _parameter_faults(workload: Workload, phase: Phase, parameters: Parameters) 
         )
 
 
-def _load_faults(phase: Phase) -> Iterator[Fault]:
-    if not phase.way or not phase.table or phase.parameters is None:
-        yield " does not name what it loads", "kind = 'load' needs way, table and parameters = {…}"
-    elif phase.parameters.count % phase.rows_per_operation:
-        yield (
-            f": {phase.parameters.count} parameters are not whole operations of {phase.rows_per_operation} rows",
-            "make count a multiple of rows_per_operation",
-        )
-
-
 def _counted_faults(table: Table | None, phase: Phase) -> Iterator[Fault]:
     yield from _unknown("counted", [phase.counted], _integers(table))
     assert table is not None
@@ -147,17 +145,99 @@ def _counted_faults(table: Table | None, phase: Phase) -> Iterator[Fault]:
         yield " adds to existing counts", "write reset = ['UPDATE … SET … = 0']"
 
 
-def _aggregate_faults(columns: tuple[str, ...], phase: Phase) -> Iterator[Fault]:
-    for column in phase.columns:
-        function, _, of = column.name.partition("_")
-        yield from _unknown("columns", [function], AGGREGATES)
-        if function != "count":
-            yield from _unknown("columns", [of], columns)
-
-
 def _names(table: Table) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns)
 
 
 def _integers(table: Table | None) -> tuple[str, ...]:
     return tuple(column.name for column in table.columns if column.type == "integer") if table else ()
+
+
+def at_scale(workload: Workload, scale: float) -> Workload:
+    """The workload with its rows, operations and parameters times `scale` (0: its own default), each at least 1.
+
+    A workload without a scale comes back as it is. UsageError for a scale that is not positive.
+    """
+    if not workload.scale:
+        return workload
+    factor = scale or workload.scale
+    if factor < 0:
+        raise UsageError(f"--scale {scale:g}: a scale is a positive number", f"--scale {workload.scale:g}")
+    tables = {
+        name: msgspec.structs.replace(table, rows=_times(table.rows, factor)) for name, table in workload.tables.items()
+    }
+    phases = tuple(_scaled(phase, factor) for phase in workload.phases)
+    return msgspec.structs.replace(workload, tables=tables, phases=phases, scale=factor)
+
+
+def all_at_scale(workloads: Mapping[str, Workload], scale: float) -> dict[str, Workload]:
+    """The workloads, those with a scale at this one (0: each at its own default). UsageError as `at_scale`."""
+    return {name: at_scale(workload, scale) for name, workload in workloads.items()}
+
+
+def _times(number: int, factor: float) -> int:
+    return max(1, round(number * factor)) if number else 0
+
+
+def _scaled(phase: Phase, factor: float) -> Phase:
+    parameters, rows_per_operation = phase.parameters, phase.rows_per_operation
+    if parameters is not None and parameters.generator != "ranges":
+        n, k = _times(parameters.n, factor), parameters.k
+        while parameters.generator == "stride" and gcd(k, n) != 1:
+            k += 1
+        parameters = msgspec.structs.replace(parameters, count=_times(parameters.count, factor), n=n, k=k)
+    if phase.expected == "whole-table":
+        rows_per_operation = _times(rows_per_operation, factor)
+    return msgspec.structs.replace(
+        phase,
+        operations=_times(phase.operations, factor),
+        rows_per_operation=rows_per_operation,
+        parameters=parameters,
+    )
+
+
+def for_engine(workload: Workload, supports: Callable[[str], str]) -> tuple[Workload, dict[str, str]]:
+    """The workload without columns of logical types that the engine lacks, and the reason per column left out.
+
+    Only a conformance workload is narrowed (its SQL lists columns by `{columns:T}`); any other comes back as it is.
+    """
+    if not workload.conformance_only:
+        return workload, {}
+    reasons: dict[str, str] = {}
+    tables = {}
+    for name, table in workload.tables.items():
+        kept = []
+        for column in table.columns:
+            reason = supports(column.type)
+            if reason:
+                reasons[f"{name}.{column.name}"] = reason
+            else:
+                kept.append(column)
+        tables[name] = msgspec.structs.replace(table, columns=tuple(kept))
+    return msgspec.structs.replace(workload, tables=tables), reasons
+
+
+def _expand(workload: Workload, text: str, engine: Dialect) -> str:
+    def replacement(match: re.Match[str]) -> str:
+        action, name = match.groups()
+        table = workload.tables[name]
+        if action == "create":
+            return engine.create(name, table)
+        return engine.drop(name) if action == "drop" else column_names(table.columns)
+
+    return _TEMPLATE.sub(replacement, text)
+
+
+def sql_for(workload: Workload, phase: Phase, engine: Dialect) -> str:
+    """The phase's SQL in the engine's dialect, `?` placeholders; templates expanded."""
+    return _expand(workload, with_columns(workload, phase, phase.dialects.get(engine.name, phase.sql)), engine)
+
+
+def reset_for(workload: Workload, phase: Phase, engine: Dialect) -> tuple[str, ...]:
+    """The statements that make the phase's starting state again; a DROP among them may fail, the others must not."""
+    return tuple(_expand(workload, statement, engine) for statement in phase.reset)
+
+
+def whole_sql(name: str, table: Table) -> str:
+    """A query of every row and column of a table; its digest proves a write phase (`after`), a copy or a backup."""
+    return f"SELECT {column_names(table.columns)} FROM {name}"

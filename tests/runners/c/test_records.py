@@ -18,8 +18,7 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import c, c_compiler, cobol
 from rowpath.workloads import codec
 from rowpath.workloads.generators import rows
-from rowpath.workloads.sql import for_engine
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import for_engine, load_workload
 from tests.runners.c.talk import ADAPTERS, Talk, started
 
 DRIVERS = {"berkeleydb": "berkeleydb", "lmdb": "lmdb", "gnucobol": "cobol"}

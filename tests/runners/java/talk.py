@@ -22,8 +22,7 @@ from rowpath.runners.process import Runner
 from rowpath.runners.protocol import Close, CloseReply
 from rowpath.runners.toolchains import java
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.sql import for_engine
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import for_engine, load_workload
 from tests.runners.protocol import talk
 
 ADAPTERS = {adapter.driver: adapter for adapter in load_manifest("java").adapter}

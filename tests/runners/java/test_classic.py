@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from rowpath.engines import derby
 from rowpath.engines.base import Place
-from rowpath.engines.jvm import derby_legacy
-from rowpath.engines.jvm.derby import ENGINE, Derby
+from rowpath.engines.derby import ENGINE, Derby
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import cpus
 from rowpath.runners.process import RunnerFailure
@@ -24,11 +24,11 @@ from tests.runners.java.talk import ADAPTERS, Talk, path_of
 
 pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
 NOT_OURS = {"user": "somebody", "password": "never-shown", "database": "NOWHERE"}
-OLD = Derby(derby_legacy.VERSION)
+OLD = Derby(derby.OLD)
 
 
 def place(folder: Path) -> Place:
-    return Place(folder / "data", folder / "s", tuple(cpus.usable()), version=derby_legacy.VERSION)
+    return Place(folder / "data", folder / "s", tuple(cpus.usable()), version=derby.OLD)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +63,7 @@ def test_nothing_on_request_is_fetched_unasked(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
     assert not any(found.fetched() for found in ENGINE.downloads.values())
     assert ENGINE.availability_of(ENGINE.version(), "off").ok
-    old = ENGINE.availability_of(derby_legacy.VERSION, "off")
+    old = ENGINE.availability_of(derby.OLD, "off")
     assert (old.ok, old.remedy) == (False, "rowpath engine fetch derby-10.8")
     assert "Apache-2.0" in old.reason
     with pytest.raises(EnvironmentMissing, match=r"not fetched: Derby 10\.8"):
@@ -87,7 +87,7 @@ def test_every_type_that_the_old_derby_keeps(
 ) -> None:
     adapter = ADAPTERS[driver]
     java.build([(adapter, version)])
-    coordinates = {"version": version, "deployment": "server", "engine_version": derby_legacy.VERSION}
+    coordinates = {"version": version, "deployment": "server", "engine_version": derby.OLD}
     talk = Talk(adapter, path_of(driver, statement=statement, **coordinates), old_server)
     try:
         expected = Expected(load_workload("types"), OLD.supports)
@@ -96,7 +96,7 @@ def test_every_type_that_the_old_derby_keeps(
         verified = talk.ask(Verify, VerifyReply, phase="read", first=0, count=1)
         assert verified.digest == expected.verify_digest(phase, 0, 1, 100)
         facts = talk.ask(Facts, FactsReply)
-        assert derby_legacy.VERSION in facts.engine_version
+        assert derby.OLD in facts.engine_version
         assert facts.settings["schema"] == "APP"
         assert old_server["password"] not in repr(facts)
     finally:

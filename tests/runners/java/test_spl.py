@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from rowpath.engines import ENGINES
+from rowpath.engines import ENGINES, table_files
 from rowpath.engines.base import Place
-from rowpath.engines.files import spl
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import cpus
 from rowpath.model.workload import Column
@@ -42,10 +41,10 @@ ROWS = list(generators.rows(TABLE))
 WHOLE = codec.digest(ROWS, TABLE.columns)
 
 
-@pytest.fixture(scope="module", params=spl.Spl.storages)
+@pytest.fixture(scope="module", params=table_files.Spl.storages)
 def options(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    spl.ESPROC.fetch()
-    java.build([(ADAPTER, spl.ESPROC_VERSION)])
+    table_files.ESPROC.fetch()
+    java.build([(ADAPTER, table_files.ESPROC_VERSION)])
     folder = tmp_path_factory.mktemp('a "b" é')
     instance = ENGINE.instance("embedded", "none", Place(folder, folder, tuple(cpus.usable()), storage=request.param))
     instance.start()
@@ -84,7 +83,7 @@ def test_every_row_comes(talk: Talk, options: dict[str, Any]) -> None:
     assert digest(talk) == WHOLE
     facts = talk.ask(Facts, FactsReply)
     assert (facts.settings["fetch_size"], facts.settings["storage"]) == ("10000", options["storage"])
-    assert spl.ESPROC_VERSION in facts.engine_version
+    assert table_files.ESPROC_VERSION in facts.engine_version
 
 
 def test_the_parts_together_are_the_whole(talk: Talk, tmp_path: Path) -> None:
@@ -124,7 +123,7 @@ def test_what_it_cannot_read_exactly_is_said(talk: Talk) -> None:
 
 def test_nothing_is_fetched_unasked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
-    for here in (ENGINE.availability(), java.availability(ADAPTER, spl.ESPROC_VERSION)):
+    for here in (ENGINE.availability(), java.availability(ADAPTER, table_files.ESPROC_VERSION)):
         assert (here.ok, here.remedy) == (False, "rowpath engine fetch esproc")
         assert "Apache-2.0" in here.reason
     with pytest.raises(EnvironmentMissing, match="not fetched"):

@@ -21,7 +21,7 @@ from rowpath.runners import manifest, protocol
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import AnyReply, Runner
 from rowpath.workloads import codec, generators
-from rowpath.workloads.sql import reset_for, sql_for, whole_sql
+from rowpath.workloads.workload_file import reset_for, sql_for, whole_sql
 from tests.waiting import PATIENCE_S
 
 TIMEOUT_S = 60.0

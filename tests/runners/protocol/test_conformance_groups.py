@@ -12,9 +12,8 @@ import msgspec
 import pytest
 
 from rowpath.checks.conformance.fixture import EngineFixture
-from rowpath.checks.conformance.mixed_load_checks import TABLE
 from rowpath.checks.conformance.paths import planned as planned_paths
-from rowpath.checks.conformance.protocol_checks import check_protocol
+from rowpath.checks.conformance.protocol_checks import TABLE, check_protocol
 from rowpath.checks.conformance.report import opened_fixture
 from rowpath.execution.worker import Worker
 from rowpath.runners import manifest

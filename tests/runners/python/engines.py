@@ -14,7 +14,7 @@ from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
 from rowpath.model.path import AccessPath
-from rowpath.workloads import sql, workload_file
+from rowpath.workloads import workload_file
 from tests.engines.insides import database_of
 from tests.engines.life import reaching
 
@@ -28,7 +28,7 @@ def sqlite_loaded_fixture(tmp_path_factory: pytest.TempPathFactory) -> Path:
     instance = engine.instance("embedded", "full", Place(folder, folder, (0,)))
     instance.start()
     for name in LOADED:
-        workload, _ = sql.for_engine(workload_file.load_workload(name), engine.supports)
+        workload, _ = workload_file.for_engine(workload_file.load_workload(name), engine.supports)
         instance.load(workload.tables)
     return database_of(instance)
 
@@ -61,7 +61,7 @@ def running(folder: Path, names: tuple[str, ...], version: str = "") -> Iterator
     instance.start()
     try:
         for name in names:
-            workload, _ = sql.for_engine(workload_file.load_workload(name), engine.supports)
+            workload, _ = workload_file.for_engine(workload_file.load_workload(name), engine.supports)
             instance.load(workload.tables)
         yield instance.options(AccessPath.of({"engine": "postgresql"}))
     finally:

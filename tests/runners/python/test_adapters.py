@@ -14,7 +14,7 @@ from rowpath.machine.counters.counting_proxy import Proxy
 from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Phase
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import generators, sql, workload_file
+from rowpath.workloads import generators, workload_file
 from rowpath.workloads.expected import Expected
 from tests.runners.python.engines import postgresql_fixture, running, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
@@ -27,12 +27,12 @@ def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WO
     """Every phase of the workloads: touch of a cold and a steady block, digest of reads, digest after writes."""
     for name in names:
         whole = workload_file.load_workload(name)
-        workload, _ = sql.for_engine(whole, engine.supports)
+        workload, _ = workload_file.for_engine(whole, engine.supports)
         expected = expected_of(name, engine)
         for phase in workload.phases:
-            full = talk.prepare(workload, phase, sql.sql_for(workload, phase, engine))
+            full = talk.prepare(workload, phase, workload_file.sql_for(workload, phase, engine))
             if phase.writes:
-                for statement in sql.reset_for(workload, phase, engine):
+                for statement in workload_file.reset_for(workload, phase, engine):
                     talk.run(statement, ignore_errors=statement.startswith("DROP"))
                 operations = min(phase.operations, 200)
                 sample = talk.sample(full, operations=operations, lead_in_ns=0, first=0)
@@ -40,7 +40,7 @@ def check_every_phase(talk: Talk, engine: Any, names: tuple[str, ...] = EVERY_WO
                 after = Phase(
                     name="after",
                     kind="query",
-                    sql=sql.whole_sql(phase.after, workload.tables[phase.after]),
+                    sql=workload_file.whole_sql(phase.after, workload.tables[phase.after]),
                     table=phase.after,
                 )
                 assert talk.verify(talk.prepare(workload, after)).digest == expected.after_digest(phase, operations), (

@@ -16,7 +16,7 @@ from rowpath.engines.sqlite import Sqlite
 from rowpath.model.workload import Phase
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import sql, workload_file
+from rowpath.workloads import workload_file
 from rowpath.workloads.expected import Expected
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
@@ -101,13 +101,16 @@ def test_every_row_exactly_once(
 
     phase = KEYED.phase("insert")
     insert = talk.prepare(KEYED, phase)
-    for reset in sql.reset_for(KEYED, phase, engine):
+    for reset in workload_file.reset_for(KEYED, phase, engine):
         talk.run(reset, ignore_errors=True)
     written = [talk.sample(insert, operations=many, lead_in_ns=0, first=first) for many, first in ((5, 0), (995, -1))]
     assert [sample.operations for sample in written] == [5, 995]
     assert (written[0].failure, written[1].failure) == (None, None)
     after = Phase(
-        name="after", kind="query", sql=sql.whole_sql(phase.after, KEYED.tables[phase.after]), table=phase.after
+        name="after",
+        kind="query",
+        sql=workload_file.whole_sql(phase.after, KEYED.tables[phase.after]),
+        table=phase.after,
     )
     assert talk.verify(talk.prepare(KEYED, after)).digest == EXPECTED.after_digest(phase, 1000)
 

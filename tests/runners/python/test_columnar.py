@@ -16,7 +16,7 @@ from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Phase, Table
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import sql, workload_file
+from rowpath.workloads import workload_file
 from rowpath.workloads.expected import Expected
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
@@ -32,7 +32,7 @@ def loaded(engine_name: str, folder: Path, names: tuple[str, ...]) -> Instance:
     instance.start()
     tables: dict[str, Table] = {}
     for name in names:
-        workload, _ = sql.for_engine(workload_file.load_workload(name), engine.supports)
+        workload, _ = workload_file.for_engine(workload_file.load_workload(name), engine.supports)
         tables |= workload.tables
     instance.load(tables)
     return instance
@@ -141,14 +141,19 @@ def stored(talk: Talk, engine: Any, way: str, size: int) -> str:
     assert phase.parameters is not None
     few = msgspec.structs.replace(phase.parameters, count=MOST_STORED)
     phase = msgspec.structs.replace(phase, parameters=few, rows_per_operation=size)
-    for reset in sql.reset_for(workload, phase, engine):
+    for reset in workload_file.reset_for(workload, phase, engine):
         talk.run(reset)
-    name = talk.prepare(workload, phase, sql.sql_for(workload, phase, engine), way=phase.way, rows_per_operation=size)
+    name = talk.prepare(
+        workload, phase, workload_file.sql_for(workload, phase, engine), way=phase.way, rows_per_operation=size
+    )
     operations = MOST_STORED // size
     sample = talk.sample(name, operations=operations, lead_in_ns=0, first=0)
     assert (sample.operations, sample.failed, sample.failure) == (operations, 0, None)
     after = Phase(
-        name="after", kind="query", sql=sql.whole_sql(phase.after, workload.tables[phase.after]), table=phase.after
+        name="after",
+        kind="query",
+        sql=workload_file.whole_sql(phase.after, workload.tables[phase.after]),
+        table=phase.after,
     )
     found = talk.verify(talk.prepare(workload, after)).digest
     assert found == Expected(workload, engine.supports).after_digest(phase, operations)

@@ -17,7 +17,7 @@ from rowpath.model.workload import Phase
 from rowpath.planning.availability import pruned
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.toolchains import python
-from rowpath.workloads import sql, workload_file
+from rowpath.workloads import workload_file
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from tests.runners.python.test_adapters import check_every_phase
@@ -71,7 +71,9 @@ def test_pandas_says_what_it_would_change(start: Callable[..., Talk], postgresql
     talk = start("pandas")
     talk.open(**postgresql, engine="postgresql", through="psycopg", statement="bound", transport="unix")
     with pytest.raises(RunnerFailure, match="53 bits") as caught:
-        talk.verify(talk.prepare(types, types.phases[0], sql.sql_for(types, types.phases[0], ENGINES["postgresql"])))
+        talk.verify(
+            talk.prepare(types, types.phases[0], workload_file.sql_for(types, types.phases[0], ENGINES["postgresql"]))
+        )
     assert caught.value.kind == "unsupported"
     columns = [msgspec.to_builtins(c) for c in result_columns(types, types.phases[0]) if c.name != "c_big"]
     names = ", ".join(column["name"] for column in columns)

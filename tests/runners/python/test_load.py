@@ -15,7 +15,7 @@ from rowpath.engines.sqlite import Sqlite
 from rowpath.model.workload import Parameters, Phase, Workload
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import sql, workload_file
+from rowpath.workloads import workload_file
 from rowpath.workloads.expected import Expected
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
@@ -58,7 +58,7 @@ class Storing:
         def supports(kind: str) -> str:
             return "not taken here" if kind in lacking else str(engine.supports(kind))
 
-        source, _ = sql.for_engine(workload_file.load_workload(name), supports)
+        source, _ = workload_file.for_engine(workload_file.load_workload(name), supports)
         (table,) = source.tables.values()
         workload = Workload(
             name="store", title="", tables={"stored": msgspec.structs.replace(table, rows=0)}, phases=()
@@ -84,7 +84,7 @@ class Storing:
         read = Phase(
             name="read",
             kind="query",
-            sql=sql.whole_sql(self.phase.after, self.workload.tables[self.phase.after]),
+            sql=workload_file.whole_sql(self.phase.after, self.workload.tables[self.phase.after]),
             table="stored",
         )
         found = self.talk.verify(self.talk.prepare(self.workload, read))

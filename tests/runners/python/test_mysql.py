@@ -15,7 +15,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Parameters, Phase
 from rowpath.runners.manifest import source_file
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import sql, workload_file
+from rowpath.workloads import workload_file
 from tests.engines.life import reaching
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from tests.runners.python.test_adapters import check_every_phase, workloads_of
@@ -39,7 +39,7 @@ def mariadb_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Instan
     try:
         tables = {}
         for name in LOADED:
-            workload, _ = sql.for_engine(workload_file.load_workload(name), engine.supports)
+            workload, _ = workload_file.for_engine(workload_file.load_workload(name), engine.supports)
             tables |= {table: one for table, one in workload.tables.items() if one.rows}
         instance.load(tables)
         yield instance

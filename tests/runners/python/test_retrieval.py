@@ -16,7 +16,7 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, Workload
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import codec, sql
+from rowpath.workloads import codec
 from rowpath.workloads import workload_file as workloads
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.partitions import segments
@@ -185,10 +185,10 @@ def test_forms(start: Callable[..., Talk], postgresql: dict[str, Any], sqlite_fi
 
 def check_phases(talk: Talk, engine: Any, whole: Workload, only: Workload) -> None:
     """Digest and touch of these phases."""
-    workload, _ = sql.for_engine(only, engine.supports)
+    workload, _ = workloads.for_engine(only, engine.supports)
     expected = Expected(whole, engine.supports)
     for phase in workload.phases:
-        name = talk.prepare(workload, phase, sql.sql_for(workload, phase, engine))
+        name = talk.prepare(workload, phase, workloads.sql_for(workload, phase, engine))
         assert talk.verify(name, 2, 5).digest == expected.verify_digest(phase, 2, 5, 100_000), name
         sample = talk.sample(name, operations=5, first=0, lead_in_ns=0)
         assert (sample.operations, sample.failure) == (5, None)

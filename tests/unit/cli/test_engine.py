@@ -15,9 +15,8 @@ import pytest
 
 from rowpath.cli import engine as engine_command
 from rowpath.cli.main import main
-from rowpath.engines import ENGINES
+from rowpath.engines import ENGINES, by_hand
 from rowpath.engines.base import Fetchable
-from rowpath.engines.by_hand import state as engine_state
 from rowpath.errors import UsageError
 
 
@@ -149,9 +148,9 @@ def test_the_password_is_in_a_file_of_ours_alone(engine: str, tmp_path: Path) ->
 
 SUPERVISOR = """
 import os, sys, time
-from rowpath.engines.by_hand import state as engine_state
-with engine_state.claimed("h2"):
-    engine_state.write(engine_state.State("h2", "1", "none", "none", (), os.getpid(), "now", 1, "", "", ()))
+from rowpath.engines import by_hand
+with by_hand.claimed("h2"):
+    by_hand.write(by_hand.StartedServer("h2", "1", "none", "none", (), os.getpid(), "now", 1, "", "", ()))
     print("up", flush=True)
     time.sleep(600)
 """
@@ -162,16 +161,16 @@ def test_what_a_killed_keeper_left_is_noticed_and_removed(cache: Path) -> None:
     supervisor = subprocess.Popen([sys.executable, "-c", SUPERVISOR], stdout=subprocess.PIPE, env=environment)
     assert supervisor.stdout is not None
     assert supervisor.stdout.readline() == b"up\n"
-    state = engine_state.read("h2")
+    state = by_hand.read("h2")
     assert state is not None
     assert state.supervisor_pid == supervisor.pid
-    assert stat.S_IMODE(engine_state.private("h2").stat().st_mode) == 0o700
-    with pytest.raises(UsageError, match="h2 is already running"), engine_state.claimed("h2"):
+    assert stat.S_IMODE(by_hand.private("h2").stat().st_mode) == 0o700
+    with pytest.raises(UsageError, match="h2 is already running"), by_hand.claimed("h2"):
         pass
-    assert engine_state.read("h2") is not None  # whoever failed to claim it has removed nothing
+    assert by_hand.read("h2") is not None  # whoever failed to claim it has removed nothing
     supervisor.send_signal(signal.SIGKILL)
     supervisor.wait()
-    assert engine_state.known() == ["h2"]
-    assert engine_state.folder("h2").exists()
-    assert engine_state.read("h2") is None
-    assert not engine_state.folder("h2").exists()
+    assert by_hand.known() == ["h2"]
+    assert by_hand.folder("h2").exists()
+    assert by_hand.read("h2") is None
+    assert not by_hand.folder("h2").exists()

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.checks.conformance.cases import cases
 from rowpath.checks.conformance.checks import is_eligible
+from rowpath.checks.conformance.paths import cases
 from rowpath.runners.driver_facts import drivers
 from tests.conformance import plugin
 from tests.conformance.selection import project_paths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 from pathlib import Path
@@ -65,9 +66,10 @@ def test_every_metric_has_a_heading_with_its_unit() -> None:
 def test_known_answer_tests_are_numbered_in_their_order_everywhere() -> None:
     found = [re.fullmatch(r"(\d+)\. (.+)", heading) for heading in headings("method.md")]
     assert [(int(match.group(1)), match.group(2)) for match in found if match] == list(enumerate(TESTS, 1))
-    for number, (name, module) in enumerate(TESTS.items(), 1):
-        text = (ROOT / "src" / "rowpath" / "checks" / "selftest" / f"{module}.py").read_text(encoding="utf-8")
-        assert text.startswith(f'"""{number}: '), name
+    for number, (name, test) in enumerate(TESTS.items(), 1):
+        module, _, function = test.partition(".")
+        check = getattr(importlib.import_module(f"rowpath.checks.selftest.{module}"), function)
+        assert check.__doc__.startswith(f"{number}: "), name
 
 
 def test_every_coordinate_is_in_the_table() -> None:

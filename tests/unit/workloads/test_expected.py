@@ -5,9 +5,7 @@ from __future__ import annotations
 from rowpath.model.workload import Workload
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.scale import at_scale
-from rowpath.workloads.sql import for_engine
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import at_scale, for_engine, load_workload
 
 MASK64 = codec.MASK64
 

@@ -13,8 +13,7 @@ from rowpath.workloads import codec, expected_scan, generators
 from rowpath.workloads.codec import payload_of
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.expected_scan import VARIANTS, WholeTable, whole_table
-from rowpath.workloads.scale import at_scale
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import at_scale, load_workload
 
 MASK64 = codec.MASK64
 SMALL = at_scale(load_workload("tpch"), 0.001)

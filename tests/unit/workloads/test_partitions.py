@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from rowpath.engines.base import Place
-from rowpath.engines.files.delimited import TextFolder
+from rowpath.engines.table_files import TextFolder
 from rowpath.errors import UsageError
 from rowpath.execution import prepared_phases
 from rowpath.execution.measured import book_as_one

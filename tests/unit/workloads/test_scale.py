@@ -12,8 +12,7 @@ from rowpath.model.workload import Workload
 from rowpath.planning.overrides import Overrides
 from rowpath.workloads import codec, generators
 from rowpath.workloads.expected import Expected
-from rowpath.workloads.scale import at_scale
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import at_scale, load_workload
 
 
 def scaled(scale: float) -> Workload:

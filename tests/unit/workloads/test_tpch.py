@@ -14,8 +14,7 @@ import pytest
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.model.workload import Table
 from rowpath.workloads import generators, load_progress, tpch
-from rowpath.workloads.scale import at_scale
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import at_scale, load_workload
 
 
 def table(name: str, scale: float) -> Table:
@@ -76,7 +75,7 @@ def test_every_number_of_rows_has_a_scale_that_makes_exactly_so_many() -> None:
 
 MAKE = """
 from rowpath.workloads import tpch
-from rowpath.workloads.scale import at_scale
+from rowpath.workloads.workload_file import at_scale
 from rowpath.workloads.workload_file import load_workload
 file = tpch.file_of(at_scale(load_workload("tpch"), 0.002).tables["customer"])
 print(file, file.stat().st_ino)

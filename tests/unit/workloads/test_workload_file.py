@@ -10,7 +10,6 @@ import pytest
 from rowpath.engines.base import Engine
 from rowpath.errors import UsageError
 from rowpath.model.workload import Table
-from rowpath.workloads import sql
 from rowpath.workloads import workload_file as workloads
 
 GOOD = """
@@ -103,24 +102,24 @@ def test_an_unknown_name() -> None:
 
 def test_sql_in_the_engines_dialect() -> None:
     keyed = workloads.load_workload("keyed")
-    assert sql.sql_for(keyed, keyed.phase("create"), TOY) == "MAKE mydata2_new 2"
-    assert sql.reset_for(keyed, keyed.phase("insert"), TOY) == ("LOSE mydata2_new", "MAKE mydata2_new 2")
+    assert workloads.sql_for(keyed, keyed.phase("create"), TOY) == "MAKE mydata2_new 2"
+    assert workloads.reset_for(keyed, keyed.phase("insert"), TOY) == ("LOSE mydata2_new", "MAKE mydata2_new 2")
     assert (
-        sql.whole_sql(keyed.phase("insert").after, keyed.tables[keyed.phase("insert").after])
+        workloads.whole_sql(keyed.phase("insert").after, keyed.tables[keyed.phase("insert").after])
         == "SELECT KEY1, DATA1 FROM mydata2_new"
     )
     connect = workloads.load_workload("connect")
-    assert sql.sql_for(connect, connect.phase("first"), TOY) == "SELECT 1"
+    assert workloads.sql_for(connect, connect.phase("first"), TOY) == "SELECT 1"
     derby = cast(Engine, type("Derby", (Toy,), {"name": "derby"})())
-    assert sql.sql_for(connect, connect.phase("first"), derby) == "VALUES 1"
+    assert workloads.sql_for(connect, connect.phase("first"), derby) == "VALUES 1"
 
 
 def test_only_a_conformance_workload_is_narrowed() -> None:
     scan = workloads.load_workload("scan")
-    assert sql.for_engine(scan, lambda _kind: "no") == (scan, {})
+    assert workloads.for_engine(scan, lambda _kind: "no") == (scan, {})
     types = workloads.load_workload("types")
-    narrowed, reasons = sql.for_engine(types, lambda kind: "" if kind == "integer" else "no")
-    assert sql.sql_for(narrowed, narrowed.phase("read"), TOY) == "SELECT id, c_small, c_integer, c_big FROM types"
+    narrowed, reasons = workloads.for_engine(types, lambda kind: "" if kind == "integer" else "no")
+    assert workloads.sql_for(narrowed, narrowed.phase("read"), TOY) == "SELECT id, c_small, c_integer, c_big FROM types"
     assert len(reasons) == len(types.tables["types"].columns) - 4
 
 

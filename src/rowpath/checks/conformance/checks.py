@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from rowpath.checks.conformance.cases import Case, phase_name
 from rowpath.checks.conformance.fixture import EngineFixture, any_case
-from rowpath.checks.conformance.outcome import CaseOutcome, CheckFailed, expect, expect_equal, expect_touch, outcome_of
+from rowpath.checks.conformance.paths import Case, phase_name
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.planning.plan import PlannedPath
@@ -15,26 +16,81 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, ErrorBody, SampleReply, VerifyReply
 from rowpath.workloads.expected import Expected
 
+
+class CheckFailed(Exception):
+    """Something is not as it must be: what, and what it should have been and was."""
+
+    def __init__(self, what: str, expected: object, got: object) -> None:
+        super().__init__(f"{what}: expected {expected}, got {got}")
+        self.what = what
+        self.expected = expected
+        self.got = got
+
+
+@dataclass
+class CaseOutcome:
+    """One check on one path; `notes` is what was seen on the way (the types handed over)."""
+
+    name: str
+    status: Literal["ok", "failed", "not applicable"]
+    reason: str = ""  # what is wrong, or why it does not apply
+    expected: str = ""
+    got: str = ""
+    notes: dict[str, Any] = field(default_factory=dict)
+
+
+def outcome_of(name: str, fixture: EngineFixture, check: Callable[[], str]) -> CaseOutcome:
+    """The outcome of a check, which returns why it does not apply, or nothing when it passes.
+
+    After a failure the next check gets a new process.
+    """
+    try:
+        reason = check()
+    except (CheckFailed, RunnerFailure) as failure:
+        fixture.end_processes()
+        if isinstance(failure, CheckFailed):
+            return CaseOutcome(name, "failed", failure.what, str(failure.expected), str(failure.got))
+        return CaseOutcome(name, "failed", "the runner answered with an error", "", str(failure))
+    return CaseOutcome(name, "not applicable" if reason else "ok", reason)
+
+
+def expect_equal(what: str, got: object, expected: object) -> None:
+    """CheckFailed unless both are equal."""
+    if got != expected:
+        raise CheckFailed(what, expected, got)
+
+
+def expect(what: str, holds: object, expected: object = "yes", got: object = "no") -> None:
+    """CheckFailed unless it holds."""
+    if not holds:
+        raise CheckFailed(what, expected, got)
+
+
+def expect_touch(what: str, touch: str, touches: Collection[int] | None) -> None:
+    """CheckFailed unless the touch sum is one of these; None: no one knows it."""
+    if touches is not None and int(touch, 16) not in touches:
+        raise CheckFailed(what, " or ".join(f"{known:016x}" for known in sorted(touches)), touch)
+
+
 MOST_ROWS = 100_000
 
 
 def check_case(case: Case, planned: PlannedPath, fixture: EngineFixture) -> CaseOutcome:
     """The result of the case on the path; after a failure the next check gets a new process."""
     notes: dict[str, Any] = {}
-    outcome = outcome_of(case.name, fixture, lambda: _check(case, planned, fixture, notes))
+
+    def check() -> str:
+        try:
+            _run(case, planned, fixture, notes)
+        except RunnerFailure as failure:
+            if failure.kind == "unsupported" and failure.text:
+                return failure.text
+            raise
+        return ""
+
+    outcome = outcome_of(case.name, fixture, check)
     outcome.notes = notes
     return outcome
-
-
-def _check(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[str, Any]) -> str:
-    """Why the case does not apply; empty when it passes."""
-    try:
-        _run(case, planned, fixture, notes)
-    except RunnerFailure as failure:
-        if failure.kind == "unsupported" and failure.text:
-            return failure.text
-        raise
-    return ""
 
 
 def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[str, Any]) -> None:
@@ -46,8 +102,7 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
     try:
         worker.prepare(work)
         if case.verify:
-            reply = _verified(case, work, worker)
-            _check_verified(case, work, expected, reply)
+            reply = _check_verified(case, work, expected, worker)
             notes["delivered"] = [
                 [column.name, type_name] for column, type_name in zip(work.columns, reply.delivered, strict=True)
             ]
@@ -59,7 +114,10 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
         if failure.kind == "unsupported" or not case.error or failure.fatal:
             raise
         _check_error(case, planned, failure)
-        _check_goes_on(planned, worker, fixture)
+        if (other := any_case(planned)) is not None:  # the runner goes on
+            work_after = fixture.work(other, planned)
+            worker.prepare(work_after)
+            _check_verified(other, work_after, fixture.prepared_workload(other, planned).expected, worker)
     else:
         expect("an error is reported", case.failed or not case.error, case.error, "no error")
     if work.after is not None:
@@ -72,13 +130,9 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
         )
 
 
-def _verified(case: Case, work: PreparedPhase, worker: Worker) -> VerifyReply:
-    verify = case.verify
-    return worker.verify(work, verify["first"], verify["count"], verify.get("max_rows", VERIFIED_ROWS))
-
-
-def _check_verified(case: Case, work: PreparedPhase, expected: Expected, reply: VerifyReply) -> None:
+def _check_verified(case: Case, work: PreparedPhase, expected: Expected, worker: Worker) -> VerifyReply:
     first, count = case.verify["first"], case.verify["count"]
+    reply = worker.verify(work, first, count, case.verify.get("max_rows", VERIFIED_ROWS))
     expect_equal("operations that were verified", reply.operations, count)
     rows = case.rows if case.rows is not None else expected.rows(work.phase, first, count)
     expect_equal("rows delivered in verify", reply.rows, rows)
@@ -87,6 +141,7 @@ def _check_verified(case: Case, work: PreparedPhase, expected: Expected, reply: 
     expect_equal("names in `delivered`, one per column", len(reply.delivered), len(work.columns))
     names = {column.name for column in work.columns}
     expect_equal("names in `converted` that are no columns", sorted(set(reply.converted) - names), [])
+    return reply
 
 
 def _check_sampled(
@@ -141,15 +196,6 @@ def _check_error(case: Case, planned: PlannedPath, error: RunnerFailure | ErrorB
     expect(
         "the text has no control characters", not re.search(r"[\x00-\x1f\x7f]", error.text), "none", repr(error.text)
     )
-
-
-def _check_goes_on(planned: PlannedPath, worker: Worker, fixture: EngineFixture) -> None:
-    case = any_case(planned)
-    if case is None:
-        return
-    work = fixture.work(case, planned)
-    worker.prepare(work)
-    _check_verified(case, work, fixture.prepared_workload(case, planned).expected, _verified(case, work, worker))
 
 
 def is_eligible(case: Case, planned: PlannedPath) -> bool:

@@ -14,8 +14,6 @@ from typing import Literal
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.engines import ENGINES
 from rowpath.engines.base import External
-from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.execution.worker import Worker
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
@@ -32,7 +30,6 @@ AFTER_RESTART_S = 10.0  # for each request: some drivers wait for a server that 
 # pgx through database/sql asks the server first once a connection has rested for more than a second, and fails sooner:
 # how fast this machine restarts a server must not decide.
 RESTED_S = 2.0
-UNDOCUMENTED: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -45,7 +42,7 @@ class Behaviour:
 
 
 def observe(
-    planned: PlannedPath, fixture: EngineFixture, documented: Mapping[str, str] = UNDOCUMENTED
+    planned: PlannedPath, fixture: EngineFixture, documented: Mapping[str, str] = MappingProxyType({})
 ) -> list[Behaviour]:
     """All behaviours on the path. One that is documented as `no`, by name, is tried only once, and briefly."""
     if "records" in planned.adapter.phases:
@@ -111,6 +108,17 @@ def _restart(planned: PlannedPath, fixture: EngineFixture) -> list[Behaviour]:
     if isinstance(fixture.instance(planned), External):
         return _unsupported((same, again), "the server is external: Rowpath does not restart it")
     fixture.disconnect()
+
+    def reopened() -> SampleReply:
+        try:
+            worker.runner.request(Close, 30, expect=CloseReply)
+        except RunnerFailure as failure:
+            if failure.fatal:
+                raise  # a dead connection may answer `close` with any other error
+        worker.open()
+        worker.prepare(work)
+        return worker.sample(work, "warm", operations=2, first=0).reply
+
     try:
         worker = fixture.connected(planned)
         work = fixture.some_work(planned)
@@ -122,7 +130,7 @@ def _restart(planned: PlannedPath, fixture: EngineFixture) -> list[Behaviour]:
         worker.timeout_s = AFTER_RESTART_S
         return [
             _sampled(same, lambda: worker.sample(work, "warm", operations=2, first=0).reply),
-            _sampled(again, lambda: _reopened(worker, work)),
+            _sampled(again, reopened),
         ]
     except RunnerFailure as failure:
         return [Behaviour(same, "no", failure.text)]
@@ -136,14 +144,3 @@ def _sampled(name: str, sample: Callable[[], SampleReply]) -> Behaviour:
     except RunnerFailure as failure:
         return Behaviour(name, "no", failure.text)
     return Behaviour(name, "no" if reply.failed else "yes", reply.failure.text if reply.failure else "")
-
-
-def _reopened(worker: Worker, work: PreparedPhase) -> SampleReply:
-    try:
-        worker.runner.request(Close, 30, expect=CloseReply)
-    except RunnerFailure as failure:
-        if failure.fatal:
-            raise  # a dead connection may answer `close` with any other error
-    worker.open()
-    worker.prepare(work)
-    return worker.sample(work, "warm", operations=2, first=0).reply

@@ -7,15 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of, workloads
-from rowpath.checks.conformance.paths import reason_against
+from rowpath.checks.conformance.paths import Case, cases, phase_name, reason_against, workload_of, workloads
 from rowpath.engines.base import Instance
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
 from rowpath.model.workload import Phase
-from rowpath.planning.instance_key import Key, key_of
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.process import Runner, RunnerFailure
@@ -50,11 +49,8 @@ class EngineFixture:
     def instance(self, planned: PlannedPath) -> Instance:
         """The path's engine, loaded with everything that the cases need; the one before is stopped."""
         key = key_of(planned.path)
-        if key not in self.engine_instances:
-            self._bring_up(planned, key)
-        return self.engine_instances[key]
-
-    def _bring_up(self, planned: PlannedPath, key: Key) -> None:
+        if key in self.engine_instances:
+            return self.engine_instances[key]
         self.end()
         folder = self.directory / f"instance-{next(self._numbers)}"
         folder.mkdir()
@@ -65,6 +61,7 @@ class EngineFixture:
         instance = self.engine_instances.bring_up((replace(planned, phases=tuple(phases)),), workloads(), key)
         if isinstance(instance, EmbeddedDatabase):
             instance.share_copy(planned.path)
+        return self.engine_instances[key]
 
     def unconnected(
         self, planned: PlannedPath, environment: dict[str, str] | None = None, instance: Instance | None = None
@@ -88,11 +85,8 @@ class EngineFixture:
         if current is None or (current.planned, current.grouped) != (planned, bool(clients)):
             self.disconnect()
             current = None
-        if current is None or not current.runner.alive():
-            self._connection = current = self._connect(planned, clients)
-        return current
-
-    def _connect(self, planned: PlannedPath, clients: int) -> Worker:
+        if current is not None and current.runner.alive():
+            return current
         instance = self.instance(planned)
         self._build(planned)
         key = self._process_key(planned, instance)
@@ -107,6 +101,7 @@ class EngineFixture:
         except BaseException:
             self.end_processes()
             raise
+        self._connection = worker
         return worker
 
     def _process_key(self, planned: PlannedPath, instance: Instance) -> ProcessKey:

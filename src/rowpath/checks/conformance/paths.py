@@ -1,19 +1,79 @@
-"""The paths that conformance tests: an adapter's default point, and as many others as requested."""
+"""The paths that conformance tests, the cases that each can run, and what the words of `rowpath adapter test` name."""
 
 from __future__ import annotations
 
 import itertools
+import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
 from typing import Literal
 
-from rowpath.checks.conformance.cases import cases, phase_name, workloads
+import msgspec
+
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned, versions
+from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath
+from rowpath.model.workload import Workload
 from rowpath.planning.availability import ineligible_reason, pruned, unavailable
 from rowpath.planning.lattice import lattice
 from rowpath.planning.plan import PlannedPath
+from rowpath.planning.selection import check_coordinates
+from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter
+from rowpath.toml_file import suggest
+from rowpath.workloads.workload_file import load_workload
+
+FOLDER = Path(__file__).parent / "cases"
+
+
+class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One phase and its result; what it leaves out follows from the controller's generators."""
+
+    title: str
+    workload: str
+    phase: str
+    verify: dict[str, int] = {}
+    sample: dict[str, int] = {}
+    rows: int | None = None
+    digest: str = ""
+    failed: int = 0
+    error: dict[str, str] = {}  # its kind (by engine where one differs), a word of its text
+    beside: tuple[str, ...] = ()  # coordinates that touch it: it also runs on paths that differ only in those
+    name: str = ""
+
+
+@cache
+def cases() -> tuple[Case, ...]:
+    """All of them, by file name."""
+    return tuple(
+        msgspec.structs.replace(msgspec.toml.decode(file.read_bytes(), type=Case), name=file.stem)
+        for file in sorted(FOLDER.glob("*.toml"))
+    )
+
+
+def case_named(name: str) -> Case:
+    """The case in `NAME.toml`."""
+    return next(case for case in cases() if case.name == name)
+
+
+@cache
+def workload_of(case_workload: str) -> Workload:
+    """The workload that a case names: one of Rowpath's, or a file beside the case."""
+    return load_workload(FOLDER / case_workload if "/" in case_workload else case_workload)
+
+
+@cache
+def workloads() -> dict[str, Workload]:
+    """Every workload that a case names."""
+    return {workload.name: workload for workload in map(workload_of, dict.fromkeys(case.workload for case in cases()))}
+
+
+def phase_name(case: Case) -> str:
+    """`workload.phase`."""
+    return f"{workload_of(case.workload).name}.{case.phase}"
+
 
 # `values`: the default and each other value once; `pairs`: each two values of what shapes a statement and its result
 # together, each other value once; `every`: the whole lattice.
@@ -31,33 +91,33 @@ def planned(adapter: Adapter, reach: Reach, wanted: Wanted | None = None) -> lis
 
     A floor has none: there are no rows of it that could be right.
     """
-    found: list[PlannedPath] = []
+    paths: list[PlannedPath] = []
     for engine, deployment in itertools.product(() if adapter.floor else adapter.engines, adapter.deployments):
         here = {"engine": (engine,), "deployment": (deployment,)} | (wanted or {})
         if engine not in here["engine"] or deployment not in here["deployment"]:
             continue
         if engine in ENGINES and deployment in ENGINES[engine].deployments:
             chosen = _chosen(adapter, engine, deployment, reach, wanted or {})
-            found += [planned_path(adapter, path, _beside(path, chosen[0], reach)) for path in chosen]
-    return found
+            paths += [planned_path(adapter, path, _beside(path, chosen[0], reach)) for path in chosen]
+    return paths
 
 
 def default_paths(paths: tuple[PlannedPath, ...]) -> tuple[PlannedPath, ...]:
     """The first path of every adapter, engine and deployment."""
     first: dict[tuple[str, ...], PlannedPath] = {}
-    for each in paths:
-        first.setdefault(place_of(each), each)
+    for path in paths:
+        first.setdefault(place_of(path), path)
     return tuple(first.values())
 
 
-def place_of(each: PlannedPath) -> tuple[str, ...]:
+def place_of(planned: PlannedPath) -> tuple[str, ...]:
     """Adapter, engine and deployment: what the paths of one default have in common."""
-    return each.adapter.language, each.adapter.driver, each.path.engine, each.path.deployment
+    return planned.adapter.language, planned.adapter.driver, planned.path.engine, planned.path.deployment
 
 
-def reason_against(each: PlannedPath) -> str:
+def reason_against(planned: PlannedPath) -> str:
     """Why this path cannot run here; empty when it can."""
-    return unavailable(each.adapter, each.path)[0]
+    return unavailable(planned.adapter, planned.path)[0]
 
 
 def _beside(path: AccessPath, default: AccessPath, reach: Reach) -> set[str]:
@@ -98,7 +158,7 @@ def _title(path: AccessPath, adapter: Adapter) -> str:
 
 def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted: Wanted) -> list[AccessPath]:
     durabilities = adapter.coordinates.get("durability") or ENGINES[engine].durabilities
-    durability = next((each for each in DURABILITIES if each in durabilities), "none")
+    durability = next((durability for durability in DURABILITIES if durability in durabilities), "none")
     fixed: Wanted = {"durability": (durability,)} | wanted | {"engine": (engine,), "deployment": (deployment,)}
     shaping = [key for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME and key not in wanted]
     beside = [
@@ -151,12 +211,9 @@ def _with_value(
         paths = existing(open_keys, {key: (value,)})
         runnable = [path for path in paths if not unavailable(adapter, path)[0]]
         if runnable or (paths and len(open_keys) > len(others)):
-            return [min(runnable or paths, key=lambda path: _distance(path, default))]
+            nearest = runnable or paths
+            return [min(nearest, key=lambda path: sum(path.get(axis) != at for axis, at in default.coordinates))]
     return []
-
-
-def _distance(path: AccessPath, default: AccessPath) -> int:
-    return sum(path.get(key) != value for key, value in default.coordinates)
 
 
 def _values(keys: list[str]) -> Callable[[AccessPath], Iterator[Unit]]:
@@ -178,3 +235,59 @@ def _covering(candidates: list[AccessPath], units: Callable[[AccessPath], Iterat
         picked.append(best)
         missing -= set(units(best))
     return picked
+
+
+GENERAL = ("engine", "deployment", "language", "driver", "version")
+
+
+def paths_of(words: list[str], wanted: Wanted, reach: Reach) -> tuple[PlannedPath, ...]:
+    """The paths to test: of every adapter of that driver's name, or of the program that the words are.
+
+    A program's coordinates are those of the manifest entry that `driver=` names; without one, just those given
+    (`engine=` is then needed). UsageError when neither fits, or when no path has the coordinates.
+    """
+    adapters = [adapter for adapter in manifest.every_adapter() if [adapter.driver] == words]
+    if not adapters:
+        adapters = [_program(words, wanted)]
+    check_coordinates({key: values for key, values in wanted.items() if key in ("engine", "language", "deployment")})
+    paths = [
+        path
+        for adapter in adapters
+        if "language" not in wanted or adapter.language in wanted["language"]
+        for path in planned(adapter, reach, {key: wanted[key] for key in wanted if key not in ("language", "driver")})
+    ]
+    if not paths:
+        given = " ".join(f"{key}={','.join(values)}" for key, values in wanted.items())
+        raise UsageError(f"{' '.join(words)} has no path with {given or 'a known engine'}", "rowpath list paths")
+    return tuple(paths)
+
+
+def _program(words: list[str], wanted: Wanted) -> Adapter:
+    known = list(dict.fromkeys(adapter.driver for adapter in manifest.every_adapter()))
+    if not words or shutil.which(words[0]) is None:
+        what = f"'{words[0]}' is neither an adapter nor a program" if words else "which adapter?"
+        raise UsageError(what, suggest(words[0], tuple(known)) if words else "rowpath adapter test NAME")
+    if len(wanted.get("driver", ())) > 1 or len(wanted.get("engine", ())) > 1:
+        raise UsageError("a program is tested as one driver on one engine", "driver=NAME engine=NAME, one value each")
+    driver = wanted.get("driver", (Path(words[0]).name,))[0]
+    like = next((adapter for adapter in manifest.every_adapter() if adapter.driver == driver), None)
+    if like is not None:
+        return manifest.external(like, driver, words)
+    # No manifest describes it: all that is known of it are the coordinates given.
+    engine = wanted.get("engine", ("",))[0]
+    if engine not in ENGINES:
+        hint = f"engine={'|'.join(ENGINES)}, or driver=NAME of an entry (--adapters FILE)"
+        raise UsageError(f"no manifest describes '{driver}', so its engine is not known", hint)
+    own = Adapter(
+        driver=driver,
+        source="",
+        engines=(engine,),
+        deployments=wanted.get("deployment", ENGINES[engine].deployments[:1]),
+        versions=wanted.get("version", ("bundled",)),
+        phases=("query", "execute", "connect"),
+        coordinates={key: values for key, values in wanted.items() if key not in GENERAL},
+        language=wanted.get("language", ("external",))[0],
+    )
+    described = manifest.external(own, driver, words)
+    manifest.add(described)
+    return described

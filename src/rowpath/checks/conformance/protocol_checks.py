@@ -1,4 +1,4 @@
-"""What a runner owes the protocol, whatever it hosts: bad messages, phases, opening again, facts, statements."""
+"""What a runner owes the protocol, whatever it hosts: bad messages, phases, opening again, facts, groups of clients."""
 
 from __future__ import annotations
 
@@ -7,27 +7,170 @@ import json
 import re
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from rowpath.checks.conformance.cases import case_named, phase_name
-from rowpath.checks.conformance.fixture import EngineFixture
-from rowpath.checks.conformance.mixed_load_checks import mixed_load
-from rowpath.checks.conformance.outcome import CaseOutcome, CheckFailed, expect, expect_equal, outcome_of
+from rowpath.checks.conformance.checks import CaseOutcome, CheckFailed, expect, expect_equal, expect_touch, outcome_of
+from rowpath.checks.conformance.fixture import NOTHING, EngineFixture, any_case
+from rowpath.checks.conformance.paths import case_named, phase_name
 from rowpath.engines import ENGINES
+from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.model.workload import Column, Phase, Table
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import Runner, RunnerFailure
-from rowpath.runners.protocol import CODEC, MESSAGE_LIMIT_BYTES, PROTOCOL, Close, CloseReply, Hello, HelloReply, Sample
+from rowpath.runners.protocol import (
+    CODEC,
+    MESSAGE_LIMIT_BYTES,
+    PROTOCOL,
+    Close,
+    CloseReply,
+    GroupSpec,
+    GroupTotal,
+    Hello,
+    HelloReply,
+    Sample,
+)
+from rowpath.workloads import codec
+from rowpath.workloads.expected import Expected
+
+READERS, WRITERS = 2, 1
+OPERATIONS_OF_EACH = 3  # that a group's clients do on average before the end is set
+BEGIN_NS = 20_000_000  # from setting the begin to the begin: clients look for it once a millisecond
+WITHIN_S = 60.0
+TABLE = "counted"
+ROWS = 12
+ID = Column("id", "integer")
+N = Column("n", "integer")
+DROP = f"DROP TABLE {TABLE}"
+CREATE = f"CREATE TABLE {TABLE} (id INTEGER NOT NULL PRIMARY KEY, n INTEGER NOT NULL)"
+WRITE = Phase("write", "execute", sql=f"UPDATE {TABLE} SET n = n + 1 WHERE id = ?", writes=True)
+LEFT = Phase("left", "query", sql=f"SELECT id, n FROM {TABLE} ORDER BY id")
+
+
+def mixed_load(planned: PlannedPath, fixture: EngineFixture) -> str:
+    """Readers and a writer at work at once: all that they did is counted, touched and stored, each write once."""
+    if len(planned.adapter.coordinates.get("clients", ())) < 2:
+        return f"the adapter {planned.adapter.driver} has only one client"
+    # Where the path executes SQL that no program was written for beforehand.
+    executes = phase_name(case_named("duplicate-key")) in planned.phases
+    writes = executes and "records" not in planned.adapter.phases and not planned.adapter.serves
+    try:
+        worker = fixture.connected(planned, clients=READERS + writes * WRITERS)
+    except RunnerFailure as failure:
+        if failure.kind == "unsupported" and failure.text:
+            return failure.text
+        raise
+    with _ledger(worker, fixture) if writes else contextlib.nullcontext() as ledger:
+        _work(planned, fixture, worker, ledger)
+    return ""
+
+
+@contextlib.contextmanager
+def _ledger(worker: Worker, fixture: EngineFixture) -> Iterator[PreparedPhase]:
+    """The phase that counts its writes, in a table that exists during the body."""
+    worker.run([DROP], ignore_errors=True)
+    worker.run([CREATE, *(f"INSERT INTO {TABLE} VALUES ({id_}, 0)" for id_ in range(1, ROWS + 1))])
+    file = fixture.directory / f"{TABLE}.rows"
+    codec.write_rows(file, [(id_,) for id_ in range(1, ROWS + 1)], (ID,))
+    yield PreparedPhase(f"{TABLE}.{WRITE.name}", WRITE, WRITE.sql, (), (ID,), file, ROWS)
+    worker.run([DROP], ignore_errors=True)
+
+
+def _work(planned: PlannedPath, fixture: EngineFixture, worker: Worker, ledger: PreparedPhase | None) -> None:
+    by_key = case_named("by-key")
+    case = by_key if phase_name(by_key) in planned.phases else any_case(planned)
+    read = NOTHING if case is None else fixture.work(case, planned)
+    groups = [("readers", read, READERS, 0)]
+    if ledger is not None:
+        groups.append(("writer", ledger, WRITERS, ROWS))
+    for _name, work, _clients, _rows in groups:
+        worker.prepare(work)
+    with contextlib.closing(
+        SharedCounters([(name, clients, rows) for name, _work, clients, rows in groups])
+    ) as counters:
+        totals = _totals(worker, counters, groups)
+        for total in totals:
+            _check_counts(counters, total)
+        if case is not None:
+            _check_rows(totals[0], fixture.prepared_workload(case, planned).expected, read)
+        if ledger is not None:
+            _check_ledger(worker, counters, totals[1])
+
+
+def _totals(
+    worker: Worker, counters: SharedCounters, groups: Sequence[tuple[str, PreparedPhase, int, int]]
+) -> list[GroupTotal]:
+    """Let each group do some operations: what the runner reports of them."""
+    specs, first = [], 0
+    for name, work, clients, _rows in groups:
+        specs.append(counters.spec(name, work.name, first))
+        first += clients
+    worker.groups(counters.file, specs)
+    begin_ns = time.monotonic_ns() + BEGIN_NS
+    for spec in specs:
+        counters.begin(spec.name, begin_ns)
+    deadline_s = time.monotonic() + WITHIN_S
+
+    def has_worked(spec: GroupSpec) -> bool:
+        group = counters.snapshot(spec.name, time.monotonic_ns())
+        return group.operations + group.failed >= OPERATIONS_OF_EACH * spec.clients or group.done == spec.clients
+
+    while time.monotonic() < deadline_s and not all(map(has_worked, specs)):
+        time.sleep(0.01)
+    for spec in specs:
+        counters.end(spec.name, time.monotonic_ns())
+    return worker.groups_end(WITHIN_S)
+
+
+def _check_counts(counters: SharedCounters, total: GroupTotal) -> None:
+    seen = counters.snapshot(total.name, time.monotonic_ns())
+    if total.failures:
+        first = total.failures[0]
+        raise CheckFailed(f"failed operations of {total.name}", "none", f"{first.count}: {first.kind} {first.text}")
+    expect(f"operations of {total.name}", total.operations)
+    counted = (seen.operations, seen.failed, seen.rows)
+    expect_equal(
+        f"operations, failed, rows of {total.name} in the shared counters", counted, (total.operations, 0, total.rows)
+    )
+    expect_equal(f"operations in {total.name}'s histogram", int(seen.service.sum()), total.operations)
+    expect_equal(
+        f"operations of {total.name}'s clients", sum(client.operations for client in total.clients), total.operations
+    )
+    expect_equal(f"clients of {total.name} that are done", seen.done, len(total.clients))
+    expect(f"begun_ns < ended_ns of {total.name}", total.begun_ns < total.ended_ns)
+
+
+def _check_rows(total: GroupTotal, expected: Expected, work: PreparedPhase) -> None:
+    phase = work.phase
+    rows = 0
+    for client in total.clients:  # round after round of its own parameters
+        rounds, rest = divmod(client.operations, client.rows_of_its_own)
+        rows += rounds * (expected.rows(phase, client.first, client.rows_of_its_own) or 0)
+        rows += expected.rows(phase, client.first, rest) or 0
+    expect_equal("rows and values that the readers took", (total.rows, total.values), (rows, rows * len(work.columns)))
+    regions = [(client.first, client.rows_of_its_own, client.operations) for client in total.clients]
+    expect_touch("the readers' touch sum", total.touch, expected.touches(phase).expected_in_regions(regions))
+
+
+def _check_ledger(worker: Worker, counters: SharedCounters, total: GroupTotal) -> None:
+    known, doubtful = counters.acknowledged(total.name)
+    expect_equal("writes in doubt", int(doubtful.sum()), 0)
+    expect_equal("writes acknowledged, row by row", int(known.sum()), total.operations)
+    left = PreparedPhase(f"{TABLE}.{LEFT.name}", LEFT, LEFT.sql, (ID, N), (), None, 0)
+    worker.prepare(left)
+    stored = codec.digest([(row + 1, int(n)) for row, n in enumerate(known)], (ID, N))
+    expect_equal(
+        "the table's rows, each with the writes acknowledged (digest)", worker.verify(left, 0, 1).digest, stored
+    )
+
 
 BAD_LINES = (b"{", b"[]", b'"text"', b"nonsense", b"\xff\xfe", b'{"id": 7}', b'{"type": "dance", "id": 8}')
 LONG_LINE = b'{"id": 9, "type": "' + b"x" * MESSAGE_LIMIT_BYTES + b'"}'
 STOPS_WITHIN_S = 30.0  # of a sample of a minute: at once, but a busy machine may take its time
 ANSWERS_WITHIN_S = 60.0
 PASSING = Table(rows=0, generator="types", columns=(Column("a", "integer"),))
-ProtocolCheck = Callable[[PlannedPath, EngineFixture], str]
 
 
 def check_protocol(name: str, planned: PlannedPath, fixture: EngineFixture) -> CaseOutcome:
@@ -150,31 +293,31 @@ def opens_again(planned: PlannedPath, fixture: EngineFixture) -> str:
 def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
     """Versions and effective settings, read from the live connection; requested settings come back as requested."""
     worker = fixture.connected(planned)
-    found = worker.facts()
-    settings: dict[str, str] = found["settings"]
-    expect("facts name the runtime", found["runtime"], "a runtime", "nothing")
+    read = worker.facts()
+    settings: dict[str, str] = read["settings"]
+    expect("facts name the runtime", read["runtime"], "a runtime", "nothing")
     path, engine = planned.path, ENGINES[planned.path.engine]
     password = worker.instance.options(path).get("password")
-    expect("facts hold no password", password is None or password not in str(found), "none", "it is there")
+    expect("facts hold no password", password is None or password not in str(read), "none", "it is there")
     if "threads" in planned.adapter.coordinates:
         expect_equal("the setting `threads`, read back", settings.get("threads"), path.get("threads"))
     if engine.is_floor:
         return ""
     if path.deployment != "file" or path.version != "bundled":  # our own code has no version
-        expect("facts name the driver's version", found["driver_version"], "a version", "nothing")
+        expect("facts name the driver's version", read["driver_version"], "a version", "nothing")
     if path.deployment == "file":
         return ""
-    expect("facts name the engine's version", found["engine_version"], "a version", "nothing")
+    expect("facts name the engine's version", read["engine_version"], "a version", "nothing")
     if "scan" in planned.adapter.phases:  # which knows no transaction
         return ""
     if not path.result.startswith("cursor"):  # which lives in a transaction
         expect_equal("the setting `autocommit`", settings.get("autocommit"), "on")
     reads_tls = "tls" in settings or "tls" in planned.adapter.coordinates
     if path.served and path.tls in ("on", "off") and reads_tls:
-        word = _first_word(settings.get("tls", ""))
+        word = re.split(r"\W", settings.get("tls", ""))[0]
         expect_equal("the setting `tls`, read back (its first word)", word, path.tls)
     for name, spellings in engine.settings(path.durability).items():
-        value = _first_word(settings.get(name, ""))
+        value = re.split(r"\W", settings.get(name, ""))[0]
         expect(
             f"the setting `{name}`, read back (its first word)",
             value in spellings,
@@ -182,10 +325,6 @@ def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
             value or "nothing",
         )
     return ""
-
-
-def _first_word(text: str) -> str:
-    return re.split(r"\W", text)[0]
 
 
 def statements(planned: PlannedPath, fixture: EngineFixture) -> str:
@@ -205,7 +344,7 @@ def statements(planned: PlannedPath, fixture: EngineFixture) -> str:
     return ""
 
 
-PROTOCOL_CHECKS: dict[str, ProtocolCheck] = {
+PROTOCOL_CHECKS: dict[str, Callable[[PlannedPath, EngineFixture], str]] = {
     "facts": facts,
     "phases": phases,
     "opens-once": opens_once,

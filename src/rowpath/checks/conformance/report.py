@@ -12,12 +12,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from rowpath.checks.conformance.cases import Case, cases, phase_name, workload_of
-from rowpath.checks.conformance.checks import check_case, is_eligible
+from rowpath.checks.conformance.checks import CaseOutcome, check_case, is_eligible
 from rowpath.checks.conformance.driver_behaviours import observe
 from rowpath.checks.conformance.fixture import EngineFixture
-from rowpath.checks.conformance.outcome import CaseOutcome
-from rowpath.checks.conformance.paths import default_paths, place_of
+from rowpath.checks.conformance.paths import cases, default_paths, phase_name, place_of, workload_of
 from rowpath.checks.conformance.protocol_checks import ON_EVERY_PATH, PROTOCOL_CHECKS, check_protocol
 from rowpath.errors import RowpathError
 from rowpath.planning.availability import ineligible_reason, unavailable
@@ -52,16 +50,12 @@ def outcomes(planned: PlannedPath, fixture: EngineFixture, complete: bool) -> It
         if is_eligible(case, planned):
             yield check_case(case, planned, fixture)
         elif complete:
-            yield CaseOutcome(case.name, "not applicable", _why_ineligible(case, planned))
+            phase = workload_of(case.workload).phase(case.phase)
+            reason = ineligible_reason(planned.adapter, planned.path, phase_name(case), phase).strip()
+            yield CaseOutcome(case.name, "not applicable", reason or "nothing but the null operation is served")
     for name in PROTOCOL_CHECKS:
         if complete or name in ON_EVERY_PATH:
             yield check_protocol(name, planned, fixture)
-
-
-def _why_ineligible(case: Case, planned: PlannedPath) -> str:
-    phase = workload_of(case.workload).phase(case.phase)
-    reason = ineligible_reason(planned.adapter, planned.path, phase_name(case), phase).strip()
-    return reason or "nothing but the null operation is served"
 
 
 def run(paths: tuple[PlannedPath, ...], console: Console) -> int:
@@ -79,9 +73,9 @@ def run(paths: tuple[PlannedPath, ...], console: Console) -> int:
                     raise RowpathError(f"{planned.name} cannot run here: {reason}", remedy)
                 console.print(_line("not here", "yellow", _heading(planned, firsts), reason), soft_wrap=True)
                 continue
-            found = _test(planned, fixture, console, firsts)
-            counts.update(found)
-            if planned in firsts and found["ok"]:
+            own = _test(planned, fixture, console, firsts)
+            counts.update(own)
+            if planned in firsts and own["ok"]:
                 for behaviour in observe(planned, fixture):
                     style = OBSERVED[behaviour.observed]
                     console.print(_line(behaviour.observed, style, behaviour.name, behaviour.text), soft_wrap=True)
@@ -95,12 +89,13 @@ def _test(
 ) -> Counter[str]:
     complete = planned in firsts
     counts: Counter[str] = Counter()
-    titles = {case.name: case.title for case in cases()}
+    titles = {name: (check.__doc__ or "").rstrip(".") for name, check in PROTOCOL_CHECKS.items()}
+    titles |= {case.name: case.title for case in cases()}
     console.print(Text(f"\n{_heading(planned, firsts)}", style="bold"), soft_wrap=True)
     for outcome in outcomes(planned, fixture, complete):
         counts[outcome.status] += 1
         if complete or outcome.status == "failed":
-            about = outcome.reason if outcome.status == "not applicable" else titles.get(outcome.name, _title(outcome))
+            about = outcome.reason if outcome.status == "not applicable" else titles.get(outcome.name, "")
             console.print(_line(outcome.status, STYLES[outcome.status], outcome.name, about), soft_wrap=True)
         if outcome.status == "failed":
             for word, text in (("", outcome.reason), ("expected ", outcome.expected), ("got      ", outcome.got)):
@@ -109,11 +104,6 @@ def _test(
     if not complete and not counts["failed"]:
         console.print(_line("ok", "green", f"{counts['ok']} checks", ""), soft_wrap=True)
     return counts
-
-
-def _title(outcome: CaseOutcome) -> str:
-    check = PROTOCOL_CHECKS.get(outcome.name)
-    return (check.__doc__ or "").rstrip(".") if check else ""
 
 
 def _line(word: str, style: str, name: str, about: str) -> Text:

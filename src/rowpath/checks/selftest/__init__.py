@@ -1,6 +1,6 @@
 """Known-answer tests: the proof that the instrument is true. Each has a tolerance, and each can fail.
 
-One module per test, numbered as in docs/method.md; `run` executes them one after another and prints a table.
+One function per test, numbered as in docs/method.md; `run` executes them one after another and prints a table.
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ if TYPE_CHECKING:
 
 MARKS = {True: ("passed", "green"), False: ("FAILED", "red"), None: ("skipped", "yellow")}
 TESTS = {
-    "null-operation": "null_operation",
-    "burn": "burn",
-    "bytes": "counted_bytes",
-    "system-calls": "system_calls",
-    "memory": "peak_memory",
-    "disk": "disk_writes",
-    "stalls": "stalls",
-    "queue": "stopped_server",
-    "a-a": "a_a",
-    "warm-up": "warm_up",
-    "digest": "digest",
-    "scaling-law": "scaling_law",
-    "hog": "hog",
-    "failed-operations": "failed_operations",
-    "lazy-driver": "lazy_driver",
-    "periodic-pause": "periodic_pause",
-    "block-length": "block_length",
-    "link": "linked",
-    "quiet-cores": "quiet_cores",
+    "null-operation": "known_costs.null_operation",
+    "burn": "known_costs.burn",
+    "bytes": "known_costs.counted_bytes",
+    "system-calls": "known_costs.system_calls",
+    "memory": "known_costs.peak_memory",
+    "disk": "known_costs.disk_writes",
+    "stalls": "latency.stalls",
+    "queue": "latency.stopped_server",
+    "a-a": "inference.a_a",
+    "warm-up": "inference.warm_up",
+    "digest": "delivered_rows.digest",
+    "scaling-law": "inference.scaling_law",
+    "hog": "neighbours.hog",
+    "failed-operations": "delivered_rows.failed_operations",
+    "lazy-driver": "delivered_rows.lazy_driver",
+    "periodic-pause": "latency.periodic_pause",
+    "block-length": "inference.block_length",
+    "link": "latency.linked",
+    "quiet-cores": "neighbours.quiet_cores",
 }
 
 
@@ -70,22 +70,24 @@ def run(names: list[str], *, full: bool, console: Console) -> int:
 
 def run_one(name: str, *, full: bool) -> list[Verdict]:
     """One test in a private directory that is removed afterwards; what is missed on a busy machine is skipped."""
-    module = importlib.import_module(f"rowpath.checks.selftest.{TESTS[name]}")
+    module_name, _, function = TESTS[name].partition(".")
+    check = getattr(importlib.import_module(f"rowpath.checks.selftest.{module_name}"), function)
     directory = Path(tempfile.mkdtemp(prefix="rowpath-selftest-"))
     bench = Bench(directory)
     others = OtherPrograms()
     try:
-        verdicts: list[Verdict] = module.check(bench, full=full)
+        verdicts: list[Verdict] = check(bench, full=full)
     except RowpathError as error:
         verdicts = [Verdict(False, str(error), error.hint, "")]
     finally:
         bench.close()
         shutil.rmtree(directory, ignore_errors=True)
     if busy := others.busy():
-        verdicts = [_unknown(each, busy) if each.passed is False else each for each in verdicts]
+        # A known answer that was missed on a machine too busy to measure on proves nothing.
+        verdicts = [
+            replace(verdict, passed=None, figure=f"{verdict.figure}, but {busy}", busy=busy)
+            if verdict.passed is False
+            else verdict
+            for verdict in verdicts
+        ]
     return verdicts
-
-
-def _unknown(missed: Verdict, busy: str) -> Verdict:
-    """A known answer that was missed on a machine too busy to measure on proves nothing."""
-    return replace(missed, passed=None, figure=f"{missed.figure}, but {busy}", busy=busy)

@@ -224,4 +224,4 @@ class Bench:
 def samples(records: Records, name: str, plan_paths: list[PlannedPath]) -> list[SampleRecord]:
     """The steady samples of the path with that name."""
     path_id = next(planned.path.id for planned in plan_paths if planned.name == name)
-    return [each for each in records.all(SampleRecord) if each.path_id == path_id and each.regime == "steady"]
+    return [sample for sample in records.all(SampleRecord) if (sample.path_id, sample.regime) == (path_id, "steady")]

@@ -14,7 +14,6 @@ from typing_extensions import override
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Wire
-from rowpath.engines.mariadb import backup, client_login
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.settings import TLS_SUFFIX, Flavour
 from rowpath.machine import certificates, private_directories
@@ -36,6 +35,11 @@ TYPES = {
     "time": "TIME",
     "timestamp": "DATETIME(6)",
     "uuid": "UUID",
+}
+DUMP, PHYSICAL = ("mariadb-dump", "mariadb-backup")
+BACKUP_PROGRAMS = {  # and how each is installed
+    DUMP: mariadb_binaries.INSTALL_CLIENT,
+    PHYSICAL: "apt-get install --no-install-recommends mariadb-backup",
 }
 LONGEST_CHAR = 255
 LONGEST_BINARY_BYTES = 8_000  # a row of InnoDB, MyISAM and Aria must hold it beside others
@@ -70,11 +74,11 @@ def probe_facts(scheme: str, *option_groups: str, clock: probing.ServerClock = A
     """What a probe must know of a server of the family; `option_groups`: what its clients read of .my.cnf."""
     return probing.ProbeFacts(
         schemes=(scheme,),
-        port=client_login.PORT,
+        port=probing.MYSQL_PORT,
         server_programs=("mariadbd", "mysqld"),
         url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="mysql",
-        complete_login=functools.partial(client_login.complete, option_groups),
+        complete_login=functools.partial(probing.complete_mysql, option_groups),
         syntax=probing.Syntax(name_quote="`", backslashes=True),
         row_limit_statement="SET SESSION sql_select_limit = {rows}",
         session_statements=_session_statements,
@@ -96,7 +100,7 @@ class MariadbDialect(BackupWays):
     wire = Wire("mysql", chunk_bytes=16384, socket_name="socket", password_variable="MYSQL_PWD")  # net_buffer_length
     deployments: tuple[str, ...] = ("server", "embedded")
     storages: tuple[str, ...] = ("innodb", "myisam", "aria")
-    ways: tuple[str, ...] = (backup.DUMP, backup.PHYSICAL)
+    ways: tuple[str, ...] = tuple(BACKUP_PROGRAMS)
     availability = staticmethod(mariadb_binaries.availability)
     private = staticmethod(mariadb_binaries.availability)  # whether a private server can run here
     version = staticmethod(mariadb_binaries.version_here)
@@ -166,12 +170,11 @@ class MariadbDialect(BackupWays):
 
     def fill(self, name: str, table: Table, file: Path) -> str:
         """The statement that loads a file of `generators.write_delimited` from the client's side."""
-        targets, settings = [], []
-        for column in table.columns:
-            expression = READ.get(column.type, "")
-            targets.append(f"@{column.name}" if expression else column.name)
-            if expression:
-                settings.append(f"{column.name} = {expression.format(f'@{column.name}')}")
+        read = {
+            column.name: READ[column.type].format(f"@{column.name}") for column in table.columns if column.type in READ
+        }
+        targets = [f"@{column.name}" if column.name in read else column.name for column in table.columns]
+        settings = [f"{name} = {expression}" for name, expression in read.items()]
         quoted = str(file).replace("\\", "\\\\").replace("'", "''")
         return (
             f"LOAD DATA LOCAL INFILE '{quoted}' INTO TABLE {name} CHARACTER SET utf8mb4"
@@ -198,13 +201,13 @@ class MariadbDialect(BackupWays):
         """Whether the program of that name is here."""
         here = super().backup_availability(way)
         if here.ok and mariadb_binaries.find(way) is None:
-            return Availability(False, here.what, f"MariaDB's program {way} is missing", backup.INSTALL[way])
+            return Availability(False, here.what, f"MariaDB's program {way} is missing", BACKUP_PROGRAMS[way])
         return here
 
     @override
-    def _type(self, column: Column) -> str:
+    def spelt(self, column: Column) -> str:
         if column.type == "char" and column.length > LONGEST_CHAR:
             return f"VARCHAR({column.length})"
         if column.type == "binary" and not 0 < column.length <= LONGEST_BINARY_BYTES:
             return "LONGBLOB"
-        return super()._type(column)
+        return super().spelt(column)

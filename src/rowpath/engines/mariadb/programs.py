@@ -1,14 +1,19 @@
-"""MariaDB's programs: those of the system's packages, or of a folder that is named."""
+"""MariaDB's programs: those of the system's packages or of a named folder, and its client kept alive over a pipe."""
 
 from __future__ import annotations
 
 import functools
 import os
+import secrets
+import select
 import shutil
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
+from rowpath.errors import RowpathError, TimedOut
+from rowpath.machine import processes
 from rowpath.model.availability import Availability
 
 INSTALL_SERVER = "apt-get install --no-install-recommends mariadb-server"
@@ -16,7 +21,7 @@ INSTALL_CLIENT = "apt-get install --no-install-recommends mariadb-client"
 BY_NAME = "ROWPATH_MARIADB"
 SEARCHED = ("/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin")  # where no user's PATH leads
 
-_found: dict[tuple[str, str], Path] = {}  # by program and folders: a list of paths asks a thousand times
+_known: dict[tuple[str, str], Path] = {}  # by program and folders: a list of paths asks a thousand times
 
 
 @dataclass(frozen=True)
@@ -40,9 +45,9 @@ def find(program: str) -> Path | None:
     prefix = named()
     folders = [str(prefix / name) for name in ("sbin", "bin", "libexec", "scripts")] if prefix else []
     path = os.pathsep.join(folders or [*os.environ.get("PATH", os.defpath).split(os.pathsep), *SEARCHED])
-    if (program, path) not in _found and (found := shutil.which(program, path=path)):
-        _found[program, path] = Path(found)
-    return _found.get((program, path))
+    if (program, path) not in _known and (file := shutil.which(program, path=path)):
+        _known[program, path] = Path(file)
+    return _known.get((program, path))
 
 
 def availability() -> Availability:
@@ -105,12 +110,71 @@ def programs() -> Programs:
 def folders() -> dict[str, Path]:
     """Where the server's own files are, by the option for each; the library takes the same."""
     prefix = named() or Path("/usr")
-    share = next((each for each in (prefix / "share/mysql", prefix / "share/mariadb") if each.is_dir()), prefix)
+    share = next((path for path in (prefix / "share/mysql", prefix / "share/mariadb") if path.is_dir()), prefix)
     libraries = ("lib/mysql/plugin", "lib64/mysql/plugin", "lib/mariadb/plugin", "lib/plugin")
-    plugins = next((prefix / each for each in libraries if (prefix / each).is_dir()), prefix / "lib")
+    plugins = next((prefix / name for name in libraries if (prefix / name).is_dir()), prefix / "lib")
     return {
         "basedir": prefix,
         "lc-messages-dir": share,
         "character-sets-dir": share / "charsets",
         "plugin-dir": plugins,
     }
+
+
+class Console:
+    """One connection of the superuser; its login is in a private file, never on a command line."""
+
+    def __init__(self, client: Path, login: Path) -> None:
+        self._client = client
+        self._login = login
+        self._process: processes.Process | None = None
+
+    def ask(self, statements: str, timeout_s: float = 60.0) -> list[list[str]]:
+        """Execute statements, each ended by `;`; the rows of all their results, values as text.
+
+        Errors: RowpathError with the server's message, TimedOut. The next one begins with a fresh connection then.
+        """
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            options = ("--batch", "--skip-column-names", "--unbuffered", "--skip-reconnect", "--local-infile=1")
+            self._process = processes.start(
+                [self._client, f"--defaults-file={self._login}", *options, "--max-allowed-packet=64M"],
+                environment={"LC_ALL": "C.UTF-8"},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+            )
+        mark = secrets.token_hex(12)
+        try:
+            lines = self._exchange(f"{statements}\nSELECT '{mark}';\n".encode(), mark, timeout_s)
+        except BaseException:
+            self.close()
+            raise
+        return [line.split("\t") for line in lines]
+
+    def close(self) -> None:
+        """End the client; harmless when it has ended."""
+        if self._process is not None:
+            processes.stop(self._process, processes.AT_ONCE)
+            self._process = None
+
+    def _exchange(self, text: bytes, mark: str, timeout_s: float) -> list[str]:
+        process = self._process
+        assert process is not None and process.stdin is not None and process.stdout is not None
+        deadline = time.monotonic() + timeout_s
+        try:
+            process.stdin.write(text)
+            process.stdin.flush()
+        except BrokenPipeError:
+            pass  # its last output is read below
+        output, end = b"", f"{mark}\n".encode()
+        while not output.endswith(end):
+            readable, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
+            if not readable:
+                raise TimedOut(f"the server did not answer within {timeout_s:g} s", "try again on a quieter machine")
+            piece = os.read(process.stdout.fileno(), 1 << 16)
+            if not piece:
+                words = output.decode(errors="replace").strip()
+                raise RowpathError(f"the server refused: {words[-500:]}", "read the server's log")
+            output += piece
+        return output[: -len(end)].decode(errors="replace").split("\n")[:-1]

@@ -1,4 +1,4 @@
-"""One private server of the MySQL family: made, started, loaded, brought to rest, stopped by pid."""
+"""One private server of the MySQL family: made, started, loaded, brought to rest, backed up, stopped by pid."""
 
 from __future__ import annotations
 
@@ -15,12 +15,10 @@ from typing_extensions import override
 
 from rowpath.engines import backup as backups
 from rowpath.engines.base import Backup, Instance, Place, Settled
-from rowpath.engines.mariadb import backup as mariadb_backup
-from rowpath.engines.mariadb import logins as mariadb_logins
-from rowpath.engines.mariadb import settings, template_directory
-from rowpath.engines.mariadb.console import Console, script
-from rowpath.engines.mariadb.dialect import MariadbDialect
-from rowpath.engines.mariadb.logins import DATABASE, ROLE, SUPERUSER
+from rowpath.engines.mariadb import programs, settings, template_directory
+from rowpath.engines.mariadb.dialect import PHYSICAL, MariadbDialect
+from rowpath.engines.mariadb.programs import Console
+from rowpath.engines.mariadb.settings import COUNTED, DATABASE, ROLE, SUPERUSER, script
 from rowpath.engines.server import PrivateServer
 from rowpath.errors import RowpathError, TimedOut
 from rowpath.machine import certificates, private_directories, processes
@@ -32,6 +30,7 @@ from rowpath.workloads.generators import delimited_file
 LOAD_TIMEOUT_S = 3600.0
 SETTLE_TIMEOUT_S = 600.0
 PING_TIMEOUT_S = 20.0
+END_OF_DUMP = b"-- Dump completed"
 DIRTY = "Innodb_buffer_pool_pages_dirty"
 # A checkpoint in settings, for servers that have no statement for it: no page may stay changed, none need be saved up.
 WRITE_PAGES = (
@@ -59,7 +58,7 @@ class MariadbServer(PrivateServer):
         # MySQL's InnoDB counts transactions of the server's own dictionary among the others.
         self._counts = self.storage == "innodb" and engine.flavour == "mariadb"
         # Its counters are always up to date: this statement only shows that it counts (itself too).
-        self.flush_statements = (mariadb_logins.COUNTED,) if self._counts else ()
+        self.flush_statements = (COUNTED,) if self._counts else ()
         self._engine = engine
         self._programs = engine.programs()
         self._fresh = True  # nothing was loaded yet
@@ -93,9 +92,8 @@ class MariadbServer(PrivateServer):
         The first time, the server goes on with a copy of what it loaded (or another instance of the run did): the
         embedded library can begin with the same bytes.
         """
-        wanted = template_directory.content(
-            self._engine, self.storage, self.durability, tables, self._place.directory.parent
-        )
+        run = self._place.directory.parent
+        wanted = template_directory.content(self._engine, self.storage, self.durability, tables, run)
         known = template_directory.find(wanted) if self._fresh else None
         if known is None:
             self._fill(tables)
@@ -176,14 +174,19 @@ class MariadbServer(PrivateServer):
             **certificate,
         }
 
-    @override
-    def secrets(self) -> list[str]:
-        return list(self._passwords.values())
-
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """One of the family's programs, as the superuser over the socket. Errors: EnvironmentMissing."""
         self._engine.backup_availability(way).require()
-        return mariadb_backup.backup(way, self.storage, self._login(), self._data(), folder)
+        place = backups.place_in(folder)
+        if way == PHYSICAL:
+            kept = place / "data"
+            options = ["--backup", f"--datadir={self._data()}", f"--target-dir={kept}"]
+        else:
+            kept = place / f"{DATABASE}.sql"
+            # Without transactions only a lock on all tables holds them still.
+            still = "--single-transaction" if self.storage == "innodb" else "--lock-tables"
+            options = [still, f"--result-file={kept}", DATABASE]
+        return Backup(way, kept, command=(str(programs.find(way)), f"--defaults-file={self._login()}", *options))
 
     def restored(self, backup: Backup, folder: Path) -> Instance:
         """A server of its own over the files, or one that the dump was read into. Errors: RowpathError."""
@@ -191,14 +194,26 @@ class MariadbServer(PrivateServer):
         server = MariadbServer(self._engine, self.durability, place)
         server._passwords = self._passwords
         with backups.restoring(backup, server):
-            if backup.way == mariadb_backup.PHYSICAL:
+            if backup.way == PHYSICAL:
                 server._home = private_directories.home(place.directory / self._engine.name, self._user)
-                mariadb_backup.prepare(backup.kept, server._data(), self._user)
+                data, program = server._data(), programs.find(PHYSICAL) or PHYSICAL
+                private_directories.copy(backup.kept, data, None)
+                backups.run([program, "--no-defaults", "--prepare", f"--target-dir={data}"])  # its log is applied
+                private_directories.give_all(data, self._user)
+                private_directories.sync(data)
                 server.start()
             else:
-                mariadb_backup.check_dump(backup.kept)
+                with backup.kept.open("rb") as dump:
+                    dump.seek(max(0, backup.kept.stat().st_size - 200))
+                    if END_OF_DUMP not in dump.read():
+                        raise RowpathError("the dump is incomplete: its last line is missing")
                 server.start()
-                mariadb_backup.read_dump(self._programs.client, server._login(), backup.kept)
+                reader: list[str | Path] = [
+                    self._programs.client,
+                    f"--defaults-file={server._login()}",
+                    f"--database={DATABASE}",
+                ]
+                backups.run(reader, source=backup.kept)
         return backups.passing(server)
 
     @override
@@ -214,10 +229,13 @@ class MariadbServer(PrivateServer):
         home = self._files()
         logins, login = home / "logins.sql", self._login()
         first = settings.first_statements(self.storage, self.durability)
+        # Runners log in from this machine (over the socket and over TCP: two hosts to a server that resolves no names)
+        # and from the run's other hosts.
+        admitted = tuple(dict.fromkeys(("localhost", self._place.listen, *self._place.clients)))
         private_directories.write_private(
-            logins, script(first + mariadb_logins.statements(self._passwords, self._admitted())), self._user
+            logins, script(first + settings.logins(self._passwords, admitted)), self._user
         )
-        private_directories.write_private(login, mariadb_logins.option_file(self._passwords[SUPERUSER], self._socket()))
+        private_directories.write_private(login, settings.option_file(self._passwords[SUPERUSER], self._socket()))
         try:
             environment = {"LC_ALL": "C", "TZ": "UTC", "TMPDIR": str(home)}
             if not self._launched(self._command(logins), environment, self._data()):
@@ -228,11 +246,12 @@ class MariadbServer(PrivateServer):
         self._ask("SELECT 1;")
         return True
 
-    def _admitted(self) -> tuple[str, ...]:
-        """Where runners may log in from: this machine, and the addresses of the run's other hosts."""
-        return tuple(dict.fromkeys((*mariadb_logins.HOSTS[:1], self._place.listen, *self._place.clients)))
-
     def _command(self, logins: Path) -> list[str | Path]:
+        encryption, flavour, listen = ["--skip-ssl"], self._engine.flavour, self._place.listen
+        if self._tls:
+            certificate, key = certificates.make(self._files(), self._user, settings.TLS_KEY[flavour], listen)
+            protocol = settings.TLS_PROTOCOL[flavour]
+            encryption = ["--ssl", f"--ssl-cert={certificate}", f"--ssl-key={key}", f"--tls-version={protocol}"]
         return [
             self._programs.server,
             "--no-defaults",
@@ -241,19 +260,12 @@ class MariadbServer(PrivateServer):
             f"--socket={self._socket()}",
             f"--port={self._port}",
             f"--init-file={logins}",
-            *settings.arguments(self._engine.flavour, self.storage, self.durability),
-            f"--bind-address={self._place.listen}",
+            *settings.arguments(flavour, self.storage, self.durability),
+            f"--bind-address={listen}",
             f"--max-connections={self._place.connections}",
-            *settings.SERVER_ONLY[self._engine.flavour],
-            *self._encryption(),
+            *settings.SERVER_ONLY[flavour],
+            *encryption,
         ]
-
-    def _encryption(self) -> tuple[str, ...]:
-        if not self._tls:
-            return settings.PLAIN
-        flavour = self._engine.flavour
-        made = certificates.make(self._files(), self._user, settings.TLS_KEY[flavour], self._place.listen)
-        return settings.tls_arguments(flavour, *made)
 
     @override
     def _reason(self) -> str:

@@ -1,13 +1,16 @@
-"""How servers of the MySQL family are set: the same for a server and for the library that holds one."""
+"""How servers of the MySQL family are set, the same for a server and for the library that holds one; who may log in."""
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import Literal
 
 from rowpath.machine import certificates
 
 Flavour = Literal["mariadb", "mysql"]
+SUPERUSER, ROLE, DATABASE = "root", "rowpath", "rowpath"
+COUNTED = "SELECT count(*) FROM mysql.innodb_table_stats"  # one transaction, of a table that is always there
 ENGINE_NAMES = {"innodb": "InnoDB", "myisam": "MyISAM", "aria": "Aria"}
 
 SETTINGS = {
@@ -44,8 +47,6 @@ SERVER_ONLY: dict[Flavour, tuple[str, ...]] = {
         "--local-infile=ON",
     ),
 }
-
-PLAIN = ("--skip-ssl",)
 # With a certificate it is the same server, and a version of its own: which server a path meets is in its coordinates.
 TLS_SUFFIX = "-tls"
 TLS_PROTOCOL: dict[Flavour, str] = {"mariadb": "TLSv1.3", "mysql": "TLSv1.2"}  # the newest that it has
@@ -55,24 +56,19 @@ TLS_KEY: dict[Flavour, certificates.Key] = {"mariadb": certificates.ECDSA, "mysq
 def settings(flavour: Flavour, storage: str, durability: str) -> dict[str, str]:
     """Every option that both deployments get, by name, without the dashes."""
     full = durability == "full"
-    found = SETTINGS | OWN[flavour]
-    found["default-storage-engine"] = ENGINE_NAMES[storage]
-    found["innodb-flush-log-at-trx-commit"] = "1" if full else "0"
+    options = SETTINGS | OWN[flavour]
+    options["default-storage-engine"] = ENGINE_NAMES[storage]
+    options["innodb-flush-log-at-trx-commit"] = "1" if full else "0"
     if storage == "innodb" and flavour == "mariadb":
-        found["innodb-monitor-enable"] = ",".join(COMMITS)
+        options["innodb-monitor-enable"] = ",".join(COMMITS)
     if storage == "aria" and not full:
-        found["aria-sync-log-dir"] = "NEVER"
-    return found
+        options["aria-sync-log-dir"] = "NEVER"
+    return options
 
 
 def arguments(flavour: Flavour, storage: str, durability: str) -> list[str]:
     """The settings as arguments of a server; `--skip-log-bin` is one without a value."""
     return ["--skip-log-bin", *(f"--{name}={value}" for name, value in settings(flavour, storage, durability).items())]
-
-
-def tls_arguments(flavour: Flavour, certificate: Path, key: Path) -> tuple[str, ...]:
-    """What makes the server offer TLS, with that certificate and its key."""
-    return "--ssl", f"--ssl-cert={certificate}", f"--ssl-key={key}", f"--tls-version={TLS_PROTOCOL[flavour]}"
 
 
 def first_statements(storage: str, durability: str) -> list[str]:
@@ -116,3 +112,32 @@ def reason_in(log: str) -> str:
     errors = [line for line in lines if "[ERROR]" in line]
     chosen = errors[0] if errors else lines[-1] if lines else "nothing"
     return chosen.partition("[ERROR]")[2].strip() or chosen.strip()
+
+
+def logins(passwords: dict[str, str], hosts: tuple[str, ...]) -> list[str]:
+    """What the server executes before it lets anyone in; it gets the passwords' hashes, never the passwords."""
+    script = [f"CREATE DATABASE IF NOT EXISTS {DATABASE}"]
+    for user, host in ((SUPERUSER, "localhost"), *((ROLE, host) for host in hosts)):
+        twice = hashlib.sha1(hashlib.sha1(passwords[user].encode()).digest()).hexdigest().upper()
+        script += [
+            f"CREATE USER IF NOT EXISTS '{user}'@'{host}'",
+            f"ALTER USER '{user}'@'{host}' IDENTIFIED WITH mysql_native_password AS '*{twice}'",
+        ]
+    for host in hosts:
+        script += [
+            f"GRANT ALL ON {DATABASE}.* TO '{ROLE}'@'{host}'",
+            f"GRANT SELECT ON mysql.innodb_table_stats TO '{ROLE}'@'{host}'",  # for `COUNTED`
+        ]
+    return script
+
+
+def option_file(password: str, socket: Path) -> str:
+    """What the client program reads to log in as the superuser."""
+    where = str(socket).replace("\\", "\\\\")
+    lines = ["[client]", f"user={SUPERUSER}", f'password="{password}"', f'socket="{where}"', "protocol=socket"]
+    return "\n".join([*lines, "default-character-set=utf8mb4", ""])
+
+
+def script(statements: list[str]) -> str:
+    """Statements as the server and its client program read them."""
+    return "".join(f"{statement};\n" for statement in statements)

@@ -9,9 +9,9 @@ import shutil
 import struct
 from pathlib import Path
 
-from rowpath.engines import empty_directory
 from rowpath.engines.mariadb import settings
 from rowpath.engines.mariadb.dialect import MariadbDialect
+from rowpath.engines.server import copy_empty_directory
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import private_directories, processes
 from rowpath.model.workload import Table
@@ -58,7 +58,7 @@ def make_empty(engine: MariadbDialect, version: str, data: Path, user: str | Non
             output = (done.stderr.strip() or done.stdout.strip())[-500:]
             raise EnvironmentMissing(f"{Path(maker[0]).name} could not make {data}: {output}", "rowpath doctor")
 
-    empty_directory.copied(f"{engine.name}-{version}", arguments, data, user, make)
+    copy_empty_directory(f"{engine.name}-{version}", arguments, data, user, make)
 
 
 def holder(data: Path) -> int | None:
@@ -74,8 +74,7 @@ def holder(data: Path) -> int | None:
 
 def refuse_two(data: Path) -> None:
     """Errors: RowpathError when another process has this data directory open: each would wait, then fail."""
-    pid = holder(data)
-    if pid is not None:
+    if (pid := holder(data)) is not None:
         raise RowpathError(
             f"the data directory {data} is in use by process {pid}: one process at a time can have it open",
             f"end that process, or wait for it: ps -fp {pid}",

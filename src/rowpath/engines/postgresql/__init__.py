@@ -13,8 +13,6 @@ from typing_extensions import override
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Place, Wire
-from rowpath.engines.postgresql import client_login
-from rowpath.engines.postgresql.client_login import PORT
 from rowpath.engines.postgresql.server import BACKUP_PROGRAMS, PostgresqlServer
 from rowpath.machine import certificates, postgresql_programs, private_directories
 from rowpath.model.availability import Availability
@@ -81,11 +79,11 @@ class Postgresql(BackupWays):
     )
     probe = probing.ProbeFacts(
         schemes=("postgresql", "postgres"),
-        port=PORT,
+        port=probing.POSTGRESQL_PORT,
         server_programs=("postgres", "pgbouncer"),
         url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="postgresql",
-        complete_login=client_login.complete,
+        complete_login=probing.complete_postgresql,
         syntax=probing.Syntax(nested_comments=True, dollar_quotes=True, escape_strings=True),
         row_limit="LIMIT {rows}",
         session_statements=_session_statements,
@@ -135,24 +133,26 @@ class Postgresql(BackupWays):
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> PostgresqlServer:
         """Fetch the programs and make a server, not yet started. Errors: EnvironmentMissing."""
-        return PostgresqlServer(self, durability, place, self._prefix(place.version))
+        with_tls = place.version == postgresql_programs.VERSION_TLS and postgresql_programs.named() is None
+        prefix = postgresql_programs.install_tls() if with_tls else postgresql_programs.install()
+        return PostgresqlServer(self, durability, place, prefix)
 
     @override
     def filled(self, name: str, table: Table) -> list[str]:
-        found = super().filled(name, table)
+        statements = super().filled(name, table)
         if table.identity and table.rows:
             place = f"pg_get_serial_sequence('{name}', '{table.identity}')"
-            found.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}))")
-        return [*found, f"VACUUM ANALYZE {name}"]
+            statements.append(f"SELECT setval({place}, (SELECT max({table.identity}) FROM {name}))")
+        return [*statements, f"VACUUM ANALYZE {name}"]
 
     @override
     def connect_lines(self, options: dict[str, Any], folder: Path) -> tuple[str, ...]:
         file = folder / "pgpass"
         private_directories.write_private(file, f"*:*:*:{options['user']}:{options['password']}\n")
         program = shutil.which("psql") or str(postgresql_programs.install() / "bin" / "psql")
-        login = ["-p", str(options["port"]), "-U", options["user"], "-d", options["database"]]
+        arguments = ["-p", str(options["port"]), "-U", options["user"], "-d", options["database"]]
         return tuple(
-            f"PGPASSFILE={shlex.quote(str(file))} {shlex.join([program, '-h', host, *login])}"
+            f"PGPASSFILE={shlex.quote(str(file))} {shlex.join([program, '-h', host, *arguments])}"
             for host in (options["host"], options["socket_dir"])
         )
 
@@ -166,11 +166,6 @@ class Postgresql(BackupWays):
                     remedy = "apt-get install postgresql-client, or unset ROWPATH_POSTGRESQL"
                     return Availability(False, here.what, f"there is no {named}/bin/{program}", remedy)
         return here
-
-    def _prefix(self, version: str) -> Path:
-        if version == postgresql_programs.VERSION_TLS and postgresql_programs.named() is None:
-            return postgresql_programs.install_tls()
-        return postgresql_programs.install()
 
 
 ENGINE = Postgresql()

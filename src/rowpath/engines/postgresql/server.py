@@ -16,9 +16,8 @@ from typing import Any
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
-from rowpath.engines import empty_directory
 from rowpath.engines.base import Backup, Instance, Place, Settled
-from rowpath.engines.server import PrivateServer
+from rowpath.engines.server import PrivateServer, copy_empty_directory
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import certificates, postgresql_programs, private_directories, processes
 from rowpath.model.path import AccessPath
@@ -83,7 +82,9 @@ class PostgresqlServer(PrivateServer):
     @override
     def start(self) -> None:
         super().start()
-        self._make_role()
+        if not self._ask(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}';"):
+            role = f"CREATE ROLE {ROLE} LOGIN PASSWORD '{self._passwords[ROLE]}' NOSUPERUSER NOCREATEDB NOCREATEROLE;"
+            self._psql(f"{role}\nCREATE DATABASE {DATABASE} OWNER {ROLE};", SUPERUSER, "postgres")
 
     @override
     def check(self) -> bool:
@@ -110,9 +111,9 @@ class PostgresqlServer(PrivateServer):
     @override
     def pids(self) -> list[int]:
         """Every process of the server now alive, the postmaster first."""
-        found = [each for pid in super().pids() for each in (pid, *processes.descendants(pid))]
-        self._seen |= {pid: _born(pid) for pid in found if pid not in self._seen}
-        return found
+        pids = [pid for first in super().pids() for pid in (first, *processes.descendants(first))]
+        self._seen |= {pid: _born(pid) for pid in pids if pid not in self._seen}
+        return pids
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
@@ -123,14 +124,13 @@ class PostgresqlServer(PrivateServer):
                     load_progress.reported(f"postgresql {name}", table.rows),
                     delimited_file(Path(folder), name, table) as file,
                 ):
-                    self._psql("\n".join(self._filling(name, table, file)), timeout_s=LOAD_TIMEOUT_S)
+                    script = [f"{self._engine.drop(name)};", f"{self._engine.create(name, table)};"]
+                    if table.rows:
+                        form = r"FORMAT text, DELIMITER '|', NULL '\N'"
+                        script.append(rf"\copy {name} FROM {backups.literal(file)} WITH ({form})")
+                    script += [f"{statement};" for statement in self._engine.filled(name, table)]
+                    self._psql("\n".join(script), timeout_s=LOAD_TIMEOUT_S)
         self._checkpoint()
-
-    def _filling(self, name: str, table: Table, file: Path) -> list[str]:
-        script = [f"{self._engine.drop(name)};", f"{self._engine.create(name, table)};"]
-        if table.rows:
-            script.append(rf"\copy {name} FROM {backups.literal(file)} WITH (FORMAT text, DELIMITER '|', NULL '\N')")
-        return script + [f"{statement};" for statement in self._engine.filled(name, table)]
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
@@ -181,13 +181,9 @@ class PostgresqlServer(PrivateServer):
         )
         settings = dict(line.split("|", 1) for line in rows.splitlines())
         build = self._ask("SELECT setting FROM pg_config WHERE name = 'CFLAGS';")
-        found = {"version": self._ask("SELECT version();"), "build": build, "prefix": str(self._prefix)}
-        found |= {"certificate": certificates.what()} if self._tls else {}
-        return settings | found | {"user": self._user or "ourselves", "data_directory": str(self._files() / "data")}
-
-    @override
-    def secrets(self) -> list[str]:
-        return list(self._passwords.values())
+        own = {"version": self._ask("SELECT version();"), "build": build, "prefix": str(self._prefix)}
+        own |= {"certificate": certificates.what()} if self._tls else {}
+        return settings | own | {"user": self._user or "ourselves", "data_directory": str(self._files() / "data")}
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """PostgreSQL's program makes it, over the socket. Errors: EnvironmentMissing."""
@@ -238,7 +234,7 @@ class PostgresqlServer(PrivateServer):
         home = self._make_home()
         data, made_with = home / "data", (str(self._prefix), MADE_WITH)
         name = f"postgresql-{self.version}"
-        empty_directory.copied(name, made_with, data, self._user, lambda: self._init(home))
+        copy_empty_directory(name, made_with, data, self._user, lambda: self._init(home))
         # The copy's password is unknown; single-user mode reads the new one from its standard input.
         password = f"ALTER ROLE {SUPERUSER} PASSWORD '{self._passwords[SUPERUSER]}'\n"
         single = ("--single", "-F", "-c", "exit_on_error=on", "-D", data, "postgres")
@@ -264,22 +260,6 @@ class PostgresqlServer(PrivateServer):
             message = done.stderr.strip().replace(self._passwords[SUPERUSER], "***")
             raise EnvironmentMissing(f"{name} failed: {message[-500:]}", "rowpath doctor")
 
-    def _configure(self) -> None:
-        listening = {"port": str(self._port), "unix_socket_directories": str(self._sockets).replace("'", "''")}
-        if self._place.listen != LOOPBACK:
-            listening["listen_addresses"] = self._place.listen
-            self._admit()
-        listening["max_connections"] = str(self._place.connections)
-        settings = SETTINGS | DURABILITY[self.durability] | listening
-        if self._tls:
-            certificate, key = certificates.make(self._files(), self._user, address=self._place.listen)
-            files = {"ssl_cert_file": str(certificate), "ssl_key_file": str(key)}
-            settings |= TLS | {name: file.replace("'", "''") for name, file in files.items()}
-        file = self._files() / "data" / "postgresql.conf"
-        private_directories.write_private(
-            file, "".join(f"{name} = '{value}'\n" for name, value in settings.items()), self._user
-        )
-
     def _admit(self) -> None:
         """Admit logins where it listens: of the runners' role, from the addresses of the run's hosts.
 
@@ -295,14 +275,20 @@ class PostgresqlServer(PrivateServer):
 
     @override
     def _started(self) -> bool:
-        self._configure()
+        listening = {"port": str(self._port), "unix_socket_directories": str(self._sockets).replace("'", "''")}
+        if self._place.listen != LOOPBACK:
+            listening["listen_addresses"] = self._place.listen
+            self._admit()
+        listening["max_connections"] = str(self._place.connections)
+        settings = SETTINGS | DURABILITY[self.durability] | listening
+        if self._tls:
+            certificate, key = certificates.make(self._files(), self._user, address=self._place.listen)
+            files = {"ssl_cert_file": str(certificate), "ssl_key_file": str(key)}
+            settings |= TLS | {name: file.replace("'", "''") for name, file in files.items()}
+        lines = [f"{name} = '{value}'\n" for name, value in settings.items()]
+        private_directories.write_private(self._files() / "data" / "postgresql.conf", "".join(lines), self._user)
         command = [str(self._program("postgres")), "-D", str(self._files() / "data")]
         return self._launched(command, {"LC_ALL": "C", "TZ": "UTC"})
-
-    def _make_role(self) -> None:
-        if not self._ask(f"SELECT 1 FROM pg_database WHERE datname = '{DATABASE}';"):
-            role = f"CREATE ROLE {ROLE} LOGIN PASSWORD '{self._passwords[ROLE]}' NOSUPERUSER NOCREATEDB NOCREATEROLE;"
-            self._psql(f"{role}\nCREATE DATABASE {DATABASE} OWNER {ROLE};", SUPERUSER, "postgres")
 
     def _ask(self, query: str) -> str:
         """The answer to a superuser's query."""

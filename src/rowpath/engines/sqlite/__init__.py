@@ -7,11 +7,9 @@ import fcntl
 import shutil
 import sqlite3
 import sys
-from datetime import date, datetime
-from datetime import time as time_of_day
+from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 from typing_extensions import override
 
@@ -29,6 +27,7 @@ from rowpath.workloads.generators import delimited_value, rows
 
 PENDING_BYTE = 0x4000_0000  # from here on SQLite's own locks: pending, reserved, then those of readers
 BACKUP_PROGRAM = Path(__file__).with_name("backup_script.py")
+KEPT_AS_TEXT = (Decimal, date, datetime, time)
 WAL_LOCKS = 120  # in the -shm file: writer, checkpointer, recovery, readers
 
 
@@ -70,6 +69,7 @@ class Sqlite(backups.BackupWays):
         "time": "TEXT",
         "timestamp": "TEXT",
     }
+    settles_with = ("PRAGMA wal_checkpoint(TRUNCATE)",)  # the log goes back into the main file
     identity_words = ""  # it is the row id
     identity_is_key = True
     slow_query = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1e12) SELECT count(*) FROM n"
@@ -108,11 +108,6 @@ class Sqlite(backups.BackupWays):
     def settings(self, durability: str) -> dict[str, tuple[str, ...]]:
         return {"synchronous": ("0", "OFF")} if durability == "none" else {}
 
-    @override
-    def settle_statements(self) -> list[str]:
-        """The log goes back into the main file."""
-        return ["PRAGMA wal_checkpoint(TRUNCATE)"]
-
 
 class SqliteFile(EmbeddedDatabase[Sqlite]):
     """One loaded database file and the copies of it that paths work on."""
@@ -135,8 +130,11 @@ class SqliteFile(EmbeddedDatabase[Sqlite]):
                 connection.execute(self._engine.drop(name))
                 connection.execute(self._engine.create(name, table))
                 marks = ", ".join("?" * len(table.columns))
-                made = load_progress.counted(f"sqlite {name}", rows(table), table.rows)
-                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", map(_natural, made))
+                natural = (
+                    [delimited_value(value) if isinstance(value, KEPT_AS_TEXT) else value for value in row]
+                    for row in load_progress.counted(f"sqlite {name}", rows(table), table.rows)
+                )
+                connection.executemany(f"INSERT INTO {name} VALUES ({marks})", natural)
                 for statement in self._engine.filled(name, table):
                     connection.execute(statement)
             connection.execute("COMMIT")
@@ -170,8 +168,8 @@ class SqliteFile(EmbeddedDatabase[Sqlite]):
         """How the file was made; a driver's settings are in its runner's facts."""
         with _opened(self._database) as connection:
             pragmas = ("page_size", "journal_mode", "encoding", "auto_vacuum")
-            found = {name: str(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in pragmas}
-        return super().facts() | found
+            own = {name: str(connection.execute(f"PRAGMA {name}").fetchone()[0]) for name in pragmas}
+        return super().facts() | own
 
 
 def _opened(file: Path) -> contextlib.closing[sqlite3.Connection]:
@@ -183,12 +181,6 @@ def _faults(file: Path) -> list[str]:
     """What SQLite's own check finds wrong in a database file."""
     with _opened(file) as connection:
         return [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
-
-
-def _natural(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(
-        delimited_value(value) if isinstance(value, Decimal | date | datetime | time_of_day) else value for value in row
-    )
 
 
 ENGINE = Sqlite()

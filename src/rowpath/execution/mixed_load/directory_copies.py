@@ -13,9 +13,7 @@ import msgspec
 
 from rowpath.engines import ENGINES, backup, load_through_runner
 from rowpath.engines.base import Instance, Place
-from rowpath.engines.jvm.embedded import JvmDirectory
-from rowpath.engines.jvm.engine import JvmEngine
-from rowpath.engines.jvm.server import JvmServer
+from rowpath.engines.jvm_engine import JvmDirectory, JvmEngine, JvmServer
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.restore_check import digest_of
 from rowpath.execution.worker import Worker
@@ -145,7 +143,7 @@ def carry_out(
         yield copied(steps[0][0], "", False, str(error))
     finally:
         for instance in reversed(instances):
-            backup.gone(instance)
+            backup.passing(instance).stop()
 
 
 def _read(

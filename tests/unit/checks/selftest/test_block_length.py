@@ -8,29 +8,31 @@ from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
-from rowpath.checks.selftest import block_length
-from rowpath.checks.selftest.block_length import judge
+from rowpath.checks.selftest import inference
+from rowpath.checks.selftest.inference import judge_block_length
 
 LONG_NS = 500_000_000
 
 
 def test_noise_around_one_passes() -> None:
-    assert judge("c", [-0.10, 0.12, 0.03, -0.08, 0.05, -0.02, 0.09, -0.06, 0.04, 0.01]).passed
+    assert judge_block_length("c", [-0.10, 0.12, 0.03, -0.08, 0.05, -0.02, 0.09, -0.06, 0.04, 0.01]).passed
 
 
 def test_short_blocks_that_cost_a_tenth_more_miss() -> None:
-    verdict = judge("c", [math.log(1.10) + noise for noise in (-0.05, 0.06, 0.01, -0.04, 0.02, -0.01, 0.04, -0.03)])
+    verdict = judge_block_length(
+        "c", [math.log(1.10) + noise for noise in (-0.05, 0.06, 0.01, -0.04, 0.02, -0.01, 0.04, -0.03)]
+    )
     assert verdict.passed is False
     assert verdict.figure.startswith("1.1")
 
 
 def test_one_and_a_half_percent_passes_and_three_miss_where_the_rounds_agree() -> None:
-    assert judge("c", [math.log(1.015) + noise for noise in (-0.002, 0.002, 0.001, -0.001)]).passed
-    assert judge("c", [math.log(1.03) + noise for noise in (-0.002, 0.002, 0.001, -0.001)]).passed is False
+    assert judge_block_length("c", [math.log(1.015) + noise for noise in (-0.002, 0.002, 0.001, -0.001)]).passed
+    assert judge_block_length("c", [math.log(1.03) + noise for noise in (-0.002, 0.002, 0.001, -0.001)]).passed is False
 
 
 def test_an_interval_too_wide_to_tell_anything_misses() -> None:
-    assert judge("c", [-0.3, 0.3, 0.2, -0.2, 0.1, -0.1]).passed is False
+    assert judge_block_length("c", [-0.3, 0.3, 0.2, -0.2, 0.1, -0.1]).passed is False
 
 
 class Runners:
@@ -67,8 +69,8 @@ class Runners:
 
 def test_a_runner_whose_figure_is_known_takes_short_blocks_alone() -> None:
     bench = Runners()
-    steady, noisy = block_length.check(bench, full=False)  # type: ignore[arg-type]
+    steady, noisy = inference.block_length(bench, full=False)  # type: ignore[arg-type]
     assert steady.passed and noisy.passed is False
     long = {name: bench.blocks[name, LONG_NS] for name in ("steady", "noisy")}
-    assert long == {"steady": block_length.ROUNDS, "noisy": block_length.MOST_ROUNDS}
-    assert bench.blocks["steady", 10_000_000] == bench.blocks["noisy", 10_000_000] == 20 * block_length.MOST_ROUNDS
+    assert long == {"steady": inference.ROUNDS, "noisy": inference.MOST_ROUNDS}
+    assert bench.blocks["steady", 10_000_000] == bench.blocks["noisy", 10_000_000] == 20 * inference.MOST_ROUNDS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.checks.selftest import periodic_pause
+from rowpath.checks.selftest import latency
 from rowpath.machine import processes
 from tests.unit import journal_factory as factory
 
@@ -40,7 +40,7 @@ class Busy:
 def test_what_was_not_measured_is_missed(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "start", lambda *_how, **_more: SimpleNamespace())
     monkeypatch.setattr(processes, "stop", lambda *_how: None)
-    verdicts = {verdict.what: verdict for verdict in periodic_pause.check(Busy(tmp_path), full=False)}  # type: ignore[arg-type]
+    verdicts = {verdict.what: verdict for verdict in latency.periodic_pause(Busy(tmp_path), full=False)}  # type: ignore[arg-type]
     for figure in ("the median", "the mean", "CPU per operation"):
         assert verdicts[f"own pause: {figure}"].passed is False
         assert verdicts[f"own pause: {figure}"].figure == "not measured"

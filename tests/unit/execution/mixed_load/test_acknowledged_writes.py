@@ -16,8 +16,8 @@ from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, Prepare
 from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import AcknowledgedRecord
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads import codec, generators, scale
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads import codec, generators
+from rowpath.workloads.workload_file import at_scale, load_workload
 
 ROWS = 20
 Rows = list[list[Any]]
@@ -25,7 +25,7 @@ Rows = list[list[Any]]
 
 @pytest.fixture
 def works(tmp_path: Path) -> tuple[PreparedWorkload, PreparedPhase]:
-    workload = scale.at_scale(load_workload("library"), ROWS / 20_000)
+    workload = at_scale(load_workload("library"), ROWS / 20_000)
     prepared_workload = PhaseCache(tmp_path / "params").prepared_workload(workload, "sqlite")
     return prepared_workload, prepared_workload.phases["library.write"]
 

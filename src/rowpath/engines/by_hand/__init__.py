@@ -1,1 +1,0 @@
-"""Servers that a user starts to look at: `rowpath engine up`."""

@@ -1,1 +1,0 @@
-"""Files as engines: delimited text, Parquet, Arrow, record files."""

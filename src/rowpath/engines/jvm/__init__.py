@@ -1,1 +1,0 @@
-"""Engines written in Java: Derby, H2, HSQLDB."""
