@@ -25,9 +25,8 @@ import numpy as np
 from typing_extensions import override
 
 from rowpath.checks.selftest.bench import NOTHING, Bench
-from rowpath.execution.mixed_load.client_processes import Seat
+from rowpath.execution.mixed_load.client_processes import ProcessUse, Seat
 from rowpath.execution.mixed_load.group_totals import Member
-from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, HEAD_WORDS, WORD, WORKS, SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.hosts import cluster, hosts_file, node, ray_cluster, session, setup

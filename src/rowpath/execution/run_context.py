@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedWorkload
-from rowpath.execution.quiet import Patience
+from rowpath.execution.warm_up import Patience
 from rowpath.journal.record_base import InSet
 from rowpath.journal.records import FailureRecord, NoiseRecord, NoteRecord, SetEndRecord, SetRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber

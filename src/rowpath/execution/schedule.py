@@ -11,19 +11,16 @@ from typing import Literal
 
 from rowpath.errors import RowpathError
 from rowpath.execution import emulated_link
-from rowpath.execution.instances import EngineInstances
-from rowpath.execution.lost_hosts import LostHosts
+from rowpath.execution.instances import EngineInstances, Renewal
 from rowpath.execution.mixed_load import directory_copies
 from rowpath.execution.mixed_load.schedule import MixedLoadSchedule
 from rowpath.execution.prepared_phases import PhaseCache
-from rowpath.execution.quiet import Patience
-from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.run_options import RunOptions
+from rowpath.execution.run_options import RunOptions, TimeLimit
 from rowpath.execution.set_runner import SetRunner
-from rowpath.execution.several_hosts import HostLost, Hosts
-from rowpath.execution.time_limit import TimeLimit
+from rowpath.execution.several_hosts import HostLost, Hosts, LostHosts
 from rowpath.execution.verification_pass import VerificationPass
+from rowpath.execution.warm_up import Patience
 from rowpath.journal.reader import Done, Records
 from rowpath.journal.records import NoteRecord, SyncCostRecord, VerifiedRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber

@@ -11,9 +11,7 @@ from typing import Any
 from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Far, FarSpent, Instance, Settled
 from rowpath.errors import RowpathError
-from rowpath.execution.core_share import CoreShare, Reading, Spent
-from rowpath.execution.helper_threads import HelperThreads
-from rowpath.execution.measured import Measured, book_as_one
+from rowpath.execution.measured import CoreShare, HelperThreads, Measured, Reading, Spent, book_as_one
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.warm_up import warm_up
 from rowpath.journal.records import WarmRecord, WorkerRecord

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
+import shutil
 import signal
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rowpath import __version__
 from rowpath.engines.base import Backup
 from rowpath.errors import InternalError, RowpathError
-from rowpath.execution.mixed_load import crash_recovery
-from rowpath.execution.mixed_load.resource_usage import ProcessUse
+from rowpath.execution.mixed_load import durability
+from rowpath.execution.mixed_load.client_processes import ProcessUse
 from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts import load, network, node
 from rowpath.hosts.host_run import HostRun
-from rowpath.hosts.program import Program
+from rowpath.hosts.network import WayWatch
 from rowpath.hosts.replies import Ask, Reply, reply_of
 from rowpath.hosts.server_side import HeldServer, ServerFacts
-from rowpath.hosts.way_watch import WayWatch
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.journal.record_base import Record
 from rowpath.machine import counters, cpus, describe, processes
@@ -35,6 +40,62 @@ from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import Plan
 from rowpath.runners.manifest import adapter_of, build, tools
 from rowpath.workloads import generators
+
+LOOK_S = 0.3  # for the program's end, in one look
+MOST_BYTES = 1 << 20  # of a file, in one look
+ERRORS = "errors"  # the file of what it writes to stderr
+
+
+class Program:
+    """The program, in a private folder that is its working directory."""
+
+    def __init__(self, module: str, given: bytes, files: Mapping[str, bytes]) -> None:
+        """`given`: its stdin, where secrets may be. `files`: by name, in its folder before it begins."""
+        self._folder = Path(tempfile.mkdtemp(prefix="rowpath-program-", dir=node.session_folder()))
+        for name, data in files.items():
+            file = self._folder / name
+            file.parent.mkdir(mode=0o700, exist_ok=True)
+            file.write_bytes(data)
+        source = Path(__file__).parents[2]
+        places = os.pathsep.join(filter(None, (str(source), os.environ.get("PYTHONPATH"))))
+        with (self._folder / ERRORS).open("wb") as errors:
+            self._process = processes.start(
+                [sys.executable, "-P", "-m", module],
+                environment={"PYTHONPATH": places, "PYTHONNOUSERSITE": "1"},
+                directory=self._folder,
+                stdin=subprocess.PIPE,
+                stderr=errors,
+            )
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as stream:
+            stream.write(given)
+
+    def look(self, globs: Iterable[str], seen: Mapping[str, int]) -> tuple[dict[str, bytes], int | None]:
+        """What files hold after what was seen of them, in bytes; the program's status once it has ended.
+
+        A status without anything new: that was all.
+        """
+        processes.wait(self._process, LOOK_S)
+        status = self._process.poll()  # before reading: then nothing follows
+        found = {}
+        for file in sorted({file for each in globs for file in self._folder.glob(each)}):
+            name = str(file.relative_to(self._folder))
+            if file.is_file() and file.stat().st_size > seen.get(name, 0):
+                with file.open("rb") as stream:
+                    stream.seek(seen.get(name, 0))
+                    found[name] = stream.read(MOST_BYTES)
+        return found, status
+
+    def interrupt(self) -> None:
+        """Have it end in order, as Ctrl-C does; harmless when it has ended."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+
+    def end(self) -> None:
+        """End it with all that it started, and remove its folder."""
+        processes.stop(self._process)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
 
 WORKER_METHODS = frozenset(
     {"open", "notice_server", "facts", "run", "settle", "commits", "written_bytes", "reset_peaks", "peaks", "close"}
@@ -161,7 +222,7 @@ class Agent:
     def engine_kill(self, key: Key) -> tuple[list[int], int]:
         """Kill an instance here: its pids, and when, by our clock."""
         run = self._now()
-        return crash_recovery.kill(run.instances[key], run.load_workers())
+        return durability.kill(run.instances[key], run.load_workers())
 
     def engine_stop(self, key: Key) -> None:
         """Stop an instance; its data stays."""

@@ -8,20 +8,66 @@ import hashlib
 import secrets
 import shutil
 import socket
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from rowpath import text
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
-from rowpath.hosts import certificates, node, reach, setup
+from rowpath.hosts import node, reach, setup
 from rowpath.hosts.node import Answer, Request
-from rowpath.machine import private_directories, processes
+from rowpath.machine import certificates, private_directories, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.hosts import Host, HostsFile, cpu_list
+
+DAYS = 30
+CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A certificate and its private key, as text."""
+
+    certificate: str
+    key: str
+
+
+def make(addresses: list[str]) -> tuple[str, dict[str, Pair]]:
+    """The authority's certificate, and a pair by address; the authority's key is forgotten. EnvironmentMissing."""
+    if missing := certificates.problem():
+        raise EnvironmentMissing(missing, certificates.INSTALL)
+    with tempfile.TemporaryDirectory(prefix="rowpath-") as name:  # 0700
+        folder = Path(name)
+        authority, authority_key = folder / "authority.crt", folder / "authority.key"
+        ours: list[str | Path] = ["-subj", "/CN=rowpath hosts", "-addext", "keyUsage=critical,keyCertSign,cRLSign"]
+        _request([*ours, "-keyout", authority_key, "-out", authority])
+        pairs = {}
+        for address in addresses:
+            certificate, key = folder / "host.crt", folder / "host.key"
+            names: list[str | Path] = ["-subj", f"/CN={address}", "-addext", f"subjectAltName=IP:{address}"]
+            signed: list[str | Path] = [
+                "-addext",
+                "basicConstraints=critical,CA:FALSE",
+                "-CA",
+                authority,
+                "-CAkey",
+                authority_key,
+            ]
+            _request([*names, *signed, "-keyout", key, "-out", certificate])
+            pairs[address] = Pair(certificate.read_text(), key.read_text())
+        return authority.read_text(), pairs
+
+
+def _request(arguments: list[str | Path]) -> None:
+    done = processes.run(["openssl", "req", "-x509", "-days", str(DAYS), *CURVE, *arguments])
+    if done.returncode != 0:
+        raise EnvironmentMissing(f"openssl made no certificate: {done.stderr.strip()[-300:]}", "openssl version")
+
 
 ON_LOOPBACK = "127.0.0.254"  # the controller, where the hosts are addresses of the loopback
 LOOK_S = 0.1
@@ -91,7 +137,7 @@ def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
 
 
 def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: Callable[[str], None]) -> State:
-    authority, pairs = certificates.make([controller, *(host.address for host in hosts.host)])
+    authority, pairs = make([controller, *(host.address for host in hosts.host)])
     token = secrets.token_hex(32)
 
     def request(name: str, address: str) -> Request:

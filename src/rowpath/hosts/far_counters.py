@@ -1,29 +1,91 @@
-"""Shared counters of one stage on all its hosts, and what processes there use, as the controller sees them."""
+"""What one stage does on all hosts of a path: calls to them, their clocks, shared counters, what processes use."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rowpath.errors import RowpathError
-from rowpath.execution.mixed_load.resource_usage import ProcessUse
+from rowpath.execution.mixed_load.client_processes import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.load import Seen, Used
-from rowpath.hosts.load_hosts import LoadHosts
+from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.model.histogram import empty
 from rowpath.planning.instance_key import Key, key_of
+from rowpath.planning.mixed_load import spread
+from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec
 
 Counts = NDArray[np.uint32]
 Second = TypeVar("Second", ProcessSecond, ConnectionsSecond)
+Clocks = Callable[[tuple[str, ...]], Mapping[str, ClockRecord | Exception]]
+AskEach = Callable[[Mapping[str, tuple[Any, ...]]], tuple[dict[str, Any], dict[str, str]]]
+
+
+class LoadHosts:
+    """The hosts of a path's clients and of its engine. A call leaves out hosts that were lost before."""
+
+    def __init__(
+        self,
+        planned: PlannedPath,
+        connections: Mapping[str, int],
+        hosts: Mapping[str, tuple[str, ...]],
+        *,
+        ask_each: AskEach,
+        clocks: Clocks,
+    ) -> None:
+        self.planned = planned
+        self.lost: dict[str, str] = {}
+        self.clocks: dict[str, ClockRecord] = {}
+        self._groups = dict(hosts)
+        self._ask_each = ask_each
+        self._clocks = clocks
+        names = [name for group in connections for name in self._of(group, connections[group])]
+        self.hosts = tuple(dict.fromkeys(names))
+        self._key = key_of(planned.path)
+        self.engine_host = self._key[-1]
+
+    def _of(self, group: str, clients: int, rate_per_s: float = 0.0, seed: int = 0) -> dict[str, spread.Share]:
+        return spread.shares(clients, rate_per_s, seed, self._groups[group])
+
+    def hosts_of(self, group: str, clients: int) -> dict[str, int]:
+        """The number of a group's clients on each host."""
+        return {host: share.clients for host, share in self._of(group, clients).items()}
+
+    def ask(self, arguments: Mapping[str, tuple[Any, ...]], *, may_miss: bool = False) -> dict[str, Any]:
+        """What hosts returned; `may_miss`: without those that are lost. Errors: HostLost otherwise."""
+        found, lost = self._ask_each({host: words for host, words in arguments.items() if host not in self.lost})
+        self.lost |= lost
+        if not may_miss:
+            self._raise_if_lost()
+        return found
+
+    def _raise_if_lost(self) -> None:
+        for host, text in self.lost.items():
+            raise HostLost(host, text)
+
+    def ask_load(self, hosts: Iterable[str], method: str, *arguments: Any, may_miss: bool = False) -> dict[str, Any]:
+        """What one method of the client processes on each host returned; errors as `ask`."""
+        return self.ask(dict.fromkeys(hosts, ("load", method, *arguments)), may_miss=may_miss)
+
+    def offset_ns(self, host: str) -> int:
+        """A host's clock less ours, as last measured."""
+        return self.clocks[host].offset_ns
+
+    def read_clocks(self) -> None:
+        """Measure the clock of every host. Errors: HostLost, EnvironmentMissing."""
+        for host, found in self._clocks(tuple(dict.fromkeys((*self.hosts, self.engine_host)))).items():
+            if isinstance(found, Exception):
+                raise found
+            self.clocks[host] = found
 
 
 class FarCounters:

@@ -12,22 +12,16 @@ from numpy.typing import NDArray
 
 from rowpath.engines.base import Backup, Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.client_processes import Seat
+from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
-from rowpath.hosts.far_counters import FarCounters, FarUsage
+from rowpath.hosts.far_counters import AskEach, Clocks, FarCounters, FarUsage, LoadHosts
 from rowpath.hosts.far_worker import FarFiles, FarRunner, FarWorker, TogetherThere
 from rowpath.hosts.load import Opened, States, Used
-from rowpath.hosts.load_hosts import AskEach, Clocks, LoadHosts
 from rowpath.journal.host_records import ClockRecord
-from rowpath.journal.mixed_load_records import (
-    AcknowledgedRecord,
-    HostShare,
-    HostsStartRecord,
-    HostStart,
-)
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, HostShare, HostsStartRecord, HostStart
 from rowpath.journal.records import WorkerRecord
 from rowpath.planning.mixed_load import spread
 from rowpath.planning.plan import PlannedPath

@@ -1,4 +1,4 @@
-"""What one run has on a host: instances, workers, client processes; `end` stops all of it."""
+"""What one run has on a host: instances, workers, client processes, backups; `end` stops all of it."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import Any
 
 from typing_extensions import override
 
-from rowpath.engines.base import Instance
+from rowpath.engines.base import Backup, Instance
 from rowpath.errors import InternalError, RowpathError
-from rowpath.execution.instances import EngineInstances
+from rowpath.execution.instances import EngineInstances, ServerSyncs
 from rowpath.execution.mixed_load import directory_copies
-from rowpath.execution.mixed_load.resource_usage import ProcessUse
+from rowpath.execution.mixed_load.backups import BackupSite
+from rowpath.execution.mixed_load.client_processes import ProcessUse
+from rowpath.execution.mixed_load.durability import Ledger, Restored
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import Instances, RunContext
-from rowpath.execution.server_syncs import ServerSyncs
 from rowpath.execution.verification_pass import VerificationPass
 from rowpath.execution.worker import Worker
 from rowpath.hosts import load, node
-from rowpath.hosts.host_backups import HostBackups
 from rowpath.hosts.replies import Ask
 from rowpath.hosts.server_side import FarServerSyncs, HeldServer, ServerFacts, far_server
 from rowpath.journal.record_base import Record
@@ -35,6 +35,47 @@ from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.mixed_load import connections
 from rowpath.planning.plan import Plan, PlannedPath
+
+METHODS = frozenset({"start", "ended", "stop", "kept_bytes"})
+
+
+class HostBackups:
+    """Backups by their path's id and a name."""
+
+    def __init__(self, context: RunContext, instances: EngineInstances) -> None:
+        self._context = context
+        self._instances = instances
+        self._sites: dict[tuple[str, str], BackupSite] = {}
+        self.use = ProcessUse(self._pids)
+
+    def _pids(self) -> list[int]:
+        return [pid for site in self._sites.values() for pid in site.pids()]
+
+    def make(self, path_id: str, name: str) -> Backup:
+        """Get ready for one; how it is made, without secrets. Errors: EnvironmentMissing."""
+        plan = self._context.plan
+        planned = plan.path(path_id)
+        folder = self._context.directory.work / f"backups-{plan.paths.index(planned)}" / name
+        site = BackupSite(planned, self._instances[key_of(planned.path)], folder)
+        self._sites[path_id, name] = site
+        return replace(site.backup, environment={})
+
+    def called(self, path_id: str, name: str, method: str, *arguments: Any) -> Any:
+        """A method of `BackupSite`."""
+        if method == "restored":
+            return self._restored(path_id, name, *arguments)
+        if method == "remove":
+            self._sites.pop((path_id, name)).remove()
+            return None
+        if method not in METHODS:
+            raise InternalError(f"unknown method '{method}' of a backup", "run the same Rowpath on every host")
+        return getattr(self._sites[path_id, name], method)(*arguments)
+
+    def _restored(self, path_id: str, name: str, before: Ledger, after: Ledger) -> Restored:
+        context = self._context
+        planned = context.plan.path(path_id)
+        works, log = context.prepared_workloads(planned), context.log_of(planned)
+        return self._sites[path_id, name].restored(works, before, after, log, context.timeout_s)
 
 
 class HostRun:

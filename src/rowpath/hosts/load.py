@@ -15,11 +15,10 @@ from typing_extensions import override
 
 from rowpath.engines.base import Backup, Instance
 from rowpath.errors import InternalError
-from rowpath.execution.mixed_load import acknowledged_writes
-from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.backup_action import statement_work
-from rowpath.execution.mixed_load.client_processes import Processes, Seat
-from rowpath.execution.mixed_load.resource_usage import ProcessUse
+from rowpath.execution.mixed_load import durability
+from rowpath.execution.mixed_load.backups import statement_work
+from rowpath.execution.mixed_load.client_processes import Processes, ProcessUse, Seat
+from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
@@ -216,7 +215,7 @@ class HostLoad:
     def check_ledger(self, name: str, ledger: Ledger) -> AcknowledgedRecord:
         """Check a ledger through our first process."""
         workload = self._works[PhaseName.of(name).workload]
-        return acknowledged_writes.check(self.workers[0], workload, self._work(name), ledger, self._folder)
+        return durability.check(self.workers[0], workload, self._work(name), ledger, self._folder)
 
     def end_stage(self) -> None:
         """Forget a stage's shared counters."""

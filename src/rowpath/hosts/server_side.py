@@ -8,9 +8,8 @@ import msgspec
 from typing_extensions import override
 
 from rowpath.engines.base import CountsStatements, Far, FarSpent, Instance, Settled
-from rowpath.execution.core_share import FOREIGN_MOST, capped
-from rowpath.execution.helper_threads import HelperThreads
-from rowpath.execution.server_syncs import ServerSyncs
+from rowpath.execution.instances import ServerSyncs
+from rowpath.execution.measured import FOREIGN_MOST, HelperThreads, capped
 from rowpath.hosts.replies import Ask
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import core_users, cpu, disk, memory

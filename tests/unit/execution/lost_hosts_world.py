@@ -8,10 +8,9 @@ from typing import cast
 
 from typing_extensions import override
 
-from rowpath.execution.lost_hosts import LostHosts
 from rowpath.execution.prepared_phases import PhaseCache
 from rowpath.execution.run_context import Instances, RunContext
-from rowpath.execution.several_hosts import HostLost, Hosts
+from rowpath.execution.several_hosts import HostLost, Hosts, LostHosts
 from rowpath.journal.record_base import Record
 from rowpath.journal.records import NoteRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rowpath.engines.base import Place
-from rowpath.execution.server_syncs import LocalServerSyncs
+from rowpath.execution.instances import LocalServerSyncs
 from rowpath.hosts.server_side import FarServerSyncs
 from rowpath.machine.counters import syncs
 from rowpath.machine.counters.syncs import SyncCount

@@ -11,16 +11,15 @@ import pytest
 
 from rowpath.analysis import several_hosts
 from rowpath.analysis.analyse import analyse
-from rowpath.execution.mixed_load import pacing
-from rowpath.execution.mixed_load.backup_site import BackupSite
-from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.mixed_load import group_totals
+from rowpath.execution.mixed_load.backups import BackupSite
+from rowpath.execution.mixed_load.client_processes import Processes, Usage
 from rowpath.execution.mixed_load.group_totals import Member, _due
-from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.hosts.far_backup import FarBackup
 from rowpath.hosts.far_counters import FarCounters, FarUsage, joined, stall_ns
 from rowpath.hosts.far_load import FarProcesses
+from rowpath.hosts.far_worker import FarBackup
 from rowpath.hosts.load import Seen
 from rowpath.model.histogram import empty
 from rowpath.model.mixed_load import ClientGroupTable
@@ -67,7 +66,7 @@ def _member(kind: Any, clients: int, hosts: int) -> Member:
 def test_random_arrivals_of_many_hosts_are_those_of_one(clients: int, elapsed_ns: int) -> None:
     one, many = _member("poisson", clients, 1), _member("poisson", clients, 3)
     assert _due(many, elapsed_ns) == _due(one, elapsed_ns)
-    assert _due(one, elapsed_ns) == pacing.due_before("poisson", 100.0, clients, 7, elapsed_ns)
+    assert _due(one, elapsed_ns) == group_totals.due_before("poisson", 100.0, clients, 7, elapsed_ns)
 
 
 @pytest.mark.parametrize("at", range(12))

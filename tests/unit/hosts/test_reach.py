@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from rowpath.errors import RowpathError
-from rowpath.hosts import certificates, cluster, hosts_file, reach, setup
+from rowpath.hosts import cluster, hosts_file, reach, setup
 from rowpath.hosts.node import Answer, Request
 from rowpath.machine import private_directories, processes
 from rowpath.model.hosts import Host
@@ -57,8 +57,8 @@ def reached(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Reached:
     monkeypatch.setattr(processes, "side_by_side", found.side_by_side)
     monkeypatch.setattr(setup, "require", lambda: None)
     monkeypatch.setattr(private_directories, "port_taken", lambda _port, _address: False)
-    pair = certificates.Pair("", "")
-    monkeypatch.setattr(certificates, "make", lambda addresses: ("", dict.fromkeys(addresses, pair)))
+    pair = cluster.Pair("", "")
+    monkeypatch.setattr(cluster, "make", lambda addresses: ("", dict.fromkeys(addresses, pair)))
     return found
 
 

@@ -6,7 +6,7 @@ No figure is finer than the kernel's counters are.
 from __future__ import annotations
 
 from rowpath.checks.selftest.bench import Bench, Verdict
-from rowpath.execution.peak_memory import peak_memory
+from rowpath.execution.in_turn import peak_memory
 from rowpath.machine.counters import memory
 
 TOLERANCE = 0.02

@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
-from rowpath.execution.mixed_load.pacing import TAIL_S, due_before, reached
+from rowpath.execution.mixed_load.group_totals import TAIL_S, due_before, reached
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
 from rowpath.model import histogram
 from rowpath.model.mixed_load import ClientGroupTable, StageTable

@@ -17,7 +17,7 @@ from rowpath.engines.jvm.embedded import JvmDirectory
 from rowpath.engines.jvm.engine import JvmEngine
 from rowpath.engines.jvm.server import JvmServer
 from rowpath.errors import RowpathError
-from rowpath.execution.mixed_load.restore_check import digest_of
+from rowpath.execution.mixed_load.durability import digest_of
 from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import DirectoryCopyRecord
 from rowpath.journal.record_base import Record

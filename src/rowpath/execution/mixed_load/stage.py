@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.backup_action import Repetition, Repetitions
-from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.mixed_load.backups import Repetition, Repetitions
+from rowpath.execution.mixed_load.client_processes import Processes, Usage
+from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.mixed_load.group_totals import Member, figures, group_record
-from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.shared_counters import DONE, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
