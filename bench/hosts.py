@@ -132,7 +132,9 @@ def rates(bench: Bench, here: Plan, there: Plan, session: Session) -> Iterator[F
         near = next(each for each in here.paths if each.name == far.name)
         name = near.phases[0]
         if key_of(far.path) not in instances:
-            instances[key_of(far.path)] = instance_for(bench, near, here, session.instance(key_of(far.path)), session)
+            instances[key_of(far.path)] = instance_for(
+                bench, near, here, session.bring_up(key_of(far.path))[0], session
+            )
         instance = instances[key_of(far.path)]
         interval = student([couple(bench, instance, near, far, session, name) for _ in range(COUPLES)])
         assert interval is not None

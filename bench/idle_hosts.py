@@ -195,7 +195,6 @@ class IdleAgent(Agent):
         """Nothing is built."""
         return []
 
-    @override
     def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[Opened, list[tuple[int, int]]]:
         """Clients that only count."""
         self._now()._load = IdleLoad(connections, self._note)
@@ -205,7 +204,6 @@ class IdleAgent(Agent):
         if self._events:
             Path(self._events, f"{self.name}.{group}").touch()
 
-    @override
     def load(self, method: str, *arguments: Any) -> Any:
         """As ever, once the files are there."""
         if self._held_by and method in ("begin", "set_instants"):
@@ -216,9 +214,8 @@ class IdleAgent(Agent):
                 time.sleep(LOOK_S)
             Path(self._events, RELEASED if there else "given-up").touch()
             self._held_by = ()
-        return super().load(method, *arguments)
+        return self._now().load(method, *arguments)
 
-    @override
     def server_used(self, key: Any) -> ProcessSecond | None:
         """There is no server."""
         return ProcessSecond()

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
-
-from typing_extensions import override
+from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CONNECTIONS, External, Instance, Place
@@ -26,21 +24,8 @@ from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
 
 
-class ServerSyncs(Protocol):
-    """The syncs of one server."""
-
-    def method(self) -> str:
-        """The method by which they can be counted, or why not; empty without a private server."""
-
-    def count(self, wanted: bool) -> None:
-        """Whether the server counts them from its next start on."""
-
-    def read(self) -> SyncCount:
-        """How many there were since that start."""
-
-
-class LocalServerSyncs(ServerSyncs):
-    """The syncs of a server on this host."""
+class ServerSyncs:
+    """The syncs of one server: whether it counts them from its next start on, and how many there were."""
 
     def __init__(self, instance: Instance, place: Place, folder: Path) -> None:
         """`place`: where the server is started; `folder`: for the counters."""
@@ -50,21 +35,21 @@ class LocalServerSyncs(ServerSyncs):
         self._file: Path | None = None
         self._added: dict[str, str] = {}
 
-    @override
     def method(self) -> str:
+        """The method by which they can be counted, or why not; empty without a private server."""
         ours = self._instance.deployment == "server" and not isinstance(self._instance, External)
         return sync_counting.method() if ours else ""
 
-    @override
     def count(self, wanted: bool) -> None:
+        """Whether the server counts them from its next start on."""
         for name in self._added:
             self._place.environment.pop(name, None)
         self._file = syncs.make_file(self._folder) if wanted else None
         self._added = sync_counting.environment(self._file) if self._file else {}
         self._place.environment.update(self._added)
 
-    @override
     def read(self) -> SyncCount:
+        """How many there were since that start."""
         if self._file is not None:
             return SyncCount(syncs.read(self._file)["total"], syncs.METHOD)
         method = self.method()
@@ -72,16 +57,7 @@ class LocalServerSyncs(ServerSyncs):
 
 
 LOOPBACK = "127.0.0.1"
-
-
-class FarEngines(Protocol):
-    """Engines on other hosts."""
-
-    def instance(self, key: Key) -> Instance:
-        """The instance of that key, started and loaded on its host. Errors: RowpathError, RunnerFailure."""
-
-    def server_syncs(self, key: Key) -> ServerSyncs:
-        """The syncs of its server."""
+BringUpFar = Callable[[Key], tuple[Instance, ServerSyncs]]  # on its host; errors: RowpathError, RunnerFailure
 
 
 class EngineInstances:
@@ -93,12 +69,12 @@ class EngineInstances:
         phase_cache: PhaseCache,
         learn_secret: Callable[[str], None],
         *,
-        far: FarEngines | None = None,
+        far: BringUpFar | None = None,
         listen: str = LOOPBACK,
         clients: tuple[str, ...] = (),
         connections: int = CONNECTIONS,
     ) -> None:
-        """`far`: those of other hosts. `listen` and on: as `Place` has them, where an engine can."""
+        """`far`: brings up those of other hosts. `listen` and on: as `Place` has them, where an engine can."""
         self._directory = directory
         self._far = far
         self._listen = listen
@@ -116,8 +92,8 @@ class EngineInstances:
         engine_name, deployment, durability, *chosen = key
         version, storage, free, host = ("" if value == "none" else value for value in chosen)
         if host and self._far is not None:
-            instance = self._instances[key] = self._far.instance(key)
-            self._syncs[key] = self._far.server_syncs(key)
+            instance, self._syncs[key] = self._far(key)
+            self._instances[key] = instance
             self._places[key] = Place(self._directory, self._directory, ())
             for secret in instance.secrets():
                 self._learn_secret(secret)
@@ -129,7 +105,7 @@ class EngineInstances:
             place.listen, place.clients = self._listen, self._clients
         instance = ENGINES[engine_name].instance(deployment, durability, place)
         self._instances[key], self._places[key] = instance, place
-        self._syncs[key] = LocalServerSyncs(instance, place, self._directory / "-".join((*key, "syncs")))
+        self._syncs[key] = ServerSyncs(instance, place, self._directory / "-".join((*key, "syncs")))
         self._start(instance)
         of_instance = [planned for planned in paths if key_of(planned.path) == key]
         tables: dict[str, Table] = {}

@@ -63,7 +63,11 @@ class Schedule:
         phase_cache = PhaseCache(directory.work / "params")
         self._hosts = hosts
         self.engine_instances = EngineInstances(
-            directory.work, phase_cache, scrubber.add, far=hosts, connections=connections.needed(plan)
+            directory.work,
+            phase_cache,
+            scrubber.add,
+            far=hosts.bring_up if hosts else None,
+            connections=connections.needed(plan),
         )
         self.context = RunContext(
             plan,

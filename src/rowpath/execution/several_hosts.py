@@ -69,11 +69,8 @@ class Hosts(Protocol):
     def back(self) -> Mapping[str, list[Record]]:
         """Lost hosts that can be used again, ready as by `begin`, with what they are now, as by `records`."""
 
-    def instance(self, key: Key) -> Instance:
-        """The instance of that key, started and loaded on its host. Errors: RowpathError, RunnerFailure."""
-
-    def server_syncs(self, key: Key) -> ServerSyncs:
-        """The syncs of that instance's server."""
+    def bring_up(self, key: Key) -> tuple[Instance, ServerSyncs]:
+        """The instance of that key, started and loaded on its host; its syncs. Errors: RowpathError, RunnerFailure."""
 
     def sync_cost(self, host: str) -> SyncCost:
         """What one sync costs on the disk of that host's part of the run."""

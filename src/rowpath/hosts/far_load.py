@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
 from rowpath.hosts.far_counters import AskEach, Clocks, FarCounters, FarUsage, LoadHosts
-from rowpath.hosts.far_worker import FarFiles, FarRunner, FarWorker, TogetherThere
+from rowpath.hosts.far_worker import FarRunner, FarWorker, TogetherThere
 from rowpath.hosts.load import Opened, States, Used
 from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, HostShare, HostsStartRecord, HostStart
@@ -56,6 +57,7 @@ class FarProcesses(LoadHosts):
         self.workers: list[Worker] = []
         self.seats: dict[str, Seat] = {}
         self._connections = connections
+        self._spread: frozenset[str] = frozenset()  # groups on more hosts than one
         self._runners: dict[tuple[str, int], FarRunner] = {}  # by host and number of the process
         self._helped: tuple[str, ...] = ()  # hosts whose processes have helper threads
         self._counters: FarCounters | None = None
@@ -77,16 +79,18 @@ class FarProcesses(LoadHosts):
             records += opened.records
             first = len(self.workers)
             for number, (worker_number, pid) in enumerate(numbers):
-                far = LoadWorker(self, host, worker_number, pid)
+                there = TogetherThere(host, functools.partial(self._ask_one, host))
+                far = FarWorker(self.planned, there, worker_number, pid)
                 self._runners[host, number] = far.runner
-                self.workers.append(cast(Worker, far))
+                self.workers.append(far)
             for group, number in opened.seats.items():
                 self.seats.setdefault(group, Seat(self.workers[first + number], 0, first + number))
         self._helped = tuple(host for host, (opened, _numbers) in found.items() if opened.has_helpers)
-        for group, seat in self.seats.items():
-            several = cast(Worker, _Several(self, group))
-            self.seats[group] = Seat(several, 0, seat.process) if len(shares[group]) > 1 else seat
+        self._spread = frozenset(group for group, share in shares.items() if len(share) > 1)
         return records
+
+    def _ask_one(self, host: str, *words: Any) -> Any:
+        return self.ask({host: words})[host]
 
     def prepare(self, group: str, work: PreparedPhase) -> None:
         """Each host takes its own part of the parameter rows."""
@@ -238,12 +242,13 @@ class FarProcesses(LoadHosts):
 
     def kill(self, group: str) -> None:
         """End the processes of a group that does not end by itself."""
-        self.ask_load(self._shares[group], "kill", group, may_miss=True)
+        self.ask_load(self._shares.get(group) or self._groups[group], "kill", group, may_miss=True)
 
     def lives(self, group: str) -> bool:
         """Whether a process of the group does."""
-        alive = (self._runners[key].alive() for key in self._runners if key[0] in self._groups[group])
-        return any(alive)
+        if group not in self._spread:
+            return self.seats[group].worker.runner.alive()
+        return any(runner.alive() for (host, _), runner in self._runners.items() if host in self._groups[group])
 
     def close(self) -> None:
         with contextlib.suppress(HostLost, RowpathError, RunnerFailure):
@@ -259,33 +264,3 @@ def _failures(parts: Iterable[GroupTotal]) -> list[CountedFailure]:
         else:
             known.count += each.count
     return sorted(found.values(), key=lambda each: -each.count)
-
-
-class LoadWorker(FarWorker):
-    """A client process on a host, started and connected there."""
-
-    def __init__(self, far: FarProcesses, host: str, number: int, pid: int) -> None:
-        self.planned = far.planned
-        self.together = TogetherThere(host, lambda *words: far.ask({host: words})[host])
-        self.number, self.warmed = number, False
-        self.runner = FarRunner(pid)
-        self.measured_cpus = ()
-        self.instance = FarFiles(self)
-        self.clients, self.alone = self.planned.path.clients, not self.planned.path.served
-
-
-class _Several:
-    """The processes of one group on several hosts, where a stage asks for the group's process."""
-
-    def __init__(self, far: FarProcesses, group: str) -> None:
-        self.runner = self
-        self._far = far
-        self._group = group
-
-    def alive(self) -> bool:
-        """Whether one of them is."""
-        return self._far.lives(self._group)
-
-    def kill(self) -> None:
-        """End them."""
-        self._far.kill(self._group)

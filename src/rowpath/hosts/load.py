@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from rowpath.engines.base import Backup, Instance
-from rowpath.errors import InternalError
 from rowpath.execution.mixed_load import durability
 from rowpath.execution.mixed_load.backups import statement_work
 from rowpath.execution.mixed_load.client_processes import Processes, ProcessUse, Seat
@@ -33,10 +32,6 @@ from rowpath.runners.protocol import GroupSpec, GroupTotal
 Counts = NDArray[np.uint32]
 Used = tuple[ProcessSecond | None, ConnectionsSecond | None]  # by processes (None: none lives), by TCP (None: no TCP)
 HISTOGRAMS = ("service", "latency", "lateness")
-METHODS = frozenset(
-    {"prepare", "prepare_backup", "ready", "begin", "set_instants", "states", "look", "acknowledged", "totals"}
-    | {"kill", "check_ledger", "end_stage", "helpers_cpu_ns", "take_cores"}
-)
 
 
 @dataclass(frozen=True)
@@ -233,10 +228,3 @@ class HostLoad:
     def _stage(self) -> SharedCounters:
         assert self._counters is not None
         return self._counters
-
-
-def called(load: HostLoad, method: str, arguments: tuple[Any, ...]) -> Any:
-    """What a method that other hosts may ask for returned. Errors: as it has them."""
-    if method not in METHODS:
-        raise InternalError(f"unknown method '{method}' of client processes", "run the same Rowpath on every host")
-    return getattr(load, method)(*arguments)

@@ -27,7 +27,7 @@ from rowpath.hosts.far_worker import FarBackup, FarWorker, TogetherThere
 from rowpath.hosts.hosts_file import Source
 from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.replies import Ask
-from rowpath.hosts.server_side import FarServerSyncs, ServerFacts, far_server
+from rowpath.hosts.server_side import FarServerSyncs, far_server
 from rowpath.journal.host_records import ClockRecord, HostRecord, RoundTrip, WayRecord
 from rowpath.journal.record_base import Record
 from rowpath.machine import processes
@@ -239,13 +239,9 @@ class Session(Hosts):
         return self.file.loading if self._plan and spreads(self._plan.experiment) else ()
 
     @override
-    def instance(self, key: Key) -> Instance:
-        facts: ServerFacts = self._cluster.ask(key[-1], "bring_up", key)
-        return far_server(facts, self._cluster.asking(key[-1]))
-
-    @override
-    def server_syncs(self, key: Key) -> ServerSyncs:
-        return FarServerSyncs(key, self._cluster.asking(key[-1]))
+    def bring_up(self, key: Key) -> tuple[Instance, ServerSyncs]:
+        ask = self._cluster.asking(key[-1])
+        return far_server(ask("bring_up", key), ask), FarServerSyncs(key, ask)
 
     @override
     def sync_cost(self, host: str) -> SyncCost:
@@ -255,8 +251,8 @@ class Session(Hosts):
     @override
     def worker(self, planned: PlannedPath, log: Callable[[str], None]) -> Worker:
         host = planned.path.client_host
-        worker = FarWorker(planned, TogetherThere(host, self._cluster.asking(host)))
-        return cast(Worker, worker)  # as far as a set uses one
+        ask = self._cluster.asking(host)
+        return FarWorker(planned, TogetherThere(host, ask), *ask("worker_start", planned.path.id))
 
     @override
     def of_group(self, planned: PlannedPath, group: ClientGroupTable) -> tuple[str, ...]:
@@ -281,8 +277,7 @@ class Session(Hosts):
     @override
     def backup_site(self, planned: PlannedPath, name: str) -> BackupSite:
         host = key_of(planned.path)[-1]
-        far = FarBackup(planned.path.id, name, self._cluster.asking(host), lambda: self._offsets_ns[host])
-        return cast(BackupSite, far)
+        return FarBackup(planned.path.id, name, self._cluster.asking(host), lambda: self._offsets_ns[host])
 
     @override
     def copy_directories(self, planned: PlannedPath) -> tuple[list[Record], list[str]]:

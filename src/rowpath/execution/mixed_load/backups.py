@@ -17,7 +17,8 @@ from rowpath.engines.base import BackedUp, Backup, Instance
 from rowpath.execution.mixed_load import durability
 from rowpath.execution.mixed_load.durability import Ledger, Restored
 from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
-from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.run_context import RunContext
 from rowpath.journal.mixed_load_records import BackupRecord, Inside
 from rowpath.machine import cpus, private_directories, processes
 from rowpath.model.mixed_load import ClientGroupTable
@@ -108,18 +109,12 @@ class BackupSite:
             return private_directories.size_bytes(kept) if kept.is_dir() else kept.stat().st_size
         return None
 
-    def restored(
-        self,
-        works: dict[str, PreparedWorkload],
-        before: Ledger,
-        after: Ledger,
-        log: Callable[[str], None],
-        timeout_s: float,
-    ) -> Restored:
+    def restored(self, context: RunContext, before: Ledger, after: Ledger) -> Restored:
         """What comes of restoring it, as `restore_check` has it; never raises for what the backup did wrong."""
-        folder = self._folder / "restored"
+        planned, folder = self._planned, self._folder / "restored"
+        works, log = context.prepared_workloads(planned), context.log_of(planned)
         return durability.restore_check(
-            self.backup, self._instance, self._planned, works, before, after, folder, log, timeout_s
+            self.backup, self._instance, planned, works, before, after, folder, log, context.timeout_s
         )
 
     def remove(self) -> None:

@@ -177,6 +177,14 @@ class Processes:
         for worker in self.workers:
             worker.runner.listen()
 
+    def lives(self, group: str) -> bool:
+        """Whether a process of that group does."""
+        return self.seats[group].worker.runner.alive()
+
+    def kill(self, group: str) -> None:
+        """End the process of a group that does not end by itself."""
+        self.seats[group].worker.runner.kill()
+
     def usage(self, backup_pids: Pids, port: int) -> Usage:
         """What the processes of a stage use, as `Usage` has it."""
         return Usage(self.pids, self.instance.pids, backup_pids, port)

@@ -175,8 +175,7 @@ class DurabilityChecks:
             nothing = Ledger(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint32))
             before, after = made.ledger_before or nothing, made.ledger_after or nothing
             context.run.progress.note(f"{context.planned.name}: restoring the backup")
-            log = context.run.log_of(context.planned)
-            found = made.site.restored(context.works, before, after, log, context.run.timeout_s)
+            found = made.site.restored(context.run, before, after)
             record.restored, record.reason, record.checked = found.ok, found.reason, found.checked
             if not found.ok:
                 context.note(f"backup ({made.backup.way}): {found.reason}")

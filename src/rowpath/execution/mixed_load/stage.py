@@ -146,7 +146,7 @@ class Stage:
             if now_ns >= self.end_ns + self.timeout_s * S:
                 self._give_up(f"an operation did not return within {self.timeout_s:g} s of the stage's end")
                 for name in self._unfinished():
-                    self.processes.seats[name].worker.runner.kill()
+                    self.processes.kill(name)
 
     def _sleep(self) -> None:
         now_ns = time.monotonic_ns()
@@ -201,16 +201,14 @@ class Stage:
         """Groups that are at work still, in a process that lives."""
         at_work = [member.name for member in self.members if member.name not in self._done]
         at_work += [action.table.name for action in self.actions if action.under_way()]
-        seats = self.processes.seats
-        return [name for name in at_work if name not in seats or seats[name].worker.runner.alive()]
+        return [name for name in at_work if name not in self.processes.seats or self.processes.lives(name)]
 
     def _over(self) -> bool:
         for worker in self.processes.workers:
             if not worker.runner.alive() and self.outcome.killed is None and not self.outcome.lost:
                 self.outcome.lost = worker.runner.lost().text
         for action in self.actions:
-            seat = self.processes.seats.get(action.table.name)
-            if seat is not None and not seat.worker.runner.alive():
+            if action.table.name in self.processes.seats and not self.processes.lives(action.table.name):
                 action.give_up("its client process exited")
         if self._unfinished():
             return False
