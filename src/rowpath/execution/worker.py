@@ -33,6 +33,10 @@ class Worker:
     """
 
     together: Callable[..., list[Callable[[], Any]]] | None = None  # as `in_turn.Together`, on another host
+    connect_ns = 0
+    server_pid: int | None = None  # of the process that serves the connection, where the driver knows it
+    warmed = False  # whether a phase of this process has been warmed up already
+    warm_most_s = math.inf  # for one phase, below the cap of the experiment
 
     def __init__(
         self,
@@ -70,10 +74,6 @@ class Worker:
         self._helpers = HelperThreads()
         self._core_share = CoreShare(frozenset(), frozenset())
         self._others_pids: list[int] = []  # of others' server, which may take the client's core
-        self.connect_ns = 0
-        self.server_pid: int | None = None  # of the process that serves the connection, where the driver knows it
-        self.warmed = False  # whether a phase of this process has been warmed up already
-        self.warm_most_s = math.inf  # for one phase, below the cap of the experiment
 
     def open(self, **overrides: Any) -> WorkerRecord:
         """Shake hands and connect; as the journal has it, without set, time and facts."""

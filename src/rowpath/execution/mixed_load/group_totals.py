@@ -31,8 +31,8 @@ def due_before(pacing: str, rate_per_s: float, clients: int, seed: int, elapsed_
     """
     if elapsed_ns <= 0:
         return 0
-    each = [_due_of_one(pacing, rate_per_s, clients, seed, number, elapsed_ns) for number in range(clients)]
-    return sum(min(count, most) if most else count for count in each)
+    counts = [_due_of_one(pacing, rate_per_s, clients, seed, number, elapsed_ns) for number in range(clients)]
+    return sum(min(count, most) if most else count for count in counts)
 
 
 def reached(operations: int, due: int, due_in_tail: int) -> bool:
@@ -142,7 +142,10 @@ def group_record(
         ended_ns=max(last_ns, first_ns) - zero_ns,
         operations=operations,
         failed=failed,
-        failures=_failures(total),
+        failures=[
+            CountedFailure(failure.kind, printable(failure.code), printable(failure.text), failure.count)
+            for failure in (total.failures if total else [])
+        ],
         rows=total.rows if total else last.rows,
         values=total.values if total else None,
         touch_ok=_touch_ok(member, total),
@@ -155,25 +158,13 @@ def group_record(
     )
     if member.open_loop:
         elapsed_ns = max(0, end_ns - begun_ns) if begun_ns else 0
-        record.not_begun, record.reached = _arrived(member, operations, last, elapsed_ns)
+        due = _due(member, elapsed_ns)
+        # What one operation may still have under way at the end: latency would excuse the queue of an overloaded engine.
+        longest_ns = figures(last, None, open_loop=False).most_ns or 0
+        tail_ns = min(max(int(TAIL_S * 1e9), longest_ns), elapsed_ns // 20)
+        record.not_begun = max(0, due - last.arrivals)
+        record.reached = reached(operations, due, due - _due(member, elapsed_ns - tail_ns))
     return record
-
-
-def _failures(total: GroupTotal | None) -> list[CountedFailure]:
-    return [
-        CountedFailure(each.kind, printable(each.code), printable(each.text), each.count)
-        for each in (total.failures if total else [])
-    ]
-
-
-def _arrived(member: Member, operations: int, last: Snapshot, elapsed_ns: int) -> tuple[int, bool]:
-    """Operations that were due and never begun, and whether the rate was reached."""
-    due = _due(member, elapsed_ns)
-    # What a single operation may still have under way at the end: latency would excuse an overloaded engine's queue.
-    longest_ns = figures(last, None, open_loop=False).most_ns or 0
-    tail_ns = min(max(int(TAIL_S * 1e9), longest_ns), elapsed_ns // 20)
-    before_tail = _due(member, elapsed_ns - tail_ns)
-    return max(0, due - last.arrivals), reached(operations, due, due - before_tail)
 
 
 def _due(member: Member, elapsed_ns: int) -> int:

@@ -18,7 +18,7 @@ from rowpath.execution.mixed_load.backups import Repetition, Repetitions
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.group_totals import Member, seed_of
 from rowpath.execution.mixed_load.path_context import DurabilityChecks, PathContext
-from rowpath.execution.mixed_load.stage import Stage, StageOutcome
+from rowpath.execution.mixed_load.stage import Stage
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.run_options import TimeLimit
 from rowpath.execution.several_hosts import Hosts, LostHosts
@@ -87,7 +87,8 @@ class PathRunner:
 
     def all_stages(self) -> None:
         """Every stage that this path can run; then whether all that was acknowledged is there."""
-        tables = [table for table in self._stages() if self.context.can_run(table)]
+        stages = [table for table in self.context.experiment.stages if table.name not in self._without]
+        tables = [table for table in stages if self.context.can_run(table)]
         with self._cleaned_up():
             for position, table in enumerate(tables):
                 if self.processes is None:
@@ -96,9 +97,6 @@ class PathRunner:
                     break
             if tables:
                 self.durability.check(self.processes, tables[-1].name)
-
-    def _stages(self) -> list[StageTable]:
-        return [table for table in self.context.experiment.stages if table.name not in self._without]
 
     def rate_search(self) -> None:
         """The search for the highest rate of one group, with no other at work."""
@@ -142,7 +140,12 @@ class PathRunner:
         connections: dict[str, int] = {}
         for table in tables:
             for group in (self.context.client_groups[name] for name in table.client_groups):
-                connections[group.name] = max(connections.get(group.name, 0), self._connections(table, group))
+                needed = table.clients.get(group.name, group.clients)
+                if not group.phase:
+                    probe = self._repetition("connections", group, 0)
+                    probe.site.remove()
+                    needed = max(1, group.times) if probe.backup.statement else 0  # a program connects by itself
+                connections[group.name] = max(connections.get(group.name, 0), needed)
         processes = self.processes = self.context.open({name: count for name, count in connections.items() if count})
         groups = [self.context.client_groups[name] for name in connections if self.context.client_groups[name].phase]
         if first and self.context.planned.path.served:  # an embedded path has a fresh copy
@@ -152,15 +155,16 @@ class PathRunner:
             processes.workers[0].settle()
         for group in groups:
             processes.prepare(group.name, self.context.work(group.phase))
-        self._warm_up([self._member(tables, group) for group in groups], processes)
+        # All groups at once in closed loop.
+        members = [self._member(tables, group) for group in groups]
+        members = [
+            replace(member, table=msgspec.structs.replace(member.table, pacing="closed"), rate_per_s=0.0)
+            for member in members
+        ]
+        cap_s = self.context.experiment.measure.warm_cap_s
+        least = least_s(self.context.planned, cap_s)
+        self._warm_up(members, processes, least, max(cap_s, least))
         return processes
-
-    def _connections(self, table: StageTable, group: ClientGroupTable) -> int:
-        if group.phase:
-            return table.clients.get(group.name, group.clients)
-        probe = self._repetition("connections", group, 0)
-        probe.site.remove()
-        return max(1, group.times) if probe.backup.statement else 0  # a program connects by itself
 
     def _member(self, tables: list[StageTable], group: ClientGroupTable) -> Member:
         """The group as the largest of these stages that name it has it."""
@@ -178,23 +182,8 @@ class PathRunner:
             hosts=len(context.hosts.of_group(context.planned, group)) if context.hosts else 1,
         )
 
-    def _warm_up(self, members: list[Member], processes: Processes) -> None:
-        """All groups at once in closed loop, until the time of their operations no longer changes."""
-        cap_s = self.context.experiment.measure.warm_cap_s
-        least = least_s(self.context.planned, cap_s)
-        members = [
-            replace(each, table=msgspec.structs.replace(each.table, pacing="closed"), rate_per_s=0.0)
-            for each in members
-        ]
-        self._unmeasured(members, processes, least, max(cap_s, least))
-
-    def _lead_in(self, members: list[Member], processes: Processes) -> None:
-        """The groups of a stage as it has them, until the time of their operations no longer changes."""
-        self._unmeasured(
-            members, processes, *lead_in_s(self.context.planned, self.context.experiment.measure.warm_cap_s)
-        )
-
-    def _unmeasured(self, members: list[Member], processes: Processes, least: float, most: float) -> None:
+    def _warm_up(self, members: list[Member], processes: Processes, least: float, most: float) -> None:
+        """Groups at work until the time of their operations no longer changes."""
         if not members or most <= 0:
             return
         endless = {"times": 0, "after": "", "begin_s": 0.0, "pause_s": 0.0}
@@ -220,24 +209,41 @@ class PathRunner:
         context = self.context
         groups = [context.client_groups[name] for name in table.client_groups]
         members = [self._member([table], group) for group in groups if group.phase]
-        actions = [self._repetitions(table, group) for group in groups if group.action]
+        actions = []
+        for group in (group for group in groups if group.action):
+            numbers = range(1, max(1, group.times) + 1)
+            made = [self._repetition(f"{table.name}-{group.name}-{number}", group, number) for number in numbers]
+            actions.append(Repetitions(group, made))
         repetitions = [each for action in actions for each in action.made]
         for each in repetitions:
             if each.backup.statement:
                 processes.prepare_backup(each.group, each.number, each.name, each.backup)
-        self._lead_in(members, processes)
+        # The groups as the stage has them.
+        self._warm_up(members, processes, *lead_in_s(context.planned, context.experiment.measure.warm_cap_s))
         self._announce(table, members, actions, processes)
 
         def program_pids() -> list[int]:
             return [pid for each in repetitions for pid in each.site.pids()]
 
-        usage = processes.usage(program_pids, self._port())
+        path, port = context.planned.path, 0
+        if path.served:
+            options = context.instance.options(path) | context.run.engine_instances.way_to(path)
+            port = int(options.get("port") or 0)
+
+        def second(record: SecondRecord, shown: StageSecond) -> None:
+            context.write(record)
+            context.run.progress.second(shown)
+
+        usage = processes.usage(program_pids, port)
         processes.before_stage()
-        stage = self._new(table, members, actions, processes, usage=usage, second=self._second)
+        stage = self._new(table, members, actions, processes, usage=usage, second=second)
         try:
             stage.run()
         finally:
-            self._keep(stage.outcome)
+            for record in stage.outcome.records:
+                context.write(record)
+            for failure in [failure for record in stage.outcome.records for failure in record.failures]:
+                context.run.stop_when_full(failure.text)
             if (start := processes.start_record()) is not None:
                 start.stage = table.name
                 context.write(start)
@@ -276,22 +282,6 @@ class PathRunner:
         at_ns = self.context.run.now_ns()
         self.context.write(StageRecord(stage=table.name, at_ns=at_ns, seconds=table.seconds, client_groups=at_work))
 
-    def _port(self) -> int:
-        path = self.context.planned.path
-        options = self.context.instance.options(path) | self.context.run.engine_instances.way_to(path)
-        return int(options.get("port") or 0) if self.context.planned.path.served else 0
-
-    def _second(self, record: SecondRecord, shown: StageSecond) -> None:
-        self.context.write(record)
-        self.context.run.progress.second(shown)
-
-    def _keep(self, outcome: StageOutcome) -> None:
-        for record in outcome.records:
-            self.context.write(record)
-        for record in outcome.records:
-            for failure in record.failures:
-                self.context.run.stop_when_full(failure.text)
-
     def _tried(self, table: StageTable, group: ClientGroupTable, processes: Processes) -> RateTryRecord:
         outcome = self._new(table, [self._member([table], group)], [], processes).run()
         if outcome.lost:
@@ -307,10 +297,6 @@ class PathRunner:
             p99_ns=p99_ns,
             p999_ns=p999_ns,
         )
-
-    def _repetitions(self, table: StageTable, group: ClientGroupTable) -> Repetitions:
-        numbers = range(1, max(1, group.times) + 1)
-        return Repetitions(group, [self._repetition(f"{table.name}-{group.name}-{n}", group, n) for n in numbers])
 
     def _repetition(self, place: str, group: ClientGroupTable, number: int) -> Repetition:
         name = place.replace(os.sep, "-").replace(" ", "-")
@@ -366,24 +352,13 @@ class MixedLoadSchedule:
         # One without some stages is no set that --resume may leave out.
         number = position + len(context.plan.paths) if without else position
         with self.lost.left_out():
-            self._measured(set_number, number, planned, measure, without)
-
-    def _measured(
-        self,
-        set_number: int,
-        position: int,
-        planned: PlannedPath,
-        measure: Callable[[PathRunner], None],
-        without: frozenset[str],
-    ) -> None:
-        context = self.context
-        self.renewal.renew([planned], first=set_number == 0)
-        if not context.runnable(planned):
-            return
-        with context.one_set(set_number, position, [planned]):
-            try:
-                measure(PathRunner(context, self.renewal, set_number, planned, self.hosts, without))
-            except RunnerFailure as failure:
-                context.fail(set_number, planned, "", failure)
-            except RowpathError as error:  # of the engine; a full disk ends the run
-                context.fail(set_number, planned, "", RunnerFailure("connect", error.message))
+            self.renewal.renew([planned], first=set_number == 0)
+            if not context.runnable(planned):
+                return
+            with context.one_set(set_number, number, [planned]):
+                try:
+                    measure(PathRunner(context, self.renewal, set_number, planned, self.hosts, without))
+                except RunnerFailure as failure:
+                    context.fail(set_number, planned, "", failure)
+                except RowpathError as error:  # of the engine; a full disk ends the run
+                    context.fail(set_number, planned, "", RunnerFailure("connect", error.message))

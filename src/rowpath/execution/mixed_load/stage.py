@@ -18,7 +18,7 @@ from rowpath.machine import processes
 from rowpath.model.mixed_load import StageTable
 from rowpath.model.progress import GroupNow, StageSecond
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import GroupSpec, GroupTotal
+from rowpath.runners.protocol import GroupSpec
 
 S = 1_000_000_000
 CLOSE_NS = 20_000_000  # between two looks while something may happen at any moment
@@ -87,12 +87,8 @@ class Stage:
             table = member.table
             seat = self.processes.seats[member.name]
             spec = self.shared_counters.spec(member.name, member.work.name, seat.first_client)
-            spec.clients, spec.pacing, spec.rate_per_s, spec.seed = (
-                member.clients,
-                table.pacing,
-                member.rate_per_s,
-                member.seed,
-            )
+            spec.clients, spec.pacing = member.clients, table.pacing
+            spec.rate_per_s, spec.seed = member.rate_per_s, member.seed
             spec.operations, spec.pause_ns = table.times, round(table.pause_s * S)
             spec.spin_ns = self.processes.spin_ns() if member.open_loop else 0
             specs.append((seat.process, spec))
@@ -129,7 +125,8 @@ class Stage:
             for action in self.actions:
                 due_ns = self._due_ns(action.table.after, action.table.begin_s)
                 action.look(self.shared_counters, None if self._ended else due_ns, self._path_status)
-            self._let_begin()
+            if begins_ns := self._now_due():
+                self.shared_counters.set_instants(begins_ns, self.end_ns)
             self._notice_done()
             now_ns = time.monotonic_ns()
             if now_ns >= self.end_ns and not self._ended:
@@ -182,10 +179,6 @@ class Stage:
                 found[member.name] = max(due, time.monotonic_ns() + self.processes.lead_ns // 4)
         self._begun |= found
         return found
-
-    def _let_begin(self) -> None:
-        if begins_ns := self._now_due():
-            self.shared_counters.set_instants(begins_ns, self.end_ns)
 
     def _notice_done(self) -> None:
         for member in self.members:
@@ -321,13 +314,10 @@ class Stage:
             last = self.outcome.lasts[member.name] = self.shared_counters.snapshot(member.name, now_ns)
             if self.ledger is not None and member.counted_rows:
                 self.ledger.add(*self.shared_counters.acknowledged(member.name))
-            self.outcome.records.append(self._record(member, totals.get(member.name), last, cut))
-
-    def _record(self, member: Member, total: GroupTotal | None, last: Snapshot, cut: bool) -> ClientGroupRecord:
-        begun_ns = self._begun.get(member.name, self.end_ns)
-        ended_ns = self.shared_counters.ended_ns(member.name)
-        record = group_record(member, total, last, (begun_ns, ended_ns or begun_ns, self.end_ns), self.zero_ns)
-        record.stage, record.hosts = self.table.name, self.processes.host_shares(member.name)
-        record.cut = cut or any(share.lost for share in record.hosts)
-        record.longest_stall_ns = max(self._stalls.get(member.name, 0), record.longest_stall_ns)
-        return record
+            begun_ns = self._begun.get(member.name, self.end_ns)
+            span = begun_ns, self.shared_counters.ended_ns(member.name) or begun_ns, self.end_ns
+            record = group_record(member, totals.get(member.name), last, span, self.zero_ns)
+            record.stage, record.hosts = self.table.name, self.processes.host_shares(member.name)
+            record.cut = cut or any(share.lost for share in record.hosts)
+            record.longest_stall_ns = max(self._stalls.get(member.name, 0), record.longest_stall_ns)
+            self.outcome.records.append(record)
