@@ -102,19 +102,13 @@ class SetPhase:
             self.context.fail(self.set_number, worker.planned, self.name, failure)
             self.workers = [other for other in self.workers if other is not worker]
 
-    def _prepare(self, worker: Worker, work: PreparedPhase) -> None:
-        self._prepared(worker, worker.prepare(work))
-
-    def _prepared(self, worker: Worker, took_ns: int) -> None:
-        self._write(worker, PrepareRecord(prepare_ns=took_ns, cold=True))
-
     def _cold(self, worker: Worker, work: PreparedPhase) -> None:
         calls = [WorkerCall(worker, "prepare", (work,))]
         if "cold" in self.measure.regimes and self.phase.kind != "null":
             operations = 1 if self.phase.scan else work.parameter_count or 1
             calls.append(WorkerCall(worker, "sample", (work, "cold"), {"operations": operations, "first": 0}))
         prepared, *sampled = in_turn(calls)
-        self._prepared(worker, prepared[1]())
+        self._write(worker, PrepareRecord(prepare_ns=prepared[1](), cold=True))
         for _worker, sample in sampled:
             self._keep(worker, work, "cold", 0, sample())
 
@@ -122,7 +116,8 @@ class SetPhase:
         first, later = language(worker.planned.adapter.language).warm_least_s
         cap_s = min(self.measure.warm_cap_s, worker.warm_most_s)
         least_s = min(later if worker.warmed else first, cap_s)
-        if self._server_is_fresh() and not worker.alone:
+        # Servers that were started for this set; later sets meet what they have compiled by then.
+        if (self.set_number == 0 or self.context.restart_servers) and not worker.alone:
             least_s = max(least_s, ENGINES[worker.planned.path.engine].server_warm_s)
         least_ns = least_s * 1e9
         cap_ns = max(cap_s, least_s) * 1e9
@@ -130,10 +125,6 @@ class SetPhase:
         record = worker.warm_up(work, int(self.measure.block_ms * 1e6), least_ns, cap_ns)
         self._last_ns[worker.planned.path.id] = record.last_block_ns_per_operation or 0.0
         self._write(worker, record)
-
-    def _server_is_fresh(self) -> bool:
-        """Whether the servers were started for this set: later sets meet what they have compiled by then."""
-        return self.set_number == 0 or self.context.restart_servers
 
     def _steady(self) -> None:
         self._repeats = int(REPEAT_BUDGET * self.measure.rounds * len(self.workers)) + 1
@@ -156,7 +147,10 @@ class SetPhase:
         return disturbed
 
     def _block(self, worker: Worker) -> WorkerCall:
-        lead_in_ns, duration_ns = self._lead_in_ns(worker), int(self.measure.block_ms * 1e6)
+        # No lead-in before long operations: it would double their time for what they do not notice.
+        is_long = self._last_ns.get(worker.planned.path.id, 0.0) > LONG_OPERATION_NS
+        lead_in_ns = 0 if is_long else int(self.measure.lead_in_ms * 1e6)
+        duration_ns = int(self.measure.block_ms * 1e6)
         work = self._work(worker).phases[self.name]
         return WorkerCall(worker, "sample", (work, "steady"), {"lead_in_ns": lead_in_ns, "duration_ns": duration_ns})
 
@@ -188,12 +182,6 @@ class SetPhase:
         self._show(worker, measured, round_number + 1)
         return bool(measured.core_users)
 
-    def _lead_in_ns(self, worker: Worker) -> int:
-        """None before long operations: it would double their time for what they do not notice."""
-        if self._last_ns.get(worker.planned.path.id, 0.0) > LONG_OPERATION_NS:
-            return 0
-        return int(self.measure.lead_in_ms * 1e6)
-
     def _write_pass(self, regime: str) -> None:
         wanted = regime in self.measure.regimes and regime in self.measure.write_regimes
         if not wanted or not self._alive():
@@ -204,21 +192,17 @@ class SetPhase:
                 work = self._work(worker).phases[self.name]
                 worker.reset(work)
                 worker.settle()
-                self._prepare(worker, work)
+                self._write(worker, PrepareRecord(prepare_ns=worker.prepare(work), cold=True))
                 time.sleep(self.measure.settle_pause_ms / 1000)
                 before_bytes = worker.written_bytes()
                 with self._memory([worker]):
                     measured = worker.sample(work, regime, operations=self.phase.operations, first=0)
                     self._keep(worker, work, regime, 0, measured)
-                self._settle(worker, before_bytes)
+                settled, after_bytes = worker.settle(), worker.written_bytes()
+                written = None if before_bytes is None or after_bytes is None else after_bytes - before_bytes
+                self._write(worker, SettleRecord(ns=settled.ns, bytes_written=written, method=settled.method))
                 self._verify_written(worker, work, measured)
                 self._show(worker, measured, 1)
-
-    def _settle(self, worker: Worker, before_bytes: int | None) -> None:
-        settled = worker.settle()
-        after_bytes = worker.written_bytes()
-        written = None if before_bytes is None or after_bytes is None else after_bytes - before_bytes
-        self._write(worker, SettleRecord(ns=settled.ns, bytes_written=written, method=settled.method))
 
     def _verify_written(self, worker: Worker, work: PreparedPhase, measured: Measured) -> None:
         if work.after is None or measured.reply.failed:

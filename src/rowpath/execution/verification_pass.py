@@ -195,13 +195,15 @@ class VerificationPass:
         counted = CountedRecord(
             operations=observed.reply.operations,
             payload_bytes=payload,
-            shape=_shape(prepared_workload, work),
+            shape=OperationShape(*prepared_workload.expected.shape(work.phase)) if work.phase.kind == "query" else None,
             method=observed.sources,
             **observed.counts,
         )
         self._context.write(counted, -1, self._planned, name)
         if observed.reply.failed:
-            raise _operations_failed(observed.reply, operations)
+            reply, failure = observed.reply, observed.reply.failure
+            text = f"{reply.failed} of {operations} operations failed: {failure.text if failure else ''}"
+            raise RunnerFailure((failure and failure.kind) or "internal", text, failure.code if failure else "")
         code, text = _problem(self._planned, work, observed, payload)
         if text:
             self._wrong(name, text, code)
@@ -233,7 +235,10 @@ class VerificationPass:
             counts["executes"] = statements["execute"] - statements_before["execute"]
             sources["statements"] = STATEMENTS_MEANS
         if counting:
-            counts |= _passed(counting, work)
+            passed = asdict(counting.proxy.read())
+            if counting.encrypted or work.phase.kind == "load" or not distinctive(work.sql):
+                del passed["texts_sent"]
+            counts |= passed
             counting.proxy.patience(0)
             sources["bytes"] = proxy.METHOD
             if counting.encrypted:
@@ -345,21 +350,8 @@ class VerificationPass:
         return self._context.keep(-1, self._planned, name, failure, "wrong" if failure.kind == "verify" else "")
 
 
-def _passed(counting: Counting, work: PreparedPhase) -> dict[str, int]:
-    """What passed the proxy since it was reset."""
-    passed = asdict(counting.proxy.read())
-    if counting.encrypted or work.phase.kind == "load" or not distinctive(work.sql):
-        del passed["texts_sent"]
-    return passed
-
-
 def _whole_pipelines(operations: int, pipeline: int) -> int:
     return -(-operations // pipeline) * pipeline
-
-
-def _operations_failed(reply: SampleReply, operations: int) -> RunnerFailure:
-    kind, code, text = (reply.failure.kind, reply.failure.code, reply.failure.text) if reply.failure else ("", "", "")
-    return RunnerFailure(kind or "internal", f"{reply.failed} of {operations} operations failed: {text}", code)
 
 
 def _problem(planned: PlannedPath, work: PreparedPhase, observed: Observation, payload: int) -> tuple[str, str]:
@@ -375,10 +367,6 @@ def _problem(planned: PlannedPath, work: PreparedPhase, observed: Observation, p
         received = counts.get("bytes_received") if work.phase.transaction == "autocommit" else None
         return "not-all", drain_problem(planned.path, reply, payload, received)
     return "", ""
-
-
-def _shape(prepared_workload: PreparedWorkload, work: PreparedPhase) -> OperationShape | None:
-    return OperationShape(*prepared_workload.expected.shape(work.phase)) if work.phase.kind == "query" else None
 
 
 def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, received: int | None = None) -> str:

@@ -190,8 +190,5 @@ class Warming:
         self._last = now
         if time.monotonic_ns() < self._least_ns:
             return False
-        return all(_keeps_level(blocks[-FLAT_BLOCKS:]) for blocks in self._ns.values())
-
-
-def _keeps_level(blocks: list[float]) -> bool:
-    return len(blocks) == FLAT_BLOCKS and max(blocks) < float("inf") and is_flat(blocks)
+        lasts = [blocks[-FLAT_BLOCKS:] for blocks in self._ns.values()]
+        return all(len(last) == FLAT_BLOCKS and max(last) < float("inf") and is_flat(last) for last in lasts)

@@ -127,7 +127,9 @@ def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
             what = f"port {hosts.cluster.port} of {controller} is in use"
             raise UsageError(what, f"write another one in {file}: [cluster] port = 6380")
         note(f"reaching {text.listed([host.name for host in hosts.host])}")
-        _check_same(_looks(hosts, cluster))
+        looks = _asked("look", hosts, cluster)
+        _raise_all([answer for answer in looks.values() if isinstance(answer, RowpathError)])
+        _check_same({name: answer for name, answer in looks.items() if isinstance(answer, Answer)})
         try:
             return _started(file, hosts, cluster, controller, note)
         except BaseException:
@@ -151,14 +153,13 @@ def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: 
     note(f"starting the head on {controller}")
     answers = {CONTROLLER: reach.carry_out(None, head)}
 
-    def start(position: int) -> None:
-        host = hosts.host[position]
+    def start(host: Host) -> None:
         joining = request(host.name, host.address)
-        joining.head, joining.helpers = f"{controller}:{head.port}", _helpers(hosts, position)
+        joining.head, joining.helpers = f"{controller}:{head.port}", cpu_list(host.helpers)
         note(f"starting host {host.name} on {host.address}")
         answers[host.name] = reach.carry_out(host, joining)
 
-    processes.side_by_side((functools.partial(start, number) for number in range(len(hosts.host))), reach.AT_ONCE)
+    processes.side_by_side((functools.partial(start, host) for host in hosts.host), reach.AT_ONCE)
     head_pids = [each.pid for each in answers[CONTROLLER].processes if each.name.startswith("gcs_server")]
     state = State(cluster, str(file.resolve()), controller, head.port, head_pids, hosts)
     private_directories.write_private(_state_file(cluster), msgspec.json.encode(state).decode())
@@ -167,10 +168,9 @@ def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: 
 
 def begin_again(state: State, name: str) -> reach.Errand:
     """Start what joins a host again, ending what is left of it, while something else goes on. EnvironmentMissing."""
-    position = next(number for number, host in enumerate(state.hosts.host) if host.name == name)
-    host = state.hosts.host[position]
+    host = state.hosts.named(name)
     request = Request("again", state.cluster, host.name, host.address)
-    request.head, request.helpers = f"{state.controller}:{state.port}", _helpers(state.hosts, position)
+    request.head, request.helpers = f"{state.controller}:{state.port}", cpu_list(host.helpers)
     return reach.Errand(host, request)
 
 
@@ -180,17 +180,6 @@ def start_again(state: State, name: str) -> None:
     while not errand.over():
         time.sleep(LOOK_S)
     errand.answer()
-
-
-def _helpers(hosts: HostsFile, position: int) -> tuple[int, ...]:
-    return cpu_list(hosts.host[position].helpers)
-
-
-def _looks(hosts: HostsFile, cluster: str) -> dict[str, Answer]:
-    """What answers on each host before anything is started. Errors: RowpathError, with all that cannot be reached."""
-    found = _asked("look", hosts, cluster)
-    _raise_all([each for each in found.values() if isinstance(each, RowpathError)])
-    return {name: each for name, each in found.items() if isinstance(each, Answer)}
 
 
 def _asked(action: str, hosts: HostsFile, cluster: str) -> dict[str, Answer | RowpathError]:
@@ -218,14 +207,17 @@ def _check_same(answers: dict[str, Answer]) -> None:
     """Errors: EnvironmentMissing when a host would run something else than the controller's machine."""
     ours = answers[CONTROLLER]
     for name, answer in answers.items():
-        if (answer.rowpath, answer.code) != (ours.rowpath, ours.code):
-            what = f"host '{name}' has a different Rowpath ({answer.rowpath}, {answer.code[:12]})"
-            raise EnvironmentMissing(
-                f"{what} than this machine ({ours.rowpath}, {ours.code[:12]})", "copy this Rowpath there"
-            )
+        check_same_source(name, (answer.rowpath, answer.code), (ours.rowpath, ours.code))
         if _minor(answer.python) != _minor(ours.python):
             what = f"host '{name}' has Python {answer.python}, this machine {ours.python}"
             raise EnvironmentMissing(what, f"install Python {_minor(ours.python)} there for Rowpath")
+
+
+def check_same_source(host: str, theirs: tuple[str, str], ours: tuple[str, str]) -> None:
+    """Compare version and digest of a host's Rowpath with ours. Errors: EnvironmentMissing when they differ."""
+    if theirs != ours:
+        what = f"host '{host}' has a different Rowpath ({theirs[0]}, {theirs[1][:12]})"
+        raise EnvironmentMissing(f"{what} than this machine ({ours[0]}, {ours[1][:12]})", "copy this Rowpath there")
 
 
 def _minor(version: str) -> str:

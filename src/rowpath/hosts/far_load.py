@@ -166,10 +166,8 @@ class FarProcesses(LoadHosts):
             return {}
         self._totals = self.ask_load(self._counters.hosts, "totals", timeout_s, may_miss=True)
         names = dict.fromkeys(name for totals in self._totals.values() for name in totals)
-        return {name: self._joined(name) for name in names if self._complete(name)}
-
-    def _complete(self, name: str) -> bool:
-        return all(name in self._totals.get(host, {}) for host in self._shares[name])
+        complete = [name for name in names if all(name in self._totals.get(host, {}) for host in self._shares[name])]
+        return {name: self._joined(name) for name in complete}
 
     def _joined(self, name: str) -> GroupTotal:
         parts = {host: totals[name] for host, totals in self._totals.items() if name in totals}

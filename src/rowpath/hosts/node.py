@@ -109,7 +109,8 @@ def carry_out(request: Request) -> Answer:
     """Do what the request says; never raises for what a user can meet."""
     answer = Answer("", "", __version__, code_digest(), platform.python_version())
     try:
-        {"start": _start, "again": _again, "stop": _stop, "look": _look}[request.action](request)
+        if request.action != "look":
+            {"start": _start, "again": _again, "stop": _stop}[request.action](request)
     except RowpathError as error:
         answer.error, answer.hint = error.message, error.hint
         return answer
@@ -229,15 +230,11 @@ def _launch(
                     return
             starting.kill()
             starting.wait()
-            _kill(pids(request.cluster, request.host))
+            for pid in pids(request.cluster, request.host):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
     raise EnvironmentMissing(f"Ray did not start: {' '.join(lines[-2:])[-400:]}", f"read {log}")
-
-
-def _kill(found: Iterable[int]) -> None:
-    for pid in found:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
 
 
 def _stop(request: Request) -> None:
@@ -263,10 +260,6 @@ def _end_all(request: Request) -> None:
     private = folder(request.cluster, request.host)
     with contextlib.suppress(FileNotFoundError):
         shutil.rmtree(Path((private / "session").read_text()), ignore_errors=True)
-
-
-def _look(request: Request) -> None:
-    return
 
 
 def pids(cluster: str, host: str) -> list[int]:
@@ -300,15 +293,11 @@ def foreign_helpers() -> tuple[int, ...]:
 def running(cluster: str, host: str, more: Iterable[int] = ()) -> Iterator[Running]:
     """What belongs to the host now, with what each process has used."""
     for pid in (*more, *pids(cluster, host)):
-        resident = next((int(words[1]) * 1024 for words in _status(pid) if words[:1] == ["VmRSS:"]), 0)
+        resident = 0
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
+            resident = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:")), 0)
         yield Running(pid, processes.name(pid), cpu.process_ns(pid) or 0, resident)
-
-
-def _status(pid: int) -> list[list[str]]:
-    try:
-        return [line.split() for line in Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
 
 
 def _environment(pid: int) -> list[bytes]:

@@ -56,10 +56,6 @@ class Returns:
         self._said: dict[str, str] = {}
         self.note: Callable[[str], None] = lambda _text: None
 
-    def call(self, host: str) -> None:
-        """Begin to end what is left there, and to start it again."""
-        self._try(host)
-
     def wait_until_idle(self, host: str) -> None:
         """Wait until that is done, or until nothing can be left there."""
         until_s = time.monotonic() + ENDED_S
@@ -75,9 +71,10 @@ class Returns:
             elif self._state.foreign:
                 self.say(host, f"start its node again, there: {foreign.start_command(self._state, host)}")
             elif self._errands[host] is None and time.monotonic() - self._tried_s[host] > AGAIN_S:
-                self._try(host)
+                self.call(host)
 
-    def _try(self, host: str) -> None:
+    def call(self, host: str) -> None:
+        """Begin to end what is left there, and to start it again."""
         self._tried_s[host] = time.monotonic()
         self._started.discard(host)
         self._errands[host] = None
@@ -152,10 +149,7 @@ class Session(Hosts):
     def _check(self, name: str, found: dict[str, Any]) -> None:
         if found["nice"] != found["nice_wanted"]:
             raise EnvironmentMissing(f"host '{name}' runs programs at nice {found['nice']}", "rowpath hosts down, up")
-        ours = (__version__, node.code_digest())
-        if (found["rowpath"], found["code"]) != ours:
-            what = f"host '{name}' has a different Rowpath ({found['rowpath']}, {found['code'][:12]})"
-            raise EnvironmentMissing(f"{what} than this machine ({ours[0]}, {ours[1][:12]})", "copy this Rowpath there")
+        cluster.check_same_source(name, (found["rowpath"], found["code"]), (__version__, node.code_digest()))
 
     def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
         """Why a path cannot run on its hosts, with the host, and the remedy; empty when it can."""
@@ -250,9 +244,8 @@ class Session(Hosts):
 
     @override
     def worker(self, planned: PlannedPath, log: Callable[[str], None]) -> Worker:
-        host = planned.path.client_host
-        ask = self._cluster.asking(host)
-        return FarWorker(planned, TogetherThere(host, ask), *ask("worker_start", planned.path.id))
+        there = TogetherThere(planned.path.client_host, self._cluster.asking(planned.path.client_host))
+        return FarWorker(planned, there, *there.ask("worker_start", planned.path.id))
 
     @override
     def of_group(self, planned: PlannedPath, group: ClientGroupTable) -> tuple[str, ...]:
@@ -335,14 +328,16 @@ class Session(Hosts):
         self, names: tuple[str, ...], ports: dict[str, int], when: str = ""
     ) -> dict[str, ClockRecord | Exception]:
         """The clock of each host, or why it is not known. `ports`: on which they listen; others begin to."""
-        calls = {name: ("serve_network", self._own) for name in names if name not in ports}
+        calls = {name: ("serve_network", self._cluster.controller) for name in names if name not in ports}
         listening, lost = self._cluster.ask_each(calls)
         ports |= listening
         found: dict[str, ClockRecord | Exception] = {name: HostLost(name, text) for name, text in lost.items()}
 
         def measure(name: str) -> None:
             try:
-                seen = network.measure(self._own, self.file.named(name).address, ports[name], only_clocks=True)
+                seen = network.measure(
+                    self._cluster.controller, self.file.named(name).address, ports[name], only_clocks=True
+                )
                 found[name] = ClockRecord(name, when, seen["offset_ns"], seen["bound_ns"], network.METHOD)
             except RowpathError as error:
                 found[name] = error
@@ -351,38 +346,25 @@ class Session(Hosts):
         processes.side_by_side((functools.partial(measure, name) for name in there), CLOCKS_AT_ONCE)
         return {name: found[name] for name in names}
 
-    @property
-    def _own(self) -> str:
-        return self._cluster.controller
-
     def way(self, client: str, server: str, when: str) -> WayRecord:
         """The way from a client's host to a server's, measured now."""
-        address = self.file.named(client).address
-
-        def measure(to: str, port: int) -> dict[str, Any]:
-            found: dict[str, Any] = self._cluster.ask(client, "measure_network", to, port)
-            return found
-
-        found = self._measured(server, address, measure)
+        port: int = self._cluster.ask(server, "serve_network", self.file.named(client).address)
+        try:
+            seen = self._cluster.ask(client, "measure_network", self.file.named(server).address, port)
+        finally:
+            with contextlib.suppress(HostLost):
+                self._cluster.ask(server, "stop_network")
         return WayRecord(
             client=client,
             server=server,
             when=when,
-            offset_ns=found["offset_ns"],
-            bound_ns=found["bound_ns"],
-            round_trips=[RoundTrip(**each) for each in found["round_trips"]],
-            to_server_bytes_per_s=found["to_bytes_per_s"],
-            from_server_bytes_per_s=found["from_bytes_per_s"],
+            offset_ns=seen["offset_ns"],
+            bound_ns=seen["bound_ns"],
+            round_trips=[RoundTrip(**trip) for trip in seen["round_trips"]],
+            to_server_bytes_per_s=seen["to_bytes_per_s"],
+            from_server_bytes_per_s=seen["from_bytes_per_s"],
             method=network.METHOD,
         )
-
-    def _measured(self, host: str, peer: str, measure: Callable[[str, int], dict[str, Any]]) -> dict[str, Any]:
-        port: int = self._cluster.ask(host, "serve_network", peer)
-        try:
-            return measure(self.file.named(host).address, port)
-        finally:
-            with contextlib.suppress(HostLost):
-                self._cluster.ask(host, "stop_network")
 
     def asking(self, name: str) -> Ask:
         """Asks the agent of a host."""

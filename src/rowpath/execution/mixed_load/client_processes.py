@@ -53,7 +53,10 @@ class ProcessUse:
         """
         pids = self._pids()
         last_cpu_ns, last = self._cpu_ns, self._disk
-        self._cpu_ns, self._disk = self._used(pids)
+        if self._own:
+            self._cpu_ns, self._disk = cpu.process_ns(pids[0]) or 0, disk.of(pids[0], alone=True)
+        else:
+            self._cpu_ns, self._disk = cpu.total_ns(pids), disk.total(pids)
         held = memory.resident(pids)
         if held is None:
             return None
@@ -67,11 +70,6 @@ class ProcessUse:
             read_bytes=max(0, now.read_bytes - last.read_bytes) if now and last else None,
             written_bytes=max(0, now.write_bytes - last.write_bytes) if now and last else None,
         )
-
-    def _used(self, pids: list[int]) -> tuple[int, disk.Bytes | None]:
-        if self._own:
-            return cpu.process_ns(pids[0]) or 0, disk.of(pids[0], alone=True)
-        return cpu.total_ns(pids), disk.total(pids)
 
 
 class Usage:

@@ -200,41 +200,30 @@ def restore_check(
             worker = Worker(planned, restored, log=log, timeout_s=timeout_s)
             cleanup.callback(worker.close)
             worker.open()
-            return _read(worker, planned, works, before, after, folder)
+            checked = BackupCheck()
+            phases = [works[PhaseName.of(name).workload].phases[name].phase for name in planned.phases]
+            written = {phase.after or phase.table for phase in phases if phase.writes}
+            loaded = [
+                item for prepared_workload in works.values() for item in prepared_workload.loaded_tables().items()
+            ]
+            for name, table in (item for item in loaded if item[0] not in written):
+                checked.tables, checked.rows = checked.tables + 1, checked.rows + table.rows
+                digest, expected = (
+                    digest_of(worker, name, table),
+                    whole_table(table, table.columns).digest(1, table.rows),
+                )
+                if digest != expected:
+                    return Restored(False, f"{name} has digest {digest}, expected {expected}", checked)
+            if (counted := counting(planned, works)) is None:
+                return Restored(True, "", checked)
+            record = check_between(worker, *counted, before, after, folder)
+            checked.tables, checked.rows = checked.tables + 1, checked.rows + record.rows
+            checked.writes, checked.lost, checked.doubled = record.writes, record.lost, record.doubled
+            return Restored(record.ok, f"{counted[1].phase.after}: {record.reason}" if record.reason else "", checked)
     except RowpathError as error:
         return Restored(False, f"the restore failed: {error.message}")
     except RunnerFailure as failure:
         return Restored(False, f"cannot read the restored database: {failure}")
-
-
-def _read(
-    worker: Worker,
-    planned: PlannedPath,
-    works: dict[str, PreparedWorkload],
-    before: Ledger,
-    after: Ledger,
-    folder: Path,
-) -> Restored:
-    found = counting(planned, works)
-    checked = BackupCheck()
-    for name, table in _unwritten(planned, works):
-        checked.tables, checked.rows = checked.tables + 1, checked.rows + table.rows
-        digest, expected = digest_of(worker, name, table), whole_table(table, table.columns).digest(1, table.rows)
-        if digest != expected:
-            return Restored(False, f"{name} has digest {digest}, expected {expected}", checked)
-    if found is None:
-        return Restored(True, "", checked)
-    seen = check_between(worker, *found, before, after, folder)
-    checked.tables, checked.rows = checked.tables + 1, checked.rows + seen.rows
-    checked.writes, checked.lost, checked.doubled = seen.writes, seen.lost, seen.doubled
-    return Restored(seen.ok, f"{found[1].phase.after}: {seen.reason}" if seen.reason else "", checked)
-
-
-def _unwritten(planned: PlannedPath, works: dict[str, PreparedWorkload]) -> Iterator[tuple[str, Table]]:
-    phases = [works[PhaseName.of(name).workload].phases[name].phase for name in planned.phases]
-    written = {phase.after or phase.table for phase in phases if phase.writes}
-    for prepared_workload in works.values():
-        yield from ((name, table) for name, table in prepared_workload.loaded_tables().items() if name not in written)
 
 
 def digest_of(worker: Worker, name: str, table: Table) -> str:

@@ -159,7 +159,7 @@ def group_record(
     if member.open_loop:
         elapsed_ns = max(0, end_ns - begun_ns) if begun_ns else 0
         due = _due(member, elapsed_ns)
-        # What one operation may still have under way at the end: latency would excuse the queue of an overloaded engine.
+        # What an operation may still have under way at the end: latency would excuse an overloaded engine's queue.
         longest_ns = figures(last, None, open_loop=False).most_ns or 0
         tail_ns = min(max(int(TAIL_S * 1e9), longest_ns), elapsed_ns // 20)
         record.not_begun = max(0, due - last.arrivals)

@@ -58,14 +58,12 @@ class PathContext:
         for group in (self.client_groups[name] for name in table.client_groups):
             if not why and group.phase in self.bad:
                 why = f"{group.phase} is {self.bad[group.phase]}"
-            elif not why and group.action and not self._backed_up():
+            elif not why and group.action and not (self.hosts or isinstance(self.instance, BackedUp)):
+                # On hosts it is always ours.
                 why = "no backup method is available"
         if why and self.set_number == 0:
             self.note(f"skipped stage '{table.name}': {why}")
         return not why
-
-    def _backed_up(self) -> bool:
-        return self.hosts is not None or isinstance(self.instance, BackedUp)  # on hosts it is always ours
 
     def backup_site(self, name: str) -> BackupSite:
         """Where a backup is made, by a name of its own in this set. Errors: EnvironmentMissing."""
@@ -142,7 +140,14 @@ class DurabilityChecks:
             opened.append(context.open_one())
             return opened[-1].workers[0]
 
-        start = self._start if context.planned.path.served else lambda: 0
+        def start() -> int:
+            if not context.planned.path.served:
+                return 0
+            begun_ns = time.monotonic_ns()
+            context.instance.start()
+            took_ns = time.monotonic_ns() - begun_ns
+            return context.instance.start_ns if isinstance(context.instance, Far) else took_ns
+
         worker, kill = durability.recover(start, connected, self._counting[1] if self._counting else None)
         kill.stage, kill.at_ns, kill.pids = stage, at_ns, pids
         context.write(kill)
@@ -160,12 +165,6 @@ class DurabilityChecks:
                 self.ledger = Ledger.of(self._counting[1])
         finally:
             worker.close()
-
-    def _start(self) -> int:
-        instance = self._context.instance
-        begun_ns = time.monotonic_ns()
-        instance.start()
-        return instance.start_ns if isinstance(instance, Far) else time.monotonic_ns() - begun_ns
 
     def restore(self, made: Repetition, stage: str) -> None:
         """Journal a backup, once it is known whether it can be restored; what it kept is removed."""
