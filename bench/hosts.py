@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tests.hosts.lab import Lab, free_port
 from typing_extensions import override
@@ -176,7 +176,7 @@ def couple(bench: Bench, instance: Instance, near: PlannedPath, far: PlannedPath
     with ExitStack() as cleanup:
         workers: list[Worker] = []
         for worker in (
-            session.worker(far, lambda _line: None),
+            session.worker(cast(Any, None), far),
             Worker(near, instance, log=lambda _line: None, timeout_s=60.0, pinned=True),
         ):
             cleanup.callback(worker.close)

@@ -42,6 +42,7 @@ from rowpath.model.experiment import Experiment
 from rowpath.model.hosts import Host, HostsFile
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.workload import Phase, PhaseName
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import Plan
 from rowpath.runners.protocol import GroupClient, GroupSpec, GroupTotal
 from rowpath.workloads.workload_file import load_workload
@@ -314,7 +315,11 @@ def opened(made: Session, bench: Bench) -> tuple[FarProcesses, list[Member]]:
     plan = Plan(experiment, {workload.name: workload}, (planned,), (), ((planned,),), (), 1, {}, False)
     made.begin(plan, 60.0, lambda _text: None)
     connections = {table.name: table.clients for table in tables}
-    far = cast(FarProcesses, made.client_processes(planned, cast(Any, None), connections, tables))
+    context: Any = SimpleNamespace(engine_instances={key_of(planned.path): None})
+    far = cast(
+        FarProcesses,
+        made.client_processes(context, planned, connections, tables),
+    )
     far.open({})
     members = [Member(table, NOTHING_PHASE, table.clients, hosts=len(made.file.loading)) for table in tables]
     for member in members:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rowpath import __version__
 from rowpath.engines import ENGINES, taped
@@ -44,7 +44,7 @@ from rowpath.tape.format import read
 HOSTS_OPTION, CLUSTER_OPTION = "hosts", "cluster"  # in the head of a run over several hosts: a file, or an address
 
 
-class HostsOfRun(SeveralHosts, Hosts, Protocol):
+class HostsOfRun(SeveralHosts, Hosts):
     """The hosts of a run, for planning and for execution."""
 
 

@@ -13,7 +13,6 @@ from rowpath.execution.in_turn import CallOutcome, WorkerCall, helpers_cpu_ns, i
 from rowpath.execution.measured import Measured, verify_record
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.several_hosts import Hosts
 from rowpath.execution.worker import Worker
 from rowpath.journal.record_base import InSet
 from rowpath.journal.records import FactsRecord, NoteRecord, PrepareRecord, SettleRecord
@@ -254,13 +253,10 @@ StartWorker = Callable[[PlannedPath], Worker]  # a new process, not yet connecte
 class SetRunner:
     """Measures sets on engines that are up. It starts and stops workers, never an engine."""
 
-    def __init__(
-        self, context: RunContext, start_worker: StartWorker | None = None, hosts: Hosts | None = None
-    ) -> None:
+    def __init__(self, context: RunContext, start_worker: StartWorker) -> None:
         self.context = context
-        self._hosts = hosts
         self.journal = context.journal
-        self._start_worker = start_worker or self._new_worker
+        self._start_worker = start_worker
 
     def run(self, set_number: int, batch_number: int, members: Sequence[PlannedPath]) -> None:
         """One set of these paths, journalled as `set` … `set-end`."""
@@ -287,13 +283,6 @@ class SetRunner:
     def _able(self, workers: list[Worker], name: str) -> list[Worker]:
         bad = self.context.bad
         return [i for i in workers if name in i.planned.phases and name not in bad.get(i.planned.path.id, {})]
-
-    def _new_worker(self, planned: PlannedPath) -> Worker:
-        log = self.context.log_of(planned)
-        if self._hosts is not None and self._hosts.is_far(planned):
-            return self._hosts.worker(planned, log)
-        instance = self.context.engine_instances[key_of(planned.path)]
-        return Worker(planned, instance, log=log, timeout_s=self.context.timeout_s, pinned=True)
 
     def _start(self, set_number: int, members: Sequence[PlannedPath], cleanup: contextlib.ExitStack) -> list[Worker]:
         instances = self.context.engine_instances

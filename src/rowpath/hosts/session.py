@@ -18,8 +18,9 @@ from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.execution.instances import ServerSyncs
 from rowpath.execution.mixed_load.backups import BackupSite
 from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.run import HostsOfRun
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.several_hosts import HostLost, Hosts
+from rowpath.execution.several_hosts import HERE, HostLost, Hosts
 from rowpath.execution.worker import Worker
 from rowpath.hosts import cluster, foreign, hosts_file, network, node, reach
 from rowpath.hosts.far_load import FarProcesses
@@ -110,7 +111,7 @@ class Returns:
 CLOCKS_AT_ONCE = 8  # most of an exchange is waiting
 
 
-class Session(Hosts):
+class Session(HostsOfRun):
     """The hosts of a file, joined; `close` leaves them, and ends all that was started there."""
 
     def __init__(self, source: Source) -> None:
@@ -132,6 +133,7 @@ class Session(Hosts):
             raise
 
     @property
+    @override
     def file(self) -> HostsFile:
         """What the hosts are."""
         return self.state.hosts
@@ -151,6 +153,7 @@ class Session(Hosts):
             raise EnvironmentMissing(f"host '{name}' runs programs at nice {found['nice']}", "rowpath hosts down, up")
         cluster.check_same_source(name, (found["rowpath"], found["code"]), (__version__, node.code_digest()))
 
+    @override
     def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
         """Why a path cannot run on its hosts, with the host, and the remedy; empty when it can."""
         loads = self.file.loading if loading else ()
@@ -177,12 +180,12 @@ class Session(Hosts):
                 note(f"{name}: {text}")
 
     @override
-    def is_far(self, planned: PlannedPath) -> bool:
-        return planned.path.client_host != "none"
+    def of(self, planned: PlannedPath) -> Hosts:
+        return self if planned.path.client_host != "none" else HERE
 
     @override
     def needed_by(self, planned: PlannedPath) -> frozenset[str]:
-        if not self.is_far(planned):
+        if self.of(planned) is HERE:
             return frozenset()
         own = frozenset({planned.path.client_host, planned.path.server_host} - {"none"})
         assert self._plan is not None
@@ -193,7 +196,7 @@ class Session(Hosts):
     def loads(self, planned: PlannedPath, client_groups: Iterable[str]) -> frozenset[str]:
         assert self._plan is not None
         over = any(group.over for group in self._plan.experiment.client_groups if group.name in client_groups)
-        return frozenset(self.file.loading if over and self.is_far(planned) else ())
+        return frozenset(self.file.loading if over and self.of(planned) is self else ())
 
     @override
     def call_back(self, lost: HostLost) -> None:
@@ -238,12 +241,12 @@ class Session(Hosts):
         return far_server(ask("bring_up", key), ask), FarServerSyncs(key, ask)
 
     @override
-    def sync_cost(self, host: str) -> SyncCost:
+    def sync_cost(self, host: str, _folder: Path) -> SyncCost:
         found: SyncCost = self._cluster.ask(host, "sync_cost")
         return found
 
     @override
-    def worker(self, planned: PlannedPath, log: Callable[[str], None]) -> Worker:
+    def worker(self, _context: RunContext, planned: PlannedPath) -> Worker:
         there = TogetherThere(planned.path.client_host, self._cluster.asking(planned.path.client_host))
         return FarWorker(planned, there, *there.ask("worker_start", planned.path.id))
 
@@ -253,7 +256,7 @@ class Session(Hosts):
 
     @override
     def client_processes(
-        self, planned: PlannedPath, instance: Instance, connections: Mapping[str, int], groups: list[ClientGroupTable]
+        self, context: RunContext, planned: PlannedPath, connections: Mapping[str, int], groups: list[ClientGroupTable]
     ) -> Processes:
         ports: dict[str, int] = {}
 
@@ -264,22 +267,29 @@ class Session(Hosts):
             return found
 
         hosts = {group.name: self.of_group(planned, group) for group in groups}
+        instance = context.engine_instances[key_of(planned.path)]
         far = FarProcesses(planned, instance, connections, hosts, ask_each=self._cluster.ask_each, clocks=clocks)
         return cast(Processes, far)
 
     @override
-    def backup_site(self, planned: PlannedPath, name: str) -> BackupSite:
+    def backup_site(self, planned: PlannedPath, _instance: Instance, _folder: Path, name: str) -> BackupSite:
         host = key_of(planned.path)[-1]
         return FarBackup(planned.path.id, name, self._cluster.asking(host), lambda: self._offsets_ns[host])
 
     @override
-    def copy_directories(self, planned: PlannedPath) -> tuple[list[Record], list[str]]:
-        host = key_of(planned.path)[-1]
-        found: tuple[list[Record], list[str]] = self._cluster.ask(host, "copy_directories", planned.path.engine)
-        return found
+    def copy_directories(self, context: RunContext, paths: tuple[PlannedPath, ...]) -> None:
+        host, engine = key_of(paths[0].path)[-1], paths[0].path.engine
+        context.progress.note(f"moving databases of {engine} on host {host}")
+        records, notes = self._cluster.ask(host, "copy_directories", engine)
+        for record in records:
+            context.journal.write(record)
+        for text in notes:
+            context.progress.note(text)
 
     @override
-    def verify(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
+    def verify(
+        self, context: RunContext, planned: PlannedPath, count_commits: bool, _server_syncs: ServerSyncs
+    ) -> dict[str, str]:
         bad: dict[str, str]
         bad, records = self._cluster.ask(planned.path.client_host, "verify", planned.path.id, count_commits)
         for record in records:
@@ -289,6 +299,7 @@ class Session(Hosts):
     @override
     def records(self, when: Literal["before", "after"]) -> list[Record]:
         """What hosts are is recorded only before."""
+        self._returns.note("measuring clocks and the network between the hosts")
         found: list[Record] = [self._host_record(name) for name in self._used()] if when == "before" else []
         found += self.clocks(self._used(), when)
         pairs = self._pairs()

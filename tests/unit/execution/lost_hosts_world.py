@@ -115,7 +115,7 @@ class World:
         self.paths = tuple(_path(name, *each) for name, each in needed.items())
         self.forgotten: list[str] = []
         self.brought_up: list[str] = []
-        self.hosts = SomeHosts(needed)  # type: ignore[abstract]  # nothing else is asked of them
+        self.hosts = SomeHosts(needed)
         self.journal, self.progress = WrittenRecords(), Notes()
         experiment = Experiment(1, "lost", "Lost", (), (), stages=stages)
         context = Context(

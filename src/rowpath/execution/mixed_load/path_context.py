@@ -16,7 +16,7 @@ from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.several_hosts import Hosts
+from rowpath.execution.several_hosts import HERE, Hosts
 from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import AcknowledgedRecord
 from rowpath.journal.record_base import InSet, InStage
@@ -32,10 +32,9 @@ from rowpath.runners.process import RunnerFailure
 class PathContext:
     """A path in a set."""
 
-    def __init__(self, run: RunContext, set_number: int, planned: PlannedPath, hosts: Hosts | None = None) -> None:
-        """`hosts`: those of a path that runs on them."""
+    def __init__(self, run: RunContext, set_number: int, planned: PlannedPath, hosts: Hosts) -> None:
         self.run = run
-        self.hosts = hosts if hosts is not None and hosts.is_far(planned) else None
+        self.hosts = hosts.of(planned)
         self.set_number = set_number
         self.planned = planned
         self.experiment = run.plan.experiment
@@ -58,7 +57,7 @@ class PathContext:
         for group in (self.client_groups[name] for name in table.client_groups):
             if not why and group.phase in self.bad:
                 why = f"{group.phase} is {self.bad[group.phase]}"
-            elif not why and group.action and not (self.hosts or isinstance(self.instance, BackedUp)):
+            elif not why and group.action and (self.hosts is HERE and not isinstance(self.instance, BackedUp)):
                 # On hosts it is always ours.
                 why = "no backup method is available"
         if why and self.set_number == 0:
@@ -67,9 +66,7 @@ class PathContext:
 
     def backup_site(self, name: str) -> BackupSite:
         """Where a backup is made, by a name of its own in this set. Errors: EnvironmentMissing."""
-        if self.hosts is not None:
-            return self.hosts.backup_site(self.planned, f"{self.set_number}-{name}")
-        return BackupSite(self.planned, self.instance, self.folder / name)
+        return self.hosts.backup_site(self.planned, self.instance, self.folder / name, f"{self.set_number}-{name}")
 
     def open(self, connections: Mapping[str, int]) -> Processes:
         """Client processes with that many connections for each group. Errors: RunnerFailure."""
@@ -77,12 +74,8 @@ class PathContext:
         key = key_of(planned.path)
         if key not in run.engine_instances:
             raise RunnerFailure("connect", f"{key[0]} exited and did not restart")
-        if self.hosts is not None:
-            groups = [self.client_groups[name] for name in connections]
-            processes = self.hosts.client_processes(planned, self.instance, connections, groups)
-        else:
-            log = run.log_of(planned)
-            processes = Processes(planned, self.instance, connections, log=log, timeout_s=run.timeout_s)
+        groups = [self.client_groups[name] for name in connections]
+        processes = self.hosts.client_processes(run, planned, connections, groups)
         try:
             for record in processes.open(run.engine_instances.way_to(planned.path)):
                 record.started_ns = run.now_ns()

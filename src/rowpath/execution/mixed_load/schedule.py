@@ -7,7 +7,7 @@ import math
 import os
 import shutil
 from collections.abc import Callable, Iterator, Set
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -75,8 +75,8 @@ class PathRunner:
         renewal: Renewal,
         set_number: int,
         planned: PlannedPath,
-        hosts: Hosts | None = None,
-        without: frozenset[str] = frozenset(),
+        hosts: Hosts,
+        without: frozenset[str],
     ) -> None:
         """`without`: stages that are left out."""
         self.context = PathContext(run, set_number, planned, hosts)
@@ -179,7 +179,7 @@ class PathRunner:
             rate_per_s=named[0].rates.get(group.name, group.rate_per_s),
             seed=seed_of(context.run.plan.seed, where),
             touches=None if context.planned.adapter.floor else prepared_workload.expected.touches(work.phase),
-            hosts=len(context.hosts.of_group(context.planned, group)) if context.hosts else 1,
+            hosts=len(context.hosts.of_group(context.planned, group)),
         )
 
     def _warm_up(self, members: list[Member], processes: Processes, least: float, most: float) -> None:
@@ -303,26 +303,18 @@ class PathRunner:
         return Repetition(group.name, number, self.context.backup_site(name))
 
 
+@dataclass(frozen=True)
 class MixedLoadSchedule:
     """Measures an experiment of groups, once its engines are up and its paths verified.
 
     A path in a set is journalled as `set` … `set-end` under the path's number; --resume repeats it or leaves it out.
     """
 
-    def __init__(
-        self,
-        context: RunContext,
-        renewal: Renewal,
-        done: Set[tuple[int, int]],
-        lost: LostHosts,
-        hosts: Hosts | None = None,
-    ) -> None:
-        """`done`: (path number, set) pairs that are not repeated."""
-        self.context = context
-        self.renewal = renewal
-        self.done = done
-        self.lost = lost
-        self.hosts = hosts
+    context: RunContext
+    renewal: Renewal
+    done: Set[tuple[int, int]]  # (path number, set) pairs that are not repeated
+    lost: LostHosts
+    hosts: Hosts
 
     def run(self, time_limit: TimeLimit) -> None:
         """Every set, then the rate search of each path where the experiment has one."""
