@@ -31,7 +31,7 @@ from rowpath.execution.mixed_load.shared_counters import DONE, HEAD_WORDS, WORD,
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.hosts import cluster, hosts_file, node, ray_cluster, session, setup
 from rowpath.hosts.agent import Agent
-from rowpath.hosts.cluster import State
+from rowpath.hosts.cluster import ClusterState
 from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.load import HostLoad, Opened
 from rowpath.hosts.ray_cluster import RayCluster
@@ -228,7 +228,7 @@ class IdleCluster(RayCluster):
     events, held = "", ""
     held_by: tuple[str, ...] = ()
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ClusterState) -> None:
         self.calls: Counter[str] = Counter()
         super().__init__(state)
 
@@ -249,14 +249,14 @@ class IdleCluster(RayCluster):
         return f"node{[each.name for each in self.hosts].index(host) % NODES}"
 
     @override
-    def _begun(self, host: str, *words: Any) -> ray_cluster.Call:
+    def _begun(self, host: str, *words: Any) -> ray_cluster.AgentCall:
         if words[0] != "reaches":
             self.calls[".".join(words[:2]) if words[0] == "load" else words[0]] += 1
         return super()._begun(host, *words)
 
 
 @contextmanager
-def nodes(folder: Path, port: int) -> Iterator[State]:
+def nodes(folder: Path, port: int) -> Iterator[ClusterState]:
     """The nodes, up."""
     file = folder / FILE
     lines = ["schema_version = 1", "[cluster]", f'controller = "{CONTROLLER}"', f"port = {port}"]
@@ -273,7 +273,7 @@ def nodes(folder: Path, port: int) -> Iterator[State]:
 
 
 @contextmanager
-def joined(state: State, count: int, *, events: Path | None = None, held: int = 0) -> Iterator[Session]:
+def joined(state: ClusterState, count: int, *, events: Path | None = None, held: int = 0) -> Iterator[Session]:
     """So many hosts joined: a server's and the others in the role `load`.
 
     `held`: the host of that number takes the word to begin only when all groups of all other hosts have begun.
@@ -281,7 +281,9 @@ def joined(state: State, count: int, *, events: Path | None = None, held: int = 
     names = [f"h{number}" for number in range(count)]
     hosts = [Host(names[0], "127.0.1.1", ("server",), helpers="0")]
     hosts += [Host(each, f"127.0.1.{number + 2}", ("client", "load")) for number, each in enumerate(names[1:])]
-    many = State(state.cluster, state.file, state.controller, state.port, state.head_pids, HostsFile(1, tuple(hosts)))
+    many = ClusterState(
+        state.cluster, state.file, state.controller, state.port, state.head_pids, HostsFile(1, tuple(hosts))
+    )
     sys.path.append(str(setup.require()))
     os.environ.update(cluster.environment(state))  # Ray reads it once
     from ray import cloudpickle

@@ -57,7 +57,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Spent:
+class WindowSpent:
     """What a sample's window was spent on, on the measured cores."""
 
     window_ns: int
@@ -76,7 +76,7 @@ class CoreShare:
     _idle_ns: int = field(default=0, init=False)
     _stolen_ns: int = field(default=0, init=False)
 
-    def of_one_core(self, spent: Spent, before: Look, after: Look) -> tuple[list[CoreUser], int]:
+    def of_one_core(self, spent: WindowSpent, before: Look, after: Look) -> tuple[list[CoreUser], int]:
         """Who had the core, where client and server share one, and for how long it was idle: the path waited."""
         missing = spent.window_ns - (spent.client_ns or 0) - (spent.server_ns or 0)
         if missing <= (1 - ACCOUNTED_LEAST) * spent.window_ns:
@@ -94,7 +94,7 @@ class CoreShare:
             return [], rest
         return [*found, CoreUser("hypervisor" if self._stolen_ns >= NS_PER_TICK else "unknown", "", rest)], 0
 
-    def of_every_core(self, spent: Spent, before: Look, after: Look) -> list[CoreUser]:
+    def of_every_core(self, spent: WindowSpent, before: Look, after: Look) -> list[CoreUser]:
         """Who had the cores, where client and server may use all of them and wait for each other's threads."""
         elapsed_ns = (after.at_ns - before.at_ns) * len(self.cpus)
         foreign = elapsed_ns - (after.idle_ns - before.idle_ns) - (spent.client_ns or 0) - (spent.server_ns or 0)
@@ -105,7 +105,7 @@ class CoreShare:
 
     def by_waiting(
         self,
-        spent: Spent,
+        spent: WindowSpent,
         before: Look,
         after: Look,
         *,

@@ -112,7 +112,7 @@ def run_plan(
 
 
 @dataclass
-class Rest:
+class RestOfRun:
     """What is left of a run that was killed or interrupted."""
 
     directory: RunDirectory
@@ -120,7 +120,7 @@ class Rest:
     plan: Plan
 
 
-def rest_of(directory: Path, hosts: HostsOfRun | None = None) -> Rest | None:
+def rest_of(directory: Path, hosts: HostsOfRun | None = None) -> RestOfRun | None:
     """The rest of a run as its directory says it; None where nothing is left. `hosts`: joined, those of its file.
 
     Errors: UsageError for a directory without a run, and for a run that cannot be resumed here.
@@ -152,7 +152,7 @@ def rest_of(directory: Path, hosts: HostsOfRun | None = None) -> Rest | None:
             else "cannot resume this run: its paths would be different now",
             f"rowpath doctor; see the results: rowpath show {directory}",
         )
-    return Rest(run_directory, records, replace(plan, slowness=slowness()))
+    return RestOfRun(run_directory, records, replace(plan, slowness=slowness()))
 
 
 def resume(

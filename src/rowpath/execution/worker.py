@@ -11,7 +11,7 @@ from typing import Any
 from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Far, FarSpent, Instance, Settled
 from rowpath.errors import RowpathError
-from rowpath.execution.measured import CoreShare, HelperThreads, Measured, Reading, Spent, book_as_one
+from rowpath.execution.measured import CoreShare, HelperThreads, Measured, Reading, WindowSpent, book_as_one
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.warm_up import warm_up
 from rowpath.journal.records import WarmRecord, WorkerRecord
@@ -264,7 +264,7 @@ class Worker:
         if after.client_ns is not None and before.client_ns is not None:
             beside = after.client_ns - before.client_ns
             on_core = min(window * len(self.cpus), inside + max(0, beside - helpers))
-        spent = Spent(
+        spent = WindowSpent(
             window_ns=window,
             client_ns=on_core,
             server_ns=0 if self.alone else None if server is None else server - server_helpers,

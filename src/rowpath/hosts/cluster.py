@@ -20,7 +20,7 @@ import msgspec
 from rowpath import text
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.hosts import node, reach, setup
-from rowpath.hosts.node import Answer, Request
+from rowpath.hosts.node import NodeAnswer, NodeRequest
 from rowpath.machine import certificates, private_directories, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.hosts import Host, HostsFile, cpu_list
@@ -30,14 +30,14 @@ CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc")
 
 
 @dataclass(frozen=True)
-class Pair:
+class CertifiedKey:
     """A certificate and its private key, as text."""
 
     certificate: str
     key: str
 
 
-def make(addresses: list[str]) -> tuple[str, dict[str, Pair]]:
+def make(addresses: list[str]) -> tuple[str, dict[str, CertifiedKey]]:
     """The authority's certificate, and a pair by address; the authority's key is forgotten. EnvironmentMissing."""
     if missing := certificates.problem():
         raise EnvironmentMissing(missing, certificates.INSTALL)
@@ -59,7 +59,7 @@ def make(addresses: list[str]) -> tuple[str, dict[str, Pair]]:
                 authority_key,
             ]
             _request([*names, *signed, "-keyout", key, "-out", certificate])
-            pairs[address] = Pair(certificate.read_text(), key.read_text())
+            pairs[address] = CertifiedKey(certificate.read_text(), key.read_text())
         return authority.read_text(), pairs
 
 
@@ -74,7 +74,7 @@ LOOK_S = 0.1
 CONTROLLER = "controller"  # as a host: the machine of the head
 
 
-class State(msgspec.Struct):
+class ClusterState(msgspec.Struct):
     """What is known of a cluster that is up; secrets are in files of their own."""
 
     cluster: str
@@ -96,16 +96,16 @@ def name_of(file: Path) -> str:
     return f"cluster-{hashlib.sha256(str(file.resolve()).encode()).hexdigest()[:12]}"
 
 
-def read(file: Path) -> State:
+def read(file: Path) -> ClusterState:
     """The cluster of that file. Errors: UsageError when it is not up."""
     kept = _state_file(name_of(file))
     try:
-        return msgspec.json.decode(kept.read_bytes(), type=State)
+        return msgspec.json.decode(kept.read_bytes(), type=ClusterState)
     except (FileNotFoundError, msgspec.DecodeError):
         raise UsageError(f"the hosts of {file} are not up", f"rowpath hosts up {file}") from None
 
 
-def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
+def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> ClusterState:
     """Start what joins the hosts, on each of them. UsageError when it is up; RowpathError, and nothing stays."""
     setup.require()
     if hosts.cluster.address:
@@ -129,7 +129,7 @@ def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
         note(f"reaching {text.listed([host.name for host in hosts.host])}")
         looks = _asked("look", hosts, cluster)
         _raise_all([answer for answer in looks.values() if isinstance(answer, RowpathError)])
-        _check_same({name: answer for name, answer in looks.items() if isinstance(answer, Answer)})
+        _check_same({name: answer for name, answer in looks.items() if isinstance(answer, NodeAnswer)})
         try:
             return _started(file, hosts, cluster, controller, note)
         except BaseException:
@@ -138,13 +138,13 @@ def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> State:
             raise
 
 
-def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: Callable[[str], None]) -> State:
+def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: Callable[[str], None]) -> ClusterState:
     authority, pairs = make([controller, *(host.address for host in hosts.host)])
     token = secrets.token_hex(32)
 
-    def request(name: str, address: str) -> Request:
+    def request(name: str, address: str) -> NodeRequest:
         pair = pairs[address]
-        made = Request("start", cluster, name, address, token=token, authority=authority)
+        made = NodeRequest("start", cluster, name, address, token=token, authority=authority)
         made.certificate, made.key = pair.certificate, pair.key
         return made
 
@@ -161,20 +161,20 @@ def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: 
 
     processes.side_by_side((functools.partial(start, host) for host in hosts.host), reach.AT_ONCE)
     head_pids = [each.pid for each in answers[CONTROLLER].processes if each.name.startswith("gcs_server")]
-    state = State(cluster, str(file.resolve()), controller, head.port, head_pids, hosts)
+    state = ClusterState(cluster, str(file.resolve()), controller, head.port, head_pids, hosts)
     private_directories.write_private(_state_file(cluster), msgspec.json.encode(state).decode())
     return state
 
 
-def begin_again(state: State, name: str) -> reach.Errand:
+def begin_again(state: ClusterState, name: str) -> reach.Errand:
     """Start what joins a host again, ending what is left of it, while something else goes on. EnvironmentMissing."""
     host = state.hosts.named(name)
-    request = Request("again", state.cluster, host.name, host.address)
+    request = NodeRequest("again", state.cluster, host.name, host.address)
     request.head, request.helpers = f"{state.controller}:{state.port}", cpu_list(host.helpers)
     return reach.Errand(host, request)
 
 
-def start_again(state: State, name: str) -> None:
+def start_again(state: ClusterState, name: str) -> None:
     """As `begin_again`, and wait until it has joined the cluster. Errors: RowpathError."""
     errand = begin_again(state, name)
     while not errand.over():
@@ -182,13 +182,13 @@ def start_again(state: State, name: str) -> None:
     errand.answer()
 
 
-def _asked(action: str, hosts: HostsFile, cluster: str) -> dict[str, Answer | RowpathError]:
+def _asked(action: str, hosts: HostsFile, cluster: str) -> dict[str, NodeAnswer | RowpathError]:
     """What each host answers, the controller's machine first."""
-    found: dict[str, Answer | RowpathError] = {}
+    found: dict[str, NodeAnswer | RowpathError] = {}
 
     def ask(name: str, host: Host | None) -> None:
         try:
-            found[name] = reach.carry_out(host, Request(action, cluster, name))
+            found[name] = reach.carry_out(host, NodeRequest(action, cluster, name))
         except RowpathError as error:
             found[name] = error
 
@@ -203,7 +203,7 @@ def _raise_all(mistakes: list[RowpathError]) -> None:
         raise type(first)("\n       ".join(each.message for each in mistakes), first.hint)
 
 
-def _check_same(answers: dict[str, Answer]) -> None:
+def _check_same(answers: dict[str, NodeAnswer]) -> None:
     """Errors: EnvironmentMissing when a host would run something else than the controller's machine."""
     ours = answers[CONTROLLER]
     for name, answer in answers.items():
@@ -224,7 +224,7 @@ def _minor(version: str) -> str:
     return ".".join(version.split(".")[:2])
 
 
-def status(file: Path) -> dict[str, Answer | RowpathError]:
+def status(file: Path) -> dict[str, NodeAnswer | RowpathError]:
     """What runs on each host, the controller's machine first, or why that is not known. Errors: UsageError."""
     state = read(file)
     return _asked("look", state.hosts, state.cluster)
@@ -242,14 +242,14 @@ def down(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> None:
 def _stop_all(hosts: HostsFile, cluster: str, note: Callable[[str], None]) -> None:
     found = _asked("stop", hosts, cluster)
     for name, each in found.items():
-        if isinstance(each, Answer):
+        if isinstance(each, NodeAnswer):
             note(f"{name} is stopped")
     _state_file(cluster).unlink(missing_ok=True)
     _raise_all([each for each in found.values() if isinstance(each, RowpathError)])
     shutil.rmtree(_state_file(cluster).parent, ignore_errors=True)
 
 
-def environment(state: State) -> dict[str, str]:
+def environment(state: ClusterState) -> dict[str, str]:
     """What the controller needs to join: settings, and the files of token and certificates."""
     found = node.environment(state.cluster, CONTROLLER)
     ours = {name: value for name, value in found.items() if name.startswith("RAY_")}

@@ -14,7 +14,7 @@ from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.client_processes import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
-from rowpath.hosts.load import Seen, Used
+from rowpath.hosts.load import GroupSeen, Used
 from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.model.histogram import empty
@@ -97,7 +97,7 @@ class FarCounters:
         self.rows = {name: rows for name, _clients, rows in counted}
         self.hosts: tuple[str, ...] = ()
         self.done: dict[str, dict[str, bool]] = {}  # by host and group
-        self.last: dict[str, dict[str, Seen]] = {}  # by host and group
+        self.last: dict[str, dict[str, GroupSeen]] = {}  # by host and group
         self.later_ns: dict[tuple[str, str], int] = {}  # by group and host
         self.begins: dict[tuple[str, str], int] = {}  # by group and host, of that host's clock
         self.leads: dict[tuple[str, str], int] = {}
@@ -149,7 +149,7 @@ class FarCounters:
                 self.last[host] = groups
                 self._used.setdefault(host, []).append(used)
 
-    def _seen(self, name: str) -> list[Seen]:
+    def _seen(self, name: str) -> list[GroupSeen]:
         return [groups[name] for groups in self.last.values() if name in groups]
 
     def snapshot(self, name: str, now_ns: int) -> Snapshot:
@@ -197,7 +197,7 @@ def joined(parts: Sequence[Snapshot], now_ns: int) -> Snapshot:
     return Snapshot(at_ns=now_ns, under_way_ns=under_way_ns, **added, **histograms)
 
 
-def stall_ns(parts: Sequence[Seen]) -> int:
+def stall_ns(parts: Sequence[GroupSeen]) -> int:
     """How long operations have been under way without one of them ending on any host; 0: none is."""
     oldest_ns = max((each.snapshot.under_way_ns for each in parts), default=0)
     return min([oldest_ns, *(each.ended_ago_ns for each in parts if each.ended_ago_ns is not None)])

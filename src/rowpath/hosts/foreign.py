@@ -18,13 +18,13 @@ HEAD_TIMEOUT_S = 3.0
 SECRETS = "docs/hosts.md, section 'An existing cluster'"
 
 
-def state(source: Source) -> cluster.State:
+def state(source: Source) -> cluster.ClusterState:
     """What is known of the cluster before it is joined: no hosts yet. Errors: EnvironmentMissing, UsageError."""
     hosts = hosts_file.of(source)
     address, _, port = hosts.cluster.address.rpartition(":")
     controller = hosts.cluster.controller or cluster.address_towards(address)
     name = f"foreign-{hashlib.sha256(hosts.cluster.address.encode()).hexdigest()[:12]}"
-    return cluster.State(name, str(source), controller, int(port), [], hosts, head=address)
+    return cluster.ClusterState(name, str(source), controller, int(port), [], hosts, head=address)
 
 
 def environment(table: ClusterTable) -> dict[str, str]:
@@ -54,7 +54,7 @@ def _file(name: str) -> str:
     return str(file)
 
 
-def head_lives(found: cluster.State) -> bool:
+def head_lives(found: cluster.ClusterState) -> bool:
     """Whether something answers where the head is."""
     try:
         socket.create_connection((found.head, found.port), HEAD_TIMEOUT_S).close()
@@ -63,7 +63,7 @@ def head_lives(found: cluster.State) -> bool:
     return True
 
 
-def start_command(found: cluster.State, name: str) -> str:
+def start_command(found: cluster.ClusterState, name: str) -> str:
     """What has the node of a host join again; its owner runs it, there."""
     host = found.hosts.named(name)
     labels = {"host": name, "roles": ".".join(host.roles), "address": host.address}
@@ -72,7 +72,7 @@ def start_command(found: cluster.State, name: str) -> str:
     return f'ray start --address={found.head}:{found.port} --labels "{shown}"'
 
 
-def cannot_join(found: cluster.State, said: str) -> RowpathError:
+def cannot_join(found: cluster.ClusterState, said: str) -> RowpathError:
     """What Ray's words mean when it cannot join."""
     where = f"{found.head}:{found.port}"
     words = " ".join(said.split())

@@ -52,7 +52,7 @@ class States:
 
 
 @dataclass(frozen=True)
-class Seen:
+class GroupSeen:
     """A group here at one instant; age and instant of its last end (None, 0: none has ended), by this host's clock."""
 
     snapshot: Snapshot
@@ -66,9 +66,9 @@ class Seen:
         return _seen, (vars(self.snapshot) | packed, self.ended_ago_ns, self.ended_ns)
 
 
-def _seen(crossed: dict[str, Any], ended_ago_ns: int | None, ended_ns: int) -> Seen:
+def _seen(crossed: dict[str, Any], ended_ago_ns: int | None, ended_ns: int) -> GroupSeen:
     whole = {name: histogram.unpack(crossed[name]) for name in HISTOGRAMS}
-    return Seen(Snapshot(**crossed | whole), ended_ago_ns, ended_ns)
+    return GroupSeen(Snapshot(**crossed | whole), ended_ago_ns, ended_ns)
 
 
 class HostLoad:
@@ -169,13 +169,15 @@ class HostLoad:
         }
         return States(done, lost)
 
-    def look(self) -> tuple[dict[str, Seen], Used]:
+    def look(self) -> tuple[dict[str, GroupSeen], Used]:
         """Every group now, and what was used since the last time."""
         found = {}
         for name in self._stage.client_groups:
             now_ns = time.monotonic_ns()
             ended_ns = self._stage.ended_ns(name)
-            found[name] = Seen(self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None, ended_ns)
+            found[name] = GroupSeen(
+                self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None, ended_ns
+            )
         return found, self._used()
 
     def acknowledged(self, name: str) -> tuple[int, Counts, Counts]:

@@ -58,7 +58,7 @@ SETTINGS = {
 }
 
 
-class Request(msgspec.Struct):
+class NodeRequest(msgspec.Struct):
     """What to do on a host; `start` needs all of it, `again` no secrets: the host has kept them."""
 
     action: str  # start, again, stop, look
@@ -84,7 +84,7 @@ class Running(msgspec.Struct):
     resident_bytes: int
 
 
-class Answer(msgspec.Struct):
+class NodeAnswer(msgspec.Struct):
     """What was done; `error` is empty when all went well."""
 
     error: str = ""
@@ -97,7 +97,7 @@ class Answer(msgspec.Struct):
 
 def main() -> int:
     """Do what the request says."""
-    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=NodeRequest)
     if request.cache:  # all that is started from here on inherits it
         os.environ["ROWPATH_CACHE"] = str(Path(request.cache).expanduser())
     answer = carry_out(request)
@@ -105,9 +105,9 @@ def main() -> int:
     return 0
 
 
-def carry_out(request: Request) -> Answer:
+def carry_out(request: NodeRequest) -> NodeAnswer:
     """Do what the request says; never raises for what a user can meet."""
-    answer = Answer("", "", __version__, code_digest(), platform.python_version())
+    answer = NodeAnswer("", "", __version__, code_digest(), platform.python_version())
     try:
         if request.action != "look":
             {"start": _start, "again": _again, "stop": _stop}[request.action](request)
@@ -157,7 +157,7 @@ def environment(cluster: str, host: str) -> dict[str, str]:
     }
 
 
-def _start(request: Request) -> None:
+def _start(request: NodeRequest) -> None:
     setup.require()
     if pids(request.cluster, request.host):
         raise RowpathError(f"host '{request.host}' is already up", "rowpath hosts down hosts.toml")
@@ -175,7 +175,7 @@ def _start(request: Request) -> None:
         raise
 
 
-def _again(request: Request) -> None:
+def _again(request: NodeRequest) -> None:
     """End what is left of a host that was up, and start it again with the secrets that it has."""
     private = folder(request.cluster, request.host)
     if not (private / "token").is_file():
@@ -190,7 +190,7 @@ def _again(request: Request) -> None:
     _join(request, private, AGAIN_TIMEOUT_S, 1)
 
 
-def _join(request: Request, private: Path, timeout_s: float, tries: int) -> None:
+def _join(request: NodeRequest, private: Path, timeout_s: float, tries: int) -> None:
     session = Path(tempfile.mkdtemp(prefix="rowpath-"))  # 0700, and short: the names of sockets are limited
     (private / "session").write_text(str(session))
     cpus = sorted(os.sched_getaffinity(0))
@@ -207,7 +207,7 @@ def _join(request: Request, private: Path, timeout_s: float, tries: int) -> None
 
 
 def _launch(
-    request: Request,
+    request: NodeRequest,
     words: list[str],
     added: dict[str, str],
     helpers: list[int],
@@ -237,13 +237,13 @@ def _launch(
     raise EnvironmentMissing(f"Ray did not start: {' '.join(lines[-2:])[-400:]}", f"read {log}")
 
 
-def _stop(request: Request) -> None:
+def _stop(request: NodeRequest) -> None:
     """End every process of the host by its id, and remove its files; harmless when nothing is there."""
     _end_all(request)
     shutil.rmtree(folder(request.cluster, request.host), ignore_errors=True)
 
 
-def _end_all(request: Request) -> None:
+def _end_all(request: NodeRequest) -> None:
     """End all that the host has, but keep its secrets, so that it can be started again."""
     deadline = time.monotonic() + STOP_TIMEOUT_S
     first = True

@@ -62,7 +62,7 @@ class RemoteAsk:
 
 
 @dataclass
-class Call:
+class AgentCall:
     """A call to a host's agent that is under way. Its number lets it be sent again without being carried out again."""
 
     host: str
@@ -75,7 +75,7 @@ class Call:
 class RayCluster:
     """The controller's side: it has joined the cluster, and has an agent on each host."""
 
-    def __init__(self, state: cluster.State, agents: bool = True) -> None:
+    def __init__(self, state: cluster.ClusterState, agents: bool = True) -> None:
         """Join, and start agents. Errors: EnvironmentMissing when the cluster does not answer."""
         self._state = state
         self._looked = 0.0
@@ -110,7 +110,7 @@ class RayCluster:
         self._servers: frozenset[str] = frozenset()
         self.hello: dict[str, dict[str, Any]] = {}  # what each host was when its agent began
         self.watched: tuple[str, ...] = ()  # hosts between which the network must carry while a call is awaited
-        self._watching: dict[str, Call] = {}
+        self._watching: dict[str, AgentCall] = {}
         self._numbers = itertools.count()
         self.lost: dict[str, HostLost] = {}  # nothing more is asked of them
         if not agents:
@@ -142,7 +142,7 @@ class RayCluster:
         for call in [self._begun(name, "hello") for name in self._actors]:
             self.hello[call.host] = self._first_answer(call)
 
-    def _first_answer(self, call: Call) -> Any:
+    def _first_answer(self, call: AgentCall) -> Any:
         """The first answer of a host; one of ours that has left the cluster since is started again first."""
         try:
             return self._value(call, START_TIMEOUT_S)
@@ -217,9 +217,9 @@ class RayCluster:
             raise self.lost[host]
         return self._value(self._begun(host, method, *arguments), timeout_s)
 
-    def _begun(self, host: str, *words: Any) -> Call:
+    def _begun(self, host: str, *words: Any) -> AgentCall:
         number = next(self._numbers)
-        return Call(host, number, words, self._actors[host].call_once.remote(number, *words))
+        return AgentCall(host, number, words, self._actors[host].call_once.remote(number, *words))
 
     def asking(self, host: str) -> Callable[..., Any]:
         """The function that asks one host: (method, arguments)."""
@@ -258,7 +258,7 @@ class RayCluster:
             raise failed
         return found, lost
 
-    def _value(self, call: Call, timeout_s: float | None) -> Any:
+    def _value(self, call: AgentCall, timeout_s: float | None) -> Any:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             self.look_at_head()
@@ -276,14 +276,14 @@ class RayCluster:
                 self._leave_waiting(call, other)
                 raise
 
-    def _leave_waiting(self, call: Call, other: HostLost) -> None:
+    def _leave_waiting(self, call: AgentCall, other: HostLost) -> None:
         """An agent that waits for a server on a host that is lost may do so for minutes: it is lost with it."""
         if other.host not in self.lost or call.host in self.lost:
             return
         if not self._ray.wait([call.reference], timeout=ANSWER_S)[0]:
             self._noticed(HostLost(call.host, f"it waits for host {other.host}"))
 
-    def _received(self, call: Call) -> Any:
+    def _received(self, call: AgentCall) -> Any:
         """The reply. Errors: TimeoutError while there is none; as they arose there; HostLost."""
         try:
             return value_of(call.host, self._ray.get(call.reference, timeout=LOOK_EACH_S))
@@ -373,7 +373,7 @@ class RayCluster:
         return found
 
 
-def end_agents(state: cluster.State) -> int:
+def end_agents(state: cluster.ClusterState) -> int:
     """End every agent of Rowpath in a cluster of others; how many. Errors: EnvironmentMissing."""
     joined = RayCluster(state, agents=False)
     try:

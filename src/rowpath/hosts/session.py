@@ -47,7 +47,7 @@ AGAIN_S = 5.0  # between two tries
 class Returns:
     """The hosts that a run has lost. Each is tried again and again; a node of others is awaited."""
 
-    def __init__(self, state: cluster.State, is_node: Callable[[str], bool]) -> None:
+    def __init__(self, state: cluster.ClusterState, is_node: Callable[[str], bool]) -> None:
         """`is_node`: whether the cluster has a living node that is the host."""
         self._is_node = is_node
         self._state = state

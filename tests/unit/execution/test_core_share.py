@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from rowpath.execution import measured, warm_up
-from rowpath.execution.measured import CoreShare, Spent, capped, sentence
+from rowpath.execution.measured import CoreShare, WindowSpent, capped, sentence
 from rowpath.machine import cpus
 from rowpath.machine.counters.core_users import CoreUser, Look
 
@@ -28,8 +28,8 @@ def looks(stolen_ns: int = 0, idle_ns: int = 0) -> Looks:
     return Look(0, {}, 0, 0), Look(WINDOW_NS, {}, stolen_ns, idle_ns)
 
 
-def spent(client_ns: int, **more: Any) -> Spent:
-    return Spent(**({"window_ns": WINDOW_NS, "client_ns": client_ns, "server_ns": 0, "wait_ns": None} | more))
+def spent(client_ns: int, **more: Any) -> WindowSpent:
+    return WindowSpent(**({"window_ns": WINDOW_NS, "client_ns": client_ns, "server_ns": 0, "wait_ns": None} | more))
 
 
 def share() -> CoreShare:
@@ -105,9 +105,9 @@ def test_every_core_is_shared_by_client_and_server(seen: list[CoreUser]) -> None
     judge = CoreShare(frozenset({0, 1}), frozenset())
     seen.append(CoreUser("ours", "java", 100 * MS))
     before, after = Look(0, {}, 0, 0), Look(200 * MS, {}, 0, 0)
-    own = Spent(200 * MS, 180 * MS, 180 * MS, None)
+    own = WindowSpent(200 * MS, 180 * MS, 180 * MS, None)
     assert judge.of_every_core(own, before, after) == []
-    half = Spent(200 * MS, 120 * MS, 120 * MS, None)
+    half = WindowSpent(200 * MS, 120 * MS, 120 * MS, None)
     assert next(user.kind for user in judge.of_every_core(half, before, after)) == "ours"
 
 
