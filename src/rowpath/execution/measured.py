@@ -34,7 +34,7 @@ class HelperThreads:
 
     def cpu_ns(self, pids: Collection[int]) -> int:
         """CPU time so far of the helper threads of these processes."""
-        return run_queue.threads_cpu_ns(each for each, helps in self._helps.items() if helps and each[0] in pids)
+        return run_queue.threads_cpu_ns(thread for thread, helps in self._helps.items() if helps and thread[0] in pids)
 
 
 ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
@@ -81,18 +81,18 @@ class CoreShare:
         missing = spent.window_ns - (spent.client_ns or 0) - (spent.server_ns or 0)
         if missing <= (1 - ACCOUNTED_LEAST) * spent.window_ns:
             return [], 0
-        found = capped(users(before, after, self.cpus, self.own), missing)
-        rest = missing - sum(user.ns for user in found)
+        others = capped(users(before, after, self.cpus, self.own), missing)
+        rest = missing - sum(user.ns for user in others)
         outside_ns = after.at_ns - before.at_ns - spent.window_ns
         self._missing_ns += rest
         self._idle_ns += after.idle_ns - before.idle_ns - outside_ns
         self._stolen_ns += after.stolen_ns - before.stolen_ns
         if rest < missing / 2:
-            return found, 0
+            return others, 0
         # Both come in steps of a clock tick, longer than a sample's part that is missing: only sums over samples tell.
         if self._idle_ns > max(self._stolen_ns, self._missing_ns / 2):
             return [], rest
-        return [*found, CoreUser("hypervisor" if self._stolen_ns >= NS_PER_TICK else "unknown", "", rest)], 0
+        return [*others, CoreUser("hypervisor" if self._stolen_ns >= NS_PER_TICK else "unknown", "", rest)], 0
 
     def of_every_core(self, spent: WindowSpent, before: Look, after: Look) -> list[CoreUser]:
         """Who had the cores, where client and server may use all of them and wait for each other's threads."""
@@ -131,34 +131,34 @@ class CoreShare:
             own = (spent.client_ns or 0) + (spent.server_ns or 0)
             foreign = min(foreign, spent.window_ns - own)
             unseen = 0 if spent.server_ns is None else foreign - spent.server_ns
-        found = self._named(foreign, unseen, before, after, known)
-        return found if sum(user.ns for user in found) > WAIT_MOST * spent.window_ns else []
+        others = self._named(foreign, unseen, before, after, known)
+        return others if sum(user.ns for user in others) > WAIT_MOST * spent.window_ns else []
 
     def _named(self, most: int, unseen: int, before: Look, after: Look, known: list[CoreUser]) -> list[CoreUser]:
         """The users that are `known`, together at most `most`; then an unknown one for the rest of `unseen`."""
-        found = capped(known, most)
-        rest = unseen - sum(user.ns for user in found)
+        named = capped(known, most)
+        rest = unseen - sum(user.ns for user in named)
         stolen = after.stolen_ns - before.stolen_ns
-        return found if rest <= 0 else [*found, CoreUser("hypervisor" if stolen else "unknown", "", rest)]
+        return named if rest <= 0 else [*named, CoreUser("hypervisor" if stolen else "unknown", "", rest)]
 
 
-def capped(found: Iterable[CoreUser], most_ns: int) -> list[CoreUser]:
+def capped(core_users: Iterable[CoreUser], most_ns: int) -> list[CoreUser]:
     """The greatest of them, together at most `most_ns`: they may have run outside the window too."""
     kept: list[CoreUser] = []
-    for user in found:
-        left = most_ns - sum(each.ns for each in kept)
+    for user in core_users:
+        left = most_ns - sum(other.ns for other in kept)
         if left <= 0 or len(kept) == NAMED:
             break
         kept.append(CoreUser(user.kind, user.name, min(user.ns, left)))
     return kept
 
 
-def sentence(found: list[CoreUser], window_ns: int) -> str:
+def sentence(core_users: list[CoreUser], window_ns: int) -> str:
     """Who had most of the cores, in words: `36% of the window went to gcc`; empty without any."""
-    if not found:
+    if not core_users:
         return ""
     names = {"hypervisor": "the hypervisor", "unknown": "processes that have ended, or interrupts"}
-    user = max(found, key=lambda each: each.ns)
+    user = max(core_users, key=lambda core_user: core_user.ns)
     return f"{user.ns / window_ns:.0%} of the window went to {user.name or names[user.kind]}"
 
 

@@ -272,7 +272,8 @@ class SetRunner:
                 phase.cold()
             for phase in phases:
                 phase.steady()
-            living = [each for each in workers if set_number not in self.context.lost.get(each.planned.path.id, ())]
+            lost = self.context.lost
+            living = [worker for worker in workers if set_number not in lost.get(worker.planned.path.id, ())]
             for worker, facts in of_each(living, "facts"):
                 with self.context.failures_kept(set_number, worker.planned):
                     self.context.write(FactsRecord(facts=facts()), set_number, worker.planned)

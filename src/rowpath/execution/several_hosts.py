@@ -171,7 +171,7 @@ class LostHosts:
 
     def _able(self) -> list[PlannedPath]:
         context = self._context
-        return [each for each in context.plan.paths if context.runnable(each) and not self.needed_by(each)]
+        return [planned for planned in context.plan.paths if context.runnable(planned) and not self.needed_by(planned)]
 
     @contextlib.contextmanager
     def left_out(self) -> Iterator[None]:
@@ -190,8 +190,8 @@ class LostHosts:
     def _takes_part(self, host: str) -> bool:
         stages = together(self._context.plan.experiment).values()
         return any(
-            host in self._hosts.needed_by(each).union(*(self._hosts.loads(each, groups) for groups in stages))
-            for each in self._context.plan.paths
+            host in self._hosts.needed_by(planned).union(*(self._hosts.loads(planned, groups) for groups in stages))
+            for planned in self._context.plan.paths
         )
 
     def _leave_out(self, lost: HostLost) -> None:
@@ -209,9 +209,9 @@ class LostHosts:
                 raise lost
             self._uncalled.append(lost)
             return
-        names = [each.name for each in able if self.needed_by(each)]
+        names = [planned.name for planned in able if self.needed_by(planned)]
         for name, groups in stages.items():
-            if any(lost.host in hosts.loads(each, groups) for each in self._able()):
+            if any(lost.host in hosts.loads(planned, groups) for planned in self._able()):
                 names.append(f"stage '{name}'")
         context.note(f"{when}; all paths continue without it{', except: ' if names else ''}{', '.join(names)}")
         hosts.call_back(lost)

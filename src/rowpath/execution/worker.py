@@ -277,17 +277,17 @@ class Worker:
         known = spent.client_ns is not None and spent.server_ns is not None
         one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.placement == "same")
         if self.planned.path.placement == "free":
-            found = self._core_share.of_every_core(spent, *looks) if known else []
+            others = self._core_share.of_every_core(spent, *looks) if known else []
         elif one_core and local and spent.client_ns is not None:
-            found, own_wait = self._core_share.of_one_core(spent, *looks) if known else ([], 0)
+            others, own_wait = self._core_share.of_one_core(spent, *looks) if known else ([], 0)
             coverage = (reply.window_cpu_ns + spent.server_ns) / window if spent.server_ns is not None else None
         else:
             shared = (one_core and not self.alone) or bool(self._others_pids)
             others_ns = after.others_ns - before.others_ns
-            found = self._core_share.by_waiting(
+            others = self._core_share.by_waiting(
                 spent, *looks, writes=work.phase.writes, with_server=shared, others_ns=others_ns
             )
-            found += self._far_spent.core_users if self._far_spent else ()
+            others += self._far_spent.core_users if self._far_spent else ()
         client = None if on_core is None else on_core + helpers
         return Measured(
             reply,
@@ -295,7 +295,7 @@ class Worker:
             None if self.alone else server,
             spent.wait_ns,
             coverage,
-            found,
+            others,
             client_helpers_cpu_ns=helpers,
             server_helpers_cpu_ns=server_helpers,
             own_wait_ns=own_wait,

@@ -70,14 +70,14 @@ class Program:
         """
         processes.wait(self._process, LOOK_S)
         status = self._process.poll()  # before reading: then nothing follows
-        found = {}
-        for file in sorted({file for each in globs for file in self._folder.glob(each)}):
+        news = {}
+        for file in sorted({file for pattern in globs for file in self._folder.glob(pattern)}):
             name = str(file.relative_to(self._folder))
             if file.is_file() and file.stat().st_size > seen.get(name, 0):
                 with file.open("rb") as stream:
                     stream.seek(seen.get(name, 0))
-                    found[name] = stream.read(MOST_BYTES)
-        return found, status
+                    news[name] = stream.read(MOST_BYTES)
+        return news, status
 
     def interrupt(self) -> None:
         """Have it end in order, as Ctrl-C does; harmless when it has ended."""
@@ -169,7 +169,7 @@ class Agent:
         """Get ready for a run: nothing is started. `loads`: clients of every path may be here."""
         self.end()
         adapters = {(p.adapter.language, p.adapter.driver) for p in plan.paths}
-        ours = {each: adapter_of(*each) for each in adapters}
+        ours = {adapter: adapter_of(*adapter) for adapter in adapters}
         paths = tuple(replace(p, adapter=ours[p.adapter.language, p.adapter.driver]) for p in plan.paths)
         planned = replace(plan, paths=paths)
         self._run = HostRun(self.name, planned, timeout_s, self._address, self._others, self._peers, loads)

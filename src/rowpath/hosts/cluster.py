@@ -160,7 +160,7 @@ def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: 
         answers[host.name] = reach.carry_out(host, joining)
 
     processes.side_by_side((functools.partial(start, host) for host in hosts.host), reach.AT_ONCE)
-    head_pids = [each.pid for each in answers[CONTROLLER].processes if each.name.startswith("gcs_server")]
+    head_pids = [process.pid for process in answers[CONTROLLER].processes if process.name.startswith("gcs_server")]
     state = ClusterState(cluster, str(file.resolve()), controller, head.port, head_pids, hosts)
     private_directories.write_private(_state_file(cluster), msgspec.json.encode(state).decode())
     return state
@@ -184,23 +184,23 @@ def start_again(state: ClusterState, name: str) -> None:
 
 def _asked(action: str, hosts: HostsFile, cluster: str) -> dict[str, NodeAnswer | RowpathError]:
     """What each host answers, the controller's machine first."""
-    found: dict[str, NodeAnswer | RowpathError] = {}
+    answers: dict[str, NodeAnswer | RowpathError] = {}
 
     def ask(name: str, host: Host | None) -> None:
         try:
-            found[name] = reach.carry_out(host, NodeRequest(action, cluster, name))
+            answers[name] = reach.carry_out(host, NodeRequest(action, cluster, name))
         except RowpathError as error:
-            found[name] = error
+            answers[name] = error
 
     every = [(CONTROLLER, None), *((host.name, host) for host in hosts.host)]
-    processes.side_by_side((functools.partial(ask, *each) for each in every), reach.AT_ONCE)
-    return {name: found[name] for name, _host in every}
+    processes.side_by_side((functools.partial(ask, *pair) for pair in every), reach.AT_ONCE)
+    return {name: answers[name] for name, _host in every}
 
 
 def _raise_all(mistakes: list[RowpathError]) -> None:
     if mistakes:
         first = mistakes[0]
-        raise type(first)("\n       ".join(each.message for each in mistakes), first.hint)
+        raise type(first)("\n       ".join(mistake.message for mistake in mistakes), first.hint)
 
 
 def _check_same(answers: dict[str, NodeAnswer]) -> None:
@@ -240,19 +240,19 @@ def down(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> None:
 
 
 def _stop_all(hosts: HostsFile, cluster: str, note: Callable[[str], None]) -> None:
-    found = _asked("stop", hosts, cluster)
-    for name, each in found.items():
-        if isinstance(each, NodeAnswer):
+    answers = _asked("stop", hosts, cluster)
+    for name, answer in answers.items():
+        if isinstance(answer, NodeAnswer):
             note(f"{name} is stopped")
     _state_file(cluster).unlink(missing_ok=True)
-    _raise_all([each for each in found.values() if isinstance(each, RowpathError)])
+    _raise_all([answer for answer in answers.values() if isinstance(answer, RowpathError)])
     shutil.rmtree(_state_file(cluster).parent, ignore_errors=True)
 
 
 def environment(state: ClusterState) -> dict[str, str]:
     """What the controller needs to join: settings, and the files of token and certificates."""
-    found = node.environment(state.cluster, CONTROLLER)
-    ours = {name: value for name, value in found.items() if name.startswith("RAY_")}
+    settings = node.environment(state.cluster, CONTROLLER)
+    ours = {name: value for name, value in settings.items() if name.startswith("RAY_")}
     return ours | {"RAY_gcs_rpc_server_reconnect_timeout_s": "60"}  # we watch the head ourselves, and end in order
 
 

@@ -68,14 +68,15 @@ class FarProcesses(LoadHosts):
         """Measure the clocks first."""
         self.read_clocks()
         shares = {group: self._of(group, count) for group, count in self._connections.items()}
-        by_host = {
-            host: {group: each[host].clients for group, each in shares.items() if host in each} for host in self.hosts
-        }
-        found = self.ask({host: ("load_open", self.planned.path.id, by_host[host]) for host in self.hosts})
+        by_host: dict[str, dict[str, int]] = {host: {} for host in self.hosts}
+        for group, on_hosts in shares.items():
+            for host, share in on_hosts.items():
+                by_host[host][group] = share.clients
+        replies = self.ask({host: ("load_open", self.planned.path.id, by_host[host]) for host in self.hosts})
         records: list[WorkerRecord] = []
         for host in self.hosts:
             opened: Opened
-            opened, numbers = found[host]
+            opened, numbers = replies[host]
             records += opened.records
             first = len(self.workers)
             for number, (worker_number, pid) in enumerate(numbers):
@@ -85,7 +86,7 @@ class FarProcesses(LoadHosts):
                 self.workers.append(far)
             for group, number in opened.seats.items():
                 self.seats.setdefault(group, Seat(self.workers[first + number], 0, first + number))
-        self._helped = tuple(host for host, (opened, _numbers) in found.items() if opened.has_helpers)
+        self._helped = tuple(host for host, (opened, _numbers) in replies.items() if opened.has_helpers)
         self._spread = frozenset(group for group, share in shares.items() if len(share) > 1)
         return records
 
@@ -150,10 +151,10 @@ class FarProcesses(LoadHosts):
         requests: dict[str, tuple[Any, ...]] = dict.fromkeys(self.hosts, ("load", "states"))
         if server not in ("none", *self.hosts):
             requests[server] = ("reaches", self.hosts)
-        found = self.ask(requests, may_miss=True)
+        replies = self.ask(requests, may_miss=True)
         for host in self.hosts:
-            if host in found:
-                states: States = found[host]
+            if host in replies:
+                states: States = replies[host]
                 for number, text in states.lost.items():
                     self._runners[host, number].ended(text)
                 if self._counters is not None:
@@ -171,46 +172,46 @@ class FarProcesses(LoadHosts):
 
     def _joined(self, name: str) -> GroupTotal:
         parts = {host: totals[name] for host, totals in self._totals.items() if name in totals}
-        begun = {host: each.begun_ns - self.offset_ns(host) for host, each in parts.items() if each.begun_ns}
+        begun = {host: part.begun_ns - self.offset_ns(host) for host, part in parts.items() if part.begun_ns}
         begun_ns = min(begun.values(), default=0)
-        longest_ns = max((each.ended_ns - each.begun_ns for each in parts.values() if each.begun_ns), default=0)
-        cpu = [each.cpu_ns for each in parts.values()]
+        longest_ns = max((part.ended_ns - part.begun_ns for part in parts.values() if part.begun_ns), default=0)
+        cpu = [part.cpu_ns for part in parts.values()]
         return GroupTotal(
             name=name,
-            operations=sum(each.operations for each in parts.values()),
-            failed=sum(each.failed for each in parts.values()),
+            operations=sum(part.operations for part in parts.values()),
+            failed=sum(part.failed for part in parts.values()),
             failures=_failures(parts.values()),
-            rows=sum(each.rows for each in parts.values()),
-            values=sum(each.values for each in parts.values()),
-            touch=f"{sum(int(each.touch, 16) for each in parts.values()) % (1 << 64):016x}",
+            rows=sum(part.rows for part in parts.values()),
+            values=sum(part.values for part in parts.values()),
+            touch=f"{sum(int(part.touch, 16) for part in parts.values()) % (1 << 64):016x}",
             begun_ns=begun_ns,
             ended_ns=begun_ns + max(0, longest_ns),
             cpu_ns=sum(cpu),
-            clients=[client for each in parts.values() for client in each.clients],
+            clients=[client for part in parts.values() for client in part.clients],
         )
 
     def before_stage(self) -> None:
         self.read_clocks()
 
     def host_shares(self, group: str) -> list[HostShare]:
-        found = []
+        host_shares = []
         for host, share in self._shares.get(group, {}).items():
             total = self._totals.get(host, {}).get(group)
             seen = self._counters.last.get(host, {}).get(group) if self._counters is not None else None
-            each = HostShare(host, share.clients, lost="" if total is not None else self.lost.get(host, ""))
+            host_share = HostShare(host, share.clients, lost="" if total is not None else self.lost.get(host, ""))
             if total is not None:
-                each.operations, each.failed = total.operations, total.failed
+                host_share.operations, host_share.failed = total.operations, total.failed
             elif seen is not None:
-                each.operations, each.failed = seen.snapshot.operations, seen.snapshot.failed
-            found.append(each)
-        return found
+                host_share.operations, host_share.failed = seen.snapshot.operations, seen.snapshot.failed
+            host_shares.append(host_share)
+        return host_shares
 
     def start_record(self) -> HostsStartRecord | None:
         """Clocks are measured again."""
         if self._counters is None:
             return None
         before, measured = self.clocks, self._clocks(tuple(host for host in self.hosts if host not in self.lost))
-        after = {host: each for host, each in measured.items() if isinstance(each, ClockRecord)}
+        after = {host: clock for host, clock in measured.items() if isinstance(clock, ClockRecord)}
         starts = []
         for (group, host), begin_ns in self._counters.begins.items():
             total = self._totals.get(host, {}).get(group)
@@ -254,11 +255,11 @@ class FarProcesses(LoadHosts):
 
 
 def _failures(parts: Iterable[GroupTotal]) -> list[CountedFailure]:
-    found: dict[tuple[str, str], CountedFailure] = {}
-    for each in (failure for total in parts for failure in total.failures):
-        known = found.get((each.kind, each.code))
+    counted: dict[tuple[str, str], CountedFailure] = {}
+    for failure in [failure for total in parts for failure in total.failures]:
+        known = counted.get((failure.kind, failure.code))
         if known is None:
-            found[each.kind, each.code] = each
+            counted[failure.kind, failure.code] = failure
         else:
-            known.count += each.count
-    return sorted(found.values(), key=lambda each: -each.count)
+            known.count += failure.count
+    return sorted(counted.values(), key=lambda failure: -failure.count)

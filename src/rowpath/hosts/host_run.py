@@ -191,7 +191,7 @@ class HostRun(Instances):
         made, self._load = self._load, None
         if made is not None:
             made.close()
-            self.workers = {number: each for number, each in self.workers.items() if each not in made.workers}
+            self.workers = {number: worker for number, worker in self.workers.items() if worker not in made.workers}
 
     def work_of(self, worker: Worker, name: str) -> PreparedPhase:
         """The phase of that name, ready for the worker's path."""
@@ -233,21 +233,21 @@ class HostRun(Instances):
 
     def copy_directories(self, engine: str) -> tuple[list[Record], list[str]]:
         """Carry out the moves of that engine's databases: records, and sentences."""
-        of_engine = tuple(each for each in self.plan.paths if each.path.engine == engine)
+        of_engine = tuple(planned for planned in self.plan.paths if planned.path.engine == engine)
         plan, folder = replace(self.plan, paths=of_engine), self.context.directory.work / "moves"
-        found: list[Record] = []
+        records: list[Record] = []
         notes: list[str] = []
         log = self.context.log_of(of_engine[0])
-        directory_copies.carry_out_all(plan, folder, found.append, notes.append, log, self._timeout_s)
-        return found, notes
+        directory_copies.carry_out_all(plan, folder, records.append, notes.append, log, self._timeout_s)
+        return records, notes
 
     def end(self) -> dict[str, str]:
         """Stop everything; what runners wrote."""
         for worker in self.workers.values():
             worker.runner.kill()
-        for each in list(self.held):
+        for key in list(self.held):
             with contextlib.suppress(RowpathError):
-                self.instances.forget(each)
+                self.instances.forget(key)
         self.instances.stop_all()
         processes.stop_all()
         logs = self.context.directory.logs

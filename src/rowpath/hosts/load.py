@@ -129,14 +129,16 @@ class HostLoad:
         """Let clients wait for a stage; offsets are ours. `counted`: groups whose acknowledged writes are kept."""
         self.end_stage()
         rows = {name: self._prepared[name].parameter_count if name in counted else 0 for name in self._prepared}
-        counters = self._counters = SharedCounters([(each.name, each.clients, rows[each.name]) for each in specs])
+        counters = self._counters = SharedCounters(
+            [(request.name, request.clients, rows[request.name]) for request in specs]
+        )
         requested = []
-        for each in specs:
-            seat = self._seat(each.name)
-            spec = counters.spec(each.name, self._prepared[each.name].name, seat.first_client)
-            spec.pacing, spec.rate_per_s, spec.seed = each.pacing, each.rate_per_s, each.seed
-            spec.operations, spec.pause_ns = each.operations, each.pause_ns
-            spec.spin_ns = self._processes.spin_ns() if each.pacing != "closed" else 0
+        for request in specs:
+            seat = self._seat(request.name)
+            spec = counters.spec(request.name, self._prepared[request.name].name, seat.first_client)
+            spec.pacing, spec.rate_per_s, spec.seed = request.pacing, request.rate_per_s, request.seed
+            spec.operations, spec.pause_ns = request.operations, request.pause_ns
+            spec.spin_ns = self._processes.spin_ns() if request.pacing != "closed" else 0
             requested.append((seat.process, spec))
         self._processes.ready(counters, requested)
         self._used()  # what was before is not the stage's
@@ -171,14 +173,14 @@ class HostLoad:
 
     def look(self) -> tuple[dict[str, GroupSeen], Used]:
         """Every group now, and what was used since the last time."""
-        found = {}
+        groups = {}
         for name in self._stage.client_groups:
             now_ns = time.monotonic_ns()
             ended_ns = self._stage.ended_ns(name)
-            found[name] = GroupSeen(
+            groups[name] = GroupSeen(
                 self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None, ended_ns
             )
-        return found, self._used()
+        return groups, self._used()
 
     def acknowledged(self, name: str) -> tuple[int, Counts, Counts]:
         """The first of our parameter rows, then what `SharedCounters.acknowledged` returns."""

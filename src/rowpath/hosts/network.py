@@ -45,8 +45,8 @@ def measure(address: str, to: str, port: int, *, only_clocks: bool = False) -> d
     if done.returncode != 0:
         said = done.stderr.strip()
         raise EnvironmentMissing(f"cannot measure the way from {address} to {to}: {said}", f"ping {to}; any firewall")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
+    figures: dict[str, Any] = json.loads(done.stdout)
+    return figures
 
 
 def ways_take(count: int) -> str:

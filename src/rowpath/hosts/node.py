@@ -194,7 +194,7 @@ def _join(request: NodeRequest, private: Path, timeout_s: float, tries: int) -> 
     session = Path(tempfile.mkdtemp(prefix="rowpath-"))  # 0700, and short: the names of sockets are limited
     (private / "session").write_text(str(session))
     cpus = sorted(os.sched_getaffinity(0))
-    helpers = [each for each in request.helpers if each in cpus]
+    helpers = [cpu for cpu in request.helpers if cpu in cpus]
     added = {CPUS: ",".join(map(str, cpus)), HELPERS: ",".join(map(str, helpers)), NICE: str(os.nice(0))}
     words = [sys.executable, "-P", "-m", "ray.scripts.scripts", "start", f"--node-ip-address={request.address}"]
     words += ["--disable-usage-stats", "--include-log-monitor=false", f"--object-store-memory={OBJECT_STORE_BYTES}"]
@@ -247,10 +247,10 @@ def _end_all(request: NodeRequest) -> None:
     """End all that the host has, but keep its secrets, so that it can be started again."""
     deadline = time.monotonic() + STOP_TIMEOUT_S
     first = True
-    while found := pids(request.cluster, request.host):
+    while left := pids(request.cluster, request.host):
         if time.monotonic() > deadline:
-            raise RowpathError(f"cannot stop {len(found)} processes of host '{request.host}'", f"kill -9 {found[0]}")
-        for pid in found:
+            raise RowpathError(f"cannot stop {len(left)} processes of host '{request.host}'", f"kill -9 {left[0]}")
+        for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 # What Ray started by itself asks its head to let it go first, for half a minute.
                 gentle = first and processes.name(pid).startswith(("postgres", "mariadbd"))
@@ -268,7 +268,7 @@ def pids(cluster: str, host: str) -> list[int]:
     pids = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]  # noqa: PTH208
     marked = [pid for pid in pids if mark in _environment(pid)]
     # A program that changes its title writes over its environment.
-    every = {pid: None for each in marked for pid in (each, *processes.descendants(each))}
+    every = {pid: None for root in marked for pid in (root, *processes.descendants(root))}
     return [pid for pid in every if pid != os.getpid()]
 
 

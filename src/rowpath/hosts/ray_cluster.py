@@ -163,7 +163,7 @@ class RayCluster:
         return self.ask(name, "hello", timeout_s=timeout_s)
 
     def _new_agent(self, host: Host) -> Any:
-        others = [each.address for each in self.hosts if each is not host]
+        others = [other.address for other in self.hosts if other is not host]
         if host.address.startswith("127."):  # on one machine: clients come from the loopback's own address
             others.append("127.0.0.1")
         # Restarts would begin without the run's instances.
@@ -179,13 +179,14 @@ class RayCluster:
 
     def _nodes(self) -> list[tuple[str, dict[str, str]]]:
         """Address and labels of every living node."""
-        return [(each["NodeManagerAddress"], each["Labels"]) for each in self._ray.nodes() if each["Alive"]]
+        return [(node["NodeManagerAddress"], node["Labels"]) for node in self._ray.nodes() if node["Alive"]]
 
     def is_node(self, host: str) -> bool:
         """Whether the cluster has a living node that is the host."""
         if self._state.foreign:
             return any(labels.get(hosts_file.LABEL) == host for _address, labels in self._nodes())
-        return any(each["Alive"] and node.resource(host) in each["Resources"] for each in self._ray.nodes())
+        nodes = self._ray.nodes()
+        return any(known["Alive"] and node.resource(host) in known["Resources"] for known in nodes)
 
     def introduce(self, servers: frozenset[str]) -> None:
         """Tell every agent how those of `servers` are asked (others are not), and where all hosts are."""
@@ -243,11 +244,11 @@ class RayCluster:
         """
         lost = {host: self.lost[host].text for host in calls if host in self.lost}
         under_way = {host: self._begun(host, *words) for host, words in calls.items() if host not in lost}
-        found: dict[str, Any] = {}
+        replies: dict[str, Any] = {}
         failed: Exception | None = None
         for host, call in under_way.items():
             try:
-                found[host] = self._value(call, None)
+                replies[host] = self._value(call, None)
             except HostLost as loss:
                 if loss.host == cluster.CONTROLLER:
                     raise
@@ -256,7 +257,7 @@ class RayCluster:
                 failed = failed or error
         if failed is not None:
             raise failed
-        return found, lost
+        return replies, lost
 
     def _value(self, call: AgentCall, timeout_s: float | None) -> Any:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
@@ -354,7 +355,7 @@ class RayCluster:
     def end_agents(self) -> int:
         """End every agent of Rowpath in a cluster of others, whoever started it; how many."""
         every = self._ray.util.list_named_actors(all_namespaces=True)
-        names = [each["name"] for each in every if each["namespace"] == NAMESPACE]
+        names = [actor["name"] for actor in every if actor["namespace"] == NAMESPACE]
         for name in names:
             with contextlib.suppress(ValueError):  # it has ended
                 self._ray.kill(self._ray.get_actor(name, namespace=NAMESPACE))
@@ -362,15 +363,15 @@ class RayCluster:
 
     def end_all(self) -> dict[str, dict[str, str]]:
         """Have every agent stop what a run has there, as far as they answer; what runners wrote, by host."""
-        found: dict[str, dict[str, str]] = {}
+        texts: dict[str, dict[str, str]] = {}
         there = {host: actor for host, actor in self._actors.items() if host not in self.lost}
         under_way = {host: actor.call.remote("end") for host, actor in there.items()}
         deadline = time.monotonic() + (END_TIMEOUT_S if self._head_lives() else HEADLESS_S)
         for host, reference in under_way.items():
             with contextlib.suppress(Exception):
                 left_s = max(0.1, deadline - time.monotonic())
-                found[host] = value_of(host, self._ray.get(reference, timeout=left_s))
-        return found
+                texts[host] = value_of(host, self._ray.get(reference, timeout=left_s))
+        return texts
 
 
 def end_agents(state: cluster.ClusterState) -> int:

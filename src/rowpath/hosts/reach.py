@@ -108,7 +108,7 @@ class Errand:
         """What came of it, once it is over. Errors: as `carry_out`."""
         if self._process.poll() is None:
             self._process.kill()
-        out, errors = (each.decode(errors="replace") for each in self._process.communicate())
+        out, errors = (stream.decode(errors="replace") for stream in self._process.communicate())
         processes.stop(self._process, processes.AT_ONCE)
         done = subprocess.CompletedProcess(self._command, self._process.returncode, out, errors)
         return _answer(self._host, self._request, self._command, done)

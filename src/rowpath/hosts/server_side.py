@@ -92,8 +92,8 @@ class HeldServer:
         foreign_ns = elapsed_ns - idle_ns - spent_ns
         if foreign_ns <= FOREIGN_MOST * elapsed_ns + 2 * NS_PER_TICK:
             return []
-        found = core_users.users(before, after, self._cpus, frozenset(self._pids))
-        return [CoreUser(each.kind, f"{each.name} on {self._host}", each.ns) for each in capped(found, foreign_ns)]
+        users = core_users.users(before, after, self._cpus, frozenset(self._pids))
+        return [CoreUser(user.kind, f"{user.name} on {self._host}", user.ns) for user in capped(users, foreign_ns)]
 
 
 @forwarding(

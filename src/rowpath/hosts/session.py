@@ -126,8 +126,8 @@ class Session(HostsOfRun):
         self._offsets_ns: dict[str, int] = {}  # of hosts' clocks from ours, as last measured for groups
         try:
             self.hello = dict(self._cluster.hello)
-            for name, found in self.hello.items():
-                self._check(name, found)
+            for name, hello in self.hello.items():
+                self._check(name, hello)
         except BaseException:
             self.close()
             raise
@@ -148,10 +148,10 @@ class Session(HostsOfRun):
     def wait_s(self) -> float:
         return self.file.cluster.wait_s
 
-    def _check(self, name: str, found: dict[str, Any]) -> None:
-        if found["nice"] != found["nice_wanted"]:
-            raise EnvironmentMissing(f"host '{name}' runs programs at nice {found['nice']}", "rowpath hosts down, up")
-        cluster.check_same_source(name, (found["rowpath"], found["code"]), (__version__, node.code_digest()))
+    def _check(self, name: str, hello: dict[str, Any]) -> None:
+        if hello["nice"] != hello["nice_wanted"]:
+            raise EnvironmentMissing(f"host '{name}' runs programs at nice {hello['nice']}", "rowpath hosts down, up")
+        cluster.check_same_source(name, (hello["rowpath"], hello["code"]), (__version__, node.code_digest()))
 
     @override
     def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
@@ -159,8 +159,8 @@ class Session(HostsOfRun):
         loads = self.file.loading if loading else ()
         hosts = dict.fromkeys(host for host in (path.client_host, path.server_host, *loads) if host != "none")
         new = tuple(host for host in hosts if (host, path.id) not in self._unavailable)
-        found = self._cluster.ask_all(new, "unavailable", path.as_dict(), "client")
-        self._unavailable |= {(host, path.id): each for host, each in found.items()}
+        answers = self._cluster.ask_all(new, "unavailable", path.as_dict(), "client")
+        self._unavailable |= {(host, path.id): answer for host, answer in answers.items()}
         for host in hosts:
             reason, remedy = self._unavailable[host, path.id]
             if reason:
@@ -209,18 +209,18 @@ class Session(HostsOfRun):
 
     @override
     def back(self) -> dict[str, list[Record]]:
-        found: dict[str, list[Record]] = {}
+        records: dict[str, list[Record]] = {}
         self._cluster.look_at_head()
         for host in self._returns.joined():
             try:
-                found[host] = self._made_ready(host)
+                records[host] = self._made_ready(host)
             except (HostLost, RowpathError) as error:
                 self._returns.say(host, str(error))
                 self.call_back(HostLost(host, str(error)))
                 self.wait_until_idle(host)
                 if isinstance(error, HostLost) and error.host == cluster.CONTROLLER:
                     raise
-        return found
+        return records
 
     def _made_ready(self, host: str) -> list[Record]:
         assert self._plan is not None
@@ -242,8 +242,8 @@ class Session(HostsOfRun):
 
     @override
     def sync_cost(self, host: str, _folder: Path) -> SyncCost:
-        found: SyncCost = self._cluster.ask(host, "sync_cost")
-        return found
+        cost: SyncCost = self._cluster.ask(host, "sync_cost")
+        return cost
 
     @override
     def worker(self, _context: RunContext, planned: PlannedPath) -> Worker:
@@ -262,9 +262,11 @@ class Session(HostsOfRun):
 
         def clocks(names: tuple[str, ...]) -> dict[str, ClockRecord | Exception]:
             # They listen from now on: clocks are measured around every stage.
-            found = self._clocks(names, ports)
-            self._offsets_ns |= {each.host: each.offset_ns for each in found.values() if isinstance(each, ClockRecord)}
-            return found
+            measured = self._clocks(names, ports)
+            self._offsets_ns |= {
+                clock.host: clock.offset_ns for clock in measured.values() if isinstance(clock, ClockRecord)
+            }
+            return measured
 
         hosts = {group.name: self.of_group(planned, group) for group in groups}
         instance = context.engine_instances[key_of(planned.path)]
@@ -300,13 +302,13 @@ class Session(HostsOfRun):
     def records(self, when: Literal["before", "after"]) -> list[Record]:
         """What hosts are is recorded only before."""
         self._returns.note("measuring clocks and the network between the hosts")
-        found: list[Record] = [self._host_record(name) for name in self._used()] if when == "before" else []
-        found += self.clocks(self._used(), when)
+        records: list[Record] = [self._host_record(name) for name in self._used()] if when == "before" else []
+        records += self.clocks(self._used(), when)
         pairs = self._pairs()
         if said := network.ways_take(len(pairs)):
             self._returns.note(said)
-        found += [self.way(client, server, when) for client, server in pairs]
-        return found
+        records += [self.way(client, server, when) for client, server in pairs]
+        return records
 
     def _host_record(self, name: str) -> HostRecord:
         host, hello = self.file.named(name), self.hello[name]
@@ -326,10 +328,10 @@ class Session(HostsOfRun):
         """The offsets of hosts' clocks from ours, measured now. Errors: HostLost, EnvironmentMissing."""
         records = []
         try:
-            for found in self._clocks(names, {}, when).values():
-                if isinstance(found, Exception):
-                    raise found
-                records.append(found)
+            for clock in self._clocks(names, {}, when).values():
+                if isinstance(clock, Exception):
+                    raise clock
+                records.append(clock)
         finally:
             with contextlib.suppress(HostLost):
                 self._cluster.ask_each(dict.fromkeys(names, ("stop_network",)))
@@ -342,20 +344,20 @@ class Session(HostsOfRun):
         calls = {name: ("serve_network", self._cluster.controller) for name in names if name not in ports}
         listening, lost = self._cluster.ask_each(calls)
         ports |= listening
-        found: dict[str, ClockRecord | Exception] = {name: HostLost(name, text) for name, text in lost.items()}
+        clocks: dict[str, ClockRecord | Exception] = {name: HostLost(name, text) for name, text in lost.items()}
 
         def measure(name: str) -> None:
             try:
                 seen = network.measure(
                     self._cluster.controller, self.file.named(name).address, ports[name], only_clocks=True
                 )
-                found[name] = ClockRecord(name, when, seen["offset_ns"], seen["bound_ns"], network.METHOD)
+                clocks[name] = ClockRecord(name, when, seen["offset_ns"], seen["bound_ns"], network.METHOD)
             except RowpathError as error:
-                found[name] = error
+                clocks[name] = error
 
         there = [name for name in names if name in ports and name not in lost]
         processes.side_by_side((functools.partial(measure, name) for name in there), CLOCKS_AT_ONCE)
-        return {name: found[name] for name in names}
+        return {name: clocks[name] for name in names}
 
     def way(self, client: str, server: str, when: str) -> WayRecord:
         """The way from a client's host to a server's, measured now."""

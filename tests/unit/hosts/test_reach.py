@@ -57,7 +57,7 @@ def reached(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Reached:
     monkeypatch.setattr(processes, "side_by_side", found.side_by_side)
     monkeypatch.setattr(setup, "require", lambda: None)
     monkeypatch.setattr(private_directories, "port_taken", lambda _port, _address: False)
-    pair = cluster.Pair("", "")
+    pair = cluster.CertifiedKey("", "")
     monkeypatch.setattr(cluster, "make", lambda addresses: ("", dict.fromkeys(addresses, pair)))
     return found
 

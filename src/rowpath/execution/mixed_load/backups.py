@@ -255,12 +255,12 @@ class Repetitions:
 
     def under_way(self) -> bool:
         """Whether one has begun and not ended."""
-        return any(each.begun_ns and not each.ended_ns for each in self.made)
+        return any(repetition.begun_ns and not repetition.ended_ns for repetition in self.made)
 
     def look(self, shared_counters: SharedCounters, due_ns: int | None, look: Look) -> None:
         """Notice what has ended, begin what is due; `due_ns`: of the first (None: not known yet)."""
-        for each in self.made:
-            each.look(shared_counters, look)
+        for repetition in self.made:
+            repetition.look(shared_counters, look)
         if self._next == len(self.made) or self.under_way():
             return
         if self._next and due_ns is not None:
@@ -271,11 +271,11 @@ class Repetitions:
 
     def end_spans(self, look: Look) -> None:
         """The groups end while a backup goes on: what they did within it counts until here."""
-        for each in self.made:
-            if each.begun_ns and not each.ended_ns:
-                each.after, _ = look()
+        for repetition in self.made:
+            if repetition.begun_ns and not repetition.ended_ns:
+                repetition.after, _ = look()
 
     def give_up(self, why: str) -> None:
         """End all of them where they stand."""
-        for each in self.made:
-            each.give_up(why)
+        for repetition in self.made:
+            repetition.give_up(why)

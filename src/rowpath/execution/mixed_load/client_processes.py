@@ -84,7 +84,7 @@ class Usage:
 
     def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
         """What the processes of each side used, and what the connections carried (None: no TCP)."""
-        used = {name: found for name, side in self._sides.items() if (found := side.since())}
+        used = {name: second for name, side in self._sides.items() if (second := side.since())}
         bytes_ = self._growth.since() if self._growth else None
         return used, ConnectionsSecond(*bytes_) if bytes_ else None
 
@@ -220,7 +220,7 @@ class Processes:
 
     def ready(self, shared_counters: SharedCounters, requested: Iterable[tuple[int, GroupSpec]]) -> None:
         """Let every process make its groups ready: (process, request). Errors: RunnerFailure."""
-        for process, share in grouped(requested, lambda each: each[0]).items():
+        for process, share in grouped(requested, lambda request: request[0]).items():
             self.workers[process].groups(shared_counters.file, [spec for _process, spec in share])
             self._at_work.append(self.workers[process])
 

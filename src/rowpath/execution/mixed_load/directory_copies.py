@@ -42,7 +42,9 @@ def carry_out_all(
     plan: Plan, folder: Path, write: Callable[[Record], None], note: Log, log: Log, timeout_s: float
 ) -> None:
     """Every move of the experiment whose engine the plan has, journalled; one that cannot be made is named with why."""
-    tables = {name: table for each in plan.workloads.values() for name, table in each.tables.items() if table.rows}
+    tables = {
+        name: table for workload in plan.workloads.values() for name, table in workload.tables.items() if table.rows
+    }
     for number, (move, here) in enumerate(_moves(plan)):
         if not here.ok:
             write(NoteRecord(_skipped(here)))
@@ -126,8 +128,8 @@ def carry_out(
         planned = planned_at(move, move.source, durability)
         made.own_copy(planned.path)
         database = Path(made.options(planned.path)["path"])
-        if (found := _read(planned, made, tables, log, timeout_s)) != expected:
-            yield copied(target, found, False, "the source does not hold the rows that were loaded")
+        if (read := _read(planned, made, tables, log, timeout_s)) != expected:
+            yield copied(target, read, False, "the source does not hold the rows that were loaded")
             return
         size = private_directories.size_bytes(database)
         begun_ns = time.monotonic_ns()
@@ -139,9 +141,9 @@ def carry_out(
         planned = planned_at(move, move.target, durability)
         while steps:
             name, upgrade = steps[0]
-            found = _read(planned, moved, tables, log, timeout_s, upgrade=upgrade)
-            ok = found == expected
-            yield copied(name, found, ok, "" if ok else "its rows differ from the source's")
+            read = _read(planned, moved, tables, log, timeout_s, upgrade=upgrade)
+            ok = read == expected
+            yield copied(name, read, ok, "" if ok else "its rows differ from the source's")
             steps.pop(0)
     except (RowpathError, RunnerFailure) as error:
         yield copied(steps[0][0], "", False, str(error))

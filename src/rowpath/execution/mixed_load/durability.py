@@ -75,25 +75,25 @@ def check_between(
     Errors: RunnerFailure (the runner is gone).
     """
     assert work.after is not None
-    found = AcknowledgedRecord(writes=int(before.known.sum()), in_doubt=int(after.doubtful.sum()))
+    record = AcknowledgedRecord(writes=int(before.known.sum()), in_doubt=int(after.doubtful.sum()))
     kept = folder / KEPT_NAME
     try:
         worker.prepare(work.after)
         table = prepared_workload.workload.tables[work.phase.after]
         reply = worker.verify(work.after, 0, 1, max_rows=table.rows + 1, keep=str(kept))
         rows = list(kept_rows(kept, work.after.columns))
-        found.rows, found.digest = len(rows), reply.digest
+        record.rows, record.digest = len(rows), reply.digest
         reasons = ["the runner's row file does not match its digest"]
         if codec.digest(rows, work.after.columns) == reply.digest:
-            found.lost, found.doubled, reasons = _compared(table, work, rows, before, after)
+            record.lost, record.doubled, reasons = _compared(table, work, rows, before, after)
     except RunnerFailure as failure:
         if failure.fatal:
             raise
         reasons = [f"cannot read the ledger: {failure.text}"]
     finally:
         kept.unlink(missing_ok=True)
-    found.ok, found.reason = not reasons, "; ".join(reasons)
-    return found
+    record.ok, record.reason = not reasons, "; ".join(reasons)
+    return record
 
 
 def kept_rows(file: Path, columns: tuple[Column, ...]) -> Iterator[generators.Row]:
@@ -118,9 +118,9 @@ def _by_row(work: PreparedPhase, rows: int, counts: NDArray[np.uint32]) -> NDArr
     """Counts by row of the table from counts by parameter row: several of those may be the same row."""
     assert work.phase.parameters is not None
     indexes = np.fromiter(generators.parameter_indexes(work.phase.parameters), dtype=np.int64)
-    found = np.zeros(rows, dtype=np.int64)
-    np.add.at(found, indexes, counts)
-    return found
+    by_row = np.zeros(rows, dtype=np.int64)
+    np.add.at(by_row, indexes, counts)
+    return by_row
 
 
 def _compared(
@@ -131,10 +131,10 @@ def _compared(
     counted, keys = names.index(work.phase.counted), [names.index(name) for name in table.primary_key]
     least = _by_row(work, table.rows, before.known)
     most = _by_row(work, table.rows, after.known) + _by_row(work, table.rows, after.doubtful)
-    found = {tuple(row[key] for key in keys): row for row in rows}
+    by_key = {tuple(row[key] for key in keys): row for row in rows}
     lost = doubled = missing = changed = 0
     for index, right in enumerate(generators.rows(table)):
-        row = found.pop(tuple(right[key] for key in keys), None)
+        row = by_key.pop(tuple(right[key] for key in keys), None)
         if row is None:
             missing += 1
             lost += int(least[index])
@@ -143,7 +143,7 @@ def _compared(
         lost += max(0, int(least[index]) - times)
         doubled += max(0, times - int(most[index]))
         changed += row[:counted] + row[counted + 1 :] != right[:counted] + right[counted + 1 :]
-    foreign = len(found) + len(rows) - len({tuple(row[key] for key in keys) for row in rows})
+    foreign = len(by_key) + len(rows) - len({tuple(row[key] for key in keys) for row in rows})
     said = (
         (lost, "acknowledged writes are not in the table"),
         (doubled, "unrequested writes are in the table"),
@@ -247,7 +247,7 @@ def kill(instance: Instance, workers: list[Worker]) -> tuple[list[int], int]:
     if instance.deployment == "server":
         pids = instance.pids()
     else:
-        pids = [pid for each in workers for pid in (each.runner.pid, *processes.descendants(each.runner.pid))]
+        pids = [pid for worker in workers for pid in (worker.runner.pid, *processes.descendants(worker.runner.pid))]
     at_ns = time.monotonic_ns()
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):

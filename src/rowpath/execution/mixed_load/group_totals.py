@@ -170,7 +170,7 @@ def group_record(
 def _due(member: Member, elapsed_ns: int) -> int:
     """Operations of all its clients that were due by then, each host with its own schedule."""
     shares = spread.shares(member.clients, member.rate_per_s, member.seed, range(member.hosts))
-    later_ns = (spread.later_ns(member.table.pacing, member.rate_per_s, each) for each in shares)
+    later_ns = (spread.later_ns(member.table.pacing, member.rate_per_s, number) for number in shares)
     return sum(
         due_before(
             member.table.pacing, share.rate_per_s, share.clients, share.seed, elapsed_ns - late, member.table.times

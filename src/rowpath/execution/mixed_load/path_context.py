@@ -167,21 +167,21 @@ class DurabilityChecks:
             nothing = Ledger(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint32))
             before, after = made.ledger_before or nothing, made.ledger_after or nothing
             context.run.progress.note(f"{context.planned.name}: restoring the backup")
-            found = made.site.restored(context.run, before, after)
-            record.restored, record.reason, record.checked = found.ok, found.reason, found.checked
-            if not found.ok:
-                context.note(f"backup ({made.backup.way}): {found.reason}")
+            restored = made.site.restored(context.run, before, after)
+            record.restored, record.reason, record.checked = restored.ok, restored.reason, restored.checked
+            if not restored.ok:
+                context.note(f"backup ({made.backup.way}): {restored.reason}")
             if made.ledger_after is not None:
                 acknowledged = AcknowledgedRecord(
                     stage=stage,
                     when="backup",
-                    rows=found.checked.rows,
-                    writes=found.checked.writes,
-                    lost=found.checked.lost,
-                    doubled=found.checked.doubled,
+                    rows=restored.checked.rows,
+                    writes=restored.checked.writes,
+                    lost=restored.checked.lost,
+                    doubled=restored.checked.doubled,
                     in_doubt=int(after.doubtful.sum()),
-                    ok=found.ok,
-                    reason=found.reason,
+                    ok=restored.ok,
+                    reason=restored.reason,
                 )
                 context.write(acknowledged)
         context.write(record)
@@ -190,8 +190,8 @@ class DurabilityChecks:
     def _look(self, processes: Processes, when: Literal["end", "kill"], stage: str) -> None:
         if self._counting is None or self.ledger is None:
             return
-        found = processes.check_ledger(*self._counting, self.ledger, self._context.folder)
-        found.when, found.stage = when, stage
-        self._context.write(found)
-        if not found.ok:
-            self._context.note(f"acknowledged writes: {found.reason}")
+        record = processes.check_ledger(*self._counting, self.ledger, self._context.folder)
+        record.when, record.stage = when, stage
+        self._context.write(record)
+        if not record.ok:
+            self._context.note(f"acknowledged writes: {record.reason}")

@@ -188,9 +188,9 @@ class PathRunner:
             return
         endless = {"times": 0, "after": "", "begin_s": 0.0, "pause_s": 0.0}
         members = [
-            replace(each, table=msgspec.structs.replace(each.table, **endless), touches=None) for each in members
+            replace(member, table=msgspec.structs.replace(member.table, **endless), touches=None) for member in members
         ]
-        table = StageTable(name=WARM_UP, client_groups=tuple(each.name for each in members), seconds=most)
+        table = StageTable(name=WARM_UP, client_groups=tuple(member.name for member in members), seconds=most)
         outcome = self._new(table, members, [], processes, enough=Warming(least), look_ns=LOOK_NS).run()
         if outcome.lost:
             raise RunnerFailure("crashed", outcome.lost)
@@ -214,16 +214,16 @@ class PathRunner:
             numbers = range(1, max(1, group.times) + 1)
             made = [self._repetition(f"{table.name}-{group.name}-{number}", group, number) for number in numbers]
             actions.append(Repetitions(group, made))
-        repetitions = [each for action in actions for each in action.made]
-        for each in repetitions:
-            if each.backup.statement:
-                processes.prepare_backup(each.group, each.number, each.name, each.backup)
+        repetitions = [repetition for action in actions for repetition in action.made]
+        for repetition in repetitions:
+            if repetition.backup.statement:
+                processes.prepare_backup(repetition.group, repetition.number, repetition.name, repetition.backup)
         # The groups as the stage has them.
         self._warm_up(members, processes, *lead_in_s(context.planned, context.experiment.measure.warm_cap_s))
         self._announce(table, members, actions, processes)
 
         def program_pids() -> list[int]:
-            return [pid for each in repetitions for pid in each.site.pids()]
+            return [pid for repetition in repetitions for pid in repetition.site.pids()]
 
         path, port = context.planned.path, 0
         if path.served:
@@ -248,14 +248,14 @@ class PathRunner:
                 start.stage = table.name
                 context.write(start)
             if stage.outcome.cut:
-                for each in repetitions:
-                    context.write(each.record(table.name, context.run.started_ns))
+                for repetition in repetitions:
+                    context.write(repetition.record(table.name, context.run.started_ns))
         outcome = stage.outcome
         if outcome.killed is not None:
             self._close()
             self.durability.recover(outcome.killed, outcome.killed_ns - context.run.started_ns, table.name)
-        for each in repetitions:
-            self.durability.restore(each, table.name)
+        for repetition in repetitions:
+            self.durability.restore(repetition, table.name)
         if outcome.lost:
             context.run.fail(context.set_number, context.planned, "", RunnerFailure("crashed", outcome.lost))
         gone = context.planned.path.served and self.renewal.revive(key_of(context.planned.path))
@@ -287,7 +287,9 @@ class PathRunner:
         if outcome.lost:
             raise RunnerFailure("crashed", outcome.lost)
         reached, counts = outcome.records[0].reached, outcome.lasts[group.name].latency
-        p50_ns, p99_ns, p999_ns = (histogram.percentile(counts, each) if reached else None for each in (50, 99, 99.9))
+        p50_ns, p99_ns, p999_ns = (
+            histogram.percentile(counts, percent) if reached else None for percent in (50, 99, 99.9)
+        )
         return RateTryRecord(
             client_group=group.name,
             rate_per_s=table.rates[group.name],

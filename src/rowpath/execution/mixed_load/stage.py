@@ -64,9 +64,9 @@ class Stage:
 
         An interruption or a lost host ends the groups, keeps what they did in `outcome` and goes on as what it is.
         """
-        repetitions = [each for action in self.actions for each in action.made]
-        counted = [(each.name, each.clients, each.counted_rows) for each in self.members]
-        counted += [(each.name, 1, 0) for each in repetitions if each.backup.statement]
+        repetitions = [part for action in self.actions for part in action.made]
+        counted = [(part.name, part.clients, part.counted_rows) for part in self.members]
+        counted += [(part.name, 1, 0) for part in repetitions if part.backup.statement]
         with contextlib.closing(self.processes.counters(counted)) as self.shared_counters:
             self.processes.ready(self.shared_counters, self._specs(repetitions))
             self._begin()
@@ -92,10 +92,12 @@ class Stage:
             spec.operations, spec.pause_ns = table.times, round(table.pause_s * S)
             spec.spin_ns = self.processes.spin_ns() if member.open_loop else 0
             specs.append((seat.process, spec))
-        for each in repetitions:
-            if each.backup.statement:
-                seat = self.processes.seats[each.group]
-                spec = self.shared_counters.spec(each.name, each.name, seat.first_client + each.number - 1)
+        for repetition in repetitions:
+            if repetition.backup.statement:
+                seat = self.processes.seats[repetition.group]
+                spec = self.shared_counters.spec(
+                    repetition.name, repetition.name, seat.first_client + repetition.number - 1
+                )
                 spec.operations = 1
                 specs.append((seat.process, spec))
         return specs
@@ -172,13 +174,13 @@ class Stage:
 
     def _now_due(self) -> dict[str, int]:
         """The groups that are newly due, and when each begins."""
-        found = {}
+        begins_ns = {}
         for member in self.members:
             due = self._due_ns(member.table.after, member.table.begin_s)
             if member.name not in self._begun and due is not None:
-                found[member.name] = max(due, time.monotonic_ns() + self.processes.lead_ns // 4)
-        self._begun |= found
-        return found
+                begins_ns[member.name] = max(due, time.monotonic_ns() + self.processes.lead_ns // 4)
+        self._begun |= begins_ns
+        return begins_ns
 
     def _notice_done(self) -> None:
         for member in self.members:
@@ -218,7 +220,7 @@ class Stage:
             action.end_spans(self._path_status)
         self._ended = True
         # A group that was never let begin begins now, when nothing begins any more, and so is done.
-        begun = {each.name for action in self.actions for each in action.made if each.begun_ns} | set(self._begun)
+        begun = {backup.name for action in self.actions for backup in action.made if backup.begun_ns} | set(self._begun)
         never = dict.fromkeys(self.shared_counters.client_groups.keys() - begun, self.end_ns)
         self.shared_counters.set_instants(never, self.end_ns)
 
@@ -255,7 +257,8 @@ class Stage:
 
     def _at_an_edge(self, now_ns: int) -> bool:
         """Whether a backup has begun or ended: an interval of the time line lies within it or outside of it."""
-        edges = sum(bool(each.begun_ns) + bool(each.ended_ns) for action in self.actions for each in action.made)
+        made = [backup for action in self.actions for backup in action.made]
+        edges = sum(bool(backup.begun_ns) + bool(backup.ended_ns) for backup in made)
         passed, self._edges = edges > self._edges, edges
         return passed and not self._ended and now_ns - self._second_begin_ns > self.look_ns // SLIVER
 
@@ -275,14 +278,15 @@ class Stage:
             and self._done.get(member.name, now_ns) > self._second_begin_ns
         ]
         groups = {
-            each.name: figures(snapshots[each.name], self._last.get(each.name), each.open_loop) for each in at_work
+            member.name: figures(snapshots[member.name], self._last.get(member.name), member.open_loop)
+            for member in at_work
         }
         record = SecondRecord(stage=self.table.name, at_ns=now_ns - self.zero_ns, ns=ns, client_groups=groups)
         if self.usage is not None:
             record.processes, record.connections = self.usage.since()
         shown = {
-            name: GroupNow(each.operations * S / ns, each.p99_ns, each.failed, each.under_way_ns)
-            for name, each in groups.items()
+            name: GroupNow(second.operations * S / ns, second.p99_ns, second.failed, second.under_way_ns)
+            for name, second in groups.items()
         }
         second = StageSecond(
             path_name=self.processes.planned.name,
@@ -300,15 +304,15 @@ class Stage:
         now_ns = time.monotonic_ns()
         if self.outcome.cut:
             self._look(now_ns)
-        for each in repetitions:
-            each.learn(totals.get(each.name))
-            if not each.begun_ns:
-                each.give_up("it was not due before the stage ended")
-            elif each.backup.afterwards:
+        for repetition in repetitions:
+            repetition.learn(totals.get(repetition.name))
+            if not repetition.begun_ns:
+                repetition.give_up("it was not due before the stage ended")
+            elif repetition.backup.afterwards:
                 with contextlib.suppress(RunnerFailure):
-                    self.processes.seats[each.group].worker.run(list(each.backup.afterwards))
+                    self.processes.seats[repetition.group].worker.run(list(repetition.backup.afterwards))
             if self.outcome.cut or self.outcome.killed is not None:
-                each.excuse(self.end_ns)
+                repetition.excuse(self.end_ns)
         cut = self.outcome.cut or bool(self.outcome.lost)
         for member in self.members:
             last = self.outcome.lasts[member.name] = self.shared_counters.snapshot(member.name, now_ns)
