@@ -18,9 +18,8 @@ import msgspec
 from bench.figure import Figure
 from rowpath.analysis.statistics.intervals import student
 from rowpath.checks.selftest.bench import Bench
-from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.mixed_load.client_processes import Processes, Usage
 from rowpath.execution.mixed_load.group_totals import Member
-from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.stage import Stage
 from rowpath.journal.mixed_load_records import SecondRecord
 from rowpath.model.mixed_load import ClientGroupTable, StageTable

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from tests.hosts.lab import Lab, free_port
 from typing_extensions import override
@@ -132,7 +132,9 @@ def rates(bench: Bench, here: Plan, there: Plan, session: Session) -> Iterator[F
         near = next(each for each in here.paths if each.name == far.name)
         name = near.phases[0]
         if key_of(far.path) not in instances:
-            instances[key_of(far.path)] = instance_for(bench, near, here, session.instance(key_of(far.path)), session)
+            instances[key_of(far.path)] = instance_for(
+                bench, near, here, session.bring_up(key_of(far.path))[0], session
+            )
         instance = instances[key_of(far.path)]
         interval = student([couple(bench, instance, near, far, session, name) for _ in range(COUPLES)])
         assert interval is not None
@@ -174,7 +176,7 @@ def couple(bench: Bench, instance: Instance, near: PlannedPath, far: PlannedPath
     with ExitStack() as cleanup:
         workers: list[Worker] = []
         for worker in (
-            session.worker(far, lambda _line: None),
+            session.worker(cast(Any, None), far),
             Worker(near, instance, log=lambda _line: None, timeout_s=60.0, pinned=True),
         ):
             cleanup.callback(worker.close)

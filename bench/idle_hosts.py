@@ -25,14 +25,13 @@ import numpy as np
 from typing_extensions import override
 
 from rowpath.checks.selftest.bench import NOTHING, Bench
-from rowpath.execution.mixed_load.client_processes import Seat
+from rowpath.execution.mixed_load.client_processes import ProcessUse, Seat
 from rowpath.execution.mixed_load.group_totals import Member
-from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, HEAD_WORDS, WORD, WORKS, SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.hosts import cluster, hosts_file, node, ray_cluster, session, setup
 from rowpath.hosts.agent import Agent
-from rowpath.hosts.cluster import State
+from rowpath.hosts.cluster import ClusterState
 from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.load import HostLoad, Opened
 from rowpath.hosts.ray_cluster import RayCluster
@@ -43,6 +42,7 @@ from rowpath.model.experiment import Experiment
 from rowpath.model.hosts import Host, HostsFile
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.workload import Phase, PhaseName
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import Plan
 from rowpath.runners.protocol import GroupClient, GroupSpec, GroupTotal
 from rowpath.workloads.workload_file import load_workload
@@ -196,7 +196,6 @@ class IdleAgent(Agent):
         """Nothing is built."""
         return []
 
-    @override
     def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[Opened, list[tuple[int, int]]]:
         """Clients that only count."""
         self._now()._load = IdleLoad(connections, self._note)
@@ -206,7 +205,6 @@ class IdleAgent(Agent):
         if self._events:
             Path(self._events, f"{self.name}.{group}").touch()
 
-    @override
     def load(self, method: str, *arguments: Any) -> Any:
         """As ever, once the files are there."""
         if self._held_by and method in ("begin", "set_instants"):
@@ -217,9 +215,8 @@ class IdleAgent(Agent):
                 time.sleep(LOOK_S)
             Path(self._events, RELEASED if there else "given-up").touch()
             self._held_by = ()
-        return super().load(method, *arguments)
+        return self._now().load(method, *arguments)
 
-    @override
     def server_used(self, key: Any) -> ProcessSecond | None:
         """There is no server."""
         return ProcessSecond()
@@ -231,7 +228,7 @@ class IdleCluster(RayCluster):
     events, held = "", ""
     held_by: tuple[str, ...] = ()
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: ClusterState) -> None:
         self.calls: Counter[str] = Counter()
         super().__init__(state)
 
@@ -252,14 +249,14 @@ class IdleCluster(RayCluster):
         return f"node{[each.name for each in self.hosts].index(host) % NODES}"
 
     @override
-    def _begun(self, host: str, *words: Any) -> ray_cluster.Call:
+    def _begun(self, host: str, *words: Any) -> ray_cluster.AgentCall:
         if words[0] != "reaches":
             self.calls[".".join(words[:2]) if words[0] == "load" else words[0]] += 1
         return super()._begun(host, *words)
 
 
 @contextmanager
-def nodes(folder: Path, port: int) -> Iterator[State]:
+def nodes(folder: Path, port: int) -> Iterator[ClusterState]:
     """The nodes, up."""
     file = folder / FILE
     lines = ["schema_version = 1", "[cluster]", f'controller = "{CONTROLLER}"', f"port = {port}"]
@@ -276,7 +273,7 @@ def nodes(folder: Path, port: int) -> Iterator[State]:
 
 
 @contextmanager
-def joined(state: State, count: int, *, events: Path | None = None, held: int = 0) -> Iterator[Session]:
+def joined(state: ClusterState, count: int, *, events: Path | None = None, held: int = 0) -> Iterator[Session]:
     """So many hosts joined: a server's and the others in the role `load`.
 
     `held`: the host of that number takes the word to begin only when all groups of all other hosts have begun.
@@ -284,7 +281,9 @@ def joined(state: State, count: int, *, events: Path | None = None, held: int = 
     names = [f"h{number}" for number in range(count)]
     hosts = [Host(names[0], "127.0.1.1", ("server",), helpers="0")]
     hosts += [Host(each, f"127.0.1.{number + 2}", ("client", "load")) for number, each in enumerate(names[1:])]
-    many = State(state.cluster, state.file, state.controller, state.port, state.head_pids, HostsFile(1, tuple(hosts)))
+    many = ClusterState(
+        state.cluster, state.file, state.controller, state.port, state.head_pids, HostsFile(1, tuple(hosts))
+    )
     sys.path.append(str(setup.require()))
     os.environ.update(cluster.environment(state))  # Ray reads it once
     from ray import cloudpickle
@@ -318,7 +317,11 @@ def opened(made: Session, bench: Bench) -> tuple[FarProcesses, list[Member]]:
     plan = Plan(experiment, {workload.name: workload}, (planned,), (), ((planned,),), (), 1, {}, False)
     made.begin(plan, 60.0, lambda _text: None)
     connections = {table.name: table.clients for table in tables}
-    far = cast(FarProcesses, made.client_processes(planned, cast(Any, None), connections, tables))
+    context: Any = SimpleNamespace(engine_instances={key_of(planned.path): None})
+    far = cast(
+        FarProcesses,
+        made.client_processes(context, planned, connections, tables),
+    )
     far.open({})
     members = [Member(table, NOTHING_PHASE, table.clients, hosts=len(made.file.loading)) for table in tables]
     for member in members:

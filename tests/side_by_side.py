@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rowpath.execution import core_share
+from rowpath.execution import measured
 from rowpath.machine import cpus
 from rowpath.runners.toolchains import java
 
@@ -68,5 +68,5 @@ def start_jvms_quickly() -> None:
 
 def take_every_block_as_undisturbed() -> None:
     """The noise of other tests is not what is tested."""
-    core_share.ACCOUNTED_LEAST = -1.0
-    core_share.WAIT_MOST = core_share.FOREIGN_MOST = math.inf
+    measured.ACCOUNTED_LEAST = -1.0
+    measured.WAIT_MOST = measured.FOREIGN_MOST = math.inf

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.execution import core_share
+from rowpath.execution import measured as collected
 from rowpath.runners.manifest import adapter_of, availability, load_manifest
 from tests import provoked
 from tests.provoked import LIBPQ, PGJDBC, PSYCOPG, SQLITE, Select, blamed, told
@@ -55,9 +55,9 @@ expected = "first-rows"
 @pytest.fixture(autouse=True)
 def undisturbed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every block counts: other tests' noise is not what is tested."""
-    monkeypatch.setattr(core_share, "ACCOUNTED_LEAST", -1.0)
+    monkeypatch.setattr(collected, "ACCOUNTED_LEAST", -1.0)
     for limit in ("WAIT_MOST", "FOREIGN_MOST"):
-        monkeypatch.setattr(core_share, limit, math.inf)
+        monkeypatch.setattr(collected, limit, math.inf)
 
 
 def large(tmp_path: Path) -> tuple[str, ...]:

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
-from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery
-from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.restore_check import counting
+from rowpath.execution.mixed_load import durability
+from rowpath.execution.mixed_load.durability import Ledger, counting
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, KillRecord
@@ -63,7 +62,7 @@ class Killing:
             worker.groups(shared_counters.file, [shared_counters.spec(GROUP, self.work.name)])
             shared_counters.begin(GROUP, time.monotonic_ns())
             until(lambda: shared_counters.snapshot(GROUP, time.monotonic_ns()).operations >= LEAST, "writes")
-            pids = crash_recovery.kill(self.instance, [worker])[0] if kill else []
+            pids = durability.kill(self.instance, [worker])[0] if kill else []
             shared_counters.end(GROUP, time.monotonic_ns())
             if worker.runner.alive():
                 worker.groups_end(60.0)
@@ -79,10 +78,8 @@ class Killing:
         ledger = Ledger.of(self.work)
         pids = self.write(worker, ledger, kill=True)
         worker.close()
-        back, recovery = crash_recovery.recover(self.start, self.opened, self.work)
-        found = (
-            acknowledged_writes.check(back, self.prepared_workload, self.work, ledger, self.folder) if back else None
-        )
+        back, recovery = durability.recover(self.start, self.opened, self.work)
+        found = durability.check(back, self.prepared_workload, self.work, ledger, self.folder) if back else None
         return Crashed(pids, recovery, found)
 
     def start(self) -> int:

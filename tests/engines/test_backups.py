@@ -17,8 +17,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import BackedUp, BacksUp, Backup
 from rowpath.engines.postgresql import backup_manifest
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.restore_check import Restored, restore_check
+from rowpath.execution.mixed_load.durability import Ledger, Restored, restore_check
 from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.worker import Worker

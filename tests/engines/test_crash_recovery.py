@@ -67,8 +67,8 @@ def test_what_durability_none_loses_is_told(tmp_path: Path, record_property: pyt
 
 def test_a_calm_end_then_a_write_taken_away(tmp_path: Path) -> None:
     """The check itself: right without a kill, and it sees one row that somebody set back."""
-    from rowpath.execution.mixed_load import acknowledged_writes
-    from rowpath.execution.mixed_load.acknowledged_writes import Ledger
+    from rowpath.execution.mixed_load import durability
+    from rowpath.execution.mixed_load.durability import Ledger
 
     with killing(tmp_path, "c", "sqlite", "embedded", "none", {}) as subject:
         worker = subject.opened(2)
@@ -77,9 +77,9 @@ def test_a_calm_end_then_a_write_taken_away(tmp_path: Path) -> None:
         ledger = Ledger.of(subject.work)
         assert subject.write(worker, ledger, kill=False) == []
         look = (worker, subject.prepared_workload, subject.work, ledger, tmp_path)
-        found = acknowledged_writes.check(*look)
+        found = durability.check(*look)
         assert found.ok
         assert found.in_doubt == 0
         worker.run(["UPDATE ledger SET n = n - 1 WHERE id = (SELECT MIN(id) FROM ledger WHERE n > 0)"])
-        found = acknowledged_writes.check(*look)
+        found = durability.check(*look)
         assert (found.ok, found.lost, found.doubled) == (False, 1, 0)

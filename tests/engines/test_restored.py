@@ -11,8 +11,7 @@ import msgspec
 import pytest
 
 from rowpath.engines.base import BackedUp, Backup
-from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.restore_check import Restored, restore_check
+from rowpath.execution.mixed_load.durability import Ledger, Restored, restore_check
 from tests.engines.crashes import CLIENTS, Killing
 
 

@@ -11,7 +11,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from rowpath.hosts import certificates, setup
+from rowpath.hosts import cluster, setup
 from rowpath.machine import processes
 from tests.hosts.lab import ROOT, Lab
 
@@ -43,7 +43,7 @@ class Foreign:
 
 def up(hosts: Lab) -> Foreign:
     places = {"controller": hosts.controller} | {name: hosts.addresses[name] for name in LABELS}
-    authority, pairs = certificates.make([*places.values()])
+    authority, pairs = cluster.make([*places.values()])
     (hosts.folder / "token").write_text("ab" * 32)
     (hosts.folder / "authority.crt").write_text(authority)
     session = Path(tempfile.mkdtemp(prefix="rowpath-"))  # short: the names of sockets are limited

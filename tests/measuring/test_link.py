@@ -21,7 +21,7 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
 from rowpath.engines.null import NullInstance
-from rowpath.execution.emulated_link import Link, Links
+from rowpath.execution.emulated_link import LinkProxy, Links
 from rowpath.machine import processes
 from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
@@ -64,13 +64,13 @@ class Server:
 @pytest.fixture
 def linked() -> Iterator[Callable[..., tuple[Server, socket.socket]]]:
     """A server behind a link of that value, and a client's connection."""
-    started: list[Link] = []
+    started: list[LinkProxy] = []
     servers: list[Server] = []
 
     def make(serve: Callable[[socket.socket], None], value: str = "20ms") -> tuple[Server, socket.socket]:
         server = Server(serve)
         servers.append(server)
-        link = Link(server.port, value)
+        link = LinkProxy(server.port, value)
         started.append(link)
         return server, socket.create_connection(("127.0.0.1", link.port), PATIENCE_S)
 
@@ -182,7 +182,7 @@ def test_an_end_of_one_direction_leaves_the_other_open(linked: Make) -> None:
 
 def test_a_server_that_is_not_there_ends_the_connection() -> None:
     with nobody_listens() as port:
-        link = Link(port, "2ms")
+        link = LinkProxy(port, "2ms")
         try:
             with socket.create_connection(("127.0.0.1", link.port), PATIENCE_S) as client:
                 assert client.recv(1) == b""
@@ -229,8 +229,8 @@ def test_it_listens_on_loopback_alone_and_ends_with_its_stdin() -> None:
 
 def test_it_dies_with_its_parent() -> None:
     child = (
-        "import time; from rowpath.execution.emulated_link import Link; from rowpath.machine import processes;"
-        "link = Link(1, '1ms'); print(*processes.living(), flush=True); time.sleep(600)"
+        "import time; from rowpath.execution.emulated_link import LinkProxy; from rowpath.machine import processes;"
+        "link = LinkProxy(1, '1ms'); print(*processes.living(), flush=True); time.sleep(600)"
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     parent = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE, env=environment)

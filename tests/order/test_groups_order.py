@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from rowpath.errors import RowpathError
-from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery, restore_check
-from rowpath.execution.mixed_load.restore_check import Restored
+from rowpath.execution.mixed_load import durability
+from rowpath.execution.mixed_load.durability import Restored
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupCheck
 from rowpath.journal.reader import Done
 from rowpath.model.experiment import Experiment, Measure
@@ -45,8 +45,8 @@ def groups(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
         world.say("restoring", "")
         return Restored(ok=True, checked=BackupCheck(tables=1))
 
-    monkeypatch.setattr(acknowledged_writes, "check", checked)
-    monkeypatch.setattr(restore_check, "restore_check", restoring)
+    monkeypatch.setattr(durability, "check", checked)
+    monkeypatch.setattr(durability, "restore_check", restoring)
     return world
 
 
@@ -196,7 +196,7 @@ def test_a_kill_on_purpose(groups: World, tmp_path: Path, monkeypatch: pytest.Mo
             workers[0].runner.living = False
         return [1], time.monotonic_ns()
 
-    monkeypatch.setattr(crash_recovery, "kill", killed)
+    monkeypatch.setattr(durability, "kill", killed)
     crashing = StageTable(name="crash", client_groups=("writers",), seconds=5.0, kill_s=0.03)
     records = run(groups, tmp_path, make_plan(crashing, BOTH))
     assert [(r["stage"], r["pids"], r["reason"]) for r in of(records, "kill", label)] == [("crash", [1], "")]

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.execution import core_share, run_context, worker
+from rowpath.execution import measured, run_context, worker
 from rowpath.machine.counters import syncs
 from rowpath.runners import manifest, sync_counting
 from rowpath.runners.process import RunnerFailure
@@ -105,8 +105,8 @@ def steady_rounds(world: World) -> list[tuple[str, ...]]:
 
 def undisturbed(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """No block is repeated."""
-    monkeypatch.setattr(core_share, "ACCOUNTED_LEAST", -1.0)
-    monkeypatch.setattr(core_share, "WAIT_MOST", float("inf"))
+    monkeypatch.setattr(measured, "ACCOUNTED_LEAST", -1.0)
+    monkeypatch.setattr(measured, "WAIT_MOST", float("inf"))
 
 
 def test_steady_blocks_are_in_a_random_but_seeded_order(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from rowpath.execution.core_share import Reading
+from rowpath.execution.measured import Reading
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.worker import Worker
 

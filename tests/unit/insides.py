@@ -5,7 +5,7 @@ from __future__ import annotations
 from rowpath.execution.mixed_load.stage import Stage
 from rowpath.hosts.agent import Agent
 from rowpath.hosts.host_run import HostRun
-from rowpath.hosts.way_watch import WayWatch
+from rowpath.hosts.network import WayWatch
 from rowpath.machine import processes
 from rowpath.machine.counters.counting_proxy import Proxy
 from rowpath.planning import lattice

@@ -34,7 +34,7 @@ PING_TIMEOUT_S = 60.0
 NOTHING = PreparedPhase("null.nothing", Phase("nothing", "null"), "")
 
 
-class Link:
+class LinkProxy:
     """One running proxy."""
 
     def __init__(self, to_port: int, value: str) -> None:
@@ -64,7 +64,7 @@ class Links:
     """The links of a run: one per server and value, renewed when a server comes back on another port."""
 
     def __init__(self) -> None:
-        self._links: dict[tuple[Any, str], Link] = {}
+        self._links: dict[tuple[Any, str], LinkProxy] = {}
 
     def way_to(self, server: Any, instance: Instance, path: AccessPath) -> dict[str, Any]:
         """What `open` gets instead of the server's own address; empty for a path without a link.
@@ -83,7 +83,7 @@ class Links:
         if link is None or link.to_port != port or not link.alive():
             if link is not None:
                 link.stop()
-            link = self._links[server, value] = Link(port, value)
+            link = self._links[server, value] = LinkProxy(port, value)
         return {"host": "127.0.0.1", "port": link.port}
 
     def stop_all(self) -> None:
@@ -100,7 +100,7 @@ def measure(value: str, placement: str, directory: Path) -> LinkRecord:
     try:
         planned = _ping_path(placement)
         address = ping.options(planned.path)
-        link = Link(int(address["port"]), value)
+        link = LinkProxy(int(address["port"]), value)
         try:
             direct = _ping_pong(planned, ping, {})
             through = _ping_pong(planned, ping, {"host": "127.0.0.1", "port": link.port})

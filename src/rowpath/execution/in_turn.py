@@ -1,13 +1,17 @@
-"""Calls to workers one after another; what goes to workers on one host goes there as one call."""
+"""Calls to workers one after another, one call for those on one host; what several workers used in the meantime."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from rowpath.execution.worker import Worker
+from rowpath.journal.records import MemoryRecord
+from rowpath.machine.counters import memory
+from rowpath.runners.process import RunnerFailure
 
 
 @dataclass(frozen=True)
@@ -44,3 +48,22 @@ def of_each(workers: Sequence[Worker], method: str) -> Iterator[tuple[Worker, Ca
 
 def _here(call: WorkerCall) -> CallOutcome:
     return lambda: getattr(call.worker, call.method)(*call.arguments, **call.named)
+
+
+def helpers_cpu_ns(workers: Iterable[Worker]) -> int | None:
+    """CPU time so far of the helper threads of these; None where none has any."""
+    helped = [worker for worker in workers if worker.has_helpers]
+    return sum(worker.helpers_cpu_ns() for worker in helped) if helped else None
+
+
+@contextlib.contextmanager
+def peak_memory(workers: Sequence[Worker]) -> Iterator[list[MemoryRecord]]:
+    """A record of each worker, filled in once the body has ended: the runner's peak, and the server's memory then."""
+    records = [MemoryRecord(method=memory.METHOD) for _worker in workers]
+    for _worker, reset in of_each(workers, "reset_peaks"):
+        with contextlib.suppress(RunnerFailure):
+            reset()
+    yield records
+    for record, (_worker, peaks) in zip(records, of_each(workers, "peaks"), strict=True):
+        with contextlib.suppress(RunnerFailure):
+            record.client_peak_bytes, record.server_peak_bytes = peaks()

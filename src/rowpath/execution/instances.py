@@ -1,34 +1,63 @@
-"""The engines of a run: started once each, loaded, settled, stopped in reverse order on every exit path."""
+"""The engines of a run: started once each, loaded, settled, renewed for each set, stopped on every way out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CONNECTIONS, External, Instance, Place
-from rowpath.errors import UsageError
+from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.emulated_link import Links
 from rowpath.execution.prepared_phases import PhaseCache
-from rowpath.execution.server_syncs import LocalServerSyncs, ServerSyncs
+from rowpath.execution.run_context import RunContext
+from rowpath.journal.records import NoteRecord
 from rowpath.machine import cpus
+from rowpath.machine.counters import syncs
+from rowpath.machine.counters.syncs import SyncCount
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table, Workload
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners import sync_counting
+from rowpath.runners.process import RunnerFailure
+
+
+class ServerSyncs:
+    """The syncs of one server: whether it counts them from its next start on, and how many there were."""
+
+    def __init__(self, instance: Instance, place: Place, folder: Path) -> None:
+        """`place`: where the server is started; `folder`: for the counters."""
+        self._instance = instance
+        self._place = place
+        self._folder = folder
+        self._file: Path | None = None
+        self._added: dict[str, str] = {}
+
+    def method(self) -> str:
+        """The method by which they can be counted, or why not; empty without a private server."""
+        ours = self._instance.deployment == "server" and not isinstance(self._instance, External)
+        return sync_counting.method() if ours else ""
+
+    def count(self, wanted: bool) -> None:
+        """Whether the server counts them from its next start on."""
+        for name in self._added:
+            self._place.environment.pop(name, None)
+        self._file = syncs.make_file(self._folder) if wanted else None
+        self._added = sync_counting.environment(self._file) if self._file else {}
+        self._place.environment.update(self._added)
+
+    def read(self) -> SyncCount:
+        """How many there were since that start."""
+        if self._file is not None:
+            return SyncCount(syncs.read(self._file)["total"], syncs.METHOD)
+        method = self.method()
+        return SyncCount(method="" if method == syncs.METHOD else method)
+
 
 LOOPBACK = "127.0.0.1"
-
-
-class FarEngines(Protocol):
-    """Engines on other hosts."""
-
-    def instance(self, key: Key) -> Instance:
-        """The instance of that key, started and loaded on its host. Errors: RowpathError, RunnerFailure."""
-
-    def server_syncs(self, key: Key) -> ServerSyncs:
-        """The syncs of its server."""
+BringUpFar = Callable[[Key], tuple[Instance, ServerSyncs]]  # on its host; errors: RowpathError, RunnerFailure
 
 
 class EngineInstances:
@@ -40,12 +69,12 @@ class EngineInstances:
         phase_cache: PhaseCache,
         learn_secret: Callable[[str], None],
         *,
-        far: FarEngines | None = None,
+        far: BringUpFar | None = None,
         listen: str = LOOPBACK,
         clients: tuple[str, ...] = (),
         connections: int = CONNECTIONS,
     ) -> None:
-        """`far`: those of other hosts. `listen` and on: as `Place` has them, where an engine can."""
+        """`far`: brings up those of other hosts. `listen` and on: as `Place` has them, where an engine can."""
         self._directory = directory
         self._far = far
         self._listen = listen
@@ -63,8 +92,8 @@ class EngineInstances:
         engine_name, deployment, durability, *chosen = key
         version, storage, free, host = ("" if value == "none" else value for value in chosen)
         if host and self._far is not None:
-            instance = self._instances[key] = self._far.instance(key)
-            self._syncs[key] = self._far.server_syncs(key)
+            instance, self._syncs[key] = self._far(key)
+            self._instances[key] = instance
             self._places[key] = Place(self._directory, self._directory, ())
             for secret in instance.secrets():
                 self._learn_secret(secret)
@@ -76,7 +105,7 @@ class EngineInstances:
             place.listen, place.clients = self._listen, self._clients
         instance = ENGINES[engine_name].instance(deployment, durability, place)
         self._instances[key], self._places[key] = instance, place
-        self._syncs[key] = LocalServerSyncs(instance, place, self._directory / "-".join((*key, "syncs")))
+        self._syncs[key] = ServerSyncs(instance, place, self._directory / "-".join((*key, "syncs")))
         self._start(instance)
         of_instance = [planned for planned in paths if key_of(planned.path) == key]
         tables: dict[str, Table] = {}
@@ -151,3 +180,51 @@ class EngineInstances:
         while self._instances:
             _key, instance = self._instances.popitem()
             instance.stop()
+
+
+class Renewal:
+    """Restarts and copies what the run itself has brought up."""
+
+    def __init__(self, context: RunContext, engine_instances: EngineInstances) -> None:
+        self._context = context
+        self._instances = engine_instances
+
+    def renew(self, members: Sequence[PlannedPath], first: bool) -> None:
+        """New server processes and new copies of embedded databases, so that what chance gave them varies over sets.
+
+        A server that must be warmed up for seconds stays, except in a rigorous run.
+        """
+        for key in dict.fromkeys(key_of(planned.path) for planned in members):
+            restart = ENGINES[key[0]].server_warm_s == 0 or self._context.restart_servers
+            if not self.revive(key) and key[1] == "server" and not first and restart:
+                self.restart(key)
+        for planned in members:
+            # In the first set too: the verification pass has written into what was loaded.
+            if planned.path.embedded and key_of(planned.path) in self._instances:
+                self._instances[key_of(planned.path)].own_copy(planned.path)
+
+    def revive(self, key: Key) -> bool:
+        """Start a server again that is gone; whether it was."""
+        if key not in self._instances or key[1] != "server" or self._instances[key].check():
+            return False
+        text = f"{key[0]} exited unexpectedly and was restarted"
+        self._context.journal.write(NoteRecord(text))
+        self._context.progress.note(text)
+        self.restart(key)
+        return True
+
+    def restart(self, key: Key, *, count_syncs: bool = False) -> None:
+        """Stop and start a server again; one that does not come back is a failure of its paths, not of the run."""
+        if key not in self._instances:
+            return
+        try:
+            self._instances.restart(key, count_syncs=count_syncs)
+        except RowpathError as error:
+            self.give_up(key, error)
+
+    def give_up(self, key: Key, error: Exception) -> None:
+        """Stop an instance that could not be brought up; each of its paths has failed."""
+        self._instances.forget(key)
+        for planned in self._context.plan.paths:
+            if key_of(planned.path) == key:
+                self._context.fail(-1, planned, "", RunnerFailure("connect", str(error)))

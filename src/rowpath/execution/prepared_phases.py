@@ -56,7 +56,7 @@ class PhaseCache:
         common = self.prepared_workload(workload, path.engine)
         if path.ranges == "none":
             return common
-        key = (workload.name, *(path.get(each) for each in ("engine", "clients", "ranges")))
+        key = (workload.name, *(path.get(coordinate) for coordinate in ("engine", "clients", "ranges")))
         if key not in self._parted:
             folder, counted = instance.options(path).get("path"), ENGINES[path.engine].segments
             phases = dict(common.phases)
@@ -147,7 +147,7 @@ class PreparedPhase:
         positions = self.parameter_count // at_once
         if parts == 1 or positions < parts:
             return self
-        first, last = (positions * each // parts for each in (number, number + 1))
+        first, last = (positions * bound // parts for bound in (number, number + 1))
         return replace(
             self,
             name=f"{self.name}.part",

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from rowpath import __version__
 from rowpath.engines import ENGINES, taped
@@ -44,7 +44,7 @@ from rowpath.tape.format import read
 HOSTS_OPTION, CLUSTER_OPTION = "hosts", "cluster"  # in the head of a run over several hosts: a file, or an address
 
 
-class HostsOfRun(SeveralHosts, Hosts, Protocol):
+class HostsOfRun(SeveralHosts, Hosts):
     """The hosts of a run, for planning and for execution."""
 
 
@@ -112,7 +112,7 @@ def run_plan(
 
 
 @dataclass
-class Rest:
+class RestOfRun:
     """What is left of a run that was killed or interrupted."""
 
     directory: RunDirectory
@@ -120,7 +120,7 @@ class Rest:
     plan: Plan
 
 
-def rest_of(directory: Path, hosts: HostsOfRun | None = None) -> Rest | None:
+def rest_of(directory: Path, hosts: HostsOfRun | None = None) -> RestOfRun | None:
     """The rest of a run as its directory says it; None where nothing is left. `hosts`: joined, those of its file.
 
     Errors: UsageError for a directory without a run, and for a run that cannot be resumed here.
@@ -152,7 +152,7 @@ def rest_of(directory: Path, hosts: HostsOfRun | None = None) -> Rest | None:
             else "cannot resume this run: its paths would be different now",
             f"rowpath doctor; see the results: rowpath show {directory}",
         )
-    return Rest(run_directory, records, replace(plan, slowness=slowness()))
+    return RestOfRun(run_directory, records, replace(plan, slowness=slowness()))
 
 
 def resume(

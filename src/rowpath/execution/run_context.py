@@ -10,7 +10,7 @@ from typing import Any, Protocol
 
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedWorkload
-from rowpath.execution.quiet import Patience
+from rowpath.execution.warm_up import Patience
 from rowpath.journal.record_base import InSet
 from rowpath.journal.records import FailureRecord, NoiseRecord, NoteRecord, SetEndRecord, SetRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
@@ -78,7 +78,7 @@ class RunContext:
         """The workloads of the path's phases, ready for its engine."""
         instance = self.engine_instances[key_of(planned.path)]
         workloads = (self.plan.workloads[name] for name in planned.workloads)
-        return {each.name: self.phase_cache.path_work(each, planned.path, instance) for each in workloads}
+        return {workload.name: self.phase_cache.path_work(workload, planned.path, instance) for workload in workloads}
 
     def log_of(self, planned: PlannedPath) -> Callable[[str], None]:
         """Writes a line of the path's runner into the path's log file, without secrets."""

@@ -6,29 +6,24 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Literal
 
 from rowpath.errors import RowpathError
 from rowpath.execution import emulated_link
-from rowpath.execution.instances import EngineInstances
-from rowpath.execution.lost_hosts import LostHosts
-from rowpath.execution.mixed_load import directory_copies
+from rowpath.execution.instances import EngineInstances, Renewal
 from rowpath.execution.mixed_load.schedule import MixedLoadSchedule
 from rowpath.execution.prepared_phases import PhaseCache
-from rowpath.execution.quiet import Patience
-from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.run_options import RunOptions
+from rowpath.execution.run_options import RunOptions, TimeLimit
 from rowpath.execution.set_runner import SetRunner
-from rowpath.execution.several_hosts import HostLost, Hosts
-from rowpath.execution.time_limit import TimeLimit
-from rowpath.execution.verification_pass import VerificationPass
+from rowpath.execution.several_hosts import HERE, HostLost, Hosts, LostHosts
+from rowpath.execution.warm_up import Patience
 from rowpath.journal.reader import Done, Records
 from rowpath.journal.records import NoteRecord, SyncCostRecord, VerifiedRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space, processes
-from rowpath.machine.counters import sync_cost, syncs
+from rowpath.machine.counters import syncs
 from rowpath.model.progress import Progress
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.make_plan import SET_LIMIT
@@ -64,9 +59,13 @@ class Schedule:
         self.progress = progress
         self.done = done or Done()
         phase_cache = PhaseCache(directory.work / "params")
-        self._hosts = hosts
+        self._hosts = hosts or HERE
         self.engine_instances = EngineInstances(
-            directory.work, phase_cache, scrubber.add, far=hosts, connections=connections.needed(plan)
+            directory.work,
+            phase_cache,
+            scrubber.add,
+            far=self._hosts.bring_up,
+            connections=connections.needed(plan),
         )
         self.context = RunContext(
             plan,
@@ -82,9 +81,11 @@ class Schedule:
             bad=dict(self.done.bad),
         )
         self._renewal = Renewal(self.context, self.engine_instances)
-        self._set_runner = SetRunner(self.context, hosts=hosts)
+        self._set_runner = SetRunner(
+            self.context, lambda planned: self._hosts.of(planned).worker(self.context, planned)
+        )
         self._paths_to_repeat = paths_to_repeat
-        self._lost = LostHosts(self.context, hosts, self.engine_instances.forget_host, self._bring_up_one)
+        self._lost = LostHosts(self.context, self._hosts, self.engine_instances.forget_host, self._bring_up_one)
         self._options = options
 
     def run(self, measure: bool = True) -> None:
@@ -115,30 +116,24 @@ class Schedule:
             raise disk_space.error(self.directory.path, printable(str(error))) from error
         finally:
             self.progress.end()
-            if self._hosts is not None:  # first: an instance on a host that is lost cannot be stopped from here
-                self._hosts.end(self.directory.logs)
-                self.engine_instances.forget_far()
+            # First: an instance on a host that is lost cannot be stopped from here.
+            self._hosts.end(self.directory.logs)
+            self.engine_instances.forget_far()
             self.engine_instances.stop_all()
             processes.stop_all()
             shutil.rmtree(self.directory.work, ignore_errors=True)
 
     def _meet_hosts(self, when: Literal["before", "after"]) -> float:
         """What the hosts are, their clocks and the ways between them, into the journal; what measuring took, in s."""
-        if self._hosts is None:
-            return 0.0
         if when == "before":
             self._hosts.begin(self.plan, self._options.timeout_s, self.progress.note)
-        self.progress.note("measuring clocks and the network between the hosts")
         begun_s = time.monotonic()
         for record in self._hosts.records(when):
             self.journal.write(record)
         return time.monotonic() - begun_s
 
-    def _is_far(self, planned: PlannedPath) -> bool:
-        return self._hosts is not None and self._hosts.is_far(planned)
-
     def _bring_up(self) -> None:
-        if shared := cpus.not_kept_apart(p.path.placement for p in self.plan.paths if not self._is_far(p)):
+        if shared := cpus.not_kept_apart(p.path.placement for p in self.plan.paths if self._hosts.of(p) is HERE):
             self.journal.write(NoteRecord(shared))
         keys = dict.fromkeys(key_of(planned.path) for planned in self.plan.paths)
         for table in [table for workload in self.plan.workloads.values() for table in workload.tables.values()]:
@@ -159,19 +154,8 @@ class Schedule:
         """Databases moved by copying their directories: a step of an experiment of groups, before the first set."""
         for engine in dict.fromkeys(move.engine for move in self.plan.experiment.directory_copies):
             of_engine = tuple(planned for planned in self.plan.paths if planned.path.engine == engine)
-            if of_engine and self._hosts is not None and self._is_far(of_engine[0]):
-                self.progress.note(f"moving databases of {engine} on host {key_of(of_engine[0].path)[-1]}")
-                records, notes = self._hosts.copy_directories(of_engine[0])
-                for record in records:
-                    self.journal.write(record)
-                for text in notes:
-                    self.progress.note(text)
-            elif of_engine:
-                plan, folder = replace(self.plan, paths=of_engine), self.directory.work / "moves"
-                log = self.context.log_of(of_engine[0])
-                directory_copies.carry_out_all(
-                    plan, folder, self.journal.write, self.progress.note, log, self._options.timeout_s
-                )
+            if of_engine:
+                self._hosts.of(of_engine[0]).copy_directories(self.context, of_engine)
 
     def _measure_links(self) -> None:
         for value, placement in dict.fromkeys((p.path.link, p.path.placement) for p in self.plan.paths):
@@ -190,10 +174,8 @@ class Schedule:
     def _measure_syncs(self) -> None:
         """What one sync costs on each disk that is written to."""
         for host in dict.fromkeys(key[-1] for key in self._writing(self.plan.paths)):
-            if host == "none" or self._hosts is None:
-                self.journal.write(SyncCostRecord(**asdict(sync_cost.measure(self.directory.work))))
-            else:
-                self.journal.write(SyncCostRecord(**asdict(self._hosts.sync_cost(host)), host=host))
+            cost = (self._hosts if host != "none" else HERE).sync_cost(host, self.directory.work)
+            self.journal.write(SyncCostRecord(**asdict(cost), host=host.removeprefix("none")))
 
     def _verify_all(self, measure: bool) -> None:
         todo = [p for p in self.plan.paths if p.path.id not in self.done.verified and self.context.runnable(p)]
@@ -208,10 +190,7 @@ class Schedule:
             if key not in instances:
                 continue
             self.progress.note(f"verifying {planned.name} ({number} of {len(todo)})")
-            if self._hosts is not None and self._is_far(planned):
-                bad = self._hosts.verify(self.context, planned, measure)
-            else:
-                bad = VerificationPass(self.context, planned, measure, instances.server_syncs(key).read).verify()
+            bad = self._hosts.of(planned).verify(self.context, planned, measure, instances.server_syncs(key))
             self.context.bad[planned.path.id] = bad
             self.journal.write(VerifiedRecord(planned.path.id, bad))
             for phase, status in bad.items():

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from rowpath.engines import ENGINES
-from rowpath.execution.counting import STATEMENTS_MEANS, Counting, counting_proxy, distinctive, statement_counts
+from rowpath.engines.base import CountsStatements, Instance, Wire
 from rowpath.execution.measured import verify_record
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import CountedRecord, FailureRecord, OperationShape
+from rowpath.machine import private_directories
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.machine.counters import socket_options, syncs, system_calls
 from rowpath.machine.counters.syncs import SyncCount
@@ -25,6 +27,68 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, SampleReply
+
+BY_SOCKET = Wire("", socket_name="socket")  # an engine that says nothing of its socket
+STATEMENTS_MEANS = "the server's own counters of prepared statements"
+
+
+def statement_counts(instance: Instance) -> dict[str, int]:
+    """The statements that the server has executed so far, by its own counters; empty where it has none."""
+    return instance.statement_counts() if isinstance(instance, CountsStatements) else {}
+
+
+LEAST_DISTINCTIVE = 8  # characters; a shorter run between placeholders may stand elsewhere too
+
+
+def distinctive(sql: str) -> str:
+    """The longest part of an SQL text without a placeholder: it travels when the text travels. Empty when short."""
+    longest = max((part.strip() for part in sql.split("?")), key=len)
+    return longest if len(longest) >= LEAST_DISTINCTIVE else ""
+
+
+@dataclass
+class Counting:
+    """A proxy in front of an engine, and what `open` gets so that the runner goes through it."""
+
+    proxy: proxy.Proxy
+    overrides: dict[str, Any]
+    encrypted: bool = False  # so that no text can be found in what passes
+
+
+@contextlib.contextmanager
+def counting_proxy(
+    path: AccessPath, instance: Instance, directory: Path, way: Mapping[str, Any] = {}
+) -> Iterator[Counting | None]:
+    """A counting proxy in front of the instance for this path; None where nothing goes over a connection.
+
+    `way`: where an emulated link listens; the proxy stands on its client's side, so that it counts the same.
+    """
+    transport = path.transport
+    if not path.served or transport not in ("tcp", "unix"):
+        yield None
+        return
+    options = {**instance.options(path), **way}
+    # A server that is not ours, or whose place only the user's own driver knows: the proxy stands in front of ours.
+    host = options.get("host", "127.0.0.1")
+    is_ours = host == "127.0.0.1" or path.server_host != "none"
+    if transport == "tcp" and not (is_ours and "port" in options):
+        yield None
+        return
+    with contextlib.ExitStack() as cleanup:
+        if transport == "tcp":
+            counting = proxy.Proxy((host, int(options["port"])))
+            overrides: dict[str, Any] = {"host": "127.0.0.1", "port": counting.port}
+        else:
+            folder = private_directories.socket_home(directory / "proxy", None)
+            cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
+            wire, port = ENGINES[path.engine].wire or BY_SOCKET, int(options.get("port", 0))
+            named = options["socket_dir" if wire.socket_folder else "socket"]
+            front = wire.socket(folder, port)
+            overrides = wire.socket_options(front)
+            counting = proxy.Proxy(wire.named_socket(named, port), front or 0)
+        cleanup.callback(counting.stop)
+        yield Counting(counting, overrides)
+
 
 SETTLING_OPERATIONS = 12  # drivers change their ways after some executions (pgjdbc prepares at the fifth)
 SETTLING_RETRIEVALS = 6  # of whole large tables, by each connection: as many as the above need
@@ -131,13 +195,15 @@ class VerificationPass:
         counted = CountedRecord(
             operations=observed.reply.operations,
             payload_bytes=payload,
-            shape=_shape(prepared_workload, work),
+            shape=OperationShape(*prepared_workload.expected.shape(work.phase)) if work.phase.kind == "query" else None,
             method=observed.sources,
             **observed.counts,
         )
         self._context.write(counted, -1, self._planned, name)
         if observed.reply.failed:
-            raise _operations_failed(observed.reply, operations)
+            reply, failure = observed.reply, observed.reply.failure
+            text = f"{reply.failed} of {operations} operations failed: {failure.text if failure else ''}"
+            raise RunnerFailure((failure and failure.kind) or "internal", text, failure.code if failure else "")
         code, text = _problem(self._planned, work, observed, payload)
         if text:
             self._wrong(name, text, code)
@@ -169,7 +235,10 @@ class VerificationPass:
             counts["executes"] = statements["execute"] - statements_before["execute"]
             sources["statements"] = STATEMENTS_MEANS
         if counting:
-            counts |= _passed(counting, work)
+            passed = asdict(counting.proxy.read())
+            if counting.encrypted or work.phase.kind == "load" or not distinctive(work.sql):
+                del passed["texts_sent"]
+            counts |= passed
             counting.proxy.patience(0)
             sources["bytes"] = proxy.METHOD
             if counting.encrypted:
@@ -281,21 +350,8 @@ class VerificationPass:
         return self._context.keep(-1, self._planned, name, failure, "wrong" if failure.kind == "verify" else "")
 
 
-def _passed(counting: Counting, work: PreparedPhase) -> dict[str, int]:
-    """What passed the proxy since it was reset."""
-    passed = asdict(counting.proxy.read())
-    if counting.encrypted or work.phase.kind == "load" or not distinctive(work.sql):
-        del passed["texts_sent"]
-    return passed
-
-
 def _whole_pipelines(operations: int, pipeline: int) -> int:
     return -(-operations // pipeline) * pipeline
-
-
-def _operations_failed(reply: SampleReply, operations: int) -> RunnerFailure:
-    kind, code, text = (reply.failure.kind, reply.failure.code, reply.failure.text) if reply.failure else ("", "", "")
-    return RunnerFailure(kind or "internal", f"{reply.failed} of {operations} operations failed: {text}", code)
 
 
 def _problem(planned: PlannedPath, work: PreparedPhase, observed: Observation, payload: int) -> tuple[str, str]:
@@ -311,10 +367,6 @@ def _problem(planned: PlannedPath, work: PreparedPhase, observed: Observation, p
         received = counts.get("bytes_received") if work.phase.transaction == "autocommit" else None
         return "not-all", drain_problem(planned.path, reply, payload, received)
     return "", ""
-
-
-def _shape(prepared_workload: PreparedWorkload, work: PreparedPhase) -> OperationShape | None:
-    return OperationShape(*prepared_workload.expected.shape(work.phase)) if work.phase.kind == "query" else None
 
 
 def drain_problem(path: AccessPath, reply: SampleReply, payload_bytes: int, received: int | None = None) -> str:

@@ -1,4 +1,4 @@
-"""Warming up, and its shapes (after Barrett et al., OOPSLA 2017): a simple search for the last change of level."""
+"""Before anything is measured: other programs leave, paths are warmed up (after Barrett et al., OOPSLA 2017)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,68 @@ import itertools
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from rowpath.execution.measured import Measured
+from rowpath.execution.measured import Measured, capped
+from rowpath.execution.mixed_load.shared_counters import Snapshot
 from rowpath.journal.records import WarmRecord
+from rowpath.machine.counters.core_users import look, users
+from rowpath.model.choices import WAIT_FOR_QUIET_S
+
+BACKLOG_WINDOW_S = 0.1
+BACKLOG_WINDOWS = 2  # in a row: one may be a lull
+BACKLOG_SHARE = 0.05  # of one core, by all runtimes together
+BACKLOG_CAP_S = 6.0
+OTHERS_WINDOW_S = 0.5
+OTHERS_SHARE = 0.05  # of the cores, by any process: none of our own runs then
+
+
+def wait_for_compilers(spent_ns: Callable[[], int | None]) -> None:
+    """Wait until no compiler has a backlog, BACKLOG_CAP_S at most: what it compiles changes what is measured next.
+
+    `spent_ns`: as `helpers_cpu_ns`, of those that are not lost meanwhile.
+    """
+    begun = time.monotonic()
+    quiet = 0
+    before: int | None = None
+    while quiet < BACKLOG_WINDOWS and time.monotonic() - begun < BACKLOG_CAP_S:
+        if (now := spent_ns()) is None:
+            return
+        if before is not None:
+            quiet = quiet + 1 if now - before < BACKLOG_SHARE * BACKLOG_WINDOW_S * 1e9 else 0
+        before = now
+        time.sleep(BACKLOG_WINDOW_S)
+
+
+@dataclass
+class Patience:
+    """How long a run still waits for other programs."""
+
+    left_s: float = WAIT_FOR_QUIET_S
+
+    def wait_for_quiet(self, cpus: frozenset[int], note: Callable[[str], None]) -> bool:
+        """Wait until no process uses these cores; whether they are quiet now. What it waits for is noted."""
+        noted = not cpus  # of paths on other hosts: nothing here is measured
+        while cpus and self.left_s > 0:
+            before = look(cpus)
+            time.sleep(OTHERS_WINDOW_S)
+            after = look(cpus)
+            self.left_s -= OTHERS_WINDOW_S
+            elapsed_ns = (after.at_ns - before.at_ns) * len(cpus)
+            busy = 1 - (after.idle_ns - before.idle_ns) / elapsed_ns
+            if busy <= OTHERS_SHARE:
+                return True
+            if not noted:
+                noted = True
+                named = capped(users(before, after, cpus, frozenset()), elapsed_ns)
+                who = ", ".join(user.name for user in named) or "another program"
+                note(
+                    f"the measured core is {busy:.0%} busy ({who}): waiting until it is quiet, "
+                    f"at most {self.left_s:.0f} s"
+                )
+        return False
+
 
 Shape = Literal["flat", "warm-up", "slowdown", "no steady state"]
 
@@ -110,3 +168,27 @@ def _smoothed(windows: list[float]) -> list[float]:
 
 def _level(windows: Sequence[float]) -> bool:
     return max(windows) <= min(windows) * (1 + TOLERANCE)
+
+
+LOOK_NS = 100_000_000
+
+
+class Warming:
+    """Called at every look of a warm-up: whether it is enough."""
+
+    def __init__(self, at_least_s: float) -> None:
+        self._least_ns = time.monotonic_ns() + round(at_least_s * 1e9)
+        self._last: dict[str, Snapshot] = {}
+        self._ns: dict[str, list[float]] = {}  # of an operation, by group, for each look
+
+    def __call__(self, now: dict[str, Snapshot]) -> bool:
+        """Whether every group has kept one level for some looks; one that did nothing since the last has not."""
+        for name, snapshot in now.items():
+            done = snapshot.since(self._last.get(name))
+            ns = done.service_ns / done.operations if done.operations else float("inf")
+            self._ns.setdefault(name, []).append(ns)
+        self._last = now
+        if time.monotonic_ns() < self._least_ns:
+            return False
+        lasts = [blocks[-FLAT_BLOCKS:] for blocks in self._ns.values()]
+        return all(len(last) == FLAT_BLOCKS and max(last) < float("inf") and is_flat(last) for last in lasts)

@@ -11,9 +11,7 @@ from typing import Any
 from rowpath.engines import ENGINES
 from rowpath.engines.base import External, Far, FarSpent, Instance, Settled
 from rowpath.errors import RowpathError
-from rowpath.execution.core_share import CoreShare, Reading, Spent
-from rowpath.execution.helper_threads import HelperThreads
-from rowpath.execution.measured import Measured, book_as_one
+from rowpath.execution.measured import CoreShare, HelperThreads, Measured, Reading, WindowSpent, book_as_one
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.warm_up import warm_up
 from rowpath.journal.records import WarmRecord, WorkerRecord
@@ -35,6 +33,10 @@ class Worker:
     """
 
     together: Callable[..., list[Callable[[], Any]]] | None = None  # as `in_turn.Together`, on another host
+    connect_ns = 0
+    server_pid: int | None = None  # of the process that serves the connection, where the driver knows it
+    warmed = False  # whether a phase of this process has been warmed up already
+    warm_most_s = math.inf  # for one phase, below the cap of the experiment
 
     def __init__(
         self,
@@ -72,10 +74,6 @@ class Worker:
         self._helpers = HelperThreads()
         self._core_share = CoreShare(frozenset(), frozenset())
         self._others_pids: list[int] = []  # of others' server, which may take the client's core
-        self.connect_ns = 0
-        self.server_pid: int | None = None  # of the process that serves the connection, where the driver knows it
-        self.warmed = False  # whether a phase of this process has been warmed up already
-        self.warm_most_s = math.inf  # for one phase, below the cap of the experiment
 
     def open(self, **overrides: Any) -> WorkerRecord:
         """Shake hands and connect; as the journal has it, without set, time and facts."""
@@ -266,7 +264,7 @@ class Worker:
         if after.client_ns is not None and before.client_ns is not None:
             beside = after.client_ns - before.client_ns
             on_core = min(window * len(self.cpus), inside + max(0, beside - helpers))
-        spent = Spent(
+        spent = WindowSpent(
             window_ns=window,
             client_ns=on_core,
             server_ns=0 if self.alone else None if server is None else server - server_helpers,
@@ -279,17 +277,17 @@ class Worker:
         known = spent.client_ns is not None and spent.server_ns is not None
         one_core = len(self.cpus) == 1 and (self.alone or self.planned.path.placement == "same")
         if self.planned.path.placement == "free":
-            found = self._core_share.of_every_core(spent, *looks) if known else []
+            others = self._core_share.of_every_core(spent, *looks) if known else []
         elif one_core and local and spent.client_ns is not None:
-            found, own_wait = self._core_share.of_one_core(spent, *looks) if known else ([], 0)
+            others, own_wait = self._core_share.of_one_core(spent, *looks) if known else ([], 0)
             coverage = (reply.window_cpu_ns + spent.server_ns) / window if spent.server_ns is not None else None
         else:
             shared = (one_core and not self.alone) or bool(self._others_pids)
             others_ns = after.others_ns - before.others_ns
-            found = self._core_share.by_waiting(
+            others = self._core_share.by_waiting(
                 spent, *looks, writes=work.phase.writes, with_server=shared, others_ns=others_ns
             )
-            found += self._far_spent.core_users if self._far_spent else ()
+            others += self._far_spent.core_users if self._far_spent else ()
         client = None if on_core is None else on_core + helpers
         return Measured(
             reply,
@@ -297,7 +295,7 @@ class Worker:
             None if self.alone else server,
             spent.wait_ns,
             coverage,
-            found,
+            others,
             client_helpers_cpu_ns=helpers,
             server_helpers_cpu_ns=server_helpers,
             own_wait_ns=own_wait,

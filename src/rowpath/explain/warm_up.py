@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from rowpath.engines import ENGINES
-from rowpath.execution import quiet
+from rowpath.execution.in_turn import helpers_cpu_ns
 from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.warm_up import wait_for_compilers
 from rowpath.execution.worker import Worker
 from rowpath.runners.manifest import language
 
@@ -17,4 +18,4 @@ def warm_up(worker: Worker, work: PreparedPhase) -> None:
     if not worker.alone:
         least_s = max(least_s, ENGINES[worker.planned.path.engine].server_warm_s)
     worker.sample(work, "warm", duration_ns=int(least_s * 1e9))
-    quiet.wait_for_compilers(lambda: quiet.helpers_cpu_ns([worker]))
+    wait_for_compilers(lambda: helpers_cpu_ns([worker]))

@@ -2,55 +2,99 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
+import shutil
 import signal
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from rowpath import __version__
-from rowpath.engines.base import Backup
 from rowpath.errors import InternalError, RowpathError
-from rowpath.execution.mixed_load import crash_recovery
-from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.several_hosts import HostLost
-from rowpath.hosts import load, network, node
+from rowpath.hosts import network, node
+from rowpath.hosts.far_worker import PhaseThere
 from rowpath.hosts.host_run import HostRun
-from rowpath.hosts.program import Program
-from rowpath.hosts.replies import Ask, Reply, reply_of
-from rowpath.hosts.server_side import HeldServer, ServerFacts
-from rowpath.hosts.way_watch import WayWatch
-from rowpath.journal.mixed_load_records import ProcessSecond
+from rowpath.hosts.network import WayWatch
+from rowpath.hosts.replies import Ask, Reply, called, has_method, reply_of
 from rowpath.journal.record_base import Record
 from rowpath.machine import counters, cpus, describe, processes
-from rowpath.machine.counters import sync_cost
-from rowpath.machine.counters.sync_cost import SyncCost
 from rowpath.model.hosts import cpu_list
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import unavailable
-from rowpath.planning.instance_key import Key, key_of
+from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import Plan
 from rowpath.runners.manifest import adapter_of, build, tools
-from rowpath.workloads import generators
 
-WORKER_METHODS = frozenset(
-    {"open", "notice_server", "facts", "run", "settle", "commits", "written_bytes", "reset_peaks", "peaks", "close"}
-    | {"helpers_cpu_ns", "disconnect"}
-)
-PHASE_METHODS = frozenset({"prepare", "sample", "warm_up", "verify", "reset", "first_answer_ns"})
-ENGINE_METHODS = frozenset(
-    {"check", "options", "own_copy", "settle", "commits", "size_bytes", "facts", "statement_counts"}
-)
+LOOK_S = 0.3  # for the program's end, in one look
+MOST_BYTES = 1 << 20  # of a file, in one look
+ERRORS = "errors"  # the file of what it writes to stderr
+
+
+class Program:
+    """The program, in a private folder that is its working directory."""
+
+    def __init__(self, module: str, given: bytes, files: Mapping[str, bytes]) -> None:
+        """`given`: its stdin, where secrets may be. `files`: by name, in its folder before it begins."""
+        self._folder = Path(tempfile.mkdtemp(prefix="rowpath-program-", dir=node.session_folder()))
+        for name, data in files.items():
+            file = self._folder / name
+            file.parent.mkdir(mode=0o700, exist_ok=True)
+            file.write_bytes(data)
+        source = Path(__file__).parents[2]
+        places = os.pathsep.join(filter(None, (str(source), os.environ.get("PYTHONPATH"))))
+        with (self._folder / ERRORS).open("wb") as errors:
+            self._process = processes.start(
+                [sys.executable, "-P", "-m", module],
+                environment={"PYTHONPATH": places, "PYTHONNOUSERSITE": "1"},
+                directory=self._folder,
+                stdin=subprocess.PIPE,
+                stderr=errors,
+            )
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError), self._process.stdin as stream:
+            stream.write(given)
+
+    def look(self, globs: Iterable[str], seen: Mapping[str, int]) -> tuple[dict[str, bytes], int | None]:
+        """What files hold after what was seen of them, in bytes; the program's status once it has ended.
+
+        A status without anything new: that was all.
+        """
+        processes.wait(self._process, LOOK_S)
+        status = self._process.poll()  # before reading: then nothing follows
+        news = {}
+        for file in sorted({file for pattern in globs for file in self._folder.glob(pattern)}):
+            name = str(file.relative_to(self._folder))
+            if file.is_file() and file.stat().st_size > seen.get(name, 0):
+                with file.open("rb") as stream:
+                    stream.seek(seen.get(name, 0))
+                    news[name] = stream.read(MOST_BYTES)
+        return news, status
+
+    def interrupt(self) -> None:
+        """Have it end in order, as Ctrl-C does; harmless when it has ended."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+
+    def end(self) -> None:
+        """End it with all that it started, and remove its folder."""
+        processes.stop(self._process)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
 REPLIES_KEPT = 4  # calls under way at once: of a step, and a look at the network
-SYNCS_METHODS = frozenset({"method", "count", "read"})
-SERVER_METHODS = frozenset({"notice", "take_cores", "leave_cores", "memory_bytes", "written_bytes"})
 
 
 class Agent:
-    """What the controller and other agents ask things of."""
+    """What the controller and other agents ask things of: its own methods, and those of the run that it has."""
 
     def __init__(self, name: str, address: str, others: tuple[str, ...], given: Mapping[str, str] = {}) -> None:
         """`others`: addresses of hosts whose clients may log in here; `given`: environment, where Ray is another's."""
@@ -83,9 +127,9 @@ class Agent:
         if not self._made_ready:
             like_a_users_program()
             self._made_ready = True
-        if method.startswith("_") or method.startswith("call"):
-            raise InternalError(f"unknown method '{method}'", "run the same Rowpath on every host")
-        return getattr(self, method)(*arguments)
+        if has_method(type(self), method) and not method.startswith("call"):
+            return getattr(self, method)(*arguments)
+        return called("a run", self._now(), method, *arguments)
 
     def meet(self, peers: dict[str, Ask], addresses: dict[str, str], port: int) -> None:
         """Learn how other hosts' agents are asked, where they are, and a port on which they do not listen."""
@@ -125,7 +169,7 @@ class Agent:
         """Get ready for a run: nothing is started. `loads`: clients of every path may be here."""
         self.end()
         adapters = {(p.adapter.language, p.adapter.driver) for p in plan.paths}
-        ours = {each: adapter_of(*each) for each in adapters}
+        ours = {adapter: adapter_of(*adapter) for adapter in adapters}
         paths = tuple(replace(p, adapter=ours[p.adapter.language, p.adapter.driver]) for p in plan.paths)
         planned = replace(plan, paths=paths)
         self._run = HostRun(self.name, planned, timeout_s, self._address, self._others, self._peers, loads)
@@ -140,68 +184,7 @@ class Agent:
         build([(p.adapter, p.path.version) for p in here], noted.append, [p.path for p in here])
         return noted
 
-    def bring_up(self, key: Key) -> ServerFacts:
-        """Start an instance and load what its paths need."""
-        run = self._now()
-        for workload in run.plan.workloads.values():
-            for table in workload.tables.values():
-                if table.rows:
-                    generators.kept_file(table)
-        instance = run.instances.bring_up(run.plan.paths, run.plan.workloads, key)
-        run.held[key] = HeldServer(self.name, instance, "free" if key[5] == "free" else "same")
-        return ServerFacts.of(key, self.name, instance)
-
-    def engine_start(self, key: Key) -> tuple[ServerFacts, int]:
-        """Start an instance again; beside what it is now, what that took in ns."""
-        instance = self._now().instances[key]
-        begun_ns = time.monotonic_ns()
-        instance.start()
-        return ServerFacts.of(key, self.name, instance), time.monotonic_ns() - begun_ns
-
-    def engine_kill(self, key: Key) -> tuple[list[int], int]:
-        """Kill an instance here: its pids, and when, by our clock."""
-        run = self._now()
-        return crash_recovery.kill(run.instances[key], run.load_workers())
-
-    def engine_stop(self, key: Key) -> None:
-        """Stop an instance; its data stays."""
-        instances = self._now().instances
-        if key in instances:
-            instances[key].stop()
-
-    def facts_of(self, key: Key) -> ServerFacts:
-        """What a client's host must know of an instance here."""
-        return ServerFacts.of(key, self.name, self._now().instances[key])
-
-    def engine(self, key: Key, method: str, *arguments: Any) -> Any:
-        """A method of an instance here."""
-        if method not in ENGINE_METHODS:
-            raise InternalError(f"unknown method '{method}' of an instance", "run the same Rowpath on every host")
-        return getattr(self._now().instances[key], method)(*arguments)
-
-    def server(self, key: Key, method: str) -> Any:
-        """What is read of a server here, or where it runs."""
-        if method not in SERVER_METHODS:
-            raise InternalError(f"unknown method '{method}' of a server", "run the same Rowpath on every host")
-        return getattr(self._now().held[key], method)()
-
-    def server_syncs(self, key: Key, method: str, *arguments: Any) -> Any:
-        """A method of a server's syncs here."""
-        if method not in SYNCS_METHODS:
-            raise InternalError(f"unknown method '{method}' of syncs", "run the same Rowpath on every host")
-        return getattr(self._now().instances.server_syncs(key), method)(*arguments)
-
-    def sync_cost(self) -> SyncCost:
-        """What one sync costs on the disk of the run's directory here."""
-        return sync_cost.measure(self._now().context.directory.work)
-
-    def worker_start(self, path_id: str) -> tuple[int, int, bool]:
-        """A new runner on a path: its number here, its pid, and whether helper threads take part."""
-        return self._now().worker_start(path_id)
-
-    def workers(
-        self, calls: list[tuple[int, str, tuple[Any, ...], dict[str, Any]]]
-    ) -> list[tuple[Reply, list[str], int]]:
+    def workers(self, calls: list[tuple[int, str, list[Any], dict[str, Any]]]) -> list[tuple[Reply, list[str], int]]:
         """Methods of workers, in turn; after a failure of a worker its next ones are left out, with that reply.
 
         Of each what it came to, the lines that the runner wrote so far, and how many ns ago it ended. Errors: HostLost.
@@ -219,52 +202,13 @@ class Agent:
         now_ns = time.monotonic_ns()
         return [(reply, noise, now_ns - at_ns) for reply, noise, at_ns in replies]
 
-    def _of_worker(self, number: int, method: str, arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    def _of_worker(self, number: int, method: str, arguments: list[Any], named: dict[str, Any]) -> Any:
         run = self._now()
         worker = run.workers[number]
-        if method in PHASE_METHODS:
-            name, *rest = arguments
-            return getattr(worker, method)(run.work_of(worker, name) if name else None, *rest, **named)
-        if method not in WORKER_METHODS:
-            raise InternalError(f"unknown method '{method}' of a worker", "run the same Rowpath on every host")
+        ready = [run.work_of(worker, value.name) if isinstance(value, PhaseThere) else value for value in arguments]
         if method == "close":
             del run.workers[number]
-        return getattr(worker, method)(*arguments, **named)
-
-    def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[load.Opened, list[tuple[int, int]]]:
-        """Client processes of a path here, connected; beside it each one's number as a worker, and its pid."""
-        return self._now().load_open(path_id, connections)
-
-    def load(self, method: str, *arguments: Any) -> Any:
-        """A method of the client processes here."""
-        return load.called(self._now().loading(), method, arguments)
-
-    def load_close(self) -> None:
-        """End the client processes here; harmless when there are none."""
-        self._now().load_close()
-
-    def server_used(self, key: Key) -> ProcessSecond | None:
-        """What a server here used since the last time."""
-        run = self._now()
-        if key not in run.used:
-            run.used[key] = ProcessUse(run.instances[key].pids)
-        return run.used[key].since()
-
-    def backup_make(self, path_id: str, name: str) -> Backup:
-        """A backup of a path's database that is to be made here; how it is."""
-        return self._now().backups.make(path_id, name)
-
-    def backup(self, path_id: str, name: str, method: str, *arguments: Any) -> Any:
-        """A method of a backup here."""
-        return self._now().backups.called(path_id, name, method, *arguments)
-
-    def backups_used(self) -> ProcessSecond | None:
-        """What programs that make backups here used since the last time."""
-        return self._now().backups.use.since()
-
-    def copy_directories(self, engine: str) -> tuple[list[Record], list[str]]:
-        """Every move of the experiment's databases of that engine, done here: its records, and what was said of it."""
-        return self._now().copy_directories(engine)
+        return called("a worker", worker, method, *ready, **named)
 
     def reaches(self, names: tuple[str, ...]) -> None:
         """Take a look at the network to these hosts. Errors: HostLost of one to which it broke."""

@@ -1,29 +1,91 @@
-"""Shared counters of one stage on all its hosts, and what processes there use, as the controller sees them."""
+"""What one stage does on all hosts of a path: calls to them, their clocks, shared counters, what processes use."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rowpath.errors import RowpathError
-from rowpath.execution.mixed_load.resource_usage import ProcessUse
+from rowpath.execution.mixed_load.client_processes import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
-from rowpath.hosts.load import Seen, Used
-from rowpath.hosts.load_hosts import LoadHosts
+from rowpath.hosts.load import GroupSeen, Used
+from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.model.histogram import empty
 from rowpath.planning.instance_key import Key, key_of
+from rowpath.planning.mixed_load import spread
+from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec
 
 Counts = NDArray[np.uint32]
 Second = TypeVar("Second", ProcessSecond, ConnectionsSecond)
+Clocks = Callable[[tuple[str, ...]], Mapping[str, ClockRecord | Exception]]
+AskEach = Callable[[Mapping[str, tuple[Any, ...]]], tuple[dict[str, Any], dict[str, str]]]
+
+
+class LoadHosts:
+    """The hosts of a path's clients and of its engine. A call leaves out hosts that were lost before."""
+
+    def __init__(
+        self,
+        planned: PlannedPath,
+        connections: Mapping[str, int],
+        hosts: Mapping[str, tuple[str, ...]],
+        *,
+        ask_each: AskEach,
+        clocks: Clocks,
+    ) -> None:
+        self.planned = planned
+        self.lost: dict[str, str] = {}
+        self.clocks: dict[str, ClockRecord] = {}
+        self._groups = dict(hosts)
+        self._ask_each = ask_each
+        self._clocks = clocks
+        names = [name for group in connections for name in self._of(group, connections[group])]
+        self.hosts = tuple(dict.fromkeys(names))
+        self._key = key_of(planned.path)
+        self.engine_host = self._key[-1]
+
+    def _of(self, group: str, clients: int, rate_per_s: float = 0.0, seed: int = 0) -> dict[str, spread.Share]:
+        return spread.shares(clients, rate_per_s, seed, self._groups[group])
+
+    def hosts_of(self, group: str, clients: int) -> dict[str, int]:
+        """The number of a group's clients on each host."""
+        return {host: share.clients for host, share in self._of(group, clients).items()}
+
+    def ask(self, arguments: Mapping[str, tuple[Any, ...]], *, may_miss: bool = False) -> dict[str, Any]:
+        """What hosts returned; `may_miss`: without those that are lost. Errors: HostLost otherwise."""
+        replies, lost = self._ask_each({host: words for host, words in arguments.items() if host not in self.lost})
+        self.lost |= lost
+        if not may_miss:
+            self._raise_if_lost()
+        return replies
+
+    def _raise_if_lost(self) -> None:
+        for host, text in self.lost.items():
+            raise HostLost(host, text)
+
+    def ask_load(self, hosts: Iterable[str], method: str, *arguments: Any, may_miss: bool = False) -> dict[str, Any]:
+        """What one method of the client processes on each host returned; errors as `ask`."""
+        return self.ask(dict.fromkeys(hosts, ("load", method, *arguments)), may_miss=may_miss)
+
+    def offset_ns(self, host: str) -> int:
+        """A host's clock less ours, as last measured."""
+        return self.clocks[host].offset_ns
+
+    def read_clocks(self) -> None:
+        """Measure the clock of every host. Errors: HostLost, EnvironmentMissing."""
+        for host, clock in self._clocks(tuple(dict.fromkeys((*self.hosts, self.engine_host)))).items():
+            if isinstance(clock, Exception):
+                raise clock
+            self.clocks[host] = clock
 
 
 class FarCounters:
@@ -35,7 +97,7 @@ class FarCounters:
         self.rows = {name: rows for name, _clients, rows in counted}
         self.hosts: tuple[str, ...] = ()
         self.done: dict[str, dict[str, bool]] = {}  # by host and group
-        self.last: dict[str, dict[str, Seen]] = {}  # by host and group
+        self.last: dict[str, dict[str, GroupSeen]] = {}  # by host and group
         self.later_ns: dict[tuple[str, str], int] = {}  # by group and host
         self.begins: dict[tuple[str, str], int] = {}  # by group and host, of that host's clock
         self.leads: dict[tuple[str, str], int] = {}
@@ -54,7 +116,7 @@ class FarCounters:
         """Let the group begin at that instant on every host, by the host's own clock."""
         words = self._begins({name: at_ns})
         left = self._begun({host: ("begin", words[host]) for host in self._hosts_of(name)})
-        return at_ns + max([0, *(-each[name] for each in left.values() if name in each)])
+        return at_ns + max([0, *(-leads[name] for leads in left.values() if name in leads)])
 
     def set_instants(self, begin_ns: Mapping[str, int], end_ns: int) -> None:
         """Each host gets the instants by its own clock."""
@@ -72,9 +134,9 @@ class FarCounters:
 
     def _begun(self, calls: Mapping[str, tuple[Any, ...]]) -> dict[str, dict[str, int]]:
         """The leads that each host returned: how long before each begin it knew of it."""
-        found = self._far.ask({host: ("load", *words) for host, words in calls.items()}, may_miss=True)
-        self.leads |= {(name, host): each for host, left in found.items() for name, each in left.items()}
-        return found
+        leads = self._far.ask({host: ("load", *words) for host, words in calls.items()}, may_miss=True)
+        self.leads |= {(name, host): lead_ns for host, left in leads.items() for name, lead_ns in left.items()}
+        return leads
 
     def states(self, name: str) -> list[int]:
         """One state for each host."""
@@ -87,13 +149,13 @@ class FarCounters:
                 self.last[host] = groups
                 self._used.setdefault(host, []).append(used)
 
-    def _seen(self, name: str) -> list[Seen]:
+    def _seen(self, name: str) -> list[GroupSeen]:
         return [groups[name] for groups in self.last.values() if name in groups]
 
     def snapshot(self, name: str, now_ns: int) -> Snapshot:
         """A lost host counts as the last look saw it."""
         self._look(now_ns)
-        return joined([each.snapshot for each in self._seen(name)], now_ns)
+        return joined([seen.snapshot for seen in self._seen(name)], now_ns)
 
     def stall_ns(self, name: str, now_ns: int) -> int:
         self._look(now_ns)
@@ -101,8 +163,8 @@ class FarCounters:
 
     def take_used(self) -> dict[str, Used]:
         """What each host's clients used, by the looks since the last time."""
-        found, self._used = self._used, {}
-        return {host: over_time(parts) for host, parts in found.items()}
+        taken, self._used = self._used, {}
+        return {host: over_time(parts) for host, parts in taken.items()}
 
     def ended_ns(self, name: str) -> int:
         """When the group's last operation ended, by our clock, from the last look."""
@@ -111,8 +173,8 @@ class FarCounters:
 
     def acknowledged(self, name: str) -> tuple[Counts, Counts]:
         known, doubtful = (np.zeros(self.rows[name], dtype=np.uint32) for _ in range(2))
-        found = self._far.ask_load(self._hosts_of(name), "acknowledged", name, may_miss=True)
-        for first, knows, doubts in found.values():
+        counts = self._far.ask_load(self._hosts_of(name), "acknowledged", name, may_miss=True)
+        for first, knows, doubts in counts.values():
             known[first : first + len(knows)] += knows
             doubtful[first : first + len(doubts)] += doubts
         return known, doubtful
@@ -127,18 +189,18 @@ def joined(parts: Sequence[Snapshot], now_ns: int) -> Snapshot:
     if not parts:
         return Snapshot(now_ns, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, empty(), empty(), empty())
     sums = ("operations", "failed", "service_ns", "latency_ns", "rows", "arrivals", "working", "done", "gave_up")
-    added = {name: sum(getattr(each, name) for each in parts) for name in sums}
+    added = {name: sum(getattr(part, name) for part in parts) for name in sums}
     histograms = {
-        name: np.sum([getattr(each, name) for each in parts], axis=0) for name in ("service", "latency", "lateness")
+        name: np.sum([getattr(part, name) for part in parts], axis=0) for name in ("service", "latency", "lateness")
     }
-    under_way_ns = max(each.under_way_ns for each in parts)
+    under_way_ns = max(part.under_way_ns for part in parts)
     return Snapshot(at_ns=now_ns, under_way_ns=under_way_ns, **added, **histograms)
 
 
-def stall_ns(parts: Sequence[Seen]) -> int:
+def stall_ns(parts: Sequence[GroupSeen]) -> int:
     """How long operations have been under way without one of them ending on any host; 0: none is."""
-    oldest_ns = max((each.snapshot.under_way_ns for each in parts), default=0)
-    return min([oldest_ns, *(each.ended_ago_ns for each in parts if each.ended_ago_ns is not None)])
+    oldest_ns = max((part.snapshot.under_way_ns for part in parts), default=0)
+    return min([oldest_ns, *(part.ended_ago_ns for part in parts if part.ended_ago_ns is not None)])
 
 
 class FarUsage:
@@ -155,10 +217,10 @@ class FarUsage:
     def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
         """Clients on several hosts are also named one by one."""
         seen = self._take_used()
-        clients = {host: each for host, (each, _carried) in seen.items()}
-        carried = [each for _used, each in seen.values() if each]
-        used = {f"client {host}": each for host, each in clients.items() if each} if len(clients) > 1 else {}
-        if several := [each for each in clients.values() if each]:
+        clients = {host: second for host, (second, _carried) in seen.items()}
+        carried = [second for _used, second in seen.values() if second]
+        used = {f"client {host}": second for host, second in clients.items() if second} if len(clients) > 1 else {}
+        if several := [second for second in clients.values() if second]:
             used["client"] = _sum(ProcessSecond, several)
         if self._server is not None:
             host, key = self._server
@@ -173,17 +235,17 @@ class FarUsage:
 
 def over_time(parts: Sequence[Used]) -> Used:
     """What was used in several spans in a row: sums, but memory is what was held at the end."""
-    carried = [each for _used, each in parts if each]
-    used = [each for each, _carried in parts if each]
-    found = _sum(ProcessSecond, used) if used else None
-    for name in ("memory_bytes", "file_bytes", "shared_bytes") if found else ():
-        setattr(found, name, getattr(used[-1], name))
-    return found, _sum(ConnectionsSecond, carried) if carried else None
+    carried = [second for _used, second in parts if second]
+    used = [second for second, _carried in parts if second]
+    processes = _sum(ProcessSecond, used) if used else None
+    for name in ("memory_bytes", "file_bytes", "shared_bytes") if processes else ():
+        setattr(processes, name, getattr(used[-1], name))
+    return processes, _sum(ConnectionsSecond, carried) if carried else None
 
 
 def _sum(kind: type[Second], parts: Sequence[Second]) -> Second:
-    found = kind()
+    total = kind()
     for name in kind.__struct_fields__:
-        known = [value for each in parts if (value := getattr(each, name)) is not None]
-        setattr(found, name, sum(known) if known else None)
-    return found
+        known = [value for part in parts if (value := getattr(part, name)) is not None]
+        setattr(total, name, sum(known) if known else None)
+    return total

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from rowpath.engines.base import Backup, Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.mixed_load.acknowledged_writes import Ledger
 from rowpath.execution.mixed_load.client_processes import Seat
+from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
-from rowpath.hosts.far_counters import FarCounters, FarUsage
-from rowpath.hosts.far_worker import FarFiles, FarRunner, FarWorker, TogetherThere
+from rowpath.hosts.far_counters import AskEach, Clocks, FarCounters, FarUsage, LoadHosts
+from rowpath.hosts.far_worker import FarRunner, FarWorker, TogetherThere
 from rowpath.hosts.load import Opened, States, Used
-from rowpath.hosts.load_hosts import AskEach, Clocks, LoadHosts
 from rowpath.journal.host_records import ClockRecord
-from rowpath.journal.mixed_load_records import (
-    AcknowledgedRecord,
-    HostShare,
-    HostsStartRecord,
-    HostStart,
-)
+from rowpath.journal.mixed_load_records import AcknowledgedRecord, HostShare, HostsStartRecord, HostStart
 from rowpath.journal.records import WorkerRecord
 from rowpath.planning.mixed_load import spread
 from rowpath.planning.plan import PlannedPath
@@ -62,6 +57,7 @@ class FarProcesses(LoadHosts):
         self.workers: list[Worker] = []
         self.seats: dict[str, Seat] = {}
         self._connections = connections
+        self._spread: frozenset[str] = frozenset()  # groups on more hosts than one
         self._runners: dict[tuple[str, int], FarRunner] = {}  # by host and number of the process
         self._helped: tuple[str, ...] = ()  # hosts whose processes have helper threads
         self._counters: FarCounters | None = None
@@ -72,27 +68,30 @@ class FarProcesses(LoadHosts):
         """Measure the clocks first."""
         self.read_clocks()
         shares = {group: self._of(group, count) for group, count in self._connections.items()}
-        by_host = {
-            host: {group: each[host].clients for group, each in shares.items() if host in each} for host in self.hosts
-        }
-        found = self.ask({host: ("load_open", self.planned.path.id, by_host[host]) for host in self.hosts})
+        by_host: dict[str, dict[str, int]] = {host: {} for host in self.hosts}
+        for group, on_hosts in shares.items():
+            for host, share in on_hosts.items():
+                by_host[host][group] = share.clients
+        replies = self.ask({host: ("load_open", self.planned.path.id, by_host[host]) for host in self.hosts})
         records: list[WorkerRecord] = []
         for host in self.hosts:
             opened: Opened
-            opened, numbers = found[host]
+            opened, numbers = replies[host]
             records += opened.records
             first = len(self.workers)
             for number, (worker_number, pid) in enumerate(numbers):
-                far = LoadWorker(self, host, worker_number, pid)
+                there = TogetherThere(host, functools.partial(self._ask_one, host))
+                far = FarWorker(self.planned, there, worker_number, pid)
                 self._runners[host, number] = far.runner
-                self.workers.append(cast(Worker, far))
+                self.workers.append(far)
             for group, number in opened.seats.items():
                 self.seats.setdefault(group, Seat(self.workers[first + number], 0, first + number))
-        self._helped = tuple(host for host, (opened, _numbers) in found.items() if opened.has_helpers)
-        for group, seat in self.seats.items():
-            several = cast(Worker, _Several(self, group))
-            self.seats[group] = Seat(several, 0, seat.process) if len(shares[group]) > 1 else seat
+        self._helped = tuple(host for host, (opened, _numbers) in replies.items() if opened.has_helpers)
+        self._spread = frozenset(group for group, share in shares.items() if len(share) > 1)
         return records
+
+    def _ask_one(self, host: str, *words: Any) -> Any:
+        return self.ask({host: words})[host]
 
     def prepare(self, group: str, work: PreparedPhase) -> None:
         """Each host takes its own part of the parameter rows."""
@@ -152,10 +151,10 @@ class FarProcesses(LoadHosts):
         requests: dict[str, tuple[Any, ...]] = dict.fromkeys(self.hosts, ("load", "states"))
         if server not in ("none", *self.hosts):
             requests[server] = ("reaches", self.hosts)
-        found = self.ask(requests, may_miss=True)
+        replies = self.ask(requests, may_miss=True)
         for host in self.hosts:
-            if host in found:
-                states: States = found[host]
+            if host in replies:
+                states: States = replies[host]
                 for number, text in states.lost.items():
                     self._runners[host, number].ended(text)
                 if self._counters is not None:
@@ -168,53 +167,51 @@ class FarProcesses(LoadHosts):
             return {}
         self._totals = self.ask_load(self._counters.hosts, "totals", timeout_s, may_miss=True)
         names = dict.fromkeys(name for totals in self._totals.values() for name in totals)
-        return {name: self._joined(name) for name in names if self._complete(name)}
-
-    def _complete(self, name: str) -> bool:
-        return all(name in self._totals.get(host, {}) for host in self._shares[name])
+        complete = [name for name in names if all(name in self._totals.get(host, {}) for host in self._shares[name])]
+        return {name: self._joined(name) for name in complete}
 
     def _joined(self, name: str) -> GroupTotal:
         parts = {host: totals[name] for host, totals in self._totals.items() if name in totals}
-        begun = {host: each.begun_ns - self.offset_ns(host) for host, each in parts.items() if each.begun_ns}
+        begun = {host: part.begun_ns - self.offset_ns(host) for host, part in parts.items() if part.begun_ns}
         begun_ns = min(begun.values(), default=0)
-        longest_ns = max((each.ended_ns - each.begun_ns for each in parts.values() if each.begun_ns), default=0)
-        cpu = [each.cpu_ns for each in parts.values()]
+        longest_ns = max((part.ended_ns - part.begun_ns for part in parts.values() if part.begun_ns), default=0)
+        cpu = [part.cpu_ns for part in parts.values()]
         return GroupTotal(
             name=name,
-            operations=sum(each.operations for each in parts.values()),
-            failed=sum(each.failed for each in parts.values()),
+            operations=sum(part.operations for part in parts.values()),
+            failed=sum(part.failed for part in parts.values()),
             failures=_failures(parts.values()),
-            rows=sum(each.rows for each in parts.values()),
-            values=sum(each.values for each in parts.values()),
-            touch=f"{sum(int(each.touch, 16) for each in parts.values()) % (1 << 64):016x}",
+            rows=sum(part.rows for part in parts.values()),
+            values=sum(part.values for part in parts.values()),
+            touch=f"{sum(int(part.touch, 16) for part in parts.values()) % (1 << 64):016x}",
             begun_ns=begun_ns,
             ended_ns=begun_ns + max(0, longest_ns),
             cpu_ns=sum(cpu),
-            clients=[client for each in parts.values() for client in each.clients],
+            clients=[client for part in parts.values() for client in part.clients],
         )
 
     def before_stage(self) -> None:
         self.read_clocks()
 
     def host_shares(self, group: str) -> list[HostShare]:
-        found = []
+        host_shares = []
         for host, share in self._shares.get(group, {}).items():
             total = self._totals.get(host, {}).get(group)
             seen = self._counters.last.get(host, {}).get(group) if self._counters is not None else None
-            each = HostShare(host, share.clients, lost="" if total is not None else self.lost.get(host, ""))
+            host_share = HostShare(host, share.clients, lost="" if total is not None else self.lost.get(host, ""))
             if total is not None:
-                each.operations, each.failed = total.operations, total.failed
+                host_share.operations, host_share.failed = total.operations, total.failed
             elif seen is not None:
-                each.operations, each.failed = seen.snapshot.operations, seen.snapshot.failed
-            found.append(each)
-        return found
+                host_share.operations, host_share.failed = seen.snapshot.operations, seen.snapshot.failed
+            host_shares.append(host_share)
+        return host_shares
 
     def start_record(self) -> HostsStartRecord | None:
         """Clocks are measured again."""
         if self._counters is None:
             return None
         before, measured = self.clocks, self._clocks(tuple(host for host in self.hosts if host not in self.lost))
-        after = {host: each for host, each in measured.items() if isinstance(each, ClockRecord)}
+        after = {host: clock for host, clock in measured.items() if isinstance(clock, ClockRecord)}
         starts = []
         for (group, host), begin_ns in self._counters.begins.items():
             total = self._totals.get(host, {}).get(group)
@@ -244,12 +241,13 @@ class FarProcesses(LoadHosts):
 
     def kill(self, group: str) -> None:
         """End the processes of a group that does not end by itself."""
-        self.ask_load(self._shares[group], "kill", group, may_miss=True)
+        self.ask_load(self._shares.get(group) or self._groups[group], "kill", group, may_miss=True)
 
     def lives(self, group: str) -> bool:
         """Whether a process of the group does."""
-        alive = (self._runners[key].alive() for key in self._runners if key[0] in self._groups[group])
-        return any(alive)
+        if group not in self._spread:
+            return self.seats[group].worker.runner.alive()
+        return any(runner.alive() for (host, _), runner in self._runners.items() if host in self._groups[group])
 
     def close(self) -> None:
         with contextlib.suppress(HostLost, RowpathError, RunnerFailure):
@@ -257,41 +255,11 @@ class FarProcesses(LoadHosts):
 
 
 def _failures(parts: Iterable[GroupTotal]) -> list[CountedFailure]:
-    found: dict[tuple[str, str], CountedFailure] = {}
-    for each in (failure for total in parts for failure in total.failures):
-        known = found.get((each.kind, each.code))
+    counted: dict[tuple[str, str], CountedFailure] = {}
+    for failure in [failure for total in parts for failure in total.failures]:
+        known = counted.get((failure.kind, failure.code))
         if known is None:
-            found[each.kind, each.code] = each
+            counted[failure.kind, failure.code] = failure
         else:
-            known.count += each.count
-    return sorted(found.values(), key=lambda each: -each.count)
-
-
-class LoadWorker(FarWorker):
-    """A client process on a host, started and connected there."""
-
-    def __init__(self, far: FarProcesses, host: str, number: int, pid: int) -> None:
-        self.planned = far.planned
-        self.together = TogetherThere(host, lambda *words: far.ask({host: words})[host])
-        self.number, self.warmed = number, False
-        self.runner = FarRunner(pid)
-        self.measured_cpus = ()
-        self.instance = FarFiles(self)
-        self.clients, self.alone = self.planned.path.clients, not self.planned.path.served
-
-
-class _Several:
-    """The processes of one group on several hosts, where a stage asks for the group's process."""
-
-    def __init__(self, far: FarProcesses, group: str) -> None:
-        self.runner = self
-        self._far = far
-        self._group = group
-
-    def alive(self) -> bool:
-        """Whether one of them is."""
-        return self._far.lives(self._group)
-
-    def kill(self) -> None:
-        """End them."""
-        self._far.kill(self._group)
+            known.count += failure.count
+    return sorted(counted.values(), key=lambda failure: -failure.count)

@@ -18,13 +18,13 @@ HEAD_TIMEOUT_S = 3.0
 SECRETS = "docs/hosts.md, section 'An existing cluster'"
 
 
-def state(source: Source) -> cluster.State:
+def state(source: Source) -> cluster.ClusterState:
     """What is known of the cluster before it is joined: no hosts yet. Errors: EnvironmentMissing, UsageError."""
     hosts = hosts_file.of(source)
     address, _, port = hosts.cluster.address.rpartition(":")
     controller = hosts.cluster.controller or cluster.address_towards(address)
     name = f"foreign-{hashlib.sha256(hosts.cluster.address.encode()).hexdigest()[:12]}"
-    return cluster.State(name, str(source), controller, int(port), [], hosts, head=address)
+    return cluster.ClusterState(name, str(source), controller, int(port), [], hosts, head=address)
 
 
 def environment(table: ClusterTable) -> dict[str, str]:
@@ -54,27 +54,27 @@ def _file(name: str) -> str:
     return str(file)
 
 
-def head_lives(found: cluster.State) -> bool:
+def head_lives(state: cluster.ClusterState) -> bool:
     """Whether something answers where the head is."""
     try:
-        socket.create_connection((found.head, found.port), HEAD_TIMEOUT_S).close()
+        socket.create_connection((state.head, state.port), HEAD_TIMEOUT_S).close()
     except OSError:
         return False
     return True
 
 
-def start_command(found: cluster.State, name: str) -> str:
+def start_command(state: cluster.ClusterState, name: str) -> str:
     """What has the node of a host join again; its owner runs it, there."""
-    host = found.hosts.named(name)
+    host = state.hosts.named(name)
     labels = {"host": name, "roles": ".".join(host.roles), "address": host.address}
     labels |= {"helpers": host.helpers.replace(",", ".")} if host.helpers else {}
     shown = ",".join(f"{hosts_file.PREFIX}{key}={value}" for key, value in labels.items())
-    return f'ray start --address={found.head}:{found.port} --labels "{shown}"'
+    return f'ray start --address={state.head}:{state.port} --labels "{shown}"'
 
 
-def cannot_join(found: cluster.State, said: str) -> RowpathError:
+def cannot_join(state: cluster.ClusterState, said: str) -> RowpathError:
     """What Ray's words mean when it cannot join."""
-    where = f"{found.head}:{found.port}"
+    where = f"{state.head}:{state.port}"
     words = " ".join(said.split())
     if "ersion mismatch" in words:
         cluster_has, _, ours = words.partition("This process")
@@ -83,10 +83,10 @@ def cannot_join(found: cluster.State, said: str) -> RowpathError:
             "start the cluster with this machine's Ray and Python: rowpath hosts setup",
         )
     if "Failed to connect" in words:
-        words = f"this machine, {found.controller}, is not one of its nodes, or the token or certificates are wrong"
+        words = f"this machine, {state.controller}, is not one of its nodes, or the token or certificates are wrong"
     return EnvironmentMissing(
         f"cannot join the cluster {where}: {words[:300]}",
-        f"ray start --address={where} --node-ip-address={found.controller}; {SECRETS}",
+        f"ray start --address={where} --node-ip-address={state.controller}; {SECRETS}",
     )
 
 
@@ -100,5 +100,7 @@ def no_agent(lost: HostLost) -> EnvironmentMissing:
 
 def _versions(words: str) -> str:
     parts = words.split()
-    found = [f" {name.rstrip(':')} {value}" for name, value in itertools.pairwise(parts) if name in ("Ray:", "Python:")]
-    return ",".join(found)
+    versions = [
+        f" {name.rstrip(':')} {value}" for name, value in itertools.pairwise(parts) if name in ("Ray:", "Python:")
+    ]
+    return ",".join(versions)

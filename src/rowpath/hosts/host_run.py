@@ -1,44 +1,50 @@
-"""What one run has on a host: instances, workers, client processes; `end` stops all of it."""
+"""What one run has on a host: instances, workers, client processes, backups; `end` stops all of it."""
 
 from __future__ import annotations
 
 import contextlib
 import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from typing_extensions import override
 
-from rowpath.engines.base import Instance
+from rowpath.engines.base import Backup, Instance
 from rowpath.errors import InternalError, RowpathError
 from rowpath.execution.instances import EngineInstances
-from rowpath.execution.mixed_load import directory_copies
-from rowpath.execution.mixed_load.resource_usage import ProcessUse
-from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
+from rowpath.execution.mixed_load import directory_copies, durability
+from rowpath.execution.mixed_load.backups import BackupSite
+from rowpath.execution.mixed_load.client_processes import ProcessUse
+from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.run_context import Instances, RunContext
-from rowpath.execution.server_syncs import ServerSyncs
 from rowpath.execution.verification_pass import VerificationPass
 from rowpath.execution.worker import Worker
-from rowpath.hosts import load, node
-from rowpath.hosts.host_backups import HostBackups
-from rowpath.hosts.replies import Ask
+from rowpath.hosts import node
+from rowpath.hosts.load import HostLoad, Opened
+from rowpath.hosts.replies import Ask, called, has_method
 from rowpath.hosts.server_side import FarServerSyncs, HeldServer, ServerFacts, far_server
+from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.journal.record_base import Record
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import processes
+from rowpath.machine.counters import sync_cost
+from rowpath.machine.counters.sync_cost import SyncCost
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.mixed_load import connections
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Plan
+from rowpath.workloads import generators
 
 
-class HostRun:
-    """What one run has on this host."""
+class HostRun(Instances):
+    """What one run has on this host; as instances, all that the run has on any host."""
 
     def __init__(
         self,
@@ -55,8 +61,8 @@ class HostRun:
         self.held: dict[Key, HeldServer] = {}
         self.workers: dict[int, Worker] = {}
         self.loads = loads
-        self.used: dict[Key, ProcessUse] = {}
-        self._load: load.HostLoad | None = None
+        self._used: dict[Key, ProcessUse] = {}
+        self._load: HostLoad | None = None
         self._started = 0
         self._peers = peers
         self._folder = Path(tempfile.mkdtemp(prefix="rowpath-run-", dir=node.session_folder()))
@@ -67,43 +73,104 @@ class HostRun:
         self.instances = EngineInstances(
             directory.work, phases, scrubber.add, listen=address, clients=others, connections=connections.needed(plan)
         )
-        self.records: list[Record] = []
-        self._scrubber = scrubber
-        kept: Any = _Kept(self.records)
-        seen = _Seen(self)
-        self.context = RunContext(plan, directory, kept, scrubber, Progress(), timeout_s, seen, phases)
-        self.backups = HostBackups(self.context, self.instances)
+        self._records: list[Record] = []  # until the controller takes them
+        journal: Any = SimpleNamespace(write=self._records.append)
+        self.context = RunContext(plan, directory, journal, scrubber, Progress(), timeout_s, self, phases)
+        self._backups: dict[tuple[str, str], BackupSite] = {}  # by a path's id and a name
+        self._backups_use = ProcessUse(lambda: [pid for site in self._backups.values() for pid in site.pids()])
         self._timeout_s = timeout_s
 
-    def instance(self, key: Key) -> Instance:
+    @override
+    def __getitem__(self, key: Key) -> Instance:
         """An instance here, or as this host sees one on another."""
         if key[-1] == self.name:
             return self.instances[key]
         ask = self._peers[key[-1]]
         facts: ServerFacts = ask("facts_of", key)
         for secret in facts.secrets:
-            self._scrubber.add(secret)
+            self.context.scrubber.add(secret)
         return far_server(facts, ask)
+
+    @override
+    def __contains__(self, key: Key) -> bool:
+        return True
+
+    @override
+    def pids(self) -> list[int]:
+        return self.instances.pids()
+
+    @override
+    def way_to(self, path: AccessPath) -> dict[str, Any]:
+        """No link is emulated between hosts."""
+        return {}
+
+    def bring_up(self, key: Key) -> ServerFacts:
+        """Start an instance and load what its paths need."""
+        for workload in self.plan.workloads.values():
+            for table in workload.tables.values():
+                if table.rows:
+                    generators.kept_file(table)
+        instance = self.instances.bring_up(self.plan.paths, self.plan.workloads, key)
+        self.held[key] = HeldServer(self.name, instance, "free" if key[5] == "free" else "same")
+        return self.facts_of(key)
+
+    def facts_of(self, key: Key) -> ServerFacts:
+        """What a client's host must know of an instance here."""
+        return ServerFacts.of(key, self.name, self.instances[key])
+
+    def engine_start(self, key: Key) -> tuple[ServerFacts, int]:
+        """Start an instance again; beside what it is now, what that took in ns."""
+        begun_ns = time.monotonic_ns()
+        self.instances[key].start()
+        return self.facts_of(key), time.monotonic_ns() - begun_ns
+
+    def engine_kill(self, key: Key) -> tuple[list[int], int]:
+        """Kill an instance here: its pids, and when, by our clock."""
+        return durability.kill(self.instances[key], self._load.workers if self._load is not None else [])
+
+    def engine_stop(self, key: Key) -> None:
+        """Stop an instance; its data stays."""
+        if key in self.instances:
+            self.instances[key].stop()
+
+    def server(self, key: Key, method: str, *arguments: Any) -> Any:
+        """What a method of a server here, or of its instance, returned."""
+        held = self.held[key]
+        return called("a server", held if has_method(HeldServer, method) else held.instance, method, *arguments)
+
+    def server_syncs(self, key: Key, method: str, *arguments: Any) -> Any:
+        """What a method of a server's syncs here returned."""
+        return called("syncs", self.instances.server_syncs(key), method, *arguments)
+
+    def server_used(self, key: Key) -> ProcessSecond | None:
+        """What a server here used since the last time."""
+        if key not in self._used:
+            self._used[key] = ProcessUse(self.instances[key].pids)
+        return self._used[key].since()
+
+    def sync_cost(self) -> SyncCost:
+        """What one sync costs on the disk of the run's directory here."""
+        return sync_cost.measure(self.context.directory.work)
 
     def worker_start(self, path_id: str) -> tuple[int, int, bool]:
         """A new runner on a path: its number, its pid, and whether helper threads take part."""
         planned = self.plan.path(path_id)
-        instance, log = self.instance(key_of(planned.path)), self.context.log_of(planned)
+        instance, log = self[key_of(planned.path)], self.context.log_of(planned)
         worker = Worker(planned, instance, log=log, timeout_s=self._timeout_s, pinned=True)
         self._started += 1
         self.workers[self._started] = worker
         return self._started, worker.runner.pid, worker.has_helpers
 
-    def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[load.Opened, list[tuple[int, int]]]:
+    def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[Opened, list[tuple[int, int]]]:
         """Start and connect client processes: what was opened, and each worker's number and pid.
 
         Errors: RunnerFailure, RowpathError.
         """
         self.load_close()
         planned = self.plan.path(path_id)
-        instance, log = self.instance(key_of(planned.path)), self.context.log_of(planned)
-        works = self.works(planned, instance)
-        made = self._load = load.HostLoad(
+        instance, log = self[key_of(planned.path)], self.context.log_of(planned)
+        works = self.context.prepared_workloads(planned)
+        made = self._load = HostLoad(
             planned, instance, connections, works, self.context.directory.work, log=log, timeout_s=self._timeout_s
         )
         numbers = []
@@ -113,27 +180,18 @@ class HostRun:
             numbers.append((self._started, worker.runner.pid))
         return made.open(), numbers
 
-    def load_workers(self) -> list[Worker]:
-        """The client processes here; none when there are no groups."""
-        return self._load.workers if self._load is not None else []
-
-    def loading(self) -> load.HostLoad:
-        """The client processes here."""
+    def load(self, method: str, *arguments: Any) -> Any:
+        """What a method of the client processes here returned."""
         if self._load is None:
             raise InternalError(f"host {self.name} has no client processes", "run it again")
-        return self._load
-
-    def works(self, planned: PlannedPath, instance: Instance) -> dict[str, PreparedWorkload]:
-        """The workloads of a path's phases, ready for its engine."""
-        workloads = (self.plan.workloads[name] for name in planned.workloads)
-        return {each.name: self.context.phase_cache.path_work(each, planned.path, instance) for each in workloads}
+        return called("client processes", self._load, method, *arguments)
 
     def load_close(self) -> None:
         """End the client processes here."""
         made, self._load = self._load, None
         if made is not None:
             made.close()
-            self.workers = {number: each for number, each in self.workers.items() if each not in made.workers}
+            self.workers = {number: worker for number, worker in self.workers.items() if worker not in made.workers}
 
     def work_of(self, worker: Worker, name: str) -> PreparedPhase:
         """The phase of that name, ready for the worker's path."""
@@ -145,74 +203,54 @@ class HostRun:
         assert work.after is not None
         return work.after
 
-    def server_syncs(self, key: Key) -> ServerSyncs:
-        """The syncs of a server, here or on another host."""
-        here = key[-1] == self.name
-        return self.instances.server_syncs(key) if here else FarServerSyncs(key, self._peers[key[-1]])
-
     def verify(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
         """The verification pass of a path, and its records."""
-        self.records.clear()
+        self._records.clear()
         planned = self.plan.path(path_id)
-        syncs = self.server_syncs(key_of(planned.path))
+        key = key_of(planned.path)
+        here = key[-1] == self.name
+        syncs = self.instances.server_syncs(key) if here else FarServerSyncs(key, self._peers[key[-1]])
         bad = VerificationPass(self.context, planned, count_commits, syncs.read).verify()
-        return bad, list(self.records)
+        return bad, list(self._records)
+
+    def backup_make(self, path_id: str, name: str) -> Backup:
+        """Get ready for a backup; how it is made, without secrets. Errors: EnvironmentMissing."""
+        planned = self.plan.path(path_id)
+        folder = self.context.directory.work / f"backups-{self.plan.paths.index(planned)}" / name
+        site = self._backups[path_id, name] = BackupSite(planned, self.instances[key_of(planned.path)], folder)
+        return replace(site.backup, environment={})
+
+    def backup(self, path_id: str, name: str, method: str, *arguments: Any) -> Any:
+        """What a method of a backup here returned, which gets the run's own context where it needs one."""
+        site = self._backups[path_id, name]
+        if method == "remove":
+            del self._backups[path_id, name]
+        return called("a backup", site, method, *([self.context] if method == "restored" else []), *arguments)
+
+    def backups_used(self) -> ProcessSecond | None:
+        """What programs that make backups here used since the last time."""
+        return self._backups_use.since()
 
     def copy_directories(self, engine: str) -> tuple[list[Record], list[str]]:
         """Carry out the moves of that engine's databases: records, and sentences."""
-        of_engine = tuple(each for each in self.plan.paths if each.path.engine == engine)
+        of_engine = tuple(planned for planned in self.plan.paths if planned.path.engine == engine)
         plan, folder = replace(self.plan, paths=of_engine), self.context.directory.work / "moves"
-        found: list[Record] = []
+        records: list[Record] = []
         notes: list[str] = []
         log = self.context.log_of(of_engine[0])
-        directory_copies.carry_out_all(plan, folder, found.append, notes.append, log, self._timeout_s)
-        return found, notes
+        directory_copies.carry_out_all(plan, folder, records.append, notes.append, log, self._timeout_s)
+        return records, notes
 
     def end(self) -> dict[str, str]:
         """Stop everything; what runners wrote."""
         for worker in self.workers.values():
             worker.runner.kill()
-        for each in list(self.held):
+        for key in list(self.held):
             with contextlib.suppress(RowpathError):
-                self.instances.forget(each)
+                self.instances.forget(key)
         self.instances.stop_all()
         processes.stop_all()
         logs = self.context.directory.logs
         texts = {file.name: file.read_text(errors="replace") for file in sorted(logs.glob("*.log"))}
         shutil.rmtree(self._folder, ignore_errors=True)
         return texts
-
-
-class _Seen(Instances):
-    """The instances of a run as a host sees them."""
-
-    def __init__(self, run: HostRun) -> None:
-        self._run = run
-
-    @override
-    def __getitem__(self, key: Key) -> Instance:
-        return self._run.instance(key)
-
-    @override
-    def __contains__(self, key: Key) -> bool:
-        return True
-
-    @override
-    def pids(self) -> list[int]:
-        return self._run.instances.pids()
-
-    @override
-    def way_to(self, path: AccessPath) -> dict[str, Any]:
-        """No link is emulated between hosts."""
-        return {}
-
-
-class _Kept:
-    """A journal that keeps records until the controller takes them."""
-
-    def __init__(self, records: list[Record]) -> None:
-        self._kept = records
-
-    def write(self, record: Record) -> None:
-        """Keep it."""
-        self._kept.append(record)

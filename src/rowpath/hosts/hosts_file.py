@@ -53,7 +53,7 @@ def of(source: Source) -> HostsFile:
 
 def of_labels(cluster: ClusterTable, nodes: Iterable[tuple[str, Mapping[str, str]]]) -> HostsFile:
     """The hosts that labels of nodes name; each node's own address beside its labels. Errors: EnvironmentMissing."""
-    found: list[Host] = []
+    named: list[Host] = []
     for address, labels in nodes:
         if name := labels.get(LABEL):
             roles = tuple(filter(None, labels.get(f"{PREFIX}roles", "").split(".")))
@@ -62,10 +62,10 @@ def of_labels(cluster: ClusterTable, nodes: Iterable[tuple[str, Mapping[str, str
                 raise EnvironmentMissing(what, LABELS_HINT)
             helpers = labels.get(f"{PREFIX}helpers", "").replace(".", ",")
             own = labels.get(f"{PREFIX}address", address)
-            found.append(Host(name, own, cast(tuple[Role, ...], roles), helpers=helpers))
-    if not found:
+            named.append(Host(name, own, cast(tuple[Role, ...], roles), helpers=helpers))
+    if not named:
         raise EnvironmentMissing(f"no node of the cluster {cluster.address} has a label {LABEL}", LABELS_HINT)
-    hosts = HostsFile(SCHEMA_VERSION, tuple(sorted(found, key=lambda host: host.name)), cluster)
+    hosts = HostsFile(SCHEMA_VERSION, tuple(sorted(named, key=lambda host: host.name)), cluster)
     for location, mistake, _hint in _mistakes_of_hosts(hosts):
         node = f"host '{hosts.host[location[1]].name}': " if len(location) > 1 and isinstance(location[1], int) else ""
         raise EnvironmentMissing(f"the cluster's labels: {node}{mistake}", LABELS_HINT)
@@ -80,12 +80,12 @@ def read(file: Path) -> HostsFile:
         hint = HINT if not file.is_file() else error.hint
         raise UsageError(error.message, hint) from error
     hosts: HostsFile = decoded
-    found: list[tuple[str, str]] = []
+    mistakes: list[tuple[str, str]] = []
     for location, mistake, hint in _mistakes(hosts):
         line = line_of(text, location)
-        found.append((f"{file}:{line}: {mistake}" if line else f"{file}: {mistake}", hint))
-    if found:
-        raise UsageError("\n       ".join(mistake for mistake, _hint in found), found[0][1])
+        mistakes.append((f"{file}:{line}: {mistake}" if line else f"{file}: {mistake}", hint))
+    if mistakes:
+        raise UsageError("\n       ".join(mistake for mistake, _hint in mistakes), mistakes[0][1])
     return hosts
 
 

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 from typing_extensions import override
 
 from rowpath.engines.base import Backup, Instance
-from rowpath.errors import InternalError
-from rowpath.execution.mixed_load import acknowledged_writes
-from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.backup_action import statement_work
-from rowpath.execution.mixed_load.client_processes import Processes, Seat
-from rowpath.execution.mixed_load.resource_usage import ProcessUse
+from rowpath.execution.mixed_load import durability
+from rowpath.execution.mixed_load.backups import statement_work
+from rowpath.execution.mixed_load.client_processes import Processes, ProcessUse, Seat
+from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
@@ -34,10 +32,6 @@ from rowpath.runners.protocol import GroupSpec, GroupTotal
 Counts = NDArray[np.uint32]
 Used = tuple[ProcessSecond | None, ConnectionsSecond | None]  # by processes (None: none lives), by TCP (None: no TCP)
 HISTOGRAMS = ("service", "latency", "lateness")
-METHODS = frozenset(
-    {"prepare", "prepare_backup", "ready", "begin", "set_instants", "states", "look", "acknowledged", "totals"}
-    | {"kill", "check_ledger", "end_stage", "helpers_cpu_ns", "take_cores"}
-)
 
 
 @dataclass(frozen=True)
@@ -58,7 +52,7 @@ class States:
 
 
 @dataclass(frozen=True)
-class Seen:
+class GroupSeen:
     """A group here at one instant; age and instant of its last end (None, 0: none has ended), by this host's clock."""
 
     snapshot: Snapshot
@@ -72,9 +66,9 @@ class Seen:
         return _seen, (vars(self.snapshot) | packed, self.ended_ago_ns, self.ended_ns)
 
 
-def _seen(crossed: dict[str, Any], ended_ago_ns: int | None, ended_ns: int) -> Seen:
+def _seen(crossed: dict[str, Any], ended_ago_ns: int | None, ended_ns: int) -> GroupSeen:
     whole = {name: histogram.unpack(crossed[name]) for name in HISTOGRAMS}
-    return Seen(Snapshot(**crossed | whole), ended_ago_ns, ended_ns)
+    return GroupSeen(Snapshot(**crossed | whole), ended_ago_ns, ended_ns)
 
 
 class HostLoad:
@@ -135,14 +129,16 @@ class HostLoad:
         """Let clients wait for a stage; offsets are ours. `counted`: groups whose acknowledged writes are kept."""
         self.end_stage()
         rows = {name: self._prepared[name].parameter_count if name in counted else 0 for name in self._prepared}
-        counters = self._counters = SharedCounters([(each.name, each.clients, rows[each.name]) for each in specs])
+        counters = self._counters = SharedCounters(
+            [(request.name, request.clients, rows[request.name]) for request in specs]
+        )
         requested = []
-        for each in specs:
-            seat = self._seat(each.name)
-            spec = counters.spec(each.name, self._prepared[each.name].name, seat.first_client)
-            spec.pacing, spec.rate_per_s, spec.seed = each.pacing, each.rate_per_s, each.seed
-            spec.operations, spec.pause_ns = each.operations, each.pause_ns
-            spec.spin_ns = self._processes.spin_ns() if each.pacing != "closed" else 0
+        for request in specs:
+            seat = self._seat(request.name)
+            spec = counters.spec(request.name, self._prepared[request.name].name, seat.first_client)
+            spec.pacing, spec.rate_per_s, spec.seed = request.pacing, request.rate_per_s, request.seed
+            spec.operations, spec.pause_ns = request.operations, request.pause_ns
+            spec.spin_ns = self._processes.spin_ns() if request.pacing != "closed" else 0
             requested.append((seat.process, spec))
         self._processes.ready(counters, requested)
         self._used()  # what was before is not the stage's
@@ -175,14 +171,16 @@ class HostLoad:
         }
         return States(done, lost)
 
-    def look(self) -> tuple[dict[str, Seen], Used]:
+    def look(self) -> tuple[dict[str, GroupSeen], Used]:
         """Every group now, and what was used since the last time."""
-        found = {}
+        groups = {}
         for name in self._stage.client_groups:
             now_ns = time.monotonic_ns()
             ended_ns = self._stage.ended_ns(name)
-            found[name] = Seen(self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None, ended_ns)
-        return found, self._used()
+            groups[name] = GroupSeen(
+                self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None, ended_ns
+            )
+        return groups, self._used()
 
     def acknowledged(self, name: str) -> tuple[int, Counts, Counts]:
         """The first of our parameter rows, then what `SharedCounters.acknowledged` returns."""
@@ -216,7 +214,7 @@ class HostLoad:
     def check_ledger(self, name: str, ledger: Ledger) -> AcknowledgedRecord:
         """Check a ledger through our first process."""
         workload = self._works[PhaseName.of(name).workload]
-        return acknowledged_writes.check(self.workers[0], workload, self._work(name), ledger, self._folder)
+        return durability.check(self.workers[0], workload, self._work(name), ledger, self._folder)
 
     def end_stage(self) -> None:
         """Forget a stage's shared counters."""
@@ -234,10 +232,3 @@ class HostLoad:
     def _stage(self) -> SharedCounters:
         assert self._counters is not None
         return self._counters
-
-
-def called(load: HostLoad, method: str, arguments: tuple[Any, ...]) -> Any:
-    """What a method that other hosts may ask for returned. Errors: as it has them."""
-    if method not in METHODS:
-        raise InternalError(f"unknown method '{method}' of client processes", "run the same Rowpath on every host")
-    return getattr(load, method)(*arguments)

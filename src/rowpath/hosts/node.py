@@ -58,7 +58,7 @@ SETTINGS = {
 }
 
 
-class Request(msgspec.Struct):
+class NodeRequest(msgspec.Struct):
     """What to do on a host; `start` needs all of it, `again` no secrets: the host has kept them."""
 
     action: str  # start, again, stop, look
@@ -84,7 +84,7 @@ class Running(msgspec.Struct):
     resident_bytes: int
 
 
-class Answer(msgspec.Struct):
+class NodeAnswer(msgspec.Struct):
     """What was done; `error` is empty when all went well."""
 
     error: str = ""
@@ -97,7 +97,7 @@ class Answer(msgspec.Struct):
 
 def main() -> int:
     """Do what the request says."""
-    request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
+    request = msgspec.json.decode(sys.stdin.buffer.read(), type=NodeRequest)
     if request.cache:  # all that is started from here on inherits it
         os.environ["ROWPATH_CACHE"] = str(Path(request.cache).expanduser())
     answer = carry_out(request)
@@ -105,11 +105,12 @@ def main() -> int:
     return 0
 
 
-def carry_out(request: Request) -> Answer:
+def carry_out(request: NodeRequest) -> NodeAnswer:
     """Do what the request says; never raises for what a user can meet."""
-    answer = Answer("", "", __version__, code_digest(), platform.python_version())
+    answer = NodeAnswer("", "", __version__, code_digest(), platform.python_version())
     try:
-        {"start": _start, "again": _again, "stop": _stop, "look": _look}[request.action](request)
+        if request.action != "look":
+            {"start": _start, "again": _again, "stop": _stop}[request.action](request)
     except RowpathError as error:
         answer.error, answer.hint = error.message, error.hint
         return answer
@@ -156,7 +157,7 @@ def environment(cluster: str, host: str) -> dict[str, str]:
     }
 
 
-def _start(request: Request) -> None:
+def _start(request: NodeRequest) -> None:
     setup.require()
     if pids(request.cluster, request.host):
         raise RowpathError(f"host '{request.host}' is already up", "rowpath hosts down hosts.toml")
@@ -174,7 +175,7 @@ def _start(request: Request) -> None:
         raise
 
 
-def _again(request: Request) -> None:
+def _again(request: NodeRequest) -> None:
     """End what is left of a host that was up, and start it again with the secrets that it has."""
     private = folder(request.cluster, request.host)
     if not (private / "token").is_file():
@@ -189,11 +190,11 @@ def _again(request: Request) -> None:
     _join(request, private, AGAIN_TIMEOUT_S, 1)
 
 
-def _join(request: Request, private: Path, timeout_s: float, tries: int) -> None:
+def _join(request: NodeRequest, private: Path, timeout_s: float, tries: int) -> None:
     session = Path(tempfile.mkdtemp(prefix="rowpath-"))  # 0700, and short: the names of sockets are limited
     (private / "session").write_text(str(session))
     cpus = sorted(os.sched_getaffinity(0))
-    helpers = [each for each in request.helpers if each in cpus]
+    helpers = [cpu for cpu in request.helpers if cpu in cpus]
     added = {CPUS: ",".join(map(str, cpus)), HELPERS: ",".join(map(str, helpers)), NICE: str(os.nice(0))}
     words = [sys.executable, "-P", "-m", "ray.scripts.scripts", "start", f"--node-ip-address={request.address}"]
     words += ["--disable-usage-stats", "--include-log-monitor=false", f"--object-store-memory={OBJECT_STORE_BYTES}"]
@@ -206,7 +207,7 @@ def _join(request: Request, private: Path, timeout_s: float, tries: int) -> None
 
 
 def _launch(
-    request: Request,
+    request: NodeRequest,
     words: list[str],
     added: dict[str, str],
     helpers: list[int],
@@ -229,31 +230,27 @@ def _launch(
                     return
             starting.kill()
             starting.wait()
-            _kill(pids(request.cluster, request.host))
+            for pid in pids(request.cluster, request.host):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
     lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
     raise EnvironmentMissing(f"Ray did not start: {' '.join(lines[-2:])[-400:]}", f"read {log}")
 
 
-def _kill(found: Iterable[int]) -> None:
-    for pid in found:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, signal.SIGKILL)
-
-
-def _stop(request: Request) -> None:
+def _stop(request: NodeRequest) -> None:
     """End every process of the host by its id, and remove its files; harmless when nothing is there."""
     _end_all(request)
     shutil.rmtree(folder(request.cluster, request.host), ignore_errors=True)
 
 
-def _end_all(request: Request) -> None:
+def _end_all(request: NodeRequest) -> None:
     """End all that the host has, but keep its secrets, so that it can be started again."""
     deadline = time.monotonic() + STOP_TIMEOUT_S
     first = True
-    while found := pids(request.cluster, request.host):
+    while left := pids(request.cluster, request.host):
         if time.monotonic() > deadline:
-            raise RowpathError(f"cannot stop {len(found)} processes of host '{request.host}'", f"kill -9 {found[0]}")
-        for pid in found:
+            raise RowpathError(f"cannot stop {len(left)} processes of host '{request.host}'", f"kill -9 {left[0]}")
+        for pid in left:
             with contextlib.suppress(ProcessLookupError):
                 # What Ray started by itself asks its head to let it go first, for half a minute.
                 gentle = first and processes.name(pid).startswith(("postgres", "mariadbd"))
@@ -265,17 +262,13 @@ def _end_all(request: Request) -> None:
         shutil.rmtree(Path((private / "session").read_text()), ignore_errors=True)
 
 
-def _look(request: Request) -> None:
-    return
-
-
 def pids(cluster: str, host: str) -> list[int]:
     """Every living process that belongs to that host: known by its environment, or a child of one that is."""
     mark = f"{MARK}={cluster}/{host}".encode()
     pids = [int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid()]  # noqa: PTH208
     marked = [pid for pid in pids if mark in _environment(pid)]
     # A program that changes its title writes over its environment.
-    every = {pid: None for each in marked for pid in (each, *processes.descendants(each))}
+    every = {pid: None for root in marked for pid in (root, *processes.descendants(root))}
     return [pid for pid in every if pid != os.getpid()]
 
 
@@ -300,15 +293,11 @@ def foreign_helpers() -> tuple[int, ...]:
 def running(cluster: str, host: str, more: Iterable[int] = ()) -> Iterator[Running]:
     """What belongs to the host now, with what each process has used."""
     for pid in (*more, *pids(cluster, host)):
-        resident = next((int(words[1]) * 1024 for words in _status(pid) if words[:1] == ["VmRSS:"]), 0)
+        resident = 0
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
+            resident = next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:")), 0)
         yield Running(pid, processes.name(pid), cpu.process_ns(pid) or 0, resident)
-
-
-def _status(pid: int) -> list[list[str]]:
-    try:
-        return [line.split() for line in Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()]
-    except (FileNotFoundError, ProcessLookupError):
-        return []
 
 
 def _environment(pid: int) -> list[bytes]:

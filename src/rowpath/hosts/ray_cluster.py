@@ -62,7 +62,7 @@ class RemoteAsk:
 
 
 @dataclass
-class Call:
+class AgentCall:
     """A call to a host's agent that is under way. Its number lets it be sent again without being carried out again."""
 
     host: str
@@ -75,7 +75,7 @@ class Call:
 class RayCluster:
     """The controller's side: it has joined the cluster, and has an agent on each host."""
 
-    def __init__(self, state: cluster.State, agents: bool = True) -> None:
+    def __init__(self, state: cluster.ClusterState, agents: bool = True) -> None:
         """Join, and start agents. Errors: EnvironmentMissing when the cluster does not answer."""
         self._state = state
         self._looked = 0.0
@@ -110,7 +110,7 @@ class RayCluster:
         self._servers: frozenset[str] = frozenset()
         self.hello: dict[str, dict[str, Any]] = {}  # what each host was when its agent began
         self.watched: tuple[str, ...] = ()  # hosts between which the network must carry while a call is awaited
-        self._watching: dict[str, Call] = {}
+        self._watching: dict[str, AgentCall] = {}
         self._numbers = itertools.count()
         self.lost: dict[str, HostLost] = {}  # nothing more is asked of them
         if not agents:
@@ -142,7 +142,7 @@ class RayCluster:
         for call in [self._begun(name, "hello") for name in self._actors]:
             self.hello[call.host] = self._first_answer(call)
 
-    def _first_answer(self, call: Call) -> Any:
+    def _first_answer(self, call: AgentCall) -> Any:
         """The first answer of a host; one of ours that has left the cluster since is started again first."""
         try:
             return self._value(call, START_TIMEOUT_S)
@@ -163,7 +163,7 @@ class RayCluster:
         return self.ask(name, "hello", timeout_s=timeout_s)
 
     def _new_agent(self, host: Host) -> Any:
-        others = [each.address for each in self.hosts if each is not host]
+        others = [other.address for other in self.hosts if other is not host]
         if host.address.startswith("127."):  # on one machine: clients come from the loopback's own address
             others.append("127.0.0.1")
         # Restarts would begin without the run's instances.
@@ -179,13 +179,14 @@ class RayCluster:
 
     def _nodes(self) -> list[tuple[str, dict[str, str]]]:
         """Address and labels of every living node."""
-        return [(each["NodeManagerAddress"], each["Labels"]) for each in self._ray.nodes() if each["Alive"]]
+        return [(node["NodeManagerAddress"], node["Labels"]) for node in self._ray.nodes() if node["Alive"]]
 
     def is_node(self, host: str) -> bool:
         """Whether the cluster has a living node that is the host."""
         if self._state.foreign:
             return any(labels.get(hosts_file.LABEL) == host for _address, labels in self._nodes())
-        return any(each["Alive"] and node.resource(host) in each["Resources"] for each in self._ray.nodes())
+        nodes = self._ray.nodes()
+        return any(known["Alive"] and node.resource(host) in known["Resources"] for known in nodes)
 
     def introduce(self, servers: frozenset[str]) -> None:
         """Tell every agent how those of `servers` are asked (others are not), and where all hosts are."""
@@ -217,9 +218,9 @@ class RayCluster:
             raise self.lost[host]
         return self._value(self._begun(host, method, *arguments), timeout_s)
 
-    def _begun(self, host: str, *words: Any) -> Call:
+    def _begun(self, host: str, *words: Any) -> AgentCall:
         number = next(self._numbers)
-        return Call(host, number, words, self._actors[host].call_once.remote(number, *words))
+        return AgentCall(host, number, words, self._actors[host].call_once.remote(number, *words))
 
     def asking(self, host: str) -> Callable[..., Any]:
         """The function that asks one host: (method, arguments)."""
@@ -243,11 +244,11 @@ class RayCluster:
         """
         lost = {host: self.lost[host].text for host in calls if host in self.lost}
         under_way = {host: self._begun(host, *words) for host, words in calls.items() if host not in lost}
-        found: dict[str, Any] = {}
+        replies: dict[str, Any] = {}
         failed: Exception | None = None
         for host, call in under_way.items():
             try:
-                found[host] = self._value(call, None)
+                replies[host] = self._value(call, None)
             except HostLost as loss:
                 if loss.host == cluster.CONTROLLER:
                     raise
@@ -256,9 +257,9 @@ class RayCluster:
                 failed = failed or error
         if failed is not None:
             raise failed
-        return found, lost
+        return replies, lost
 
-    def _value(self, call: Call, timeout_s: float | None) -> Any:
+    def _value(self, call: AgentCall, timeout_s: float | None) -> Any:
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         while True:
             self.look_at_head()
@@ -276,14 +277,14 @@ class RayCluster:
                 self._leave_waiting(call, other)
                 raise
 
-    def _leave_waiting(self, call: Call, other: HostLost) -> None:
+    def _leave_waiting(self, call: AgentCall, other: HostLost) -> None:
         """An agent that waits for a server on a host that is lost may do so for minutes: it is lost with it."""
         if other.host not in self.lost or call.host in self.lost:
             return
         if not self._ray.wait([call.reference], timeout=ANSWER_S)[0]:
             self._noticed(HostLost(call.host, f"it waits for host {other.host}"))
 
-    def _received(self, call: Call) -> Any:
+    def _received(self, call: AgentCall) -> Any:
         """The reply. Errors: TimeoutError while there is none; as they arose there; HostLost."""
         try:
             return value_of(call.host, self._ray.get(call.reference, timeout=LOOK_EACH_S))
@@ -354,7 +355,7 @@ class RayCluster:
     def end_agents(self) -> int:
         """End every agent of Rowpath in a cluster of others, whoever started it; how many."""
         every = self._ray.util.list_named_actors(all_namespaces=True)
-        names = [each["name"] for each in every if each["namespace"] == NAMESPACE]
+        names = [actor["name"] for actor in every if actor["namespace"] == NAMESPACE]
         for name in names:
             with contextlib.suppress(ValueError):  # it has ended
                 self._ray.kill(self._ray.get_actor(name, namespace=NAMESPACE))
@@ -362,18 +363,18 @@ class RayCluster:
 
     def end_all(self) -> dict[str, dict[str, str]]:
         """Have every agent stop what a run has there, as far as they answer; what runners wrote, by host."""
-        found: dict[str, dict[str, str]] = {}
+        texts: dict[str, dict[str, str]] = {}
         there = {host: actor for host, actor in self._actors.items() if host not in self.lost}
         under_way = {host: actor.call.remote("end") for host, actor in there.items()}
         deadline = time.monotonic() + (END_TIMEOUT_S if self._head_lives() else HEADLESS_S)
         for host, reference in under_way.items():
             with contextlib.suppress(Exception):
                 left_s = max(0.1, deadline - time.monotonic())
-                found[host] = value_of(host, self._ray.get(reference, timeout=left_s))
-        return found
+                texts[host] = value_of(host, self._ray.get(reference, timeout=left_s))
+        return texts
 
 
-def end_agents(state: cluster.State) -> int:
+def end_agents(state: cluster.ClusterState) -> int:
     """End every agent of Rowpath in a cluster of others; how many. Errors: EnvironmentMissing."""
     joined = RayCluster(state, agents=False)
     try:

@@ -13,7 +13,7 @@ import msgspec
 
 from rowpath.errors import EnvironmentMissing, RowpathError, TimedOut
 from rowpath.hosts import setup
-from rowpath.hosts.node import Answer, Request
+from rowpath.hosts.node import NodeAnswer, NodeRequest
 from rowpath.machine import processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.hosts import Host
@@ -56,12 +56,12 @@ def _quoted(path: str) -> str:
     return f"~/{shlex.quote(path[2:])}" if path.startswith("~/") else shlex.quote(path)
 
 
-def encoded(host: Host | None, request: Request) -> bytes:
+def encoded(host: Host | None, request: NodeRequest) -> bytes:
     """The request as that host reads it: with the cache that its file names."""
     return msgspec.json.encode(msgspec.structs.replace(request, cache=host.cache if host is not None else ""))
 
 
-def carry_out(host: Host | None, request: Request) -> Answer:
+def carry_out(host: Host | None, request: NodeRequest) -> NodeAnswer:
     """Have a request carried out on a host. Errors: RowpathError, EnvironmentMissing when it cannot be reached."""
     command = words(host)
     timeout_s = LOOK_TIMEOUT_S if request.action == "look" else TIMEOUT_S
@@ -83,7 +83,7 @@ def _environment() -> dict[str, str]:
 class Errand:
     """A request that a host carries out while something else goes on."""
 
-    def __init__(self, host: Host, request: Request) -> None:
+    def __init__(self, host: Host, request: NodeRequest) -> None:
         """Errors: EnvironmentMissing when it cannot begin."""
         self._host, self._request, self._command = host, request, words(host)
         self._until_s = time.monotonic() + ERRAND_TIMEOUT_S
@@ -104,21 +104,23 @@ class Errand:
         """Whether it has ended, or has had its time."""
         return self._process.poll() is not None or time.monotonic() > self._until_s
 
-    def answer(self) -> Answer:
+    def answer(self) -> NodeAnswer:
         """What came of it, once it is over. Errors: as `carry_out`."""
         if self._process.poll() is None:
             self._process.kill()
-        out, errors = (each.decode(errors="replace") for each in self._process.communicate())
+        out, errors = (stream.decode(errors="replace") for stream in self._process.communicate())
         processes.stop(self._process, processes.AT_ONCE)
         done = subprocess.CompletedProcess(self._command, self._process.returncode, out, errors)
         return _answer(self._host, self._request, self._command, done)
 
 
-def _answer(host: Host | None, request: Request, command: list[str], done: subprocess.CompletedProcess[str]) -> Answer:
+def _answer(
+    host: Host | None, request: NodeRequest, command: list[str], done: subprocess.CompletedProcess[str]
+) -> NodeAnswer:
     """The answer among what the program wrote. Errors: as `carry_out`."""
     for line in reversed(done.stdout.splitlines()):  # a shell's own greeting may be around it
         try:
-            answer = msgspec.json.decode(line, type=Answer)
+            answer = msgspec.json.decode(line, type=NodeAnswer)
         except msgspec.DecodeError:
             continue
         if answer.error:

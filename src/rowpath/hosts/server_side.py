@@ -7,17 +7,14 @@ from typing import Any
 import msgspec
 from typing_extensions import override
 
-from rowpath.engines.base import CountsStatements, Far, FarSpent, Instance, Settled
-from rowpath.execution.core_share import FOREIGN_MOST, capped
-from rowpath.execution.helper_threads import HelperThreads
-from rowpath.execution.server_syncs import ServerSyncs
-from rowpath.hosts.replies import Ask
+from rowpath.engines.base import CountsStatements, FarSpent, Instance
+from rowpath.execution.instances import ServerSyncs
+from rowpath.execution.measured import FOREIGN_MOST, HelperThreads, capped
+from rowpath.hosts.replies import Ask, forwarding
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import core_users, cpu, disk, memory
 from rowpath.machine.counters.core_users import CoreUser, Look
 from rowpath.machine.counters.noise import NS_PER_TICK
-from rowpath.machine.counters.syncs import SyncCount
-from rowpath.model.path import AccessPath
 from rowpath.planning.instance_key import Key
 
 
@@ -46,8 +43,8 @@ class HeldServer:
     """The processes of one server, on its own host, while a client on another host is measured."""
 
     def __init__(self, host: str, instance: Instance, placement: str) -> None:
+        self.instance = instance
         self._host = host
-        self._instance = instance
         self._cpus = cpus.server_cpus(placement)
         self._pids: list[int] = []
         self._helpers = HelperThreads()
@@ -55,7 +52,7 @@ class HeldServer:
 
     def notice(self) -> None:
         """Learn which processes there are now, and move them away from the measured cores."""
-        self._pids = self._instance.pids()
+        self._pids = self.instance.pids()
         self._before = None
         for pid in self._pids:
             processes.pin(pid, cpus.spare_cpus())
@@ -63,7 +60,7 @@ class HeldServer:
     def take_cores(self) -> None:
         """Bring them to their cores, helper threads excepted, and read them."""
         for pid in self._pids:
-            self._helpers.pin(pid, self._cpus, tuple(self._instance.helper_threads))
+            self._helpers.pin(pid, self._cpus, tuple(self.instance.helper_threads))
         self._before = self._read()
 
     def leave_cores(self) -> FarSpent | None:
@@ -95,12 +92,16 @@ class HeldServer:
         foreign_ns = elapsed_ns - idle_ns - spent_ns
         if foreign_ns <= FOREIGN_MOST * elapsed_ns + 2 * NS_PER_TICK:
             return []
-        found = core_users.users(before, after, self._cpus, frozenset(self._pids))
-        return [CoreUser(each.kind, f"{each.name} on {self._host}", each.ns) for each in capped(found, foreign_ns)]
+        users = core_users.users(before, after, self._cpus, frozenset(self._pids))
+        return [CoreUser(user.kind, f"{user.name} on {self._host}", user.ns) for user in capped(users, foreign_ns)]
 
 
-class FarServer(Instance, Far):
-    """An instance on another host: everything is asked of that host's agent."""
+@forwarding(
+    *("check", "options", "own_copy", "settle", "commits", "size_bytes", "facts"),
+    *("take_cores", "leave_cores", "memory_bytes", "written_bytes"),
+)
+class FarServer(Instance):
+    """An instance on another host, as `Far` has it: everything is asked of that host's agent."""
 
     def __init__(self, facts: ServerFacts, ask: Ask) -> None:
         self._facts = facts
@@ -108,6 +109,9 @@ class FarServer(Instance, Far):
         self.deployment, self.version = facts.deployment, facts.version
         self.flush_statements, self.helper_threads = facts.flush_statements, ()
         self.start_ns = 0
+
+    def _there(self, method: str, *arguments: Any) -> Any:
+        return self._ask("server", self._facts.key, method, *arguments)
 
     @override
     def start(self) -> None:
@@ -118,79 +122,22 @@ class FarServer(Instance, Far):
         self._ask("engine_stop", self._facts.key)
 
     @override
-    def check(self) -> bool:
-        return bool(self._of("check"))
-
-    @override
     def pids(self) -> list[int]:
         """Its own host notices them."""
-        self._ask("server", self._facts.key, "notice")
+        self._there("notice")
         return []
-
-    @override
-    def options(self, path: AccessPath) -> dict[str, Any]:
-        found: dict[str, Any] = self._of("options", path)
-        return found
-
-    @override
-    def own_copy(self, path: AccessPath) -> None:
-        self._of("own_copy", path)
-
-    @override
-    def settle(self, path: AccessPath) -> Settled:
-        found: Settled = self._of("settle", path)
-        return found
-
-    @override
-    def commits(self) -> int | None:
-        found: int | None = self._of("commits")
-        return found
-
-    @override
-    def size_bytes(self) -> int:
-        return int(self._of("size_bytes"))
-
-    @override
-    def facts(self) -> dict[str, str]:
-        found: dict[str, str] = self._of("facts")
-        return found
 
     @override
     def secrets(self) -> list[str]:
         return list(self._facts.secrets)
 
-    @override
-    def take_cores(self) -> None:
-        self._ask("server", self._facts.key, "take_cores")
 
-    @override
-    def leave_cores(self) -> FarSpent | None:
-        found: FarSpent | None = self._ask("server", self._facts.key, "leave_cores")
-        return found
-
-    @override
-    def memory_bytes(self) -> int | None:
-        found: int | None = self._ask("server", self._facts.key, "memory_bytes")
-        return found
-
-    @override
-    def written_bytes(self) -> int | None:
-        found: int | None = self._ask("server", self._facts.key, "written_bytes")
-        return found
-
-    def _of(self, method: str, *arguments: Any) -> Any:
-        return self._ask("engine", self._facts.key, method, *arguments)
-
-
-class FarCountingServer(FarServer, CountsStatements):
+@forwarding("statement_counts")
+class FarCountingServer(FarServer):
     """One whose server counts its statements."""
 
-    @override
-    def statement_counts(self) -> dict[str, int]:
-        found: dict[str, int] = self._of("statement_counts")
-        return found
 
-
+@forwarding()
 class FarServerSyncs(ServerSyncs):
     """The syncs of a server on another host, which counts them there."""
 
@@ -198,18 +145,8 @@ class FarServerSyncs(ServerSyncs):
         self._key = key
         self._ask = ask
 
-    @override
-    def method(self) -> str:
-        return str(self._ask("server_syncs", self._key, "method"))
-
-    @override
-    def count(self, wanted: bool) -> None:
-        self._ask("server_syncs", self._key, "count", wanted)
-
-    @override
-    def read(self) -> SyncCount:
-        found: SyncCount = self._ask("server_syncs", self._key, "read")
-        return found
+    def _there(self, method: str, *arguments: Any) -> Any:
+        return self._ask("server_syncs", self._key, method, *arguments)
 
 
 def far_server(facts: ServerFacts, ask: Ask) -> FarServer:

@@ -1,9 +1,10 @@
-"""A run's hosts as planning and execution see them: what can be there, instances and workers there, what they are."""
+"""A run's hosts as planning and execution see them: what can be there, what they are, and how they come back."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -14,21 +15,20 @@ from rowpath import __version__
 from rowpath import text as fmt
 from rowpath.engines.base import Instance
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.execution.mixed_load.backup_site import BackupSite
+from rowpath.execution.instances import ServerSyncs
+from rowpath.execution.mixed_load.backups import BackupSite
 from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.run import HostsOfRun
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.server_syncs import ServerSyncs
-from rowpath.execution.several_hosts import HostLost, Hosts
+from rowpath.execution.several_hosts import HERE, HostLost, Hosts
 from rowpath.execution.worker import Worker
-from rowpath.hosts import cluster, foreign, hosts_file, network, node
-from rowpath.hosts.far_backup import FarBackup
+from rowpath.hosts import cluster, foreign, hosts_file, network, node, reach
 from rowpath.hosts.far_load import FarProcesses
-from rowpath.hosts.far_worker import FarWorker, TogetherThere
+from rowpath.hosts.far_worker import FarBackup, FarWorker, TogetherThere
 from rowpath.hosts.hosts_file import Source
 from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.replies import Ask
-from rowpath.hosts.returns import Returns
-from rowpath.hosts.server_side import FarServerSyncs, ServerFacts, far_server
+from rowpath.hosts.server_side import FarServerSyncs, far_server
 from rowpath.journal.host_records import ClockRecord, HostRecord, RoundTrip, WayRecord
 from rowpath.journal.record_base import Record
 from rowpath.machine import processes
@@ -40,10 +40,78 @@ from rowpath.planning.hosts import of_group, spreads, together
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import Plan, PlannedPath
 
+ENDED_S = 15.0  # until nothing of a run is left on a host that was lost, whatever became of it
+AGAIN_S = 5.0  # between two tries
+
+
+class Returns:
+    """The hosts that a run has lost. Each is tried again and again; a node of others is awaited."""
+
+    def __init__(self, state: cluster.ClusterState, is_node: Callable[[str], bool]) -> None:
+        """`is_node`: whether the cluster has a living node that is the host."""
+        self._is_node = is_node
+        self._state = state
+        self._errands: dict[str, reach.Errand | None] = {}
+        self._tried_s: dict[str, float] = {}
+        self._started: set[str] = set()
+        self._said: dict[str, str] = {}
+        self.note: Callable[[str], None] = lambda _text: None
+
+    def wait_until_idle(self, host: str) -> None:
+        """Wait until that is done, or until nothing can be left there."""
+        until_s = time.monotonic() + ENDED_S
+        while time.monotonic() < until_s and not self._look(host):
+            time.sleep(cluster.LOOK_S)
+
+    def joined(self) -> Iterator[str]:
+        """Yield the hosts that have joined again; try the others again, or name how they join."""
+        for host in list(self._errands):
+            if self._look(host):
+                del self._errands[host]
+                yield host
+            elif self._state.foreign:
+                self.say(host, f"start its node again, there: {foreign.start_command(self._state, host)}")
+            elif self._errands[host] is None and time.monotonic() - self._tried_s[host] > AGAIN_S:
+                self.call(host)
+
+    def call(self, host: str) -> None:
+        """Begin to end what is left there, and to start it again."""
+        self._tried_s[host] = time.monotonic()
+        self._started.discard(host)
+        self._errands[host] = None
+        if not self._state.foreign:
+            with self._failure_said(host):
+                self._errands[host] = cluster.begin_again(self._state, host)
+
+    def _look(self, host: str) -> bool:
+        if self._state.foreign:
+            return self._is_node(host)
+        errand = self._errands[host]
+        if errand is not None and errand.over():
+            self._errands[host] = None
+            with self._failure_said(host):
+                errand.answer()
+                self._started.add(host)
+        return host in self._started
+
+    @contextlib.contextmanager
+    def _failure_said(self, host: str) -> Iterator[None]:
+        try:
+            yield
+        except RowpathError as error:
+            self.say(host, error.message)
+
+    def say(self, host: str, why: str) -> None:
+        """Say why a host is not back, once."""
+        if self._said.get(host) != why:
+            self._said[host] = why
+            self.note(f"{host} is not back: {why}")
+
+
 CLOCKS_AT_ONCE = 8  # most of an exchange is waiting
 
 
-class Session(Hosts):
+class Session(HostsOfRun):
     """The hosts of a file, joined; `close` leaves them, and ends all that was started there."""
 
     def __init__(self, source: Source) -> None:
@@ -58,13 +126,14 @@ class Session(Hosts):
         self._offsets_ns: dict[str, int] = {}  # of hosts' clocks from ours, as last measured for groups
         try:
             self.hello = dict(self._cluster.hello)
-            for name, found in self.hello.items():
-                self._check(name, found)
+            for name, hello in self.hello.items():
+                self._check(name, hello)
         except BaseException:
             self.close()
             raise
 
     @property
+    @override
     def file(self) -> HostsFile:
         """What the hosts are."""
         return self.state.hosts
@@ -79,21 +148,19 @@ class Session(Hosts):
     def wait_s(self) -> float:
         return self.file.cluster.wait_s
 
-    def _check(self, name: str, found: dict[str, Any]) -> None:
-        if found["nice"] != found["nice_wanted"]:
-            raise EnvironmentMissing(f"host '{name}' runs programs at nice {found['nice']}", "rowpath hosts down, up")
-        ours = (__version__, node.code_digest())
-        if (found["rowpath"], found["code"]) != ours:
-            what = f"host '{name}' has a different Rowpath ({found['rowpath']}, {found['code'][:12]})"
-            raise EnvironmentMissing(f"{what} than this machine ({ours[0]}, {ours[1][:12]})", "copy this Rowpath there")
+    def _check(self, name: str, hello: dict[str, Any]) -> None:
+        if hello["nice"] != hello["nice_wanted"]:
+            raise EnvironmentMissing(f"host '{name}' runs programs at nice {hello['nice']}", "rowpath hosts down, up")
+        cluster.check_same_source(name, (hello["rowpath"], hello["code"]), (__version__, node.code_digest()))
 
+    @override
     def unavailable(self, path: AccessPath, loading: bool) -> tuple[str, str]:
         """Why a path cannot run on its hosts, with the host, and the remedy; empty when it can."""
         loads = self.file.loading if loading else ()
         hosts = dict.fromkeys(host for host in (path.client_host, path.server_host, *loads) if host != "none")
         new = tuple(host for host in hosts if (host, path.id) not in self._unavailable)
-        found = self._cluster.ask_all(new, "unavailable", path.as_dict(), "client")
-        self._unavailable |= {(host, path.id): each for host, each in found.items()}
+        answers = self._cluster.ask_all(new, "unavailable", path.as_dict(), "client")
+        self._unavailable |= {(host, path.id): answer for host, answer in answers.items()}
         for host in hosts:
             reason, remedy = self._unavailable[host, path.id]
             if reason:
@@ -113,12 +180,12 @@ class Session(Hosts):
                 note(f"{name}: {text}")
 
     @override
-    def is_far(self, planned: PlannedPath) -> bool:
-        return planned.path.client_host != "none"
+    def of(self, planned: PlannedPath) -> Hosts:
+        return self if planned.path.client_host != "none" else HERE
 
     @override
     def needed_by(self, planned: PlannedPath) -> frozenset[str]:
-        if not self.is_far(planned):
+        if self.of(planned) is HERE:
             return frozenset()
         own = frozenset({planned.path.client_host, planned.path.server_host} - {"none"})
         assert self._plan is not None
@@ -129,7 +196,7 @@ class Session(Hosts):
     def loads(self, planned: PlannedPath, client_groups: Iterable[str]) -> frozenset[str]:
         assert self._plan is not None
         over = any(group.over for group in self._plan.experiment.client_groups if group.name in client_groups)
-        return frozenset(self.file.loading if over and self.is_far(planned) else ())
+        return frozenset(self.file.loading if over and self.of(planned) is self else ())
 
     @override
     def call_back(self, lost: HostLost) -> None:
@@ -142,18 +209,18 @@ class Session(Hosts):
 
     @override
     def back(self) -> dict[str, list[Record]]:
-        found: dict[str, list[Record]] = {}
+        records: dict[str, list[Record]] = {}
         self._cluster.look_at_head()
         for host in self._returns.joined():
             try:
-                found[host] = self._made_ready(host)
+                records[host] = self._made_ready(host)
             except (HostLost, RowpathError) as error:
                 self._returns.say(host, str(error))
                 self.call_back(HostLost(host, str(error)))
                 self.wait_until_idle(host)
                 if isinstance(error, HostLost) and error.host == cluster.CONTROLLER:
                     raise
-        return found
+        return records
 
     def _made_ready(self, host: str) -> list[Record]:
         assert self._plan is not None
@@ -169,24 +236,19 @@ class Session(Hosts):
         return self.file.loading if self._plan and spreads(self._plan.experiment) else ()
 
     @override
-    def instance(self, key: Key) -> Instance:
-        facts: ServerFacts = self._cluster.ask(key[-1], "bring_up", key)
-        return far_server(facts, self._cluster.asking(key[-1]))
+    def bring_up(self, key: Key) -> tuple[Instance, ServerSyncs]:
+        ask = self._cluster.asking(key[-1])
+        return far_server(ask("bring_up", key), ask), FarServerSyncs(key, ask)
 
     @override
-    def server_syncs(self, key: Key) -> ServerSyncs:
-        return FarServerSyncs(key, self._cluster.asking(key[-1]))
+    def sync_cost(self, host: str, _folder: Path) -> SyncCost:
+        cost: SyncCost = self._cluster.ask(host, "sync_cost")
+        return cost
 
     @override
-    def sync_cost(self, host: str) -> SyncCost:
-        found: SyncCost = self._cluster.ask(host, "sync_cost")
-        return found
-
-    @override
-    def worker(self, planned: PlannedPath, log: Callable[[str], None]) -> Worker:
-        host = planned.path.client_host
-        worker = FarWorker(planned, TogetherThere(host, self._cluster.asking(host)))
-        return cast(Worker, worker)  # as far as a set uses one
+    def worker(self, _context: RunContext, planned: PlannedPath) -> Worker:
+        there = TogetherThere(planned.path.client_host, self._cluster.asking(planned.path.client_host))
+        return FarWorker(planned, there, *there.ask("worker_start", planned.path.id))
 
     @override
     def of_group(self, planned: PlannedPath, group: ClientGroupTable) -> tuple[str, ...]:
@@ -194,34 +256,42 @@ class Session(Hosts):
 
     @override
     def client_processes(
-        self, planned: PlannedPath, instance: Instance, connections: Mapping[str, int], groups: list[ClientGroupTable]
+        self, context: RunContext, planned: PlannedPath, connections: Mapping[str, int], groups: list[ClientGroupTable]
     ) -> Processes:
         ports: dict[str, int] = {}
 
         def clocks(names: tuple[str, ...]) -> dict[str, ClockRecord | Exception]:
             # They listen from now on: clocks are measured around every stage.
-            found = self._clocks(names, ports)
-            self._offsets_ns |= {each.host: each.offset_ns for each in found.values() if isinstance(each, ClockRecord)}
-            return found
+            measured = self._clocks(names, ports)
+            self._offsets_ns |= {
+                clock.host: clock.offset_ns for clock in measured.values() if isinstance(clock, ClockRecord)
+            }
+            return measured
 
         hosts = {group.name: self.of_group(planned, group) for group in groups}
+        instance = context.engine_instances[key_of(planned.path)]
         far = FarProcesses(planned, instance, connections, hosts, ask_each=self._cluster.ask_each, clocks=clocks)
         return cast(Processes, far)
 
     @override
-    def backup_site(self, planned: PlannedPath, name: str) -> BackupSite:
+    def backup_site(self, planned: PlannedPath, _instance: Instance, _folder: Path, name: str) -> BackupSite:
         host = key_of(planned.path)[-1]
-        far = FarBackup(planned.path.id, name, self._cluster.asking(host), lambda: self._offsets_ns[host])
-        return cast(BackupSite, far)
+        return FarBackup(planned.path.id, name, self._cluster.asking(host), lambda: self._offsets_ns[host])
 
     @override
-    def copy_directories(self, planned: PlannedPath) -> tuple[list[Record], list[str]]:
-        host = key_of(planned.path)[-1]
-        found: tuple[list[Record], list[str]] = self._cluster.ask(host, "copy_directories", planned.path.engine)
-        return found
+    def copy_directories(self, context: RunContext, paths: tuple[PlannedPath, ...]) -> None:
+        host, engine = key_of(paths[0].path)[-1], paths[0].path.engine
+        context.progress.note(f"moving databases of {engine} on host {host}")
+        records, notes = self._cluster.ask(host, "copy_directories", engine)
+        for record in records:
+            context.journal.write(record)
+        for text in notes:
+            context.progress.note(text)
 
     @override
-    def verify(self, context: RunContext, planned: PlannedPath, count_commits: bool) -> dict[str, str]:
+    def verify(
+        self, context: RunContext, planned: PlannedPath, count_commits: bool, _server_syncs: ServerSyncs
+    ) -> dict[str, str]:
         bad: dict[str, str]
         bad, records = self._cluster.ask(planned.path.client_host, "verify", planned.path.id, count_commits)
         for record in records:
@@ -231,13 +301,14 @@ class Session(Hosts):
     @override
     def records(self, when: Literal["before", "after"]) -> list[Record]:
         """What hosts are is recorded only before."""
-        found: list[Record] = [self._host_record(name) for name in self._used()] if when == "before" else []
-        found += self.clocks(self._used(), when)
+        self._returns.note("measuring clocks and the network between the hosts")
+        records: list[Record] = [self._host_record(name) for name in self._used()] if when == "before" else []
+        records += self.clocks(self._used(), when)
         pairs = self._pairs()
         if said := network.ways_take(len(pairs)):
             self._returns.note(said)
-        found += [self.way(client, server, when) for client, server in pairs]
-        return found
+        records += [self.way(client, server, when) for client, server in pairs]
+        return records
 
     def _host_record(self, name: str) -> HostRecord:
         host, hello = self.file.named(name), self.hello[name]
@@ -257,10 +328,10 @@ class Session(Hosts):
         """The offsets of hosts' clocks from ours, measured now. Errors: HostLost, EnvironmentMissing."""
         records = []
         try:
-            for found in self._clocks(names, {}, when).values():
-                if isinstance(found, Exception):
-                    raise found
-                records.append(found)
+            for clock in self._clocks(names, {}, when).values():
+                if isinstance(clock, Exception):
+                    raise clock
+                records.append(clock)
         finally:
             with contextlib.suppress(HostLost):
                 self._cluster.ask_each(dict.fromkeys(names, ("stop_network",)))
@@ -270,54 +341,43 @@ class Session(Hosts):
         self, names: tuple[str, ...], ports: dict[str, int], when: str = ""
     ) -> dict[str, ClockRecord | Exception]:
         """The clock of each host, or why it is not known. `ports`: on which they listen; others begin to."""
-        calls = {name: ("serve_network", self._own) for name in names if name not in ports}
+        calls = {name: ("serve_network", self._cluster.controller) for name in names if name not in ports}
         listening, lost = self._cluster.ask_each(calls)
         ports |= listening
-        found: dict[str, ClockRecord | Exception] = {name: HostLost(name, text) for name, text in lost.items()}
+        clocks: dict[str, ClockRecord | Exception] = {name: HostLost(name, text) for name, text in lost.items()}
 
         def measure(name: str) -> None:
             try:
-                seen = network.measure(self._own, self.file.named(name).address, ports[name], only_clocks=True)
-                found[name] = ClockRecord(name, when, seen["offset_ns"], seen["bound_ns"], network.METHOD)
+                seen = network.measure(
+                    self._cluster.controller, self.file.named(name).address, ports[name], only_clocks=True
+                )
+                clocks[name] = ClockRecord(name, when, seen["offset_ns"], seen["bound_ns"], network.METHOD)
             except RowpathError as error:
-                found[name] = error
+                clocks[name] = error
 
         there = [name for name in names if name in ports and name not in lost]
         processes.side_by_side((functools.partial(measure, name) for name in there), CLOCKS_AT_ONCE)
-        return {name: found[name] for name in names}
-
-    @property
-    def _own(self) -> str:
-        return self._cluster.controller
+        return {name: clocks[name] for name in names}
 
     def way(self, client: str, server: str, when: str) -> WayRecord:
         """The way from a client's host to a server's, measured now."""
-        address = self.file.named(client).address
-
-        def measure(to: str, port: int) -> dict[str, Any]:
-            found: dict[str, Any] = self._cluster.ask(client, "measure_network", to, port)
-            return found
-
-        found = self._measured(server, address, measure)
+        port: int = self._cluster.ask(server, "serve_network", self.file.named(client).address)
+        try:
+            seen = self._cluster.ask(client, "measure_network", self.file.named(server).address, port)
+        finally:
+            with contextlib.suppress(HostLost):
+                self._cluster.ask(server, "stop_network")
         return WayRecord(
             client=client,
             server=server,
             when=when,
-            offset_ns=found["offset_ns"],
-            bound_ns=found["bound_ns"],
-            round_trips=[RoundTrip(**each) for each in found["round_trips"]],
-            to_server_bytes_per_s=found["to_bytes_per_s"],
-            from_server_bytes_per_s=found["from_bytes_per_s"],
+            offset_ns=seen["offset_ns"],
+            bound_ns=seen["bound_ns"],
+            round_trips=[RoundTrip(**trip) for trip in seen["round_trips"]],
+            to_server_bytes_per_s=seen["to_bytes_per_s"],
+            from_server_bytes_per_s=seen["from_bytes_per_s"],
             method=network.METHOD,
         )
-
-    def _measured(self, host: str, peer: str, measure: Callable[[str, int], dict[str, Any]]) -> dict[str, Any]:
-        port: int = self._cluster.ask(host, "serve_network", peer)
-        try:
-            return measure(self.file.named(host).address, port)
-        finally:
-            with contextlib.suppress(HostLost):
-                self._cluster.ask(host, "stop_network")
 
     def asking(self, name: str) -> Ask:
         """Asks the agent of a host."""

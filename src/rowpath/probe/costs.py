@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rowpath.execution.set_phase import LONG_OPERATION_NS
+from rowpath.execution.set_runner import LONG_OPERATION_NS
 from rowpath.probe.budget import COMPILERS_S, Budget, warm_s
 from rowpath.probe.full_sets import LEAD_IN_MS
 from rowpath.probe.tried import Tried

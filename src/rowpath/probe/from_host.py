@@ -21,7 +21,7 @@ from rowpath.analysis.model import Analysis
 from rowpath.errors import InternalError, UsageError
 from rowpath.execution.run import RunOutcome
 from rowpath.execution.several_hosts import HostLost
-from rowpath.hosts.program import ERRORS
+from rowpath.hosts.agent import ERRORS
 from rowpath.hosts.replies import Ask, Reply, value_of
 from rowpath.journal.records import EndRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rowpath.execution.counting import counting_proxy
 from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.verification_pass import counting_proxy
 from rowpath.journal.records import CountedRecord
 from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.probe.throttled_worker import ThrottledWorker

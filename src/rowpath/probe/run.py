@@ -13,9 +13,9 @@ from typing_extensions import override
 from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError, TimedOut, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.execution.quiet import Patience
 from rowpath.execution.run import write_head, write_paths
 from rowpath.execution.run_context import RunContext
+from rowpath.execution.warm_up import Patience
 from rowpath.journal.records import FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
 from rowpath.journal.writer import Journal
 from rowpath.model.probe import DigestGroup, LanguageBest, Probe, Snippet, TriedPath

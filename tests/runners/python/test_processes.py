@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from rowpath.execution.peak_memory import peak_memory
+from rowpath.execution.in_turn import peak_memory
 from rowpath.execution.worker import Worker
 from rowpath.machine import processes
 from rowpath.machine.counters import cpu, memory

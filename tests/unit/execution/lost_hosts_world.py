@@ -8,10 +8,9 @@ from typing import cast
 
 from typing_extensions import override
 
-from rowpath.execution.lost_hosts import LostHosts
 from rowpath.execution.prepared_phases import PhaseCache
 from rowpath.execution.run_context import Instances, RunContext
-from rowpath.execution.several_hosts import HostLost, Hosts
+from rowpath.execution.several_hosts import HostLost, Hosts, LostHosts
 from rowpath.journal.record_base import Record
 from rowpath.journal.records import NoteRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
@@ -116,7 +115,7 @@ class World:
         self.paths = tuple(_path(name, *each) for name, each in needed.items())
         self.forgotten: list[str] = []
         self.brought_up: list[str] = []
-        self.hosts = SomeHosts(needed)  # type: ignore[abstract]  # nothing else is asked of them
+        self.hosts = SomeHosts(needed)
         self.journal, self.progress = WrittenRecords(), Notes()
         experiment = Experiment(1, "lost", "Lost", (), (), stages=stages)
         context = Context(

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from rowpath.execution import core_share, quiet
-from rowpath.execution.core_share import CoreShare, Spent, capped, sentence
+from rowpath.execution import measured, warm_up
+from rowpath.execution.measured import CoreShare, WindowSpent, capped, sentence
 from rowpath.machine import cpus
 from rowpath.machine.counters.core_users import CoreUser, Look
 
@@ -20,7 +20,7 @@ Looks = tuple[Look, Look]
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[CoreUser]:
     """What the collector reports; tests fill it."""
     found: list[CoreUser] = []
-    monkeypatch.setattr(core_share, "users", lambda *_: list(found))
+    monkeypatch.setattr(measured, "users", lambda *_: list(found))
     return found
 
 
@@ -28,8 +28,8 @@ def looks(stolen_ns: int = 0, idle_ns: int = 0) -> Looks:
     return Look(0, {}, 0, 0), Look(WINDOW_NS, {}, stolen_ns, idle_ns)
 
 
-def spent(client_ns: int, **more: Any) -> Spent:
-    return Spent(**({"window_ns": WINDOW_NS, "client_ns": client_ns, "server_ns": 0, "wait_ns": None} | more))
+def spent(client_ns: int, **more: Any) -> WindowSpent:
+    return WindowSpent(**({"window_ns": WINDOW_NS, "client_ns": client_ns, "server_ns": 0, "wait_ns": None} | more))
 
 
 def share() -> CoreShare:
@@ -105,9 +105,9 @@ def test_every_core_is_shared_by_client_and_server(seen: list[CoreUser]) -> None
     judge = CoreShare(frozenset({0, 1}), frozenset())
     seen.append(CoreUser("ours", "java", 100 * MS))
     before, after = Look(0, {}, 0, 0), Look(200 * MS, {}, 0, 0)
-    own = Spent(200 * MS, 180 * MS, 180 * MS, None)
+    own = WindowSpent(200 * MS, 180 * MS, 180 * MS, None)
     assert judge.of_every_core(own, before, after) == []
-    half = Spent(200 * MS, 120 * MS, 120 * MS, None)
+    half = WindowSpent(200 * MS, 120 * MS, 120 * MS, None)
     assert next(user.kind for user in judge.of_every_core(half, before, after)) == "ours"
 
 
@@ -137,21 +137,21 @@ def waiting(monkeypatch: pytest.MonkeyPatch, idle_shares: list[float]) -> None:
         state["at"] += round(seconds * 1e9)
         state["idle"] += round(seconds * 1e9 * idle_shares.pop(0))
 
-    monkeypatch.setattr(quiet, "look", look)
-    monkeypatch.setattr(quiet, "users", lambda *_: [GCC])
-    monkeypatch.setattr(quiet.time, "sleep", sleep)
+    monkeypatch.setattr(warm_up, "look", look)
+    monkeypatch.setattr(warm_up, "users", lambda *_: [GCC])
+    monkeypatch.setattr(warm_up.time, "sleep", sleep)
 
 
 def test_a_run_waits_until_the_core_is_quiet_and_names_the_cause(monkeypatch: pytest.MonkeyPatch) -> None:
     waiting(monkeypatch, [0.1, 0.2, 0.99])
     notes: list[str] = []
-    assert quiet.Patience().wait_for_quiet(frozenset({1}), notes.append)
+    assert warm_up.Patience().wait_for_quiet(frozenset({1}), notes.append)
     assert notes == ["the measured core is 90% busy (gcc): waiting until it is quiet, at most 60 s"]
 
 
 def test_a_run_waits_for_a_limited_time_in_all(monkeypatch: pytest.MonkeyPatch) -> None:
     waiting(monkeypatch, [0.0] * 10)
-    patience = quiet.Patience(left_s=2.0)
+    patience = warm_up.Patience(left_s=2.0)
     assert not patience.wait_for_quiet(frozenset({1}), lambda _note: None)
     assert patience.left_s == 0
     assert not patience.wait_for_quiet(frozenset({1}), lambda _note: None)

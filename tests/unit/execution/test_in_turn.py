@@ -62,12 +62,10 @@ class Hosts:
         planned = SimpleNamespace(path=SimpleNamespace(id=name, clients=1, served=True, deployment="server"))
 
         def ask(method: str, *arguments: Any) -> Any:
-            if method == "worker_start":
-                return number, 1, False
             self.asked.append(host)
             return value_of(host, agent.call(method, *arguments))
 
-        return cast(Worker, FarWorker(cast(Any, planned), TogetherThere(host, ask)))
+        return FarWorker(cast(Any, planned), TogetherThere(host, ask), number, 1)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from rowpath.execution import lost_hosts
+from rowpath.execution import several_hosts
 from rowpath.execution.several_hosts import HostLost
 from rowpath.model.mixed_load import StageTable
 from tests.unit.execution.lost_hosts_world import WHAT, World
@@ -75,7 +75,7 @@ def no_time(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """A clock that only sleeping moves: how long each sleep was."""
     slept: list[float] = []
     clock = SimpleNamespace(monotonic=lambda: sum(slept), sleep=slept.append)
-    monkeypatch.setattr(lost_hosts, "time", clock)
+    monkeypatch.setattr(several_hosts, "time", clock)
     return slept
 
 
@@ -107,7 +107,7 @@ def test_a_run_ends_when_no_host_comes_back_in_time(world: World, no_time: list[
     with pytest.raises(HostLost, match="host app2 was lost"):
         world.lost.look("set 2")
     assert world.notes[2:] == ["waiting for hosts app2, app1, at most 5 s"]
-    assert sum(no_time) == pytest.approx(5.0, abs=2 * lost_hosts.LOOK_S)
+    assert sum(no_time) == pytest.approx(5.0, abs=2 * several_hosts.LOOK_S)
 
 
 def test_one_of_two_lost_hosts_is_enough_to_go_on(world: World, no_time: list[float]) -> None:

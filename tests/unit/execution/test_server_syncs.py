@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rowpath.engines.base import Place
-from rowpath.execution.server_syncs import LocalServerSyncs
+from rowpath.execution.instances import ServerSyncs
 from rowpath.hosts.server_side import FarServerSyncs
 from rowpath.machine.counters import syncs
 from rowpath.machine.counters.syncs import SyncCount
@@ -26,9 +26,9 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     return Place(tmp_path, tmp_path, ())
 
 
-def _of(place: Place, **instance: str) -> LocalServerSyncs:
+def _of(place: Place, **instance: str) -> ServerSyncs:
     made: Any = SimpleNamespace(**({"deployment": "server"} | instance))
-    return LocalServerSyncs(made, place, place.directory / "syncs")
+    return ServerSyncs(made, place, place.directory / "syncs")
 
 
 def test_a_server_counts_from_one_start_until_another(place: Place) -> None:

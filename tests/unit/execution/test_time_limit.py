@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rowpath.execution import time_limit
-from rowpath.execution.time_limit import TimeLimit
+from rowpath.execution import run_options
+from rowpath.execution.run_options import TimeLimit
 
 
 class Clock:
@@ -21,7 +21,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(time_limit, "time", made)
+    monkeypatch.setattr(run_options, "time", made)
     return made
 
 

@@ -12,7 +12,7 @@ from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.far_counters import FarCounters
 from rowpath.hosts.far_load import FarProcesses
-from rowpath.hosts.load import Opened, Seen, States
+from rowpath.hosts.load import GroupSeen, Opened, States
 from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.model.histogram import empty
@@ -66,7 +66,7 @@ class Hosts:
                 snapshot = Snapshot(1, 30, 0, 0, 0, 0, 0, 1, 0, 0, 5, empty(), empty(), empty())
                 self.looks += 1
                 used = ProcessSecond(cpu_ns=10, memory_bytes=self.looks, read_bytes=None)
-                return {"readers": Seen(snapshot, 3)}, (used, ConnectionsSecond(2, 1) if host == "app1" else None)
+                return {"readers": GroupSeen(snapshot, 3)}, (used, ConnectionsSecond(2, 1) if host == "app1" else None)
             case ("load", "totals", _timeout):
                 late_ns, lasted_ns = {"app1": (5, 100), "app2": (7, 300)}[host]
                 return {"readers": _total(self.begun_ns[host] + late_ns, lasted_ns, 40)}

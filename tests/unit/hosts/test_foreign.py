@@ -99,7 +99,7 @@ def test_secrets_come_from_the_file_or_from_the_environment(tmp_path: Path, monk
 )
 def test_what_ray_says_is_a_sentence(words: str, said: str) -> None:
     hosts = HostsFile(1, cluster=ClusterTable(address=ADDRESS))
-    state = cluster.State("foreign", ADDRESS, "10.0.0.1", 6379, [], hosts, head="10.0.0.5")
+    state = cluster.ClusterState("foreign", ADDRESS, "10.0.0.1", 6379, [], hosts, head="10.0.0.5")
     assert said in foreign.cannot_join(state, words).message
 
 

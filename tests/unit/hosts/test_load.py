@@ -11,17 +11,16 @@ import pytest
 
 from rowpath.analysis import several_hosts
 from rowpath.analysis.analyse import analyse
-from rowpath.execution.mixed_load import pacing
-from rowpath.execution.mixed_load.backup_site import BackupSite
-from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.mixed_load import group_totals
+from rowpath.execution.mixed_load.backups import BackupSite
+from rowpath.execution.mixed_load.client_processes import Processes, Usage
 from rowpath.execution.mixed_load.group_totals import Member, _due
-from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.hosts.far_backup import FarBackup
 from rowpath.hosts.far_counters import FarCounters, FarUsage, joined, stall_ns
 from rowpath.hosts.far_load import FarProcesses
-from rowpath.hosts.load import Seen
+from rowpath.hosts.far_worker import FarBackup
+from rowpath.hosts.load import GroupSeen
 from rowpath.model.histogram import empty
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.workload import Phase
@@ -67,7 +66,7 @@ def _member(kind: Any, clients: int, hosts: int) -> Member:
 def test_random_arrivals_of_many_hosts_are_those_of_one(clients: int, elapsed_ns: int) -> None:
     one, many = _member("poisson", clients, 1), _member("poisson", clients, 3)
     assert _due(many, elapsed_ns) == _due(one, elapsed_ns)
-    assert _due(one, elapsed_ns) == pacing.due_before("poisson", 100.0, clients, 7, elapsed_ns)
+    assert _due(one, elapsed_ns) == group_totals.due_before("poisson", 100.0, clients, 7, elapsed_ns)
 
 
 @pytest.mark.parametrize("at", range(12))
@@ -95,11 +94,11 @@ def test_one_host_and_few_rows_are_not_parted() -> None:
     assert work.part(2, 3) is work
 
 
-def _seen(operations: int, under_way_ns: int, ended_ago_ns: int | None) -> Seen:
+def _seen(operations: int, under_way_ns: int, ended_ago_ns: int | None) -> GroupSeen:
     counts = empty()
     counts[3] = operations
     snapshot = Snapshot(1, operations, 1, 10, 20, 5, 2, 1, 1, 0, under_way_ns, counts, counts, empty())
-    return Seen(snapshot, ended_ago_ns)
+    return GroupSeen(snapshot, ended_ago_ns)
 
 
 def test_what_a_host_saw_crosses_whole_and_without_empty_buckets() -> None:
@@ -131,7 +130,7 @@ def test_what_hosts_saw_is_summed() -> None:
     ],
     ids=["one host goes on", "both hang", "none has ended", "none is under way", "no host"],
 )
-def test_a_group_stalls_when_no_host_ends_an_operation(parts: list[Seen], stalled_ns: int) -> None:
+def test_a_group_stalls_when_no_host_ends_an_operation(parts: list[GroupSeen], stalled_ns: int) -> None:
     assert stall_ns(parts) == stalled_ns
 
 

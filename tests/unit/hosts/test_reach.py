@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from rowpath.errors import RowpathError
-from rowpath.hosts import certificates, cluster, hosts_file, reach, setup
-from rowpath.hosts.node import Answer, Request
+from rowpath.hosts import cluster, hosts_file, reach, setup
+from rowpath.hosts.node import NodeAnswer, NodeRequest
 from rowpath.machine import private_directories, processes
 from rowpath.model.hosts import Host
 
@@ -36,11 +36,11 @@ class Reached:
         self.at_most: list[int] = []
         self._side_by_side = processes.side_by_side
 
-    def carry_out(self, host: Host | None, request: Request) -> Answer:
+    def carry_out(self, host: Host | None, request: NodeRequest) -> NodeAnswer:
         """As `reach` has it."""
         if host is not None:
             self.asked.setdefault(request.action, set()).add(host.name)
-        return Answer()
+        return NodeAnswer()
 
     def side_by_side(self, todo: Iterable[Callable[[], object]], at_most: int = 0) -> None:
         """As `processes` has it."""
@@ -57,8 +57,8 @@ def reached(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Reached:
     monkeypatch.setattr(processes, "side_by_side", found.side_by_side)
     monkeypatch.setattr(setup, "require", lambda: None)
     monkeypatch.setattr(private_directories, "port_taken", lambda _port, _address: False)
-    pair = certificates.Pair("", "")
-    monkeypatch.setattr(certificates, "make", lambda addresses: ("", dict.fromkeys(addresses, pair)))
+    pair = cluster.CertifiedKey("", "")
+    monkeypatch.setattr(cluster, "make", lambda addresses: ("", dict.fromkeys(addresses, pair)))
     return found
 
 
@@ -92,10 +92,10 @@ def test_what_runs_on_a_host_has_the_cache_of_the_file_else_of_the_login(
     for each in places:
         each.mkdir(parents=True)
     host = msgspec.structs.replace(over_ssh, cache=cache.format(folder=tmp_path))
-    reach.carry_out(host, Request("stop", "c", "db"))
+    reach.carry_out(host, NodeRequest("stop", "c", "db"))
     assert [each for each in places if not each.exists()] == [tmp_path / used / "hosts" / "c" / "db"]
     with pytest.raises(RowpathError, match="is not installed") as raised:
-        reach.carry_out(host, Request("start", "c", "db"))
+        reach.carry_out(host, NodeRequest("start", "c", "db"))
     assert raised.value.hint == "on host db: " + hint.format(folder=tmp_path)
 
 

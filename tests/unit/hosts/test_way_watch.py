@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 
 from rowpath.execution.several_hosts import HostLost
-from rowpath.hosts import way_watch
-from rowpath.hosts.way_watch import WayWatch
+from rowpath.hosts import network
+from rowpath.hosts.network import WayWatch
 from tests import waiting
 from tests.unit.insides import answered, pending, watch_port
 
@@ -21,8 +21,8 @@ HERE = {"db": "127.0.0.1"}
 
 @pytest.fixture(autouse=True)
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(way_watch, "EACH_S", 0.0)
-    monkeypatch.setattr(way_watch, "SILENT_S", 0.2)
+    monkeypatch.setattr(network, "EACH_S", 0.0)
+    monkeypatch.setattr(network, "SILENT_S", 0.2)
 
 
 @pytest.fixture

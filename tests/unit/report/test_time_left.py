@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from rowpath.cli.plan import plan_for
-from rowpath.execution.mixed_load.path_runner import RATE_SEARCH
 from rowpath.machine import slowness
 from rowpath.model.progress import Estimate, Step
 from rowpath.planning.estimate import estimate, estimate_s
 from rowpath.planning.mixed_load import estimate as mixed_load
+from rowpath.planning.mixed_load.estimate import RATE_SEARCH
 from rowpath.planning.overrides import Overrides
 from rowpath.report.time_left import TimeLeft, TimeLeftOfBudget
 

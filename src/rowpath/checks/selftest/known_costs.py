@@ -9,8 +9,8 @@ import struct
 import threading
 
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
+from rowpath.execution.in_turn import peak_memory as peaks
 from rowpath.execution.measured import Measured
-from rowpath.execution.peak_memory import peak_memory as peaks
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.machine.counters import counting_proxy, disk, memory, syncs

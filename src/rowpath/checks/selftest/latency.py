@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from rowpath.analysis.model import Result
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict, samples
 from rowpath.engines import ENGINES
-from rowpath.execution.mixed_load.pacing import TAIL_S, due_before, reached
+from rowpath.execution.mixed_load.group_totals import TAIL_S, due_before, reached
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
 from rowpath.machine import cpus, processes
 from rowpath.model import histogram

@@ -1,28 +1,93 @@
-"""The client processes of one path, and which of their connections are whose: one for all groups, or one for each."""
+"""The client processes of one path: whose their connections are, and what they use in each second."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rowpath.engines.base import Backup, Instance
-from rowpath.execution import quiet
-from rowpath.execution.mixed_load import acknowledged_writes, crash_recovery
-from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.backup_action import statement_work
-from rowpath.execution.mixed_load.resource_usage import Pids, Usage
+from rowpath.execution import in_turn
+from rowpath.execution.mixed_load import durability
+from rowpath.execution.mixed_load.backups import statement_work
+from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
-from rowpath.journal.mixed_load_records import AcknowledgedRecord, HostShare, HostsStartRecord
+from rowpath.journal.mixed_load_records import (
+    AcknowledgedRecord,
+    ConnectionsSecond,
+    HostShare,
+    HostsStartRecord,
+    ProcessSecond,
+)
 from rowpath.journal.records import WorkerRecord
+from rowpath.machine.counters import cpu, disk, memory
+from rowpath.machine.counters.connections import Growth
 from rowpath.model.grouping import grouped
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec, GroupTotal
+
+Pids = Callable[[], list[int]]
+
+
+class ProcessUse:
+    """What some processes used since the last look; they may be others by then."""
+
+    def __init__(self, pids: Pids, own: bool = False) -> None:
+        """`own`: this process, without those that it started and has seen end."""
+        self._pids = pids
+        self._own = own
+        self._cpu_ns = 0
+        self._disk: disk.Bytes | None = None
+        self.since()
+
+    def since(self) -> ProcessSecond | None:
+        """CPU and disk of the time since, and what is resident now; None: none is alive.
+
+        `memory_bytes` is the processes' own; what they map of files and share is beside it.
+        """
+        pids = self._pids()
+        last_cpu_ns, last = self._cpu_ns, self._disk
+        if self._own:
+            self._cpu_ns, self._disk = cpu.process_ns(pids[0]) or 0, disk.of(pids[0], alone=True)
+        else:
+            self._cpu_ns, self._disk = cpu.total_ns(pids), disk.total(pids)
+        held = memory.resident(pids)
+        if held is None:
+            return None
+        now = self._disk
+        # What ended in between without its parent's being among them would make a sum fall.
+        return ProcessSecond(
+            cpu_ns=max(0, self._cpu_ns - last_cpu_ns),
+            memory_bytes=held.anonymous,
+            file_bytes=held.file,
+            shared_bytes=held.shared,
+            read_bytes=max(0, now.read_bytes - last.read_bytes) if now and last else None,
+            written_bytes=max(0, now.write_bytes - last.write_bytes) if now and last else None,
+        )
+
+
+class Usage:
+    """The processes of one path with the connections between them."""
+
+    def __init__(self, client_pids: Pids, server_pids: Pids, backup_pids: Pids, port: int) -> None:
+        """`backup_pids`: of programs that make backups; `port`: of the server on 127.0.0.1, 0: no TCP."""
+        sides = {"client": client_pids, "server": server_pids, "backup": backup_pids}
+        self._sides = {name: ProcessUse(pids) for name, pids in sides.items()}
+        self._sides["controller"] = ProcessUse(lambda: [os.getpid()], own=True)
+        self._growth = Growth(port) if port else None
+
+    def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
+        """What the processes of each side used, and what the connections carried (None: no TCP)."""
+        used = {name: second for name, side in self._sides.items() if (second := side.since())}
+        bytes_ = self._growth.since() if self._growth else None
+        return used, ConnectionsSecond(*bytes_) if bytes_ else None
+
 
 SPIN_NS = (
     50_000  # an open-loop client is awake so long before an operation is due, where that takes no core from others
@@ -94,7 +159,7 @@ class Processes:
 
     def helpers_cpu_ns(self) -> int | None:
         """CPU time so far of the processes' helper threads; None where they have none."""
-        return quiet.helpers_cpu_ns(self.workers)
+        return in_turn.helpers_cpu_ns(self.workers)
 
     def take_cores(self) -> None:
         """Bring every process to the cores on which the path is measured."""
@@ -109,6 +174,14 @@ class Processes:
         """Notice what became of the processes. Errors: HostLost."""
         for worker in self.workers:
             worker.runner.listen()
+
+    def lives(self, group: str) -> bool:
+        """Whether a process of that group does."""
+        return self.seats[group].worker.runner.alive()
+
+    def kill(self, group: str) -> None:
+        """End the process of a group that does not end by itself."""
+        self.seats[group].worker.runner.kill()
 
     def usage(self, backup_pids: Pids, port: int) -> Usage:
         """What the processes of a stage use, as `Usage` has it."""
@@ -137,17 +210,17 @@ class Processes:
 
     def kill_engine(self) -> tuple[list[int], int]:
         """Kill the engine's processes: their pids, and when. Errors: HostLost."""
-        return crash_recovery.kill(self.instance, self.workers)
+        return durability.kill(self.instance, self.workers)
 
     def check_ledger(
         self, prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, folder: Path
     ) -> AcknowledgedRecord:
         """Check the ledger through the first process. Errors: RunnerFailure."""
-        return acknowledged_writes.check(self.workers[0], prepared_workload, work, ledger, folder)
+        return durability.check(self.workers[0], prepared_workload, work, ledger, folder)
 
     def ready(self, shared_counters: SharedCounters, requested: Iterable[tuple[int, GroupSpec]]) -> None:
         """Let every process make its groups ready: (process, request). Errors: RunnerFailure."""
-        for process, share in grouped(requested, lambda each: each[0]).items():
+        for process, share in grouped(requested, lambda request: request[0]).items():
             self.workers[process].groups(shared_counters.file, [spec for _process, spec in share])
             self._at_work.append(self.workers[process])
 

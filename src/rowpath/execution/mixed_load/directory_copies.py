@@ -15,7 +15,7 @@ from rowpath.engines import ENGINES, backup, load_through_runner
 from rowpath.engines.base import Instance, Place
 from rowpath.engines.jvm_engine import JvmDirectory, JvmEngine, JvmServer
 from rowpath.errors import RowpathError
-from rowpath.execution.mixed_load.restore_check import digest_of
+from rowpath.execution.mixed_load.durability import digest_of
 from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import DirectoryCopyRecord
 from rowpath.journal.record_base import Record
@@ -40,7 +40,9 @@ def carry_out_all(
     plan: Plan, folder: Path, write: Callable[[Record], None], note: Log, log: Log, timeout_s: float
 ) -> None:
     """Every move of the experiment whose engine the plan has, journalled; one that cannot be made is named with why."""
-    tables = {name: table for each in plan.workloads.values() for name, table in each.tables.items() if table.rows}
+    tables = {
+        name: table for workload in plan.workloads.values() for name, table in workload.tables.items() if table.rows
+    }
     for number, (move, here) in enumerate(_moves(plan)):
         if not here.ok:
             write(NoteRecord(_skipped(here)))
@@ -98,7 +100,9 @@ def carry_out(
     both. What goes wrong is a record that is not ok, never an exception.
     """
     if move.source.version != move.target.version:
-        tables = {name: _cut(table) for name, table in tables.items()}
+        tables = {
+            name: msgspec.structs.replace(table, rows=min(table.rows, MADE_ROWS)) for name, table in tables.items()
+        }
     expected = _joined(
         {name: whole_table(table, table.columns).digest(1, table.rows) for name, table in tables.items()}
     )
@@ -122,8 +126,8 @@ def carry_out(
         planned = planned_at(move, move.source, durability)
         made.own_copy(planned.path)
         database = Path(made.options(planned.path)["path"])
-        if (found := _read(planned, made, tables, log, timeout_s)) != expected:
-            yield copied(target, found, False, "the source does not hold the rows that were loaded")
+        if (read := _read(planned, made, tables, log, timeout_s)) != expected:
+            yield copied(target, read, False, "the source does not hold the rows that were loaded")
             return
         size = private_directories.size_bytes(database)
         begun_ns = time.monotonic_ns()
@@ -135,9 +139,9 @@ def carry_out(
         planned = planned_at(move, move.target, durability)
         while steps:
             name, upgrade = steps[0]
-            found = _read(planned, moved, tables, log, timeout_s, upgrade=upgrade)
-            ok = found == expected
-            yield copied(name, found, ok, "" if ok else "its rows differ from the source's")
+            read = _read(planned, moved, tables, log, timeout_s, upgrade=upgrade)
+            ok = read == expected
+            yield copied(name, read, ok, "" if ok else "its rows differ from the source's")
             steps.pop(0)
     except (RowpathError, RunnerFailure) as error:
         yield copied(steps[0][0], "", False, str(error))
@@ -161,10 +165,6 @@ def _read(
 
 def _joined(digests: dict[str, str]) -> str:
     return " ".join(f"{name}={digest}" for name, digest in digests.items())
-
-
-def _cut(table: Table) -> Table:
-    return msgspec.structs.replace(table, rows=min(table.rows, MADE_ROWS))
 
 
 def _engine(move: DirectoryCopyTable) -> Any:

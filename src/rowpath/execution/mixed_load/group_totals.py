@@ -1,4 +1,4 @@
-"""What one group did in one stage, from the runner's reply and the shared counters: the journal's `client-group`."""
+"""What one group did in one stage, and what was due by then: the journal's `client-group`."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from rowpath.execution.mixed_load import pacing
 from rowpath.execution.mixed_load.shared_counters import Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.mixed_load_records import ClientGroupRecord, CountedFailure, GroupSecond
@@ -17,6 +17,53 @@ from rowpath.planning.mixed_load import spread
 from rowpath.runners.protocol import GroupTotal
 from rowpath.text import printable
 from rowpath.workloads.expected import Touches
+
+REACHED_SHARE = 0.99
+TAIL_S = 0.01  # of a stage, in which an operation that is due need not have ended; or as long as the longest took
+
+_GAMMA = np.uint64(0x9E3779B97F4A7C15)
+
+
+def due_before(pacing: str, rate_per_s: float, clients: int, seed: int, elapsed_ns: int, most: int = 0) -> int:
+    """How many operations of a group are due before that time since its begin, by all of its clients together.
+
+    `most`: of each client; 0: no limit. runners/PROTOCOL.md defines how they are drawn.
+    """
+    if elapsed_ns <= 0:
+        return 0
+    counts = [_due_of_one(pacing, rate_per_s, clients, seed, number, elapsed_ns) for number in range(clients)]
+    return sum(min(count, most) if most else count for count in counts)
+
+
+def reached(operations: int, due: int, due_in_tail: int) -> bool:
+    """Whether a rate was reached: of the operations due before the stage's tail 99 % have succeeded."""
+    return operations >= REACHED_SHARE * (due - due_in_tail)
+
+
+def _due_of_one(pacing: str, rate_per_s: float, clients: int, seed: int, number: int, elapsed_ns: int) -> int:
+    distance_ns = clients / rate_per_s * 1e9
+    if pacing == "fixed":
+        return max(0, int(np.ceil((elapsed_ns - number / clients * distance_ns) / distance_ns)))
+    state = (seed + number) % (1 << 64)
+    counted, reached_ns = 0, 0.0
+    size = int(elapsed_ns / distance_ns * 1.1) + 64
+    while True:
+        sums = reached_ns + np.cumsum(_distances(state, counted, size) * distance_ns)
+        within = int(np.searchsorted(sums, elapsed_ns))
+        counted += within
+        if within < size:
+            return counted
+        reached_ns = float(sums[-1])
+
+
+def _distances(seed: int, first: int, count: int) -> NDArray[np.float64]:
+    """Exponential draws `[first, first + count)` with mean 1, from SplitMix64 (Steele, Lea, Flood 2014)."""
+    with np.errstate(over="ignore"):
+        mixed = np.uint64(seed) + np.arange(first + 1, first + count + 1, dtype=np.uint64) * _GAMMA
+        mixed = (mixed ^ mixed >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ mixed >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+        mixed ^= mixed >> np.uint64(31)
+    return -np.log1p(-(mixed >> np.uint64(11)).astype(np.float64) / 2**53)
 
 
 @dataclass(frozen=True)
@@ -95,7 +142,10 @@ def group_record(
         ended_ns=max(last_ns, first_ns) - zero_ns,
         operations=operations,
         failed=failed,
-        failures=_failures(total),
+        failures=[
+            CountedFailure(failure.kind, printable(failure.code), printable(failure.text), failure.count)
+            for failure in (total.failures if total else [])
+        ],
         rows=total.rows if total else last.rows,
         values=total.values if total else None,
         touch_ok=_touch_ok(member, total),
@@ -108,33 +158,21 @@ def group_record(
     )
     if member.open_loop:
         elapsed_ns = max(0, end_ns - begun_ns) if begun_ns else 0
-        record.not_begun, record.reached = _arrived(member, operations, last, elapsed_ns)
+        due = _due(member, elapsed_ns)
+        # What an operation may still have under way at the end: latency would excuse an overloaded engine's queue.
+        longest_ns = figures(last, None, open_loop=False).most_ns or 0
+        tail_ns = min(max(int(TAIL_S * 1e9), longest_ns), elapsed_ns // 20)
+        record.not_begun = max(0, due - last.arrivals)
+        record.reached = reached(operations, due, due - _due(member, elapsed_ns - tail_ns))
     return record
-
-
-def _failures(total: GroupTotal | None) -> list[CountedFailure]:
-    return [
-        CountedFailure(each.kind, printable(each.code), printable(each.text), each.count)
-        for each in (total.failures if total else [])
-    ]
-
-
-def _arrived(member: Member, operations: int, last: Snapshot, elapsed_ns: int) -> tuple[int, bool]:
-    """Operations that were due and never begun, and whether the rate was reached."""
-    due = _due(member, elapsed_ns)
-    # What a single operation may still have under way at the end: latency would excuse an overloaded engine's queue.
-    longest_ns = figures(last, None, open_loop=False).most_ns or 0
-    tail_ns = min(max(int(pacing.TAIL_S * 1e9), longest_ns), elapsed_ns // 20)
-    before_tail = _due(member, elapsed_ns - tail_ns)
-    return max(0, due - last.arrivals), pacing.reached(operations, due, due - before_tail)
 
 
 def _due(member: Member, elapsed_ns: int) -> int:
     """Operations of all its clients that were due by then, each host with its own schedule."""
     shares = spread.shares(member.clients, member.rate_per_s, member.seed, range(member.hosts))
-    later_ns = (spread.later_ns(member.table.pacing, member.rate_per_s, each) for each in shares)
+    later_ns = (spread.later_ns(member.table.pacing, member.rate_per_s, number) for number in shares)
     return sum(
-        pacing.due_before(
+        due_before(
             member.table.pacing, share.rate_per_s, share.clients, share.seed, elapsed_ns - late, member.table.times
         )
         for share, late in zip(shares.values(), later_ns, strict=True)

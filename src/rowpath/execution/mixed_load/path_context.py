@@ -1,15 +1,24 @@
-"""One path in one set: what all parts of a mixed load need to know of it, and how it is journalled."""
+"""One path in one set: what all parts of a mixed load need to know of it, and what its clients were promised."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
+from typing import Literal
 
-from rowpath.engines.base import BackedUp
-from rowpath.execution.mixed_load.backup_site import BackupSite
+import numpy as np
+
+from rowpath import text
+from rowpath.engines.base import BackedUp, Far
+from rowpath.execution.mixed_load import durability
+from rowpath.execution.mixed_load.backups import BackupSite, Repetition
 from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run_context import RunContext
-from rowpath.execution.several_hosts import Hosts
+from rowpath.execution.several_hosts import HERE, Hosts
+from rowpath.execution.worker import Worker
+from rowpath.journal.mixed_load_records import AcknowledgedRecord
 from rowpath.journal.record_base import InSet, InStage
 from rowpath.journal.records import NoteRecord
 from rowpath.model.mixed_load import StageTable
@@ -23,10 +32,9 @@ from rowpath.runners.process import RunnerFailure
 class PathContext:
     """A path in a set."""
 
-    def __init__(self, run: RunContext, set_number: int, planned: PlannedPath, hosts: Hosts | None = None) -> None:
-        """`hosts`: those of a path that runs on them."""
+    def __init__(self, run: RunContext, set_number: int, planned: PlannedPath, hosts: Hosts) -> None:
         self.run = run
-        self.hosts = hosts if hosts is not None and hosts.is_far(planned) else None
+        self.hosts = hosts.of(planned)
         self.set_number = set_number
         self.planned = planned
         self.experiment = run.plan.experiment
@@ -49,20 +57,16 @@ class PathContext:
         for group in (self.client_groups[name] for name in table.client_groups):
             if not why and group.phase in self.bad:
                 why = f"{group.phase} is {self.bad[group.phase]}"
-            elif not why and group.action and not self._backed_up():
+            elif not why and group.action and (self.hosts is HERE and not isinstance(self.instance, BackedUp)):
+                # On hosts it is always ours.
                 why = "no backup method is available"
         if why and self.set_number == 0:
             self.note(f"skipped stage '{table.name}': {why}")
         return not why
 
-    def _backed_up(self) -> bool:
-        return self.hosts is not None or isinstance(self.instance, BackedUp)  # on hosts it is always ours
-
     def backup_site(self, name: str) -> BackupSite:
         """Where a backup is made, by a name of its own in this set. Errors: EnvironmentMissing."""
-        if self.hosts is not None:
-            return self.hosts.backup_site(self.planned, f"{self.set_number}-{name}")
-        return BackupSite(self.planned, self.instance, self.folder / name)
+        return self.hosts.backup_site(self.planned, self.instance, self.folder / name, f"{self.set_number}-{name}")
 
     def open(self, connections: Mapping[str, int]) -> Processes:
         """Client processes with that many connections for each group. Errors: RunnerFailure."""
@@ -70,12 +74,8 @@ class PathContext:
         key = key_of(planned.path)
         if key not in run.engine_instances:
             raise RunnerFailure("connect", f"{key[0]} exited and did not restart")
-        if self.hosts is not None:
-            groups = [self.client_groups[name] for name in connections]
-            processes = self.hosts.client_processes(planned, self.instance, connections, groups)
-        else:
-            log = run.log_of(planned)
-            processes = Processes(planned, self.instance, connections, log=log, timeout_s=run.timeout_s)
+        groups = [self.client_groups[name] for name in connections]
+        processes = self.hosts.client_processes(run, planned, connections, groups)
         try:
             for record in processes.open(run.engine_instances.way_to(planned.path)):
                 record.started_ns = run.now_ns()
@@ -98,3 +98,100 @@ class PathContext:
         """Journal a record of this path in this set."""
         record.set, record.path_id = self.set_number, self.planned.path.id
         self.run.journal.write(record)
+
+
+class DurabilityChecks:
+    """The ledger of a path in a set; None without a phase that counts its writes."""
+
+    def __init__(self, context: PathContext) -> None:
+        self._context = context
+        self._counting = durability.counting(context.planned, context.works)
+        self.ledger = Ledger.of(self._counting[1]) if self._counting else None
+
+    def check(self, processes: Processes | None, stage: str) -> None:
+        """Check the ledger at the end, through one of these processes or a new one. Errors: RunnerFailure."""
+        if self.ledger is None or not (self.ledger.known.any() or self.ledger.doubtful.any()):
+            return
+        used = processes or self._context.open_one()
+        try:
+            self._look(used, "end", stage)
+        finally:
+            if used is not processes:
+                used.close()
+
+    def recover(self, pids: list[int], at_ns: int, stage: str) -> None:
+        """Start the killed engine again, look for what was acknowledged, begin the ledger again.
+
+        Errors: RunnerFailure (it did not come back).
+        """
+        context = self._context
+        if context.planned.path.served:
+            context.instance.stop()  # it takes notice of what was killed
+        opened: list[Processes] = []
+
+        def connected() -> Worker:
+            opened.append(context.open_one())
+            return opened[-1].workers[0]
+
+        def start() -> int:
+            if not context.planned.path.served:
+                return 0
+            begun_ns = time.monotonic_ns()
+            context.instance.start()
+            took_ns = time.monotonic_ns() - begun_ns
+            return context.instance.start_ns if isinstance(context.instance, Far) else took_ns
+
+        worker, kill = durability.recover(start, connected, self._counting[1] if self._counting else None)
+        kill.stage, kill.at_ns, kill.pids = stage, at_ns, pids
+        context.write(kill)
+        for secret in context.instance.secrets():
+            context.run.scrubber.add(secret)
+        if worker is None:
+            raise RunnerFailure("connect", kill.reason)
+        took = text.duration(kill.recovery_ns)
+        context.run.progress.note(f"{context.planned.name}: killed in '{stage}', replied again after {took}")
+        try:
+            self._look(opened[-1], "kill", stage)
+            if self._counting is not None:
+                # Otherwise what a crash took would be missed again at the end.
+                worker.reset(self._counting[1])
+                self.ledger = Ledger.of(self._counting[1])
+        finally:
+            worker.close()
+
+    def restore(self, made: Repetition, stage: str) -> None:
+        """Journal a backup, once it is known whether it can be restored; what it kept is removed."""
+        context = self._context
+        record = made.record(stage, context.run.started_ns)
+        if made.ok:
+            nothing = Ledger(np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint32))
+            before, after = made.ledger_before or nothing, made.ledger_after or nothing
+            context.run.progress.note(f"{context.planned.name}: restoring the backup")
+            restored = made.site.restored(context.run, before, after)
+            record.restored, record.reason, record.checked = restored.ok, restored.reason, restored.checked
+            if not restored.ok:
+                context.note(f"backup ({made.backup.way}): {restored.reason}")
+            if made.ledger_after is not None:
+                acknowledged = AcknowledgedRecord(
+                    stage=stage,
+                    when="backup",
+                    rows=restored.checked.rows,
+                    writes=restored.checked.writes,
+                    lost=restored.checked.lost,
+                    doubled=restored.checked.doubled,
+                    in_doubt=int(after.doubtful.sum()),
+                    ok=restored.ok,
+                    reason=restored.reason,
+                )
+                context.write(acknowledged)
+        context.write(record)
+        made.site.remove()
+
+    def _look(self, processes: Processes, when: Literal["end", "kill"], stage: str) -> None:
+        if self._counting is None or self.ledger is None:
+            return
+        record = processes.check_ledger(*self._counting, self.ledger, self._context.folder)
+        record.when, record.stage = when, stage
+        self._context.write(record)
+        if not record.ok:
+            self._context.note(f"acknowledged writes: {record.reason}")

@@ -7,11 +7,10 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from rowpath.execution.mixed_load.acknowledged_writes import Ledger
-from rowpath.execution.mixed_load.backup_action import Repetition, Repetitions
-from rowpath.execution.mixed_load.client_processes import Processes
+from rowpath.execution.mixed_load.backups import Repetition, Repetitions
+from rowpath.execution.mixed_load.client_processes import Processes, Usage
+from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.mixed_load.group_totals import Member, figures, group_record
-from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.shared_counters import DONE, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
@@ -19,7 +18,7 @@ from rowpath.machine import processes
 from rowpath.model.mixed_load import StageTable
 from rowpath.model.progress import GroupNow, StageSecond
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import GroupSpec, GroupTotal
+from rowpath.runners.protocol import GroupSpec
 
 S = 1_000_000_000
 CLOSE_NS = 20_000_000  # between two looks while something may happen at any moment
@@ -65,9 +64,9 @@ class Stage:
 
         An interruption or a lost host ends the groups, keeps what they did in `outcome` and goes on as what it is.
         """
-        repetitions = [each for action in self.actions for each in action.made]
-        counted = [(each.name, each.clients, each.counted_rows) for each in self.members]
-        counted += [(each.name, 1, 0) for each in repetitions if each.backup.statement]
+        repetitions = [part for action in self.actions for part in action.made]
+        counted = [(part.name, part.clients, part.counted_rows) for part in self.members]
+        counted += [(part.name, 1, 0) for part in repetitions if part.backup.statement]
         with contextlib.closing(self.processes.counters(counted)) as self.shared_counters:
             self.processes.ready(self.shared_counters, self._specs(repetitions))
             self._begin()
@@ -88,19 +87,17 @@ class Stage:
             table = member.table
             seat = self.processes.seats[member.name]
             spec = self.shared_counters.spec(member.name, member.work.name, seat.first_client)
-            spec.clients, spec.pacing, spec.rate_per_s, spec.seed = (
-                member.clients,
-                table.pacing,
-                member.rate_per_s,
-                member.seed,
-            )
+            spec.clients, spec.pacing = member.clients, table.pacing
+            spec.rate_per_s, spec.seed = member.rate_per_s, member.seed
             spec.operations, spec.pause_ns = table.times, round(table.pause_s * S)
             spec.spin_ns = self.processes.spin_ns() if member.open_loop else 0
             specs.append((seat.process, spec))
-        for each in repetitions:
-            if each.backup.statement:
-                seat = self.processes.seats[each.group]
-                spec = self.shared_counters.spec(each.name, each.name, seat.first_client + each.number - 1)
+        for repetition in repetitions:
+            if repetition.backup.statement:
+                seat = self.processes.seats[repetition.group]
+                spec = self.shared_counters.spec(
+                    repetition.name, repetition.name, seat.first_client + repetition.number - 1
+                )
                 spec.operations = 1
                 specs.append((seat.process, spec))
         return specs
@@ -130,7 +127,8 @@ class Stage:
             for action in self.actions:
                 due_ns = self._due_ns(action.table.after, action.table.begin_s)
                 action.look(self.shared_counters, None if self._ended else due_ns, self._path_status)
-            self._let_begin()
+            if begins_ns := self._now_due():
+                self.shared_counters.set_instants(begins_ns, self.end_ns)
             self._notice_done()
             now_ns = time.monotonic_ns()
             if now_ns >= self.end_ns and not self._ended:
@@ -147,7 +145,7 @@ class Stage:
             if now_ns >= self.end_ns + self.timeout_s * S:
                 self._give_up(f"an operation did not return within {self.timeout_s:g} s of the stage's end")
                 for name in self._unfinished():
-                    self.processes.seats[name].worker.runner.kill()
+                    self.processes.kill(name)
 
     def _sleep(self) -> None:
         now_ns = time.monotonic_ns()
@@ -176,17 +174,13 @@ class Stage:
 
     def _now_due(self) -> dict[str, int]:
         """The groups that are newly due, and when each begins."""
-        found = {}
+        begins_ns = {}
         for member in self.members:
             due = self._due_ns(member.table.after, member.table.begin_s)
             if member.name not in self._begun and due is not None:
-                found[member.name] = max(due, time.monotonic_ns() + self.processes.lead_ns // 4)
-        self._begun |= found
-        return found
-
-    def _let_begin(self) -> None:
-        if begins_ns := self._now_due():
-            self.shared_counters.set_instants(begins_ns, self.end_ns)
+                begins_ns[member.name] = max(due, time.monotonic_ns() + self.processes.lead_ns // 4)
+        self._begun |= begins_ns
+        return begins_ns
 
     def _notice_done(self) -> None:
         for member in self.members:
@@ -202,16 +196,14 @@ class Stage:
         """Groups that are at work still, in a process that lives."""
         at_work = [member.name for member in self.members if member.name not in self._done]
         at_work += [action.table.name for action in self.actions if action.under_way()]
-        seats = self.processes.seats
-        return [name for name in at_work if name not in seats or seats[name].worker.runner.alive()]
+        return [name for name in at_work if name not in self.processes.seats or self.processes.lives(name)]
 
     def _over(self) -> bool:
         for worker in self.processes.workers:
             if not worker.runner.alive() and self.outcome.killed is None and not self.outcome.lost:
                 self.outcome.lost = worker.runner.lost().text
         for action in self.actions:
-            seat = self.processes.seats.get(action.table.name)
-            if seat is not None and not seat.worker.runner.alive():
+            if action.table.name in self.processes.seats and not self.processes.lives(action.table.name):
                 action.give_up("its client process exited")
         if self._unfinished():
             return False
@@ -228,7 +220,7 @@ class Stage:
             action.end_spans(self._path_status)
         self._ended = True
         # A group that was never let begin begins now, when nothing begins any more, and so is done.
-        begun = {each.name for action in self.actions for each in action.made if each.begun_ns} | set(self._begun)
+        begun = {backup.name for action in self.actions for backup in action.made if backup.begun_ns} | set(self._begun)
         never = dict.fromkeys(self.shared_counters.client_groups.keys() - begun, self.end_ns)
         self.shared_counters.set_instants(never, self.end_ns)
 
@@ -265,7 +257,8 @@ class Stage:
 
     def _at_an_edge(self, now_ns: int) -> bool:
         """Whether a backup has begun or ended: an interval of the time line lies within it or outside of it."""
-        edges = sum(bool(each.begun_ns) + bool(each.ended_ns) for action in self.actions for each in action.made)
+        made = [backup for action in self.actions for backup in action.made]
+        edges = sum(bool(backup.begun_ns) + bool(backup.ended_ns) for backup in made)
         passed, self._edges = edges > self._edges, edges
         return passed and not self._ended and now_ns - self._second_begin_ns > self.look_ns // SLIVER
 
@@ -285,14 +278,15 @@ class Stage:
             and self._done.get(member.name, now_ns) > self._second_begin_ns
         ]
         groups = {
-            each.name: figures(snapshots[each.name], self._last.get(each.name), each.open_loop) for each in at_work
+            member.name: figures(snapshots[member.name], self._last.get(member.name), member.open_loop)
+            for member in at_work
         }
         record = SecondRecord(stage=self.table.name, at_ns=now_ns - self.zero_ns, ns=ns, client_groups=groups)
         if self.usage is not None:
             record.processes, record.connections = self.usage.since()
         shown = {
-            name: GroupNow(each.operations * S / ns, each.p99_ns, each.failed, each.under_way_ns)
-            for name, each in groups.items()
+            name: GroupNow(second.operations * S / ns, second.p99_ns, second.failed, second.under_way_ns)
+            for name, second in groups.items()
         }
         second = StageSecond(
             path_name=self.processes.planned.name,
@@ -310,27 +304,24 @@ class Stage:
         now_ns = time.monotonic_ns()
         if self.outcome.cut:
             self._look(now_ns)
-        for each in repetitions:
-            each.learn(totals.get(each.name))
-            if not each.begun_ns:
-                each.give_up("it was not due before the stage ended")
-            elif each.backup.afterwards:
+        for repetition in repetitions:
+            repetition.learn(totals.get(repetition.name))
+            if not repetition.begun_ns:
+                repetition.give_up("it was not due before the stage ended")
+            elif repetition.backup.afterwards:
                 with contextlib.suppress(RunnerFailure):
-                    self.processes.seats[each.group].worker.run(list(each.backup.afterwards))
+                    self.processes.seats[repetition.group].worker.run(list(repetition.backup.afterwards))
             if self.outcome.cut or self.outcome.killed is not None:
-                each.excuse(self.end_ns)
+                repetition.excuse(self.end_ns)
         cut = self.outcome.cut or bool(self.outcome.lost)
         for member in self.members:
             last = self.outcome.lasts[member.name] = self.shared_counters.snapshot(member.name, now_ns)
             if self.ledger is not None and member.counted_rows:
                 self.ledger.add(*self.shared_counters.acknowledged(member.name))
-            self.outcome.records.append(self._record(member, totals.get(member.name), last, cut))
-
-    def _record(self, member: Member, total: GroupTotal | None, last: Snapshot, cut: bool) -> ClientGroupRecord:
-        begun_ns = self._begun.get(member.name, self.end_ns)
-        ended_ns = self.shared_counters.ended_ns(member.name)
-        record = group_record(member, total, last, (begun_ns, ended_ns or begun_ns, self.end_ns), self.zero_ns)
-        record.stage, record.hosts = self.table.name, self.processes.host_shares(member.name)
-        record.cut = cut or any(share.lost for share in record.hosts)
-        record.longest_stall_ns = max(self._stalls.get(member.name, 0), record.longest_stall_ns)
-        return record
+            begun_ns = self._begun.get(member.name, self.end_ns)
+            span = begun_ns, self.shared_counters.ended_ns(member.name) or begun_ns, self.end_ns
+            record = group_record(member, totals.get(member.name), last, span, self.zero_ns)
+            record.stage, record.hosts = self.table.name, self.processes.host_shares(member.name)
+            record.cut = cut or any(share.lost for share in record.hosts)
+            record.longest_stall_ns = max(self._stalls.get(member.name, 0), record.longest_stall_ns)
+            self.outcome.records.append(record)

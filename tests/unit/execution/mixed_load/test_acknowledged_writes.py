@@ -10,8 +10,8 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from rowpath.execution.mixed_load import acknowledged_writes
-from rowpath.execution.mixed_load.acknowledged_writes import Ledger
+from rowpath.execution.mixed_load import durability
+from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import AcknowledgedRecord
@@ -76,8 +76,8 @@ def row_of(work: PreparedPhase, position: int) -> int:
 def found(
     works: tuple[PreparedWorkload, PreparedPhase], rows: Rows, before: Ledger, after: Ledger, folder: Path
 ) -> AcknowledgedRecord:
-    result = acknowledged_writes.check_between(cast(Worker, Reader(rows)), *works, before, after, folder)
-    assert not (folder / acknowledged_writes.KEPT_NAME).exists()
+    result = durability.check_between(cast(Worker, Reader(rows)), *works, before, after, folder)
+    assert not (folder / durability.KEPT_NAME).exists()
     return result
 
 
@@ -86,7 +86,7 @@ def test_a_table_with_what_was_promised(works: tuple[PreparedWorkload, PreparedP
     ledger = promised(work, {0: 3, 5: 1, 7: 2}, {7: 1})
     for times in (2, 3):  # the write in doubt may be there or not
         rows = table(prepared_workload, {row_of(work, 0): 3, row_of(work, 5): 1, row_of(work, 7): times})
-        result = acknowledged_writes.check(cast(Worker, Reader(rows)), prepared_workload, work, ledger, tmp_path)
+        result = durability.check(cast(Worker, Reader(rows)), prepared_workload, work, ledger, tmp_path)
         digest = codec.digest(rows, prepared_workload.workload.tables["ledger"].columns)
         right = AcknowledgedRecord(rows=ROWS, writes=6, in_doubt=1, digest=digest)
         assert result == right
@@ -152,7 +152,7 @@ def test_kept_rows_that_are_cut_or_other_than_digested(
         (lambda _data: b"", "not match its digest"),
     ):
         reader = cast(Worker, Reader(table(prepared_workload, {}), spoil))
-        result = acknowledged_writes.check(reader, prepared_workload, work, ledger, tmp_path)
+        result = durability.check(reader, prepared_workload, work, ledger, tmp_path)
         assert not result.ok
         assert reason in result.reason
 
@@ -165,8 +165,8 @@ def test_a_table_that_cannot_be_read(works: tuple[PreparedWorkload, PreparedPhas
             raise RunnerFailure(self.kind, "no such table")
 
     reader = Broken([])
-    result = acknowledged_writes.check(cast(Worker, reader), *works, Ledger.of(works[1]), tmp_path)
+    result = durability.check(cast(Worker, reader), *works, Ledger.of(works[1]), tmp_path)
     assert (result.ok, result.reason) == (False, "cannot read the ledger: no such table")
     reader.kind = "crashed"
     with pytest.raises(RunnerFailure):
-        acknowledged_writes.check(cast(Worker, reader), *works, Ledger.of(works[1]), tmp_path)
+        durability.check(cast(Worker, reader), *works, Ledger.of(works[1]), tmp_path)

@@ -6,7 +6,7 @@ from itertools import accumulate, takewhile
 
 import pytest
 
-from rowpath.execution.mixed_load.pacing import due_before, reached
+from rowpath.execution.mixed_load.group_totals import due_before, reached
 from tests.runners.protocol.group_talk import due_distances_s
 
 S = 1_000_000_000

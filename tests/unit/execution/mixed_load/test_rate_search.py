@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from rowpath.execution.mixed_load.rate_search import CLOSE_ENOUGH, search
+from rowpath.execution.mixed_load.schedule import CLOSE_ENOUGH, search_rate
 from rowpath.journal.mixed_load_records import RateTryRecord
 from rowpath.model.mixed_load import RateSearchTable
 
@@ -33,7 +33,7 @@ def engine(limit_per_s: float, reaches_per_s: float = math.inf) -> tuple[list[fl
 @pytest.mark.parametrize("limit", [130.0, 1000.0, 54_321.0])
 def test_it_finds_the_limit_from_below(limit: float) -> None:
     asked, attempt = engine(limit)
-    found = search(table(), attempt)  # type: ignore[arg-type]
+    found = search_rate(table(), attempt)  # type: ignore[arg-type]
     assert found is not None
     assert found <= limit < found * CLOSE_ENOUGH
     assert found in asked
@@ -41,14 +41,14 @@ def test_it_finds_the_limit_from_below(limit: float) -> None:
 
 def test_a_first_rate_that_is_too_high_is_halved() -> None:
     _, attempt = engine(33.0)
-    found = search(table(begin_per_s=1000.0), attempt)  # type: ignore[arg-type]
+    found = search_rate(table(begin_per_s=1000.0), attempt)  # type: ignore[arg-type]
     assert found is not None
     assert found <= 33.0 < found * CLOSE_ENOUGH
 
 
 def test_a_rate_that_is_not_reached_does_not_hold() -> None:
     asked, attempt = engine(math.inf, reaches_per_s=700.0)
-    found = search(table(), attempt)  # type: ignore[arg-type]
+    found = search_rate(table(), attempt)  # type: ignore[arg-type]
     assert found is not None
     assert found <= 700.0 < found * CLOSE_ENOUGH
     assert max(asked) > 700.0
@@ -56,13 +56,13 @@ def test_a_rate_that_is_not_reached_does_not_hold() -> None:
 
 def test_an_engine_that_never_holds_has_no_rate_and_the_tries_end() -> None:
     asked, attempt = engine(0.0)
-    found = search(table(tries=4), attempt)  # type: ignore[arg-type]
+    found = search_rate(table(tries=4), attempt)  # type: ignore[arg-type]
     assert found is None
     assert asked == [100.0, 50.0, 25.0, 12.5]
 
 
 def test_tries_that_are_used_up_leave_what_held() -> None:
     asked, attempt = engine(1e12)
-    found = search(table(tries=3), attempt)  # type: ignore[arg-type]
+    found = search_rate(table(tries=3), attempt)  # type: ignore[arg-type]
     assert asked == [100.0, 200.0, 400.0]
     assert found == 400.0
