@@ -32,7 +32,7 @@ class Worker:
     and a runtime's helper threads always.
     """
 
-    together: Callable[..., list[Callable[[], Any]]] | None = None  # as `in_turn.Together`, on another host
+    together: Callable[..., list[Callable[[], Any]]] | None = None  # on another host: several calls as one
     connect_ns = 0
     server_pid: int | None = None  # of the process that serves the connection, where the driver knows it
     warmed = False  # whether a phase of this process has been warmed up already

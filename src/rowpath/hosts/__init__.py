@@ -3,8 +3,8 @@
 In flows a file of hosts, or the address of a cluster that others brought up; out flows a `Session`, which planning asks
 what can be where, and execution has carry out every path that is not of this machine.
 
-`hosts_file` reads the file. `cluster` brings its hosts up and down: over `reach` (ssh, or a command here) it runs `node`
-on each, which starts what joins the host: Ray, as `setup` fetched it. A cluster of others is met in `foreign`. A
+`hosts_file` reads the file. `cluster` brings its hosts up and down: over `reach` (ssh, or a command here) it runs
+`node` on each, which starts what joins the host: Ray, as `setup` fetched it. A cluster of others is met in `foreign`. A
 `session` joins either through `ray_cluster`, the only module that knows Ray, with one `agent` on each host; and it
 measures clocks and ways (`network`).
 

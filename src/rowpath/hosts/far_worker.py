@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from rowpath.engines.base import Backup, Instance
 from rowpath.errors import RowpathError
-from rowpath.execution.in_turn import CallOutcome, Together, WorkerCall
+from rowpath.execution.in_turn import CallOutcome, WorkerCall
 from rowpath.execution.measured import Measured
 from rowpath.execution.mixed_load.backups import BackupSite, Ended
 from rowpath.execution.mixed_load.durability import Ledger, Restored
@@ -59,13 +59,12 @@ class PhaseThere:
 
 
 @dataclass(frozen=True)
-class TogetherThere(Together):
-    """The workers on one host, called in one request."""
+class TogetherThere:
+    """The workers on one host, called in one request; once a call of one has failed, its next are not made."""
 
     host: str
     ask: Ask = field(compare=False)
 
-    @override
     def __call__(self, calls: Sequence[WorkerCall]) -> list[CallOutcome]:
         """Send all calls in one request. Errors: HostLost."""
         workers = [call.worker for call in calls if isinstance(call.worker, FarWorker)]

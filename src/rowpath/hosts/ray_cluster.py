@@ -121,7 +121,10 @@ class RayCluster:
                 if state.controller in {host.address for host in self.hosts}:
                     what = f"this machine, {state.controller}, is one of the cluster's hosts"
                     raise EnvironmentMissing(what, "run it from another node of the cluster, one without a label")
-            self._start_agents()
+            for host in self.hosts:
+                self._actors[host.name] = self._new_agent(host)
+            for call in [self._begun(name, "hello") for name in self._actors]:
+                self.hello[call.host] = self._first_answer(call)
         except BaseException:
             self.close()
             raise
@@ -135,12 +138,6 @@ class RayCluster:
     def controller(self) -> str:
         """Our own address."""
         return self._state.controller
-
-    def _start_agents(self) -> None:
-        for host in self.hosts:
-            self._actors[host.name] = self._new_agent(host)
-        for call in [self._begun(name, "hello") for name in self._actors]:
-            self.hello[call.host] = self._first_answer(call)
 
     def _first_answer(self, call: AgentCall) -> Any:
         """The first answer of a host; one of ours that has left the cluster since is started again first."""

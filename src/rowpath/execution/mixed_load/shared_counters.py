@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,19 +25,6 @@ SLOT_BYTES = WORD * (HEAD_WORDS + 3 * COUNTS)
 PAGE = 4096
 WAITS, WORKS, DONE, GAVE_UP = 1, 2, 3, 4
 SERVICE, LATENCY, LATENESS = range(3)
-
-
-@dataclass(frozen=True)
-class Offsets:
-    """Where one group is on the shared counters; offsets in bytes."""
-
-    name: str
-    clients: int
-    control: int
-    slots: int
-    slot_bytes: int
-    acknowledged: int  # within a slot; 0: not kept
-    rows: int  # parameter rows whose acknowledged operations are counted
 
 
 @dataclass(frozen=True)
@@ -73,14 +61,14 @@ class SharedCounters:
 
     def __init__(self, groups: Sequence[tuple[str, int, int]]) -> None:
         """`groups`: (name, clients, parameter rows whose acknowledged operations are counted or 0)."""
-        self.client_groups: dict[str, Offsets] = {}
+        self.client_groups: dict[str, GroupSpec] = {}  # by name, without a phase
+        self._rows = {name: rows for name, _clients, rows in groups}
         end = _up(CONTROL_BYTES * len(groups))
         for number, (name, clients, rows) in enumerate(groups):
             slot_bytes = _up(SLOT_BYTES + 8 * rows)
-            acknowledged = SLOT_BYTES if rows else 0
-            self.client_groups[name] = Offsets(
-                name, clients, CONTROL_BYTES * number, end, slot_bytes, acknowledged, rows
-            )
+            group = GroupSpec(name, "", 0, clients, "closed", CONTROL_BYTES * number, end, slot_bytes)
+            group.acknowledged = SLOT_BYTES if rows else 0
+            self.client_groups[name] = group
             end += clients * slot_bytes
         self._file = os.memfd_create("rowpath-shared_counters")
         os.ftruncate(self._file, end)
@@ -94,9 +82,7 @@ class SharedCounters:
 
     def spec(self, name: str, phase: str, first_client: int = 0) -> GroupSpec:
         """The group as a runner gets it, closed loop; `first_client`: the first of the runner's clients that is its."""
-        offsets = self.client_groups[name]
-        where = {key: getattr(offsets, key) for key in ("clients", "control", "slots", "slot_bytes", "acknowledged")}
-        return GroupSpec(name=name, phase=phase, first_client=first_client, pacing="closed", **where)
+        return msgspec.structs.replace(self.client_groups[name], phase=phase, first_client=first_client)
 
     def begin(self, name: str, at_ns: int) -> int:
         """Let a group's clients begin at that instant of CLOCK_MONOTONIC; when they can have begun."""
@@ -169,16 +155,16 @@ class SharedCounters:
 
         An operation that ends during the call may be in both; one that began before is in at least one.
         """
-        offsets = self.client_groups[name]
-        known, doubtful = (np.zeros(offsets.rows, dtype=np.uint32) for _ in range(2))
+        offsets, rows = self.client_groups[name], self._rows[name]
+        known, doubtful = (np.zeros(rows, dtype=np.uint32) for _ in range(2))
         for client in range(offsets.clients):
             slot = self._slot(offsets, client)
             if slot[4]:  # before the counts: it may be acknowledged while they are read
                 doubtful[int(slot[3])] += 1
             begin = offsets.slots + client * offsets.slot_bytes
-            counts = np.frombuffer(self._memory, "<u4", 2 * offsets.rows, begin + offsets.acknowledged)
-            known += counts[: offsets.rows]
-            doubtful += counts[offsets.rows :]
+            counts = np.frombuffer(self._memory, "<u4", 2 * rows, begin + offsets.acknowledged)
+            known += counts[:rows]
+            doubtful += counts[rows:]
         return known, doubtful
 
     def close(self) -> None:
@@ -188,7 +174,7 @@ class SharedCounters:
             self._memory.close()
         os.close(self._file)
 
-    def _slot(self, offsets: Offsets, client: int) -> NDArray[np.uint64]:
+    def _slot(self, offsets: GroupSpec, client: int) -> NDArray[np.uint64]:
         begin = (offsets.slots + client * offsets.slot_bytes) // WORD
         return self._words[begin : begin + HEAD_WORDS + 3 * COUNTS]
 
