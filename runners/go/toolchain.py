@@ -9,13 +9,13 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import processes
+from rowpath.machine import c_compiler, compiling, processes
 from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
-from rowpath.runners.manifest import Adapter, Command, language, source_file
-from rowpath.runners.toolchains import c_compiler, compiling, driver_versions
+from rowpath.runners import building
+from rowpath.runners.driver_facts import NOT_FETCHED
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, language, source_file
 
 OLDEST = (1, 26)
 PLACES = ("/usr/local/go/bin/go",)  # where the archive of go.dev is unpacked
@@ -36,12 +36,12 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     """Whether this adapter can be built and run here; quick, builds nothing."""
     if problem := tools_problem():
         return Availability(False, f"Go adapter {adapter.driver}", *problem)
-    what = f"{driver_versions.named(adapter, version)} (Go {go_version().removeprefix('go')})"
-    if unpinned := driver_versions.unpinned(adapter, version, "go.mod"):
+    what = f"{building.named(adapter, version)} (Go {go_version().removeprefix('go')})"
+    if unpinned := building.unpinned(adapter, version, "go.mod"):
         return Availability(False, what, *unpinned)
     if adapter.build.get("cgo") and shutil.which(c_compiler.words()[0]) is None:
         reason = f"no C compiler ({c_compiler.words()[0]}), which cgo takes"
-        return Availability(False, what, reason, "apt-get install gcc libc6-dev")
+        return Availability(False, what, reason, c_compiler.REMEDY)
     return Availability(True, what)
 
 

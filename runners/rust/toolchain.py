@@ -17,13 +17,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import jobs, maven, processes
+from rowpath.machine import c_compiler, compiling, jobs, maven, processes
 from rowpath.machine.directories import build_dir, made_whole
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
-from rowpath.runners.manifest import Adapter, Command, language, source_file
-from rowpath.runners.toolchains import c_compiler, compiling, driver_versions
+from rowpath.runners import building
+from rowpath.runners.driver_facts import NOT_FETCHED
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, language, source_file
 
 REMEDY = "install Rust 1.94 or newer with rustup from https://rustup.rs (Debian's is older)"
 BUILD_TIMEOUT_S = 1800  # the crates of a driver: a minute or two of a core that is free
@@ -39,8 +39,8 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     """Whether this adapter can be built and run here; quick, builds nothing."""
     if problem := tools_problem(_package(adapter)) or _lacking(adapter):
         return Availability(False, f"Rust adapter {adapter.driver}", *problem)
-    what = f"{driver_versions.named(adapter, version)} ({rustc_version()})"
-    unpinned = driver_versions.unpinned(adapter, version, "Cargo.lock")
+    what = f"{building.named(adapter, version)} ({rustc_version()})"
+    unpinned = building.unpinned(adapter, version, "Cargo.lock")
     return Availability(False, what, *unpinned) if unpinned else Availability(True, what)
 
 
@@ -209,7 +209,7 @@ def tools_problem(package: Path | None = None) -> tuple[str, str] | None:
     if found and (int(found[1]), int(found[2])) < oldest:
         return f"{rustc_version()} is too old: Cargo.toml wants {oldest[0]}.{oldest[1]}", REMEDY
     if shutil.which(c_compiler.words()[0]) is None:
-        return f"no C compiler ({c_compiler.words()[0]}), with which rustc links", "apt-get install gcc libc6-dev"
+        return f"no C compiler ({c_compiler.words()[0]}), with which rustc links", c_compiler.REMEDY
     return None
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from rowpath.machine.counters import run_queue
-from rowpath.machine.counters.core_users import CoreUser, Look, users
+from rowpath.machine.counters import cpu
+from rowpath.machine.counters.core_users import Look, users
 from rowpath.machine.counters.noise import NS_PER_TICK
+from rowpath.model.core_user import CoreUser
 
 ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
 WAIT_MOST = 0.02  # of a window, spent ready but not running for others' sake
@@ -24,7 +25,7 @@ class Reading:
     server_ns: int
     server_helpers_ns: int
     others_ns: int  # CPU time of a server that is not ours
-    loop: run_queue.LoopClocks | None
+    loop: cpu.LoopClocks | None
     look: Look
 
 

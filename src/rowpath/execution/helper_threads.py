@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from rowpath.machine import cpus, processes
-from rowpath.machine.counters import run_queue
+from rowpath.machine.counters import cpu
 
 
 class HelperThreads:
@@ -26,4 +26,4 @@ class HelperThreads:
 
     def cpu_ns(self, pids: Collection[int]) -> int:
         """CPU time so far of the helper threads of these processes."""
-        return run_queue.threads_cpu_ns(each for each, helps in self._helps.items() if helps and each[0] in pids)
+        return cpu.threads_cpu_ns(each for each, helps in self._helps.items() if helps and each[0] in pids)

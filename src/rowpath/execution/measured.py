@@ -9,7 +9,7 @@ import msgspec
 
 from rowpath.execution import core_share
 from rowpath.journal.records import SampleRecord, VerifyRecord
-from rowpath.machine.counters.core_users import CoreUser
+from rowpath.model.core_user import CoreUser
 from rowpath.runners import protocol
 
 

@@ -28,7 +28,7 @@ from rowpath.journal.reader import Done, Records
 from rowpath.journal.records import NoteRecord, SyncCostRecord, VerifiedRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space, processes
-from rowpath.machine.counters import sync_cost, syncs
+from rowpath.machine.counters import syncs
 from rowpath.model.progress import Progress
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.make_plan import SET_LIMIT
@@ -191,7 +191,7 @@ class Schedule:
         """What one sync costs on each disk that is written to."""
         for host in dict.fromkeys(key[-1] for key in self._writing(self.plan.paths)):
             if host == "none" or self._hosts is None:
-                self.journal.write(SyncCostRecord(**asdict(sync_cost.measure(self.directory.work))))
+                self.journal.write(SyncCostRecord(**asdict(syncs.measure_cost(self.directory.work))))
             else:
                 self.journal.write(SyncCostRecord(**asdict(self._hosts.sync_cost(host)), host=host))
 

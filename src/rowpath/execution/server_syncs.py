@@ -10,7 +10,6 @@ from typing_extensions import override
 from rowpath.engines.base import External, Instance, Place
 from rowpath.machine.counters import syncs
 from rowpath.machine.counters.syncs import SyncCount
-from rowpath.runners import sync_counting
 
 
 class ServerSyncs(Protocol):
@@ -40,14 +39,14 @@ class LocalServerSyncs(ServerSyncs):
     @override
     def method(self) -> str:
         ours = self._instance.deployment == "server" and not isinstance(self._instance, External)
-        return sync_counting.method() if ours else ""
+        return syncs.method() if ours else ""
 
     @override
     def count(self, wanted: bool) -> None:
         for name in self._added:
             self._place.environment.pop(name, None)
         self._file = syncs.make_file(self._folder) if wanted else None
-        self._added = sync_counting.environment(self._file) if self._file else {}
+        self._added = syncs.environment(self._file) if self._file else {}
         self._place.environment.update(self._added)
 
     @override

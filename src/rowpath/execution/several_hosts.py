@@ -15,7 +15,7 @@ from rowpath.execution.run_context import RunContext
 from rowpath.execution.server_syncs import ServerSyncs
 from rowpath.execution.worker import Worker
 from rowpath.journal.record_base import Record
-from rowpath.machine.counters.sync_cost import SyncCost
+from rowpath.machine.counters.syncs import SyncCost
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath

@@ -26,8 +26,7 @@ from rowpath.hosts.way_watch import WayWatch
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.journal.record_base import Record
 from rowpath.machine import counters, cpus, describe, processes
-from rowpath.machine.counters import sync_cost
-from rowpath.machine.counters.sync_cost import SyncCost
+from rowpath.machine.counters.syncs import SyncCost, measure_cost
 from rowpath.model.hosts import cpu_list
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import unavailable
@@ -193,7 +192,7 @@ class Agent:
 
     def sync_cost(self) -> SyncCost:
         """What one sync costs on the disk of the run's directory here."""
-        return sync_cost.measure(self._now().context.directory.work)
+        return measure_cost(self._now().context.directory.work)
 
     def worker_start(self, path_id: str) -> tuple[int, int, bool]:
         """A new runner on a path: its number here, its pid, and whether helper threads take part."""

@@ -14,9 +14,10 @@ from rowpath.execution.server_syncs import ServerSyncs
 from rowpath.hosts.replies import Ask
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import core_users, cpu, disk, memory
-from rowpath.machine.counters.core_users import CoreUser, Look
+from rowpath.machine.counters.core_users import Look
 from rowpath.machine.counters.noise import NS_PER_TICK
 from rowpath.machine.counters.syncs import SyncCount
+from rowpath.model.core_user import CoreUser
 from rowpath.model.path import AccessPath
 from rowpath.planning.instance_key import Key
 

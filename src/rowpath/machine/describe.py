@@ -1,16 +1,34 @@
-"""What machine a run was made on, as far as figures may depend on it; nothing that names the user or the host."""
+"""What machine this is, as far as figures may depend on it: its parts, how slow it is, what disturbs measuring here.
+
+Nothing here names the user or the host, and nothing is changed: all is read from /proc and /sys, or measured.
+"""
 
 from __future__ import annotations
 
+import functools
+import math
 import os
 import platform
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rowpath.machine import cpus
+from rowpath.machine.counters import noise
+
+TURNS = 100_000
+TURNS_S = 0.003  # of the loop below, on that machine
+TRIES = 12  # the quickest counts: what else runs must not look like a slow machine
+LEAST_SLOWNESS, MOST_SLOWNESS = 0.25, 4.0
+CPU = Path("/sys/devices/system/cpu")
+STEAL_WINDOW_S = 0.2
+SPEED_WINDOW_S = 1.0
+SPEED_SPREAD = 1.15
+FAST_CLOCKS = ("tsc", "arch_sys_counter", "kvm-clock", "hyperv_clocksource_tsc_page")
 
 
 def describe(tools: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -54,3 +72,142 @@ def _first_line(command: Sequence[str]) -> str:
         return "not found"
     answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     return next(iter((answer.stdout or answer.stderr).splitlines()), "not found")
+
+
+@functools.cache
+def slowness() -> float:
+    """1: as fast as that machine; 2: the same work takes twice as long. Measured once, in well under 0.1 s.
+
+    The square root: where a loop took 5 times as long, starting processes and reading files took 2 to 2.6 times.
+    """
+    return min(MOST_SLOWNESS, max(LEAST_SLOWNESS, math.sqrt(min(_loop_s() for _ in range(TRIES)) / TURNS_S)))
+
+
+def _loop_s() -> float:
+    began_s = time.perf_counter()
+    for _ in range(TURNS):
+        pass
+    return time.perf_counter() - began_s
+
+
+@dataclass(frozen=True)
+class NoiseSource:
+    """One source of noise: `noisy` when it is there, `ok` when not, `unknown` when the system does not report it."""
+
+    what: str
+    state: Literal["ok", "noisy", "unknown"]
+    found: str
+    remedy: str = ""
+
+
+def noise_sources() -> list[NoiseSource]:
+    """Everything known to disturb measuring, each with what it is here; takes a second to watch steal and speed."""
+    return [
+        _processors(),
+        _siblings(),
+        _governor(),
+        _turbo(),
+        _huge_pages(),
+        _swap(),
+        _load(),
+        _steal(),
+        _speed(),
+        _limits(),
+        _timer(),
+        _virtual(),
+    ]
+
+
+def _source(what: str, found: str, noisy: bool, remedy: str = "") -> NoiseSource:
+    """What was found, `noisy` or `ok`; an empty text: the system does not report it."""
+    if not found:
+        return NoiseSource(what, "unknown", "the system does not report it")
+    return NoiseSource(what, "noisy", found, remedy) if noisy else NoiseSource(what, "ok", found)
+
+
+def _processors() -> NoiseSource:
+    count = len(cpus.usable())
+    found = f"{count} usable physical core{'s' if count > 1 else ''} of {os.cpu_count()} CPUs"
+    shared = "" if count > 1 else ": client, server and everything else share one; no placement=split"
+    return _source("cores", found + shared, bool(shared))
+
+
+def _siblings() -> NoiseSource:
+    on = _read(CPU / "smt" / "active") == "1"
+    remedy = f"echo off | sudo tee {CPU}/smt/control"
+    return _source("hyper-threads", "on: two CPUs share a core" if on else "off", on, remedy)
+
+
+def _governor() -> NoiseSource:
+    governor = _read(CPU / "cpu0" / "cpufreq" / "scaling_governor")
+    remedy = f"echo performance | sudo tee {CPU}/cpu*/cpufreq/scaling_governor"
+    return _source("frequency governor", governor, governor != "performance", remedy)
+
+
+def _turbo() -> NoiseSource:
+    no_turbo, boost = _read(CPU / "intel_pstate" / "no_turbo"), _read(CPU / "cpufreq" / "boost")
+    if not no_turbo and not boost:
+        return _source("turbo", "", False)
+    on = no_turbo == "0" or boost == "1"
+    switch = f"1 | sudo tee {CPU}/intel_pstate/no_turbo" if no_turbo == "0" else f"0 | sudo tee {CPU}/cpufreq/boost"
+    return _source("turbo", "on" if on else "off", on, f"echo {switch}")
+
+
+def _huge_pages() -> NoiseSource:
+    file = "/sys/kernel/mm/transparent_hugepage/enabled"
+    setting = _read(file)
+    always = "[always]" in setting
+    return _source("transparent huge pages", "always" if always else setting, always, f"echo madvise | sudo tee {file}")
+
+
+def _swap() -> NoiseSource:
+    used_kb = sum(int(line.split()[3]) for line in Path("/proc/swaps").read_text().splitlines()[1:])
+    found = f"{used_kb // 1024} MB in use" if used_kb else "not in use"
+    return _source("swap", found, bool(used_kb), "sudo swapoff -a")
+
+
+def _load() -> NoiseSource:
+    one_minute = os.getloadavg()[0]
+    return _source("load", f"{one_minute:.2f} over the last minute", one_minute > 0.3 * (os.cpu_count() or 1))
+
+
+def _steal() -> NoiseSource:
+    before = noise.steal_ticks()
+    time.sleep(STEAL_WINDOW_S)
+    after = noise.steal_ticks()
+    if before is None or after is None:
+        return _source("steal", "", False)
+    found = f"{after} ticks since boot, {after - before} in the last {STEAL_WINDOW_S:g} s"
+    return _source("steal", found, after > before)
+
+
+def _speed() -> NoiseSource:
+    spread = noise.speed_spread(cpus.usable()[-1], SPEED_WINDOW_S)
+    found = f"the same work takes up to {spread:.2f}× as long from one moment to the next"
+    why = ": another guest may share the core" if virtualised() else ": the clock frequency may change"
+    return _source("speed of a core", found + why * (spread > SPEED_SPREAD), spread > SPEED_SPREAD)
+
+
+def _limits() -> NoiseSource:
+    limit = _read("/sys/fs/cgroup/cpu.max") or _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
+    limited = bool(limit) and not limit.startswith(("max", "-1"))
+    found = f"a CPU quota: {limit} (µs per period); threads are stopped by it"
+    return _source("container limits", found if limited else "no CPU quota is visible", limited)
+
+
+def _timer() -> NoiseSource:
+    source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    slow = bool(source) and source not in FAST_CLOCKS
+    return _source("clock source", f"{source}: each clock read is a system call" if slow else source, slow)
+
+
+def _virtual() -> NoiseSource:
+    found = "yes: neighbours share caches, memory and time" if virtualised() else "not detected"
+    return _source("virtual machine", found, virtualised())
+
+
+def _read(file: str | Path) -> str:
+    try:
+        return Path(file).read_text().strip()
+    except OSError:
+        return ""

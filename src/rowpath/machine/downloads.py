@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import importlib.util
 import os
 import platform
@@ -11,13 +9,13 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import jobs, processes
-from rowpath.machine.directories import unwritable_cache
+from rowpath.machine.directories import locked
 from rowpath.model.availability import Availability
 
 PIP_TIMEOUT_S = 300
@@ -91,7 +89,7 @@ def install(program: Path, home: Path, available: Callable[[], Availability], un
         return
     found = available()
     found.require()
-    with _locked(home.with_name(f"{home.name}.lock")):
+    with locked(home):
         if not program.is_file():
             jobs.begins(f"fetching {found.what}")
             with tempfile.TemporaryDirectory(prefix=f"{home.name}.", dir=home.parent) as scratch:
@@ -104,18 +102,6 @@ def install(program: Path, home: Path, available: Callable[[], Availability], un
                     raise InternalError(f"{found.what} came without {program.relative_to(home)}", f"rm -r {home}")
                 shutil.rmtree(home, ignore_errors=True)
                 unpacked.rename(home)
-
-
-@contextlib.contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle = file.open("w")
-    except OSError as error:
-        raise unwritable_cache(file.parent, error) from error
-    with handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
 
 
 def _pip() -> tuple[str, ...] | None:

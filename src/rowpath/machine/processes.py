@@ -1,18 +1,24 @@
-"""Child processes that never survive us: started pinned and bound to our life, stopped by pid, never by name."""
+"""Child processes that never survive us: started pinned and bound to our life, stopped by pid, never by name.
+
+And what the kernel shows of any process, those of servers included that others run: nothing of theirs is ever touched.
+"""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
 import ctypes
+import functools
+import ipaddress
 import json
 import os
 import pwd
 import re
 import select
 import signal
+import socket
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -314,6 +320,39 @@ def stat_fields(pid: int) -> list[str]:
             return file.read().rpartition(b") ")[2].decode().split()
     except (FileNotFoundError, ProcessLookupError):
         return []
+
+
+def serving(host: str, programs: Collection[str]) -> list[int]:
+    """The living processes with one of these names, where the host is this machine; none elsewhere."""
+    return named(programs) if programs and is_here(host) else []
+
+
+@functools.cache
+def is_here(host: str) -> bool:
+    """Whether a host is this machine; an empty one is. No packet is sent; False for a name that is not known."""
+    if host in ("", "localhost"):
+        return True
+    try:
+        found = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)
+    except OSError:
+        return False
+    for family, kind, protocol, _name, address in found:
+        if ipaddress.ip_address(address[0]).is_loopback:
+            return True
+        with socket.socket(family, kind, protocol) as attempt:
+            try:
+                attempt.connect(address)  # of a datagram: only the route is looked up
+                if attempt.getsockname()[0] == address[0]:
+                    return True
+            except OSError:
+                continue
+    return False
+
+
+def named(programs: Collection[str]) -> list[int]:
+    """Every living process with one of these names; of every server, where several run."""
+    pids = (int(entry) for entry in os.listdir("/proc") if entry.isdigit())  # noqa: PTH208
+    return [pid for pid in pids if name(pid) in programs]
 
 
 atexit.register(stop_all)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import importlib.util
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,8 +18,6 @@ from rowpath.machine.directories import data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.base import Frozen
 from rowpath.model.path import AccessPath
-from rowpath.runners import source_lines
-from rowpath.runners.driver_package import DriverFacts
 from rowpath.runners.language import Language
 
 
@@ -84,6 +82,18 @@ class Command(Frozen, frozen=True):
 
     arguments: tuple[str, ...]
     environment: dict[str, str] = {}
+
+
+@dataclass(frozen=True)
+class DriverFacts:
+    """What is known of one version of a driver. `size_bytes`: installed, without its dependencies."""
+
+    version: str = ""
+    licence: str = ""
+    released: str = ""  # ISO date
+    size_bytes: int | None = None
+    dependencies: tuple[str, ...] | None = None
+    reason: str = ""  # why nothing is known
 
 
 class Toolchain(Protocol):
@@ -314,54 +324,22 @@ def tools() -> dict[str, tuple[str, ...]]:
 
 
 def toolchain(name: str) -> Toolchain:
-    """The module that builds a language's runners."""
+    """The module that builds a language's runners: `toolchain.py` of a language's folder, or `command`."""
     header = language(name)
-    own = Path(header.folder) / "toolchain.py"
-    module: Any
-    if not header.toolchain and header.folder and own.is_file():
-        module = _own_toolchain(own)
-    else:
-        module = importlib.import_module(f"rowpath.runners.toolchains.{header.toolchain or name}")
-    return module  # type: ignore[no-any-return]
+    if header.toolchain == "command":
+        from rowpath.runners import command
+
+        return command
+    folder = language(header.toolchain).folder if header.toolchain else header.folder
+    return _loaded(Path(folder) / "toolchain.py")  # type: ignore[no-any-return]
 
 
 @functools.cache
-def _own_toolchain(file: Path) -> Any:
-    """The module `toolchain.py` of a language's folder."""
+def _loaded(file: Path) -> Any:
+    """The module of that file."""
     spec = importlib.util.spec_from_file_location(f"rowpath_toolchain_{file.parent.name}", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def own_source(adapter: Adapter, engine: str) -> Path | None:
-    """The adapter's own file, with the build of that engine where there is one for each; None for an external one."""
-    if "command" in adapter.build:
-        return None
-    return source_file(adapter, _build_for(adapter, engine).get("source", ""))
-
-
-def _build_for(adapter: Adapter, engine: str) -> dict[str, Any]:
-    own: dict[str, Any] = adapter.build.get("engine", {}).get(engine, {})
-    return adapter.build | own
-
-
-def lines_of_code(adapter: Adapter, engine: str) -> tuple[int, int]:
-    """Lines of the adapter's own file, and those with everything it rests on outside the core; 0 for an external one.
-
-    With the build of that engine, where there is one for each.
-    """
-    own = own_source(adapter, engine)
-    if own is None:
-        return 0, 0
-    build = _build_for(adapter, engine)
-    folders = family_folders(msgspec.structs.replace(adapter, build=build))
-    header = language(adapter.language)
-    every = (file for folder in folders for file in folder.rglob("*"))
-    rest = {file for file in every if file.suffix == header.source_suffix or source_lines.is_source(file)}
-    rest |= {source_file(adapter, name) for name in build.get("more_sources", ())}
-    marks = header.comment_marks
-    counts = {file: source_lines.count(file.read_text(encoding="utf-8"), file.suffix, marks) for file in {own, *rest}}
-    return counts[own], sum(counts.values())

@@ -7,6 +7,11 @@ import io
 import re
 import tokenize
 from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from rowpath.runners.manifest import Adapter, family_folders, language, source_file
 
 # What begins first wins: a comment's mark inside a string is none, nor a quote inside a comment.
 _STRINGS = r'"""[\s\S]*?"""|@"(?:[^"]|"")*"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\''
@@ -48,3 +53,34 @@ def _count_python(text: str) -> int:
             lines |= set(range(token.start[0], token.end[0] + 1))
     blank = {number for number, line in enumerate(text.splitlines(), 1) if not line.strip()}
     return len(lines - blank)
+
+
+def own_source(adapter: Adapter, engine: str) -> Path | None:
+    """The adapter's own file, with the build of that engine where there is one for each; None for an external one."""
+    if "command" in adapter.build:
+        return None
+    return source_file(adapter, _build_for(adapter, engine).get("source", ""))
+
+
+def _build_for(adapter: Adapter, engine: str) -> dict[str, Any]:
+    own: dict[str, Any] = adapter.build.get("engine", {}).get(engine, {})
+    return adapter.build | own
+
+
+def lines_of_code(adapter: Adapter, engine: str) -> tuple[int, int]:
+    """Lines of the adapter's own file, and those with everything it rests on outside the core; 0 for an external one.
+
+    With the build of that engine, where there is one for each.
+    """
+    own = own_source(adapter, engine)
+    if own is None:
+        return 0, 0
+    build = _build_for(adapter, engine)
+    folders = family_folders(msgspec.structs.replace(adapter, build=build))
+    header = language(adapter.language)
+    every = (file for folder in folders for file in folder.rglob("*"))
+    rest = {file for file in every if file.suffix == header.source_suffix or is_source(file)}
+    rest |= {source_file(adapter, name) for name in build.get("more_sources", ())}
+    marks = header.comment_marks
+    counts = {file: count(file.read_text(encoding="utf-8"), file.suffix, marks) for file in {own, *rest}}
+    return counts[own], sum(counts.values())

@@ -8,7 +8,8 @@ import pytest
 from rowpath.execution import core_share, quiet
 from rowpath.execution.core_share import CoreShare, Spent, capped, sentence
 from rowpath.machine import cpus
-from rowpath.machine.counters.core_users import CoreUser, Look
+from rowpath.machine.counters.core_users import Look
+from rowpath.model.core_user import CoreUser
 
 MS = 1_000_000
 WINDOW_NS = 10 * MS

@@ -26,7 +26,7 @@ from rowpath.planning.mixed_load.eligibility import only_alone
 from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.snippets import snippet
 from rowpath.probe.target import Target
-from rowpath.runners import driver_facts, manifest
+from rowpath.runners import driver_facts, manifest, source_lines
 from rowpath.site.contents import Site
 from rowpath.site.read import examine_all
 from tests import fakes
@@ -90,7 +90,7 @@ def test_the_doctor_looks_at_it(toy: manifest.Adapter, monkeypatch: pytest.Monke
 
 
 def test_its_lines_are_counted(toy: manifest.Adapter) -> None:
-    assert manifest.lines_of_code(toy, "sqlite") == (6, 6)
+    assert source_lines.lines_of_code(toy, "sqlite") == (6, 6)
 
 
 def test_it_is_planned(toy: manifest.Adapter) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.machine.counters import disk, syncs
-from rowpath.runners import sync_counting
 
 OPERATIONS = 25
 COSTS = ((4096, 0), (65_536, 1), (12_288, 3), (0, 2))  # bytes, syncs of each operation
@@ -20,7 +19,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     for size, each in COSTS:
         counters = syncs.make_file(bench.directory / f"syncs-{size}-{each}")
         written = {"path": str(bench.directory / "written")}
-        counted = sync_counting.environment(counters)
+        counted = syncs.environment(counters)
         worker, work = bench.null_worker("c", counted, written, disk_bytes=size, syncs=each)
         worker.sample(work, "warm", operations=1)
         before_bytes, before = worker.written_bytes(), syncs.read(counters)["total"]

@@ -11,7 +11,7 @@ from rowpath.engines import load_through_runner
 from rowpath.engines.base import Place
 from rowpath.engines.files.delimited import FileEngine, TextFolder
 from rowpath.machine import private_directories
-from rowpath.machine.maven_artefacts import ESPROC, ESPROC_VERSION
+from rowpath.machine.maven import ESPROC, ESPROC_VERSION
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from rowpath.machine import jvm
+
 DATABASE = "rowpath"
 SQL_TYPES = {
     "decimal": "DECIMAL({precision},{scale})",
@@ -33,6 +35,4 @@ class ServerCommand:
 
 def jvm_command(jars: tuple[str, ...], *options: str) -> list[str]:
     """A JVM with these pinned jars, up to the main class."""
-    from rowpath.runners.toolchains import java
-
-    return [java.java_command(), *options, "-cp", java.class_path(jars)]
+    return [jvm.java_command(), *options, "-cp", jvm.class_path(jars)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from rowpath.machine.maven_artefacts import JCC, Artefacts
+from rowpath.machine.maven import JCC, Artefacts
 
 VERSION = "10.8.2.2"
 OLDEST = "10.3.1.4"

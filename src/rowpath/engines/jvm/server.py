@@ -19,9 +19,10 @@ from rowpath.engines.jvm.embedded import connected, embedded, load_database
 from rowpath.engines.load_through_runner import run
 from rowpath.engines.server import PrivateServer
 from rowpath.errors import TimedOut
-from rowpath.machine import private_directories, processes
+from rowpath.machine import jvm, private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
+from rowpath.runners.manifest import language
 
 PING_TIMEOUT_S = 20.0
 HANG_UP_S = 0.2
@@ -182,12 +183,8 @@ class JvmServer(PrivateServer):
 
 
 def _helper_threads() -> tuple[str, ...]:
-    from rowpath.runners.toolchains import java
-
-    return java.helper_threads()
+    return language(jvm.LANGUAGE).helper_threads
 
 
 def _jvm_options() -> tuple[str, ...]:
-    from rowpath.runners.toolchains import java
-
-    return java.JVM_OPTIONS
+    return jvm.OPTIONS

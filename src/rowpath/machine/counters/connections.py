@@ -1,14 +1,22 @@
-"""Bytes of our own TCP connections, from the kernel (sock_diag): of no others, and without looking at packets."""
+"""Our own TCP connections: their bytes, from the kernel, and whether TCP_NODELAY is set on them.
+
+The bytes (sock_diag) are of no others, and no packet is looked at. Sockets are borrowed to be asked, never changed.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import os
 import socket
 import struct
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 METHOD = "tcp_info's bytes_acked and bytes_received of the connections to the server's port (sock_diag); only TCP"
+NO_DELAY_METHOD = "read from the client's own sockets, duplicated with pidfd_getfd(2)"
 
+_PIDFD_GETFD = 438  # the same on every architecture
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
 _REQUEST_DUMP = 0x301  # NLM_F_REQUEST | NLM_F_DUMP
@@ -108,3 +116,51 @@ def _connection(message: bytes, port: int, names: tuple[bytes, ...]) -> Iterator
         if kind == _INET_DIAG_INFO and size >= 4 + _BYTES_AT + _BYTES.size:
             yield identity[40:48], _BYTES.unpack_from(message, at + 4 + _BYTES_AT)
         at += max(4, (size + 3) & ~3)
+
+
+def no_delay(pid: int) -> bool | None:
+    """Whether every TCP connection of the process has TCP_NODELAY; None: it has none, or the kernel lends no socket.
+
+    The kernel lends those of our own children (5.6 and newer; ptrace_scope 0 or 1).
+    """
+    with contextlib.suppress(OSError):
+        set_on = [bool(each.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)) for each in _connections(pid)]
+        return all(set_on) if set_on else None
+    return None
+
+
+def _connections(pid: int) -> Iterator[socket.socket]:
+    """The process's TCP sockets that have a peer, each open as long as it is looked at."""
+    with contextlib.ExitStack() as cleanup:
+        process = os.pidfd_open(pid)
+        cleanup.callback(os.close, process)
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            if _is_socket(entry):
+                with socket.socket(fileno=_borrowed(process, int(entry.name))) as found:
+                    if _is_connection(found):
+                        yield found
+
+
+def _is_socket(entry: Path) -> bool:
+    try:
+        return str(entry.readlink()).startswith("socket:")
+    except FileNotFoundError:  # it has been closed
+        return False
+
+
+def _borrowed(process: int, descriptor: int) -> int:
+    libc = ctypes.CDLL(None, use_errno=True)
+    found: int = libc.syscall(_PIDFD_GETFD, process, descriptor, 0)
+    if found < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return found
+
+
+def _is_connection(found: socket.socket) -> bool:
+    if found.family not in (socket.AF_INET, socket.AF_INET6) or found.type != socket.SOCK_STREAM:
+        return False
+    try:
+        found.getpeername()
+    except OSError:
+        return False
+    return True

@@ -6,26 +6,17 @@ import os
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from rowpath.machine import processes
-from rowpath.machine.counters.cpu import process_ns
+from rowpath.machine.counters.cpu import process_ns, total_ns
 from rowpath.machine.counters.noise import NS_PER_TICK
-
-Kind = Literal["ours", "program", "kernel", "hypervisor", "unknown"]
+from rowpath.machine.cpus import usable
+from rowpath.model.core_user import CoreUser, Kind
 
 METHOD = "CPU clocks of every process, the CPU that each thread ran on last, steal and idle time in /proc/stat"
 KERNEL_THREADS = 2  # the parent of all of them
+BUSY = 0.1  # of one core that other programs used: above it a measurement proves nothing
 LEAST_NS = 50_000  # less is counted as noise
-
-
-@dataclass(frozen=True)
-class CoreUser:
-    """One user of measured cores, and for how long."""
-
-    kind: Kind
-    name: str  # `java: C2 CompilerThre`: process and thread
-    ns: int
 
 
 @dataclass(frozen=True)
@@ -108,6 +99,34 @@ def _stolen_and_idle_ns(cpus: Iterable[int]) -> tuple[int, int]:
             elif not name.startswith(b"cpu"):
                 break
     return stolen * NS_PER_TICK, idle * NS_PER_TICK
+
+
+class OtherPrograms:
+    """How much CPU everybody but us used since this was made, stolen time included: can a figure be trusted?"""
+
+    def __init__(self) -> None:
+        self._cpus = usable()
+        self._begun_ns = time.monotonic_ns()
+        self._busy_ns = self._all_ns()
+        self._own_ns = _own_ns()
+
+    def cores(self) -> float:
+        """Cores that others had, on average so far."""
+        elapsed_ns = time.monotonic_ns() - self._begun_ns
+        return (self._all_ns() - self._busy_ns - (_own_ns() - self._own_ns)) / max(1, elapsed_ns)
+
+    def busy(self) -> str:
+        """`other programs used 43 % of a core meanwhile`; empty while it was less than BUSY."""
+        cores = self.cores()
+        return f"other programs used {cores:.0%} of a core at the same time" if cores > BUSY else ""
+
+    def _all_ns(self) -> int:
+        now = look(self._cpus)
+        return time.monotonic_ns() * len(self._cpus) - now.idle_ns
+
+
+def _own_ns() -> int:
+    return total_ns((os.getpid(), *processes.descendants(os.getpid())))
 
 
 def probe() -> str:
