@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -53,6 +54,7 @@ def test_ours_are_the_folders_with_a_header() -> None:
     for name in manifest.languages():
         header = manifest.language(name)
         assert [part for part in PARTS if not (RUNNERS / name / part).is_dir()] == []
+        assert Path(inspect.getfile(cast("ModuleType", manifest.toolchain(name)))) == RUNNERS / name / "toolchain.py"
         assert (header.name, Path(header.folder).name) == (name, name)
         assert header.title
         assert header.source_suffix
