@@ -94,10 +94,10 @@ def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
         return DriverFacts(program_version(node_version(), _least(adapter)) if "node" in adapter.build else version)
     if not (folder / "package.json").is_file():
         return DriverFacts(reason=NOT_FETCHED)
-    found = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+    package = json.loads((folder / "package.json").read_text(encoding="utf-8"))
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    needs = tuple(sorted(found.get("dependencies", {})))
-    return DriverFacts(found["version"], str(found.get("license", "")), size_bytes=size, dependencies=needs)
+    needs = tuple(sorted(package.get("dependencies", {})))
+    return DriverFacts(package["version"], str(package.get("license", "")), size_bytes=size, dependencies=needs)
 
 
 @functools.cache
@@ -316,9 +316,7 @@ def _compile(adapter: Adapter, packages: Path, compiled: Path, environment: dict
 
 def _node_gyp() -> Path:
     """npm's own node-gyp."""
-    npm = Path(shutil.which("npm") or "").resolve()
-    found = next((parent / "node_modules" / "node-gyp" / "bin" / "node-gyp.js" for parent in npm.parents[:3]
-                  if (parent / "node_modules" / "node-gyp").is_dir()), None)  # fmt: skip
-    if found is None:
-        raise InternalError("npm comes without node-gyp, which compiles drivers", "npm install -g npm")
-    return found
+    for parent in Path(shutil.which("npm") or "").resolve().parents[:3]:
+        if (folder := parent / "node_modules" / "node-gyp").is_dir():
+            return folder / "bin" / "node-gyp.js"
+    raise InternalError("npm comes without node-gyp, which compiles drivers", "npm install -g npm")

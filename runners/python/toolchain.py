@@ -72,8 +72,8 @@ def _name(requirement: str) -> str:
 def locked_version(adapter: Adapter, requirement: str) -> str:
     """The version that the lock pins; empty when it has none."""
     entry = locked_in(_lock(adapter)).get(_name(requirement), "")
-    found = re.match(r"[^=]+==([^\s;]+)", entry)
-    return found.group(1) if found else ""
+    pinned = re.match(r"[^=]+==([^\s;]+)", entry)
+    return pinned.group(1) if pinned else ""
 
 
 def own_requirement(adapter: Adapter, version: str) -> str:
@@ -147,8 +147,8 @@ def _absent(adapter: Adapter, version: str) -> list[str] | None:
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether the driver's environment is there or can be made; makes nothing."""
-    each = [_available(one, version) for one in variants_of(adapter, path)]
-    return next((one for one in each if one.ok), each[0])
+    variants = [_available(variant, version) for variant in variants_of(adapter, path)]
+    return next((variant for variant in variants if variant.ok), variants[0])
 
 
 def _available(adapter: Adapter, version: str) -> Availability:
@@ -184,18 +184,18 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     for adapter, version in adapters:
         named = [path for path in every_path if path.driver == adapter.driver and path.version in (version, "none")]
         variants = {(path.engine, path.get("implementation")): path for path in named}
-        for one in [variants_of(adapter, path)[0] for path in variants.values()] or [adapter]:
-            if _absent(one, version) != []:
-                by_environment.setdefault(environment_of(one, version), []).append((one, version))
-    processes.side_by_side(functools.partial(_bring_up_to_date, *each) for each in by_environment.items())
+        for variant in [variants_of(adapter, path)[0] for path in variants.values()] or [adapter]:
+            if _absent(variant, version) != []:
+                by_environment.setdefault(environment_of(variant, version), []).append((variant, version))
+    processes.side_by_side(functools.partial(_bring_up_to_date, *needs) for needs in by_environment.items())
 
 
 def _bring_up_to_date(environment: Path, needed: list[tuple[Adapter, str]]) -> None:
     with locked(environment):
-        absent = [_absent(*each) for each in needed]  # another process may have made it since
+        absent = [_absent(*driver) for driver in needed]  # another process may have made it since
         if None in absent:
             _make(environment, *needed[0])
-            absent = [_absent(*each) for each in needed]
+            absent = [_absent(*driver) for driver in needed]
         packages = sorted({name for names in absent for name in names or ()})
         if packages:
             _add(environment, packages)
@@ -212,9 +212,11 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
         raise EnvironmentMissing("this Python has no pip to fetch the drivers", REMEDY)
     venv.EnvBuilder(symlinks=True, with_pip=not _has("pip")).create(environment)
     pip = _pip(environment)
-    if own or compiled:
-        tools = [locked_in(_lock(adapter))[name] for name in adapter.build.get("tools", ())]
-        _install(pip, [*CHECKED, _written(environment / "core.lock", [locked_in(_lock())[CORE_PACKAGE], *tools])])
+    if not own and not compiled:
+        _add(environment, [CORE_PACKAGE])
+        return
+    tools = [locked_in(_lock(adapter))[name] for name in adapter.build.get("tools", ())]
+    _install(pip, [*CHECKED, _written(environment / "core.lock", [locked_in(_lock())[CORE_PACKAGE], *tools])])
     if compiled:
         names = [_name(str(adapter.build["requirement"])), *adapter.build.get("packages", ())]
         pinned = [locked_in(_lock(adapter))[name] for name in names]
@@ -227,12 +229,9 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
             log.warning("skipped %s: %s", adapter.driver, error.message)
             (environment / FAILED).write_text(error.message)
             return
-    elif own:
-        _install(pip, [own])
-    if own or compiled:
-        (environment / COMPLETE).touch()
     else:
-        _add(environment, [CORE_PACKAGE])
+        _install(pip, [own])
+    (environment / COMPLETE).touch()
 
 
 def _add(environment: Path, packages: list[str]) -> None:
@@ -262,13 +261,13 @@ def _install(
     pip: list[str],
     what: list[str],
     wheels: str = ":all:",
-    environment: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] = {},
     timeout_s: float = PIP_TIMEOUT_S,
 ) -> None:
     # Runners keep what they compile in a folder of their own, and only of what they import.
     options = ["--quiet", "--disable-pip-version-check", "--no-input", "--no-compile", "--only-binary", wheels]
     try:
-        done = processes.run([*pip, "install", *options, *what], timeout_s=timeout_s, environment=environment or {})
+        done = processes.run([*pip, "install", *options, *what], timeout_s=timeout_s, environment=environment)
     except TimedOut as error:
         raise EnvironmentMissing(
             f"pip did not fetch {what[-1]} within {timeout_s:g} s", "check the network, then run it again"
@@ -364,5 +363,5 @@ def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     done = processes.run([program, "-I", METADATA_SCRIPT, wanted], timeout_s=60)
     if done.returncode:
         return DriverFacts(reason=f"cannot read its metadata: {done.stderr.strip().splitlines()[-1]}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return DriverFacts(**(found | {"dependencies": tuple(found["dependencies"])}))
+    metadata: dict[str, Any] = json.loads(done.stdout)
+    return DriverFacts(**(metadata | {"dependencies": tuple(metadata["dependencies"])}))

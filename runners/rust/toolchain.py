@@ -50,9 +50,9 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     Errors: EnvironmentMissing without Rust, InternalError when a source does not compile or a crate is not there.
     """
     wanted = {adapter.driver: adapter for adapter, _version in adapters}.values()
-    missing = [each for each in wanted if _is_ours(source_file(each)) and not _program_file(each).is_file()]
+    missing = [adapter for adapter in wanted if _is_ours(source_file(adapter)) and not _program_file(adapter).is_file()]
     for package in dict.fromkeys(map(_package, missing)):
-        _build_together([each for each in missing if _package(each) == package], package)
+        _build_together([adapter for adapter in missing if _package(adapter) == package], package)
     for adapter in wanted:
         program(adapter)
 
@@ -135,7 +135,8 @@ def build_words(
 
     `folders`: where libraries are, by the variable that names each to a crate.
     """
-    dropped = [f"-u{variable}" for variable in sorted(os.environ) if _is_cleared(variable)]
+    cleared = (variable for variable in sorted(os.environ) if variable.startswith(CLEARED))
+    dropped = [f"-u{variable}" for variable in cleared if not variable.startswith(KEPT)]
     profile = [word for key, value in PROFILE.items() for word in ("--config", f"profile.release.{key}={value}")]
     words = ["env", *dropped, "CARGO_ENCODED_RUSTFLAGS=", *map("=".join, folders.items())]
     words += [cargo(), "build", "--release", "--locked", "--quiet"]
@@ -147,8 +148,7 @@ def build_words(
 def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the driver's crate shows in cargo's cache."""
     crate = adapter.build.get("crate", "")
-    places = _home().glob(f"registry/src/*/{crate}-{version}") if crate else iter(())
-    folder = next(places, None)
+    folder = next(_home().glob(f"registry/src/*/{crate}-{version}"), None) if crate else None
     if folder is None:
         return DriverFacts(version, reason=NOT_FETCHED if crate else "")
     manifest = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))
@@ -175,10 +175,6 @@ def rustc_version() -> str:
         return ""
     rustc = Path(cargo()).with_name("rustc")
     return processes.run([str(rustc), "--version"], timeout_s=30).stdout.strip() if rustc.is_file() else ""
-
-
-def _is_cleared(variable: str) -> bool:
-    return variable.startswith(CLEARED) and not variable.startswith(KEPT)
 
 
 def _manifest(name: str, source: Path, package: Path) -> Path:

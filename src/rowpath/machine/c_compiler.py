@@ -37,21 +37,18 @@ def has_header(name: str) -> bool:
 
 @functools.cache
 def _library_folders() -> tuple[Path, ...]:
-    lines = _answer("-print-search-dirs").stdout.splitlines()
+    with _one_at_a_time:
+        lines = _answer("-print-search-dirs").stdout.splitlines()
     named = next((line for line in lines if line.startswith("libraries:")), "").partition("=")[2]
     return tuple(Path(folder) for folder in named.split(":") if folder)
 
 
 @functools.cache
 def _header_folders() -> tuple[Path, ...]:
-    output = _answer("-E", "-v", "-x", "c", os.devnull, "-o", os.devnull).stderr
+    with _one_at_a_time:
+        output = _answer("-E", "-v", "-x", "c", os.devnull, "-o", os.devnull).stderr
     listed = output.partition("#include <...> search starts here:\n")[2].partition("End of search list.")[0]
     return tuple(Path(line.strip()) for line in listed.splitlines())
-
-
-def _answer(*arguments: str) -> subprocess.CompletedProcess[str]:
-    with _one_at_a_time:
-        return _run(*arguments)
 
 
 # Asked once, not by each thread that looks for drivers: a start of the compiler takes longer than all else that a list
@@ -60,7 +57,7 @@ _one_at_a_time = threading.Lock()
 
 
 @functools.cache
-def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def _answer(*arguments: str) -> subprocess.CompletedProcess[str]:
     environment = os.environ | {"LC_ALL": "C"}  # its words are read
     return subprocess.run(
         [*words(), *arguments], capture_output=True, text=True, check=False, timeout=30, env=environment

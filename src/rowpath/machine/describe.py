@@ -37,33 +37,26 @@ def describe(tools: Mapping[str, Sequence[str]]) -> dict[str, Any]:
     `cc` stands for the C compiler that `$CC` names.
     """
     return {
-        "processor": _field(Path("/proc/cpuinfo"), "model name") or platform.machine(),
+        "processor": _field("/proc/cpuinfo", "model name") or platform.machine(),
         "cpus": os.cpu_count(),
         "cores_used": list(cpus.usable()),
         "server_cpus": list(cpus.server_cpus()),
-        "memory_kib": _field(Path("/proc/meminfo"), "MemTotal").split(" ")[0],
+        "memory_kib": _field("/proc/meminfo", "MemTotal").split(" ")[0],
         "kernel": platform.release(),
         "virtualised": virtualised(),
-        "distribution": _field(Path("/etc/os-release"), "PRETTY_NAME", "=").strip('"'),
+        "distribution": _field("/etc/os-release", "PRETTY_NAME", "=").strip('"'),
         "python": platform.python_version(),
     } | {name: _first_line(command) for name, command in tools.items()}
 
 
 def virtualised() -> bool:
     """Whether this is a virtual machine, as far as its processor reports that."""
-    return "hypervisor" in _field(Path("/proc/cpuinfo"), "flags").split()
+    return "hypervisor" in _field("/proc/cpuinfo", "flags").split()
 
 
-def _field(file: Path, name: str, separator: str = ":") -> str:
-    try:
-        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return ""
-    for line in lines:
-        key, found, value = line.partition(separator)
-        if found and key.strip() == name:
-            return value.strip()
-    return ""
+def _field(file: str, name: str, separator: str = ":") -> str:
+    parts = (line.partition(separator) for line in _read(file).splitlines())
+    return next((value.strip() for key, mark, value in parts if mark and key.strip() == name), "")
 
 
 def _first_line(command: Sequence[str]) -> str:
@@ -102,112 +95,74 @@ class NoiseSource:
 
 def noise_sources() -> list[NoiseSource]:
     """Everything known to disturb measuring, each with what it is here; takes a second to watch steal and speed."""
-    return [
-        _processors(),
-        _siblings(),
-        _governor(),
-        _turbo(),
-        _huge_pages(),
-        _swap(),
-        _load(),
-        _steal(),
-        _speed(),
-        _limits(),
-        _timer(),
-        _virtual(),
-    ]
+    sources = []
 
+    def note(what: str, found: str, noisy: bool, remedy: str = "") -> None:
+        """What was found, `noisy` or `ok`; an empty text: the system does not report it."""
+        if not found:
+            sources.append(NoiseSource(what, "unknown", "the system does not report it"))
+        else:
+            sources.append(NoiseSource(what, "noisy", found, remedy) if noisy else NoiseSource(what, "ok", found))
 
-def _source(what: str, found: str, noisy: bool, remedy: str = "") -> NoiseSource:
-    """What was found, `noisy` or `ok`; an empty text: the system does not report it."""
-    if not found:
-        return NoiseSource(what, "unknown", "the system does not report it")
-    return NoiseSource(what, "noisy", found, remedy) if noisy else NoiseSource(what, "ok", found)
-
-
-def _processors() -> NoiseSource:
     count = len(cpus.usable())
-    found = f"{count} usable physical core{'s' if count > 1 else ''} of {os.cpu_count()} CPUs"
+    cores = f"{count} usable physical core{'s' if count > 1 else ''} of {os.cpu_count()} CPUs"
     shared = "" if count > 1 else ": client, server and everything else share one; no placement=split"
-    return _source("cores", found + shared, bool(shared))
+    note("cores", cores + shared, bool(shared))
 
+    threads = _read(CPU / "smt" / "active") == "1"
+    switch = f"echo off | sudo tee {CPU}/smt/control"
+    note("hyper-threads", "on: two CPUs share a core" if threads else "off", threads, switch)
 
-def _siblings() -> NoiseSource:
-    on = _read(CPU / "smt" / "active") == "1"
-    remedy = f"echo off | sudo tee {CPU}/smt/control"
-    return _source("hyper-threads", "on: two CPUs share a core" if on else "off", on, remedy)
-
-
-def _governor() -> NoiseSource:
     governor = _read(CPU / "cpu0" / "cpufreq" / "scaling_governor")
-    remedy = f"echo performance | sudo tee {CPU}/cpu*/cpufreq/scaling_governor"
-    return _source("frequency governor", governor, governor != "performance", remedy)
+    switch = f"echo performance | sudo tee {CPU}/cpu*/cpufreq/scaling_governor"
+    note("frequency governor", governor, governor != "performance", switch)
 
-
-def _turbo() -> NoiseSource:
     no_turbo, boost = _read(CPU / "intel_pstate" / "no_turbo"), _read(CPU / "cpufreq" / "boost")
-    if not no_turbo and not boost:
-        return _source("turbo", "", False)
-    on = no_turbo == "0" or boost == "1"
+    turbo = no_turbo == "0" or boost == "1"
     switch = f"1 | sudo tee {CPU}/intel_pstate/no_turbo" if no_turbo == "0" else f"0 | sudo tee {CPU}/cpufreq/boost"
-    return _source("turbo", "on" if on else "off", on, f"echo {switch}")
+    note("turbo", ("on" if turbo else "off") if no_turbo or boost else "", turbo, f"echo {switch}")
 
-
-def _huge_pages() -> NoiseSource:
     file = "/sys/kernel/mm/transparent_hugepage/enabled"
-    setting = _read(file)
-    always = "[always]" in setting
-    return _source("transparent huge pages", "always" if always else setting, always, f"echo madvise | sudo tee {file}")
+    always = "[always]" in (pages := _read(file))
+    note("transparent huge pages", "always" if always else pages, always, f"echo madvise | sudo tee {file}")
 
+    swapped_kb = sum(int(line.split()[3]) for line in Path("/proc/swaps").read_text().splitlines()[1:])
+    swap = f"{swapped_kb // 1024} MB in use" if swapped_kb else "not in use"
+    note("swap", swap, bool(swapped_kb), "sudo swapoff -a")
 
-def _swap() -> NoiseSource:
-    used_kb = sum(int(line.split()[3]) for line in Path("/proc/swaps").read_text().splitlines()[1:])
-    found = f"{used_kb // 1024} MB in use" if used_kb else "not in use"
-    return _source("swap", found, bool(used_kb), "sudo swapoff -a")
-
-
-def _load() -> NoiseSource:
     one_minute = os.getloadavg()[0]
-    return _source("load", f"{one_minute:.2f} over the last minute", one_minute > 0.3 * (os.cpu_count() or 1))
+    note("load", f"{one_minute:.2f} over the last minute", one_minute > 0.3 * (os.cpu_count() or 1))
 
-
-def _steal() -> NoiseSource:
     before = noise.steal_ticks()
     time.sleep(STEAL_WINDOW_S)
     after = noise.steal_ticks()
     if before is None or after is None:
-        return _source("steal", "", False)
-    found = f"{after} ticks since boot, {after - before} in the last {STEAL_WINDOW_S:g} s"
-    return _source("steal", found, after > before)
+        note("steal", "", False)
+    else:
+        steal = f"{after} ticks since boot, {after - before} in the last {STEAL_WINDOW_S:g} s"
+        note("steal", steal, after > before)
 
-
-def _speed() -> NoiseSource:
     spread = noise.speed_spread(cpus.usable()[-1], SPEED_WINDOW_S)
-    found = f"the same work takes up to {spread:.2f}× as long from one moment to the next"
+    speed = f"the same work takes up to {spread:.2f}× as long from one moment to the next"
     why = ": another guest may share the core" if virtualised() else ": the clock frequency may change"
-    return _source("speed of a core", found + why * (spread > SPEED_SPREAD), spread > SPEED_SPREAD)
+    note("speed of a core", speed + why * (spread > SPEED_SPREAD), spread > SPEED_SPREAD)
 
+    quota = _read("/sys/fs/cgroup/cpu.max") or _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
+    limited = bool(quota) and not quota.startswith(("max", "-1"))
+    limit = f"a CPU quota: {quota} (µs per period); threads are stopped by it"
+    note("container limits", limit if limited else "no CPU quota is visible", limited)
 
-def _limits() -> NoiseSource:
-    limit = _read("/sys/fs/cgroup/cpu.max") or _read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us")
-    limited = bool(limit) and not limit.startswith(("max", "-1"))
-    found = f"a CPU quota: {limit} (µs per period); threads are stopped by it"
-    return _source("container limits", found if limited else "no CPU quota is visible", limited)
+    clock = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
+    slow = bool(clock) and clock not in FAST_CLOCKS
+    note("clock source", f"{clock}: each clock read is a system call" if slow else clock, slow)
 
-
-def _timer() -> NoiseSource:
-    source = _read("/sys/devices/system/clocksource/clocksource0/current_clocksource")
-    slow = bool(source) and source not in FAST_CLOCKS
-    return _source("clock source", f"{source}: each clock read is a system call" if slow else source, slow)
-
-
-def _virtual() -> NoiseSource:
-    found = "yes: neighbours share caches, memory and time" if virtualised() else "not detected"
-    return _source("virtual machine", found, virtualised())
+    neighbours = "yes: neighbours share caches, memory and time" if virtualised() else "not detected"
+    note("virtual machine", neighbours, virtualised())
+    return sources
 
 
 def _read(file: str | Path) -> str:
     try:
-        return Path(file).read_text().strip()
+        return Path(file).read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
         return ""

@@ -41,7 +41,7 @@ def jar(coordinates: str) -> Path:
 
 def missing(coordinates: Iterable[str]) -> list[str]:
     """The coordinates whose jars are not fetched yet."""
-    return [one for one in dict.fromkeys(coordinates) if not jar(one).is_file()]
+    return [artefact for artefact in dict.fromkeys(coordinates) if not jar(artefact).is_file()]
 
 
 def fetch(coordinates: Iterable[str]) -> list[Path]:
@@ -52,20 +52,18 @@ def fetch(coordinates: Iterable[str]) -> list[Path]:
     file does not have its checksum.
     """
     wanted = list(dict.fromkeys(coordinates))
-    for one in wanted:
-        if not _COORDINATES.fullmatch(one):
-            raise UsageError(f"invalid Maven coordinates: {one!r}", "a version is letters, digits, dots and hyphens")
-    absent = missing(wanted)
-    if absent:
+    if invalid := next((artefact for artefact in wanted if not _COORDINATES.fullmatch(artefact)), ""):
+        raise UsageError(f"invalid Maven coordinates: {invalid!r}", "a version is letters, digits, dots and hyphens")
+    if absent := missing(wanted):
         _download(absent)
-    return [_checked(one, jar(one)) for one in wanted]
+    return [_checked(artefact, jar(artefact)) for artefact in wanted]
 
 
 def unpack(coordinates: str, suffix: str, target: Path) -> None:
     """Fetch an artefact and unpack its member with this suffix, a tar archive, into a folder. Errors as `fetch`."""
     (jar_file,) = fetch([coordinates])
     with zipfile.ZipFile(jar_file) as outer:
-        name = next(each for each in outer.namelist() if each.endswith(suffix))
+        name = next(member for member in outer.namelist() if member.endswith(suffix))
         with outer.open(name) as packed, tarfile.open(fileobj=packed, mode="r:*") as archive:
             archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
             archive.extractall(target)
@@ -120,16 +118,16 @@ DRIVERS: Mapping[str, Artefacts] = {driver.name: driver for driver in (JCC, ESPR
 
 
 def _checked(coordinates: str, file: Path) -> Path:
-    found = hashlib.sha256(file.read_bytes()).hexdigest()
+    actual = hashlib.sha256(file.read_bytes()).hexdigest()
     expected = pinned().get(coordinates)
     if expected is None:
         note = file.with_suffix(".sha256")
         if not note.is_file():
-            note.write_text(found + "\n")
+            note.write_text(actual + "\n")
         expected = note.read_text().strip()
-    if found != expected:
+    if actual != expected:
         raise EnvironmentMissing(
-            f"{file} does not match the pin of {coordinates}: SHA-256 {found}, expected {expected}",
+            f"{file} does not match the pin of {coordinates}: SHA-256 {actual}, expected {expected}",
             f"rm {file} && rowpath doctor",
         )
     return file

@@ -298,19 +298,21 @@ def name(tid: int) -> str:
         return ""
 
 
+def pids() -> list[int]:
+    """Every process."""
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]  # noqa: PTH208
+
+
 def descendants(pid: int) -> list[int]:
     """Pids of all living children of a process, their children included."""
     children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208
-        if name.isdigit() and (fields := stat_fields(int(name))) and fields[0] != "Z":
-            children.setdefault(int(fields[1]), []).append(int(name))
-    found: list[int] = []
-    queue = [pid]
-    while queue:
-        born = children.get(queue.pop(), [])
-        found += born
-        queue += born
-    return found
+    for process in pids():
+        if (fields := stat_fields(process)) and fields[0] != "Z":
+            children.setdefault(int(fields[1]), []).append(process)
+    family = [pid]
+    for process in family:  # which grows meanwhile
+        family += children.get(process, [])
+    return family[1:]
 
 
 def stat_fields(pid: int) -> list[str]:
@@ -333,10 +335,10 @@ def is_here(host: str) -> bool:
     if host in ("", "localhost"):
         return True
     try:
-        found = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)
+        addresses = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)
     except OSError:
         return False
-    for family, kind, protocol, _name, address in found:
+    for family, kind, protocol, _name, address in addresses:
         if ipaddress.ip_address(address[0]).is_loopback:
             return True
         with socket.socket(family, kind, protocol) as attempt:
@@ -351,8 +353,7 @@ def is_here(host: str) -> bool:
 
 def named(programs: Collection[str]) -> list[int]:
     """Every living process with one of these names; of every server, where several run."""
-    pids = (int(entry) for entry in os.listdir("/proc") if entry.isdigit())  # noqa: PTH208
-    return [pid for pid in pids if name(pid) in programs]
+    return [pid for pid in pids() if name(pid) in programs]
 
 
 atexit.register(stop_all)

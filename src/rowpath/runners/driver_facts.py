@@ -39,9 +39,8 @@ class Absent(Frozen, frozen=True):
 
 def absent() -> tuple[Absent, ...]:
     """The drivers of runners/absent.toml."""
-    tables: dict[str, tuple[Absent, ...]] = decode_file(
-        data_dir() / "runners" / "absent.toml", dict[str, tuple[Absent, ...]]
-    )
+    file = data_dir() / "runners" / "absent.toml"
+    tables: dict[str, tuple[Absent, ...]] = decode_file(file, dict[str, tuple[Absent, ...]])
     return tables["absent"]
 
 

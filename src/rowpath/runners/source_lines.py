@@ -21,11 +21,6 @@ _COMMENTS = dict.fromkeys((".c", ".h", ".pgc", ".java", ".cs", ".go"), _BRACES) 
 _NO_CODE = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER}
 
 
-def is_source(file: Path) -> bool:
-    """Whether it is source of a language that is known here."""
-    return file.suffix == ".py" or file.suffix in _COMMENTS
-
-
 def count(text: str, suffix: str, comment_marks: tuple[str, ...] = ()) -> int:
     """Lines that hold code; a Python docstring is a comment, any other text of several lines is code.
 
@@ -35,7 +30,7 @@ def count(text: str, suffix: str, comment_marks: tuple[str, ...] = ()) -> int:
         return _count_python(text)
     if suffix not in _COMMENTS:
         return sum(1 for line in map(str.strip, text.splitlines()) if line and not line.startswith(comment_marks))
-    without = _COMMENTS[suffix].sub(lambda found: found["kept"] or "\n" * found[0].count("\n"), text)
+    without = _COMMENTS[suffix].sub(lambda match: match["kept"] or "\n" * match[0].count("\n"), text)
     return sum(1 for line in without.splitlines() if line.strip())
 
 
@@ -78,9 +73,8 @@ def lines_of_code(adapter: Adapter, engine: str) -> tuple[int, int]:
     build = _build_for(adapter, engine)
     folders = family_folders(msgspec.structs.replace(adapter, build=build))
     header = language(adapter.language)
-    every = (file for folder in folders for file in folder.rglob("*"))
-    rest = {file for file in every if file.suffix == header.source_suffix or is_source(file)}
+    suffixes = {header.source_suffix, ".py", *_COMMENTS}
+    rest = {file for folder in folders for file in folder.rglob("*") if file.suffix in suffixes}
     rest |= {source_file(adapter, name) for name in build.get("more_sources", ())}
-    marks = header.comment_marks
-    counts = {file: count(file.read_text(encoding="utf-8"), file.suffix, marks) for file in {own, *rest}}
+    counts = {file: count(file.read_text(encoding="utf-8"), file.suffix, header.comment_marks) for file in {own, *rest}}
     return counts[own], sum(counts.values())

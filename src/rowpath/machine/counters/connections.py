@@ -10,7 +10,7 @@ import ctypes
 import os
 import socket
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 METHOD = "tcp_info's bytes_acked and bytes_received of the connections to the server's port (sock_diag); only TCP"
@@ -62,8 +62,8 @@ class Growth:
         last, self._last = self._last, now
         if not now:
             return None
-        before = [last.get(cookie, (0, 0)) for cookie in now]
-        return _sum(now.values(), 0) - _sum(before, 0), _sum(now.values(), 1) - _sum(before, 1)
+        both = [(bytes_, last.get(cookie, (0, 0))) for cookie, bytes_ in now.items()]
+        return sum(after[0] - before[0] for after, before in both), sum(after[1] - before[1] for after, before in both)
 
 
 def probe() -> str:
@@ -72,12 +72,8 @@ def probe() -> str:
         listening = cleanup.enter_context(socket.create_server(("127.0.0.1", 0)))
         port = listening.getsockname()[1]
         cleanup.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
-        found = of_each(port)
-    return METHOD if found else "unavailable: the kernel does not report its connections (sock_diag)"
-
-
-def _sum(each: Iterable[tuple[int, int]], direction: int) -> int:
-    return sum(both[direction] for both in each)
+        own = of_each(port)
+    return METHOD if own else "unavailable: the kernel does not report its connections (sock_diag)"
 
 
 def _peers(address: str) -> dict[socket.AddressFamily, tuple[bytes, ...]]:
@@ -124,43 +120,31 @@ def no_delay(pid: int) -> bool | None:
     The kernel lends those of our own children (5.6 and newer; ptrace_scope 0 or 1).
     """
     with contextlib.suppress(OSError):
-        set_on = [bool(each.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)) for each in _connections(pid)]
+        set_on = [bool(end.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)) for end in _connections(pid)]
         return all(set_on) if set_on else None
     return None
 
 
 def _connections(pid: int) -> Iterator[socket.socket]:
     """The process's TCP sockets that have a peer, each open as long as it is looked at."""
+    libc = ctypes.CDLL(None, use_errno=True)
     with contextlib.ExitStack() as cleanup:
         process = os.pidfd_open(pid)
         cleanup.callback(os.close, process)
         for entry in Path(f"/proc/{pid}/fd").iterdir():
-            if _is_socket(entry):
-                with socket.socket(fileno=_borrowed(process, int(entry.name))) as found:
-                    if _is_connection(found):
-                        yield found
-
-
-def _is_socket(entry: Path) -> bool:
-    try:
-        return str(entry.readlink()).startswith("socket:")
-    except FileNotFoundError:  # it has been closed
-        return False
-
-
-def _borrowed(process: int, descriptor: int) -> int:
-    libc = ctypes.CDLL(None, use_errno=True)
-    found: int = libc.syscall(_PIDFD_GETFD, process, descriptor, 0)
-    if found < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return found
-
-
-def _is_connection(found: socket.socket) -> bool:
-    if found.family not in (socket.AF_INET, socket.AF_INET6) or found.type != socket.SOCK_STREAM:
-        return False
-    try:
-        found.getpeername()
-    except OSError:
-        return False
-    return True
+            try:
+                if not str(entry.readlink()).startswith("socket:"):
+                    continue
+            except FileNotFoundError:  # it has been closed
+                continue
+            borrowed: int = libc.syscall(_PIDFD_GETFD, process, int(entry.name), 0)
+            if borrowed < 0:
+                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+            with socket.socket(fileno=borrowed) as end:
+                if end.family not in (socket.AF_INET, socket.AF_INET6) or end.type != socket.SOCK_STREAM:
+                    continue
+                try:
+                    end.getpeername()
+                except OSError:
+                    continue
+                yield end
