@@ -62,7 +62,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 def program(adapter: Adapter) -> Path:
     """The adapter's runner, compiled when it is not there yet."""
     families = [file for name in adapter.build.get("families", ()) for file in sources_of(f"families/{name}")]
-    own = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
+    own = [source_file(adapter, name) for name in ("", *adapter.build.get("more_sources", ()))]
     return compiled(adapter.driver, [*sources_of("core"), *families, *own], adapter.build.get("assemblies", ()))
 
 

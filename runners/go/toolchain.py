@@ -95,7 +95,8 @@ def build_words(made: Path, source: Path, tags: tuple[str, ...] = ()) -> list[st
 def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the driver's module shows in Go's module cache."""
     module = adapter.build.get("module", "")
-    folder = _modules() / f"{_escaped(module)}@v{version}" if module and not tools_problem() else Path()
+    escaped = re.sub("[A-Z]", lambda letter: "!" + letter[0].lower(), module)  # as the cache spells it
+    folder = _modules() / f"{escaped}@v{version}" if module and not tools_problem() else Path()
     if not module or not folder.is_dir():
         return DriverFacts(version, reason=NOT_FETCHED if module else "")
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
@@ -123,15 +124,10 @@ def tools_problem() -> tuple[str, str] | None:
     """Why nothing can be built here, and what helps; None when it can."""
     if not go():
         return "Go is missing (no program go)", REMEDY
-    found = re.match(r"go(\d+)\.(\d+)", go_version())
-    if found and (int(found[1]), int(found[2])) < OLDEST:
+    numbers = re.match(r"go(\d+)\.(\d+)", go_version())
+    if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST:
         return f"{go_version()} is too old: go.mod wants {OLDEST[0]}.{OLDEST[1]}", REMEDY
     return None
-
-
-def _escaped(module: str) -> str:
-    """A module's path as the cache spells it: `!a` stands for A."""
-    return re.sub("[A-Z]", lambda letter: "!" + letter[0].lower(), module)
 
 
 def _folder() -> Path:

@@ -49,13 +49,11 @@ SHELL = 'unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; exec 3>&1 1>&2;
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter, on this path, can be built and run here; quick, builds nothing."""
     what = f"{adapter.driver} {version} on Java {jvm.version() or '?'}"
-    problem = jvm.compiler_problem()
-    if problem:
+    if problem := jvm.compiler_problem():
         return Availability(False, what, problem, jvm.INSTALL)
-    if "/" in version or not _has_jars(adapter):
-        refused = building.refused(adapter, version, "jar_by_path", *(("jars",) if _has_jars(adapter) else ()))
-        if refused:
-            return Availability(False, what, *refused)
+    takers = ("jar_by_path", *(("jars",) if adapter.build.get("jars") else ()))
+    if ("/" in version or len(takers) == 1) and (refused := building.refused(adapter, version, *takers)):
+        return Availability(False, what, *refused)
     if adapter.build.get("jar_by_path") and "/" not in version:
         return Availability(False, what, "no driver jar given", "rowpath probe jdbc:… --jar DRIVER.jar")
     here = _on_request(adapter, version)
@@ -75,8 +73,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     Errors: EnvironmentMissing without a JDK, Maven or what comes only on request, InternalError when a source does
     not compile.
     """
-    problem = jvm.compiler_problem()
-    if problem:
+    if problem := jvm.compiler_problem():
         raise EnvironmentMissing(problem, jvm.INSTALL)
     for adapter, version in adapters:
         here = _on_request(adapter, version)
@@ -84,7 +81,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
             raise EnvironmentMissing(here.reason, here.remedy)
     build_dir("java").mkdir(parents=True, exist_ok=True)
     _make_scratch()
-    needed = [one for adapter, version in adapters for one in _coordinates(adapter, version)]
+    needed = [artefact for adapter, version in adapters for artefact in _coordinates(adapter, version)]
     first: list[Callable[[], object]] = [functools.partial(fetch, [*TOOLS, *needed])]
     first.append(functools.partial(_compile, "core", _sources("core"), []))
     if any(map(jvm.needs_virtual, paths)):
@@ -102,15 +99,13 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path, once it is built."""
     tools = _output("tools", _sources("tools"), fetch(TOOLS))
     classes = [_output(*unit) for unit in _units(adapter, version)]
-    needed = (path.deployment, path.transport)
-    drivers = _driver_jars(adapter, version, needed)
+    drivers = _driver_jars(adapter, version, (path.deployment, path.transport))
     options = [*jvm.OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={joined([tools, *fetch(TOOLS)])}"]
     if path.embedded:
         options += adapter.build.get("embedded_options", {}).get(path.durability, ())
-    java = jvm.java_command()
-    if jvm.needs_virtual(path):
-        java = jvm.virtual_command()
-        options += jvm.VIRTUAL_OPTIONS
+    virtual = jvm.needs_virtual(path)
+    options += jvm.VIRTUAL_OPTIONS if virtual else ()
+    java = jvm.virtual_command() if virtual else jvm.java_command()
     arguments = [java, *options, "-cp", joined([*classes, *drivers]), "rowpath.Main"]
     arguments += ["--adapter", adapter.driver, "--class", adapter.build["class_name"]]
     # A locale of UTF-8 decides how Java spells file names; -Dfile.encoding does not.
@@ -122,13 +117,9 @@ def _on_request(adapter: Adapter, version: str) -> Availability:
     name = str(adapter.build.get("on_request", ""))
     if not name or not maven.missing(_coordinates(adapter, version)):
         return Availability(True, adapter.driver)
-    found = maven.DRIVERS[name]
-    reason = f"not fetched: {adapter.driver} {version}, {found.licence}, {found.size_text}"
+    artefacts = maven.DRIVERS[name]
+    reason = f"not fetched: {adapter.driver} {version}, {artefacts.licence}, {artefacts.size_text}"
     return Availability(False, adapter.driver, reason, f"rowpath engine fetch {name}")
-
-
-def _has_jars(adapter: Adapter) -> bool:
-    return bool(adapter.build.get("jars"))
 
 
 def _coordinates(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[str]:
@@ -136,10 +127,10 @@ def _coordinates(adapter: Adapter, version: str, needed: Iterable[str] | None = 
     jars: dict[str, list[str]] = adapter.build.get("jars", {})
     own = jars.get(version, [])
     by_use = {key: group for key, group in jars.items() if not key[0].isdigit()}
-    templates = [one for key, group in by_use.items() if needed is None or key in needed for one in group]
+    templates = [text for key, group in by_use.items() if needed is None or key in needed for text in group]
     if own or "/" in version:
-        templates = [*own, *(one for one in templates if "{version}" not in one)]
-    return list(dict.fromkeys(one.replace("{version}", version) for one in templates))
+        templates = [*own, *(text for text in templates if "{version}" not in text)]
+    return list(dict.fromkeys(text.replace("{version}", version) for text in templates))
 
 
 def artefacts(adapter: Adapter, version: str) -> list[str]:
@@ -148,8 +139,7 @@ def artefacts(adapter: Adapter, version: str) -> list[str]:
 
 
 def _driver_jars(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[Path]:
-    own = [Path(version)] if "/" in version else []
-    return own + fetch(_coordinates(adapter, version, needed))
+    return [*([Path(version)] if "/" in version else []), *fetch(_coordinates(adapter, version, needed))]
 
 
 def _units(adapter: Adapter, version: str) -> list[_Unit]:
@@ -162,7 +152,7 @@ def _units(adapter: Adapter, version: str) -> list[_Unit]:
     for name in adapter.build.get("families", ()):
         units.append((f"family-{name}", _sources(f"families/{name}"), [*classes]))
         classes.append(_output(*units[-1]))
-    own = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
+    own = [source_file(adapter, name) for name in ("", *adapter.build.get("more_sources", ()))]
     units.append((f"adapter-{adapter.driver}", own, [*classes, *_driver_jars(adapter, version)]))
     return units
 
@@ -236,42 +226,32 @@ def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
 
 def _poms(coordinates: str) -> Iterator[Element]:
     """The artefact's POM and its parents', from the machine's own Maven repository, else from the archive."""
+    from xml.etree import ElementTree  # every command loads this module, few read a POM
+
     group, artifact, version = coordinates.split(":")[:3]
     while group:
         folder = Path.home() / ".m2" / "repository" / group.replace(".", "/") / artifact / version
         file = folder / f"{artifact}-{version}.pom"
         if file.is_file():
-            pom = _parsed(file.read_bytes())
+            document = file.read_bytes()
+        elif coordinates.startswith(f"{group}:{artifact}:"):
+            inside = f"META-INF/maven/{group}/{artifact}/pom.xml"
+            with zipfile.ZipFile(maven.jar(coordinates)) as archive:
+                if inside not in archive.namelist():
+                    return
+                document = archive.read(inside)
         else:
-            inside = _pom_inside(coordinates) if coordinates.startswith(f"{group}:{artifact}:") else None
-            if inside is None:
-                return
-            pom = inside
-        yield pom
+            return
+        yield (pom := ElementTree.fromstring(document))
         parent = pom.find(f"{_POM}parent")
-        group, artifact, version = (
-            [_text(parent, name) for name in ("groupId", "artifactId", "version")]
-            if parent is not None
-            else ("", "", "")
-        )
-
-
-def _pom_inside(coordinates: str) -> Element | None:
-    group, artifact = coordinates.split(":")[:2]
-    with zipfile.ZipFile(maven.jar(coordinates)) as archive:
-        name = f"META-INF/maven/{group}/{artifact}/pom.xml"
-        return _parsed(archive.read(name)) if name in archive.namelist() else None
-
-
-def _parsed(document: bytes) -> Element:
-    from xml.etree import ElementTree  # every command loads this module, few read a POM
-
-    return ElementTree.fromstring(document)
+        if parent is None:
+            return
+        group, artifact, version = (_text(parent, name) for name in ("groupId", "artifactId", "version"))
 
 
 def _all(pom: Element, group: str) -> list[Element]:
-    found = pom.find(f"{_POM}{group}")
-    return [] if found is None else list(found)
+    parent = pom.find(f"{_POM}{group}")
+    return [] if parent is None else list(parent)
 
 
 def _text(element: Element, name: str) -> str:

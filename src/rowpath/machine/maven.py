@@ -153,11 +153,12 @@ def _download(coordinates: list[str]) -> None:
             raise _failed(coordinates, f"took more than {TIMEOUT_S} s") from error
         if done.returncode != 0:
             raise _failed(coordinates, f"ended with status {done.returncode}")
-        for one in coordinates:
-            _checked(one, project / jar(one).name)
-            for file in (project / jar(one).name, (project / jar(one).name).with_suffix(".sha256")):
+        for artefact in coordinates:
+            fetched, kept = project / jar(artefact).name, jar(artefact)
+            _checked(artefact, fetched)
+            for file in (fetched, fetched.with_suffix(".sha256")):
                 if file.is_file():
-                    file.replace(jar(one).with_suffix(file.suffix))
+                    file.replace(kept.with_suffix(file.suffix))
 
 
 def _failed(coordinates: list[str], how: str) -> EnvironmentMissing:
@@ -168,14 +169,11 @@ def _failed(coordinates: list[str], how: str) -> EnvironmentMissing:
 
 
 def _project(coordinates: list[str]) -> str:
+    tags = ("groupId", "artifactId", "version", "classifier")
     items = ""
-    for one in coordinates:
-        group, artifact, version, *classifier = one.split(":")
-        items += (
-            f"<artifactItem><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
-            + "".join(f"<classifier>{name}</classifier>" for name in classifier)
-            + "</artifactItem>"
-        )
+    for artefact in coordinates:
+        fields = "".join(f"<{tag}>{text}</{tag}>" for tag, text in zip(tags, artefact.split(":"), strict=False))
+        items += f"<artifactItem>{fields}</artifactItem>"
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
         "<groupId>rowpath</groupId><artifactId>fetch</artifactId><version>1</version><packaging>pom</packaging>"

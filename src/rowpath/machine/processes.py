@@ -91,15 +91,13 @@ def start(
     session, gives it the same share whatever else runs in ours. From the main thread or a job, because the kernel
     binds a child to the thread that started it. Errors: OSError when it cannot be started.
     """
-    parent = os.getpid()
-    pinned = frozenset(cpus)
+    parent, pinned = os.getpid(), frozenset(cpus)
+    group = pwd.getpwnam(user).pw_gid if user is not None else None
 
     def in_the_child() -> None:
         die_with(parent, death_signal)  # after the change of user, which clears the death signal
         if pinned:
             os.sched_setaffinity(0, pinned)
-
-    group = pwd.getpwnam(user).pw_gid if user is not None else None
 
     def started() -> Process:
         with signals_held():
@@ -128,11 +126,7 @@ def side_by_side(todo: Iterable[Callable[[], object]], at_most: int = 0) -> None
     Errors: that of the first that failed; what the others began is given up.
     """
     before = set(_living)
-
-    def give_up() -> None:
-        _kill([process for pid, process in list(_living.items()) if pid not in before])
-
-    jobs.side_by_side(todo, give_up, at_most)
+    jobs.side_by_side(todo, lambda: stop_all(before), at_most)
 
 
 @contextlib.contextmanager
@@ -245,12 +239,9 @@ def wait(process: Process, timeout_s: float) -> bool:
     return process.poll() is not None
 
 
-def stop_all() -> None:
-    """Kill every child that is still alive; the last act of every way out."""
-    _kill(list(_living.values()))
-
-
-def _kill(every: list[Process]) -> None:
+def stop_all(spared: Collection[int] = ()) -> None:
+    """Kill every child that is still alive, but those with the pids `spared`; the last act of every way out."""
+    every = [process for pid, process in list(_living.items()) if pid not in spared]
     for process in every:
         if process.poll() is None:
             process.kill()
@@ -291,11 +282,7 @@ def threads(pid: int) -> list[int]:
 
 def name(tid: int) -> str:
     """The name of a process or thread, at most 15 characters; empty when it has ended."""
-    try:
-        with open(f"/proc/{tid}/comm", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            return file.read().rstrip("\n")
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
+    return shown(f"{tid}/comm").decode(errors="replace").rstrip("\n")
 
 
 def pids() -> list[int]:
@@ -317,11 +304,16 @@ def descendants(pid: int) -> list[int]:
 
 def stat_fields(pid: int) -> list[str]:
     """Fields of `/proc/PID/stat` after the name (state, parent, …); empty when there is no such process."""
+    return shown(f"{pid}/stat").rpartition(b") ")[2].decode().split()
+
+
+def shown(file: str) -> bytes:
+    """What the kernel shows in a file of /proc, such as `PID/status`; empty when the process has ended."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
-            return file.read().rpartition(b") ")[2].decode().split()
+        with open(f"/proc/{file}", "rb") as stream:  # noqa: PTH123
+            return stream.read()
     except (FileNotFoundError, ProcessLookupError):
-        return []
+        return b""
 
 
 def serving(host: str, programs: Collection[str]) -> list[int]:

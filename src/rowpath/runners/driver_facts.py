@@ -65,7 +65,7 @@ def facts_of_files(files: list[Path], version: str) -> DriverFacts:
         licence=_debian_licence(package),
         released=_debian_date(package),
         size_bytes=int(size_kib) * 1024,
-        dependencies=tuple(re.split(r"[ (|:]", one)[0] for one in depends.split(", ") if one),
+        dependencies=tuple(re.split(r"[ (|:]", text)[0] for text in depends.split(", ") if text),
     )
 
 

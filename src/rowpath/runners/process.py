@@ -70,13 +70,13 @@ class Runner:
         command: Command,
         cpus: tuple[int, ...],
         log: Callable[[str], None] = lambda _line: None,
-        environment: Mapping[str, str] = {},
+        environment: Mapping[str, str] | None = None,
     ) -> Runner:
         """Start the program; it dies with us. RunnerFailure `crashed` when it cannot be started."""
         try:
             process = processes.start(
                 list(command.arguments),
-                environment={**command.environment, **environment},
+                environment=command.environment | dict(environment or {}),
                 cpus=cpus,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

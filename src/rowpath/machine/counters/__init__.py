@@ -25,7 +25,7 @@ def probe() -> dict[str, str]:
         "memory": memory.probe(),
         "queue": cpu.probe_queue(),
         "disk": disk.probe(),
-        "users of the cores": core_users.probe(),
+        "users of the cores": core_users.METHOD,
         "noise": noise.probe(),
         "bytes and round trips": counting_proxy.METHOD,
         "bytes of our connections": connections.probe(),

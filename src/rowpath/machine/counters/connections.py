@@ -39,13 +39,13 @@ def of_each(port: int, address: str = _LOOPBACK) -> Each | None:
 
     Each counts one byte more to the server than was sent: the greeting of TCP.
     """
-    found: Each = {}
+    bytes_: Each = {}
     try:
         for family, names in _peers(address).items():
-            found.update(_dump(family, port, names))
+            bytes_.update(_dump(family, port, names))
     except OSError:
         return None
-    return found
+    return bytes_
 
 
 class Growth:

@@ -42,12 +42,12 @@ def users(before: Look, after: Look, cpus: Collection[int], own: Collection[int]
     A process with several threads counts whole when one of them was there: an upper limit. One that has ended shows no
     more.
     """
-    found = []
+    others = []
     for pid, now_ns in after.process_ns.items():
         ns = now_ns - before.process_ns.get(pid, 0)
         if ns >= LEAST_NS and (kind := _kind(pid, own)) and (thread := _thread_on(pid, cpus)):
-            found.append(CoreUser(kind, thread, ns))
-    return sorted(found, key=lambda user: -user.ns)
+            others.append(CoreUser(kind, thread, ns))
+    return sorted(others, key=lambda user: -user.ns)
 
 
 def _thread_on(pid: int, cpus: Collection[int]) -> str:
@@ -90,14 +90,13 @@ def _kind(pid: int, own: Collection[int]) -> Kind | None:
 def _stolen_and_idle_ns(cpus: Iterable[int]) -> tuple[int, int]:
     wanted = {f"cpu{cpu}".encode() for cpu in cpus}
     stolen = idle = 0
-    with open("/proc/stat", "rb") as file:  # noqa: PTH123
-        for line in file:
-            name, *fields = line.split()
-            if name in wanted:
-                idle += int(fields[3]) + int(fields[4])
-                stolen += int(fields[7])
-            elif not name.startswith(b"cpu"):
-                break
+    for line in processes.shown("stat").splitlines():
+        name, *fields = line.split()
+        if name in wanted:
+            idle += int(fields[3]) + int(fields[4])
+            stolen += int(fields[7])
+        elif not name.startswith(b"cpu"):
+            break
     return stolen * NS_PER_TICK, idle * NS_PER_TICK
 
 
@@ -121,14 +120,9 @@ class OtherPrograms:
         return f"other programs used {cores:.0%} of a core at the same time" if cores > BUSY else ""
 
     def _all_ns(self) -> int:
-        now = look(self._cpus)
-        return time.monotonic_ns() * len(self._cpus) - now.idle_ns
+        idle_ns = look(self._cpus).idle_ns
+        return time.monotonic_ns() * len(self._cpus) - idle_ns
 
 
 def _own_ns() -> int:
     return total_ns((os.getpid(), *processes.descendants(os.getpid())))
-
-
-def probe() -> str:
-    """The method that works here."""
-    return METHOD

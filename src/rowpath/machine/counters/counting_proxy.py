@@ -117,19 +117,19 @@ class Watch:
     def __init__(self, text: str) -> None:
         self._needles = [text.encode(encoding) for encoding in ENCODINGS] if text else []
         self._tails = [b"" for _ in self._needles]
-        self._found = [0 for _ in self._needles]
+        self._counts = [0 for _ in self._needles]
 
     def take(self, data: bytes) -> None:
         """Look at the next bytes."""
         for which, needle in enumerate(self._needles):
             joined = self._tails[which] + data
-            self._found[which] += joined.count(needle)
+            self._counts[which] += joined.count(needle)
             self._tails[which] = joined[len(joined) - min(len(joined), len(needle) - 1) :]
 
     @property
-    def found(self) -> int:
+    def count(self) -> int:
         """How often it came: in one encoding, for a text in one kind of UTF-16 can look like the other."""
-        return max(self._found, default=0)
+        return max(self._counts, default=0)
 
 
 class ProxiedConnection:
@@ -241,7 +241,7 @@ class Switchboard:
             for command in commands:
                 while any(key.fileobj != 0 for key, _ in self._sockets.select(0)):
                     self._turn(0)
-                self._counters.texts_sent = sum(link.watch.found for link in self._links)
+                self._counters.texts_sent = sum(link.watch.count for link in self._links)
                 print(json.dumps(asdict(self._counters)), flush=True)
                 if command == b"reset":
                     for name in asdict(self._counters):

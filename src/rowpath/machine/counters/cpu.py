@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rowpath.machine.counters.noise import NS_PER_TICK
-from rowpath.machine.processes import stat_fields, threads
+from rowpath.machine.processes import shown, stat_fields, threads
 
 METHOD = "the process's CPU clock (clock_getcpuclockid, clock_gettime)"
 QUEUE_METHOD = "/proc/PID/task/TID/schedstat (run-queue wait), less the CPU time of the process's own other threads"
@@ -41,14 +41,10 @@ def total_ns(pids: Iterable[int]) -> int:
     """
     total = 0
     for pid in pids:
-        total += (process_ns(pid) or 0) + ended_children_ns(pid)
+        fields = stat_fields(pid)
+        ended_children_ns = (int(fields[13]) + int(fields[14])) * NS_PER_TICK if fields else 0
+        total += (process_ns(pid) or 0) + ended_children_ns
     return total
-
-
-def ended_children_ns(pid: int) -> int:
-    """CPU time of the children that a process has seen end, in steps of a clock tick (10 ms)."""
-    fields = stat_fields(pid)
-    return (int(fields[13]) + int(fields[14])) * NS_PER_TICK if fields else 0
 
 
 def probe() -> str:
@@ -110,9 +106,5 @@ def probe_queue() -> str:
 
 def _schedstat(pid: int, tid: int) -> tuple[int, int] | None:
     """(CPU time, run-queue wait), both in ns."""
-    try:
-        with open(f"/proc/{pid}/task/{tid}/schedstat", "rb") as file:  # noqa: PTH123
-            ran, waited, _slices = file.read().split()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-    return int(ran), int(waited)
+    fields = shown(f"{pid}/task/{tid}/schedstat").split()
+    return (int(fields[0]), int(fields[1])) if fields else None

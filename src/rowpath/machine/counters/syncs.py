@@ -68,13 +68,12 @@ def probe() -> str:
 
 def method() -> str:
     """The method by which syncs are counted here, after building the library; else `unavailable: …`."""
-    usual = probe()
-    if usual == METHOD:
-        try:
+    try:
+        if (usual := probe()) == METHOD:
             c_tools.sync_count_library()
-        except EnvironmentMissing as error:
-            return f"unavailable: {error.message}"
-    return usual
+        return usual
+    except EnvironmentMissing as error:
+        return f"unavailable: {error.message}"
 
 
 def environment(file: Path) -> dict[str, str]:
