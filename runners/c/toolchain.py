@@ -15,7 +15,7 @@ from msgspec import structs
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import c_compiler, compiling, postgresql_programs, processes
 from rowpath.machine.c_compiler import has_header, library_file
-from rowpath.machine.directories import build_dir, data_dir
+from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners import building
@@ -24,6 +24,7 @@ from rowpath.runners.manifest import Adapter, Command, DriverFacts, family_folde
 
 # A driver's library must not take our function for its own of the same name (libmariadbd has a my_open, too).
 HIDDEN = "-fvisibility=hidden"
+CORE = Path(__file__).parent / "core"
 LIBPQ = "libpq.so.5"
 LIBPQ_REMEDY = "apt-get install libpq-dev"
 PRECOMPILER, PRECOMPILER_REMEDY = "ecpg", "apt-get install libecpg-dev"
@@ -119,7 +120,7 @@ def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
     included: list[str] = []
     if adapter.build.get("libpq"):
         included, linked = _libpq(version)
-    included += [f"-I{_source('core')}", *adapter.build.get("compile", ())]
+    included += [f"-I{CORE}", *adapter.build.get("compile", ())]
     if "file" in adapter.build.get("odbc", {}):  # else the connection names the driver's file
         included.append(f'-DODBC_LIBRARY="{building.odbc_driver(adapter, version, library_file)}"')
     source = source_file(adapter)
@@ -172,11 +173,7 @@ def cobol_version() -> str:
 
 def codec_trial() -> Path:
     """The program through which tests drive the codec (runners/c/tests/codec_trial.c says how)."""
-    return _built("codec_trial", [_source("tests/codec_trial.c")], [f"-I{_source('core')}"], ["-lm"])
-
-
-def _source(name: str) -> Path:
-    return data_dir() / "runners" / "c" / name
+    return _built("codec_trial", [CORE.parent / "tests" / "codec_trial.c"], [f"-I{CORE}"], ["-lm"])
 
 
 def _libpq(version: str) -> tuple[list[str], list[str]]:
@@ -217,13 +214,13 @@ def _pg_config(prefix: Path, question: str) -> Path:
 
 def _built(name: str, sources: list[Path], included: list[str], linked: list[str]) -> Path:
     """A program of that name with our core."""
-    return c_compiler.built(name, sources, included, linked, _core, sorted(_source("core").glob("*.[ch]")))
+    return c_compiler.built(name, sources, included, linked, _core, sorted(CORE.glob("*.[ch]")))
 
 
 def _core() -> Path:
     """The core as a static library: everything but families and adapters."""
-    sources = sorted(_source("core").glob("*.c"))
-    key = c_compiler.key(sorted(_source("core").glob("*.[ch]")), c_compiler.FLAGS)
+    sources = sorted(CORE.glob("*.c"))
+    key = c_compiler.key(sorted(CORE.glob("*.[ch]")), c_compiler.FLAGS)
 
     def archive(made: Path) -> None:
         objects = [made.with_name(f"{source.stem}.o") for source in sources]

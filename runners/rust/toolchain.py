@@ -23,8 +23,9 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners import building
 from rowpath.runners.driver_facts import NOT_FETCHED
-from rowpath.runners.manifest import Adapter, Command, DriverFacts, language, source_file
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, source_file
 
+FOLDER = Path(__file__).parent
 REMEDY = "install Rust 1.94 or newer with rustup from https://rustup.rs (Debian's is older)"
 BUILD_TIMEOUT_S = 1800  # the crates of a driver: a minute or two of a core that is free
 RUNNING = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "RUST_BACKTRACE": "", "MALLOC_ARENA_MAX": "", "GLIBC_TUNABLES": ""}
@@ -78,7 +79,7 @@ def built(
     folders: Mapping[str, str] = {},
 ) -> Path:
     """A program of that file, in the cache under a hash over everything of ours that it depends on."""
-    package = package or _folder()
+    package = package or FOLDER
 
     def compile_to(made: Path) -> None:
         shutil.copy2(_compiled((name,), _manifest(name, source, package), package, features, folders) / name, made)
@@ -87,9 +88,8 @@ def built(
 
 
 def _place(name: str, source: Path, features: tuple[str, ...], package: Path, folders: Mapping[str, str]) -> Path:
-    folder = _folder()
-    inputs = [source, *(package / own for own in ("Cargo.toml", "Cargo.lock")), folder / "build.rs", folder / "lib.rs"]
-    inputs += [*sorted(folder.glob("core/*.rs")), *sorted(folder.glob("families/**/*.rs"))]
+    inputs = [source, *(package / own for own in ("Cargo.toml", "Cargo.lock")), FOLDER / "build.rs", FOLDER / "lib.rs"]
+    inputs += [*sorted(FOLDER.glob("core/*.rs")), *sorted(FOLDER.glob("families/**/*.rs"))]
     words = [*features, *map("=".join, PROFILE.items()), *map("=".join, folders.items()), rustc_version()]
     return build_dir("rust") / f"{name}-{compiling.key(inputs, words)}"
 
@@ -181,15 +181,14 @@ def _manifest(name: str, source: Path, package: Path) -> Path:
     """Cargo.toml; of an adapter that is not one of ours a copy that names its source."""
     if _is_ours(source):
         return package / "Cargo.toml"
-    folder = _folder()
-    text = (folder / "Cargo.toml").read_text(encoding="utf-8").partition("[[bin]]")[0]
-    text = text.replace('path = "lib.rs"', f'path = "{folder / "lib.rs"}"')
-    text = text.replace("publish = false", f'publish = false\nbuild = "{folder / "build.rs"}"')
+    text = (FOLDER / "Cargo.toml").read_text(encoding="utf-8").partition("[[bin]]")[0]
+    text = text.replace('path = "lib.rs"', f'path = "{FOLDER / "lib.rs"}"')
+    text = text.replace("publish = false", f'publish = false\nbuild = "{FOLDER / "build.rs"}"')
     made = build_dir("rust") / "foreign" / name
     made.mkdir(parents=True, exist_ok=True)
     text += f'[[bin]]\nname = "{name}"\npath = "{source.absolute()}"\n'
     (made / "Cargo.toml").write_text(text, encoding="utf-8")
-    shutil.copyfile(folder / "Cargo.lock", made / "Cargo.lock")
+    shutil.copyfile(FOLDER / "Cargo.lock", made / "Cargo.lock")
     return made / "Cargo.toml"
 
 
@@ -201,7 +200,7 @@ def tools_problem(package: Path | None = None) -> tuple[str, str] | None:
     """Why this package, by default ours, cannot be built here, and what helps; None when it can."""
     if not cargo() or not rustc_version():
         return "Rust is missing (no programs cargo and rustc)", REMEDY
-    numbers, oldest = re.match(r"rustc (\d+)\.(\d+)", rustc_version()), _oldest(package or _folder())
+    numbers, oldest = re.match(r"rustc (\d+)\.(\d+)", rustc_version()), _oldest(package or FOLDER)
     if numbers and (int(numbers[1]), int(numbers[2])) < oldest:
         return f"{rustc_version()} is too old: Cargo.toml wants {'.'.join(map(str, oldest))}", REMEDY
     if shutil.which(c_compiler.words()[0]) is None:
@@ -254,7 +253,7 @@ def library_folders(adapter: Adapter) -> dict[str, str]:
 
 
 def _is_ours(source: Path) -> bool:
-    return source.resolve().is_relative_to(_folder().resolve())
+    return source.resolve().is_relative_to(FOLDER.resolve())
 
 
 def _features(adapter: Adapter) -> tuple[str, ...]:
@@ -262,8 +261,4 @@ def _features(adapter: Adapter) -> tuple[str, ...]:
 
 
 def _package(adapter: Adapter) -> Path:
-    return _folder() / str(adapter.build.get("package", ""))
-
-
-def _folder() -> Path:
-    return Path(language("rust").folder)
+    return FOLDER / str(adapter.build.get("package", ""))

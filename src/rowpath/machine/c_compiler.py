@@ -27,28 +27,19 @@ def words() -> list[str]:
 @functools.cache
 def library_file(name: str) -> Path | None:
     """The shared library that its linker finds by this name (a folder before it allowed); None when it finds none."""
-    return next((file.resolve() for folder in _library_folders() if (file := folder / name).is_file()), None)
+    with _one_at_a_time:
+        lines = _answer("-print-search-dirs").stdout.splitlines()
+    named = next((line for line in lines if line.startswith("libraries:")), "").partition("=")[2]
+    files = (Path(folder) / name for folder in named.split(":") if folder)
+    return next((file.resolve() for file in files if file.is_file()), None)
 
 
 def has_header(name: str) -> bool:
     """Whether it finds this header."""
-    return any((folder / name).is_file() for folder in _header_folders())
-
-
-@functools.cache
-def _library_folders() -> tuple[Path, ...]:
-    with _one_at_a_time:
-        lines = _answer("-print-search-dirs").stdout.splitlines()
-    named = next((line for line in lines if line.startswith("libraries:")), "").partition("=")[2]
-    return tuple(Path(folder) for folder in named.split(":") if folder)
-
-
-@functools.cache
-def _header_folders() -> tuple[Path, ...]:
     with _one_at_a_time:
         output = _answer("-E", "-v", "-x", "c", os.devnull, "-o", os.devnull).stderr
     listed = output.partition("#include <...> search starts here:\n")[2].partition("End of search list.")[0]
-    return tuple(Path(line.strip()) for line in listed.splitlines())
+    return any((Path(folder.strip()) / name).is_file() for folder in listed.splitlines())
 
 
 # Asked once, not by each thread that looks for drivers: a start of the compiler takes longer than all else that a list

