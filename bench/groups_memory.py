@@ -26,9 +26,9 @@ from rowpath.execution.run import run_plan
 from rowpath.execution.run_options import RunOptions
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import ProcessSecond
+from rowpath.machine import jvm
 from rowpath.model.progress import Silent
 from rowpath.planning.overrides import Overrides
-from rowpath.runners.toolchains import java
 
 EXPERIMENT = str(Path(__file__).with_suffix(".toml"))
 SECONDS = 600.0
@@ -63,7 +63,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
     """A figure for each process of each path, then for Derby's client with monitors given back."""
     seconds = stage_s()
     yield from figures(run(bench.directory / "as-it-ships", seconds, {}), "")
-    with mock.patch.object(java, "JVM_OPTIONS", (*java.JVM_OPTIONS, *GIVEN_BACK)):
+    with mock.patch.object(jvm, "OPTIONS", (*jvm.OPTIONS, *GIVEN_BACK)):
         directory = run(bench.directory / "given-back", seconds, {"engine": ("derby",)})
     yield from figures(directory, ", monitors given back")
 

@@ -15,12 +15,11 @@ from typing import Any
 
 from bench.hand_written_rivals import Rival
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.machine import cpus, postgresql_programs, processes
+from rowpath.machine import compiling, cpus, jvm, maven, postgresql_programs, processes
 from rowpath.machine.directories import data_dir
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Command
-from rowpath.runners.toolchains import compiling, java
 
 SOURCES = Path(__file__).parent / "hand_written"
 ANSWER_S = 120.0
@@ -45,14 +44,14 @@ def command(directory: Path, rival: Rival, ours: PlannedPath) -> Command:
 
 def _java(directory: Path, source: Path, rival: Rival, ours: PlannedPath) -> Command:
     classes = directory / "classes"
-    javac = Path(java.java_command()).parent / "javac"
+    javac = Path(jvm.java_command()).parent / "javac"
     _run([str(javac), "-d", str(classes), str(source)])
     jars: dict[str, list[str]] = ours.adapter.build["jars"]
     wanted = [each for key in ("deployment", "transport") for each in jars.get(ours.path.get(key), ())]
-    fetched = java.fetch(each.replace("{version}", ours.path.get("version")) for each in wanted)
-    options = (*java.JVM_OPTIONS, f"-Djava.io.tmpdir={directory}", *(f"-D{each}" for each in rival.properties))
+    fetched = maven.fetch(each.replace("{version}", ours.path.get("version")) for each in wanted)
+    options = (*jvm.OPTIONS, f"-Djava.io.tmpdir={directory}", *(f"-D{each}" for each in rival.properties))
     class_path = os.pathsep.join(map(str, (classes, *fetched)))
-    return Command((java.java_command(), *options, "-cp", class_path, "Jdbc"), {"LC_ALL": "C.UTF-8"})
+    return Command((jvm.java_command(), *options, "-cp", class_path, "Jdbc"), {"LC_ALL": "C.UTF-8"})
 
 
 def _beside_packages(directory: Path, start: Command, source: Path) -> Path:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rowpath.analysis.statistics.intervals import Interval
+from rowpath.machine.c_compiler import library_file
 from rowpath.planning.plan import PlannedPath
-from rowpath.runners.toolchains import odbc
+from rowpath.runners import building
 
 TCP = {"transport": "tcp"}
 UNIX = {"transport": "unix"}
@@ -54,7 +55,7 @@ class Rival:
         found = {name: str(value) for name, value in options.items()}
         found |= {key: ours.path.get(key) for key in ("transport", "statement")}
         if self.source == "odbc.c":
-            found["driver"] = str(odbc.driver_file(ours.adapter, ours.path.get("version")))
+            found["driver"] = str(building.odbc_driver(ours.adapter, ours.path.get("version"), library_file))
             found |= dict(each.split("=") for each in self.properties)
         found |= {"user": self.user, "password": ""} if self.user else {}
         return found | ({"url": self.url.format(**options)} if self.url else {})

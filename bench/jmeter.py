@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from bench import jmeter_program
 from bench.figure import Figure
@@ -23,13 +24,16 @@ from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.machine import cpus as cores
+from rowpath.machine import maven
 from rowpath.machine.counters import cpu
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
-from rowpath.runners.toolchains import java
+from rowpath.runners.manifest import toolchain
 from rowpath.workloads import generators
 from rowpath.workloads.workload_file import at_scale, load_workload
+
+java: Any = toolchain("java")
 
 # The bar by the number of keys: the pages of so few stay in Derby's page cache, those of more do not.
 KEYS = {200: 3.0, 2000: 0.0}
@@ -137,7 +141,7 @@ def ours(bench: Bench, planned: PlannedPath, instance: Instance, work: PreparedP
 def theirs(_bench: Bench, planned: PlannedPath, instance: Instance, work: PreparedPhase, keys: Path) -> Piece:
     """What JMeter's one thread does."""
     settings = {"database": instance.options(planned.path)["path"], "keys": str(keys), "query": work.sql}
-    drivers = java.fetch(java.artefacts(planned.adapter, planned.path.get("version")))
+    drivers = maven.fetch(java.artefacts(planned.adapter, planned.path.get("version")))
     options = ["-Dderby.system.durability=test", "-Dderby.stream.error.file=/dev/null"]  # as ours has them
     cpus = cores.client_cpus(planned.path.get("placement"))
     return jmeter_program.piece(settings, drivers, options, cpus, SPANS_S)

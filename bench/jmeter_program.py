@@ -14,10 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, RowpathError
-from rowpath.machine import maven, processes
+from rowpath.machine import jvm, maven, processes
 from rowpath.machine.counters import cpu
 from rowpath.machine.directories import downloads_dir
-from rowpath.runners.toolchains import java
 
 HERE = Path(__file__).with_name("jmeter")
 VERSION = "5.6.3"
@@ -92,7 +91,7 @@ def piece(
     """
     folder = home()
     with tempfile.TemporaryDirectory() as scratch:
-        command = [java.java_command(), *java.JVM_OPTIONS, *jvm_options, "-Djava.awt.headless=true"]
+        command = [jvm.java_command(), *jvm.OPTIONS, *jvm_options, "-Djava.awt.headless=true"]
         command.append(f"-Djava.util.prefs.userRoot={scratch}")
         command += ["-jar", str(folder / "bin" / "ApacheJMeter.jar"), "-n", "-t", str(HERE / "read.jmx")]
         command += ["-Jjmeterengine.nongui.port=0", "-j", f"{scratch}/jmeter.log"]

@@ -16,7 +16,7 @@ from rowpath.checks.selftest.bench import Bench
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
 from rowpath.execution.worker import Worker
 from rowpath.machine import cpus, processes
-from rowpath.machine.counters import noise, run_queue
+from rowpath.machine.counters import cpu, noise
 from rowpath.model import histogram
 from rowpath.runners import protocol
 from rowpath.workloads.workload_file import load_workload
@@ -81,7 +81,7 @@ def at_work(worker: Worker, pacing: str) -> tuple[Snapshot, float, float]:
 
 def not_had_ns(worker: Worker, client: int) -> int:
     """How long so far the client's thread was ready but others had the core, or the hypervisor had any."""
-    clocks = run_queue.read(worker.runner.pid, client)
+    clocks = cpu.clocks(worker.runner.pid, client)
     waited_ns = clocks.threads[client][1] if clocks else 0
     return waited_ns + (noise.steal_ticks() or 0) * noise.NS_PER_TICK
 

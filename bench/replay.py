@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from bench.figure import Figure
 from bench.slowed_driver import rowpath
@@ -21,11 +22,11 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import versions
 from rowpath.errors import RowpathError
 from rowpath.machine import cpus
-from rowpath.runners.manifest import adapter_of
-from rowpath.runners.toolchains import python
+from rowpath.runners.manifest import adapter_of, toolchain
 from rowpath.tape.format import Header, Records, Tape
 from rowpath.tape.replay_server import ReplayServer
 
+python: Any = toolchain("python")
 TAPES = Path(__file__).parents[1] / "tests" / "tapes"
 REPLY_BYTES = 256 << 20
 RATE_ROUNDS = 7

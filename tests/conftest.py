@@ -15,7 +15,7 @@ from _pytest.runner import runtestprotocol
 from _pytest.terminal import TerminalReporter
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine.counters.other_programs import OtherPrograms
+from rowpath.machine.counters.core_users import OtherPrograms
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from tests import known_answers, passed_keys, side_by_side

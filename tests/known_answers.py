@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.machine.counters.other_programs import OtherPrograms
+from rowpath.machine.counters.core_users import OtherPrograms
 from rowpath.machine.directories import cache_dir
 from tests import passed_keys
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ast
 import functools
 import hashlib
+import inspect
 import json
 import platform
 import re
@@ -21,6 +22,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
+from typing import cast
 
 import msgspec
 
@@ -80,7 +83,7 @@ def key_of(adapter: Adapter, engine: str) -> str:
     folders = (Path(conformance.__file__).parent, ROOT / "tests" / "conformance", ROOT / "workloads")
     shared = [file for folder in folders for file in _under(folder)]
     modules = {name for file in shared if file.suffix == ".py" for name in imports_of(file)}
-    modules |= {type(ENGINES[engine]).__module__, _module_of(manifest.toolchain(adapter.language))}
+    modules |= {type(ENGINES[engine]).__module__, *imports_of(_toolchain(adapter.language))}
     files = {*sources_of(adapter), *shared, *(file for name in modules for file in imported(name))}
     found = hashlib.sha256()
     kept = json.dumps(capabilities.kept_of(adapter.language, adapter.driver))
@@ -121,7 +124,9 @@ def _rests_on(file: Path) -> set[Path]:
     if file.parent == HOSTS or any(ROOT / "tests" / "end_to_end" in each.parents for each in modules):
         # it starts `rowpath`, and some use the bench's programs
         folders |= {SOURCES, ROOT / "experiments", ROOT / "bench"}
-    about = {*(ROOT / "runners").glob("*/adapters.toml"), *(ROOT / "runners").glob("*/toolchain.py")}
+    about = set((ROOT / "runners").glob("*/adapters.toml"))
+    for toolchain in (ROOT / "runners").glob("*/toolchain.py"):
+        about |= {toolchain, *(module for name in imports_of(toolchain) for module in imported(name))}
     about |= {*(ROOT / "tests").glob("*.py"), *ROOT.glob("*.lock"), ROOT / "pyproject.toml", ROOT / "packages.txt"}
     return modules.union(about, *map(_under, folders))
 
@@ -131,8 +136,9 @@ def portable(adapter: Adapter) -> Adapter:
     return msgspec.structs.replace(adapter, folder="")
 
 
-def _module_of(language: object) -> str:
-    return getattr(language, "__name__", type(language).__module__)
+def _toolchain(language: str) -> Path:
+    """The file of a language's toolchain, which is loaded by its path: no import names it."""
+    return Path(inspect.getfile(cast("ModuleType", manifest.toolchain(language))))
 
 
 def sources_of(adapter: Adapter) -> set[Path]:

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from rowpath.execution import measured
-from rowpath.machine import cpus
-from rowpath.runners.toolchains import java
+from rowpath.machine import cpus, jvm
 
 CONFORMANCE = "tests/conformance/"  # in ids of tests
 APART = "pytestmark = pytest.mark.apart\n"
@@ -62,8 +61,8 @@ def take_cores_from(number: int) -> None:
 
 def start_jvms_quickly() -> None:
     """Halve the CPU of short-lived JVMs: they touch no memory in advance and compile once."""
-    kept = tuple(option for option in java.JVM_OPTIONS if option != TOUCHED_FIRST)
-    java.JVM_OPTIONS = (*kept, QUICK_COMPILER)
+    kept = tuple(option for option in jvm.OPTIONS if option != TOUCHED_FIRST)
+    jvm.OPTIONS = (*kept, QUICK_COMPILER)
 
 
 def take_every_block_as_undisturbed() -> None:

@@ -9,14 +9,15 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import processes
+from rowpath.machine import c_compiler, compiling, processes
 from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
-from rowpath.runners.manifest import Adapter, Command, language, source_file
-from rowpath.runners.toolchains import c_compiler, compiling, driver_versions
+from rowpath.runners import building
+from rowpath.runners.driver_facts import NOT_FETCHED
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, source_file
 
+FOLDER = Path(__file__).parent
 OLDEST = (1, 26)
 PLACES = ("/usr/local/go/bin/go",)  # where the archive of go.dev is unpacked
 REMEDY = "install Go 1.26 or newer from https://go.dev/dl and put its bin on PATH (Debian's is older)"
@@ -36,12 +37,12 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     """Whether this adapter can be built and run here; quick, builds nothing."""
     if problem := tools_problem():
         return Availability(False, f"Go adapter {adapter.driver}", *problem)
-    what = f"{driver_versions.named(adapter, version)} (Go {go_version().removeprefix('go')})"
-    if unpinned := driver_versions.unpinned(adapter, version, "go.mod"):
+    what = f"{building.named(adapter, version)} (Go {go_version().removeprefix('go')})"
+    if unpinned := building.unpinned(adapter, version, "go.mod"):
         return Availability(False, what, *unpinned)
     if adapter.build.get("cgo") and shutil.which(c_compiler.words()[0]) is None:
         reason = f"no C compiler ({c_compiler.words()[0]}), which cgo takes"
-        return Availability(False, what, reason, "apt-get install gcc libc6-dev")
+        return Availability(False, what, reason, c_compiler.REMEDY)
     return Availability(True, what)
 
 
@@ -67,9 +68,8 @@ def program(adapter: Adapter) -> Path:
 
 def built(name: str, source: Path, cgo: bool = False, tags: tuple[str, ...] = ()) -> Path:
     """A program of that file, in the cache under a hash over everything of ours that it depends on."""
-    folder = _folder()
-    inputs = [source, folder / "go.mod", folder / "go.sum"]
-    inputs += [*sorted(folder.glob("core/*")), *sorted(folder.glob("families/*/*"))]
+    inputs = [source, FOLDER / "go.mod", FOLDER / "go.sum"]
+    inputs += [*sorted(FOLDER.glob("core/*")), *sorted(FOLDER.glob("families/*/*"))]
     key = compiling.key(inputs, [*FLAGS, go_version(), str(cgo), *tags])
 
     def compile_to(made: Path) -> None:
@@ -89,13 +89,14 @@ def build_words(made: Path, source: Path, tags: tuple[str, ...] = ()) -> list[st
     """How a program of one file is built with the modules of go.mod."""
     tagged = ["-tags", ",".join(tags)] if tags else []
     # -C must come first. A file by its name: each adapter is a program of its own.
-    return [go(), "build", "-C", str(_folder()), *FLAGS, *tagged, "-o", str(made.absolute()), str(source.absolute())]
+    return [go(), "build", "-C", str(FOLDER), *FLAGS, *tagged, "-o", str(made.absolute()), str(source.absolute())]
 
 
 def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the driver's module shows in Go's module cache."""
     module = adapter.build.get("module", "")
-    folder = _modules() / f"{_escaped(module)}@v{version}" if module and not tools_problem() else Path()
+    escaped = re.sub("[A-Z]", lambda letter: "!" + letter[0].lower(), module)  # as the cache spells it
+    folder = _modules() / f"{escaped}@v{version}" if module and not tools_problem() else Path()
     if not module or not folder.is_dir():
         return DriverFacts(version, reason=NOT_FETCHED if module else "")
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
@@ -123,16 +124,7 @@ def tools_problem() -> tuple[str, str] | None:
     """Why nothing can be built here, and what helps; None when it can."""
     if not go():
         return "Go is missing (no program go)", REMEDY
-    found = re.match(r"go(\d+)\.(\d+)", go_version())
-    if found and (int(found[1]), int(found[2])) < OLDEST:
+    numbers = re.match(r"go(\d+)\.(\d+)", go_version())
+    if numbers and (int(numbers[1]), int(numbers[2])) < OLDEST:
         return f"{go_version()} is too old: go.mod wants {OLDEST[0]}.{OLDEST[1]}", REMEDY
     return None
-
-
-def _escaped(module: str) -> str:
-    """A module's path as the cache spells it: `!a` stands for A."""
-    return re.sub("[A-Z]", lambda letter: "!" + letter[0].lower(), module)
-
-
-def _folder() -> Path:
-    return Path(language("go").folder)

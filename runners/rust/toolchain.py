@@ -17,14 +17,15 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import jobs, maven, processes
+from rowpath.machine import c_compiler, compiling, jobs, maven, processes
 from rowpath.machine.directories import build_dir, made_whole
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
-from rowpath.runners.manifest import Adapter, Command, language, source_file
-from rowpath.runners.toolchains import c_compiler, compiling, driver_versions
+from rowpath.runners import building
+from rowpath.runners.driver_facts import NOT_FETCHED
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, source_file
 
+FOLDER = Path(__file__).parent
 REMEDY = "install Rust 1.94 or newer with rustup from https://rustup.rs (Debian's is older)"
 BUILD_TIMEOUT_S = 1800  # the crates of a driver: a minute or two of a core that is free
 RUNNING = {"TZ": "UTC", "LC_ALL": "C.UTF-8", "RUST_BACKTRACE": "", "MALLOC_ARENA_MAX": "", "GLIBC_TUNABLES": ""}
@@ -39,8 +40,8 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     """Whether this adapter can be built and run here; quick, builds nothing."""
     if problem := tools_problem(_package(adapter)) or _lacking(adapter):
         return Availability(False, f"Rust adapter {adapter.driver}", *problem)
-    what = f"{driver_versions.named(adapter, version)} ({rustc_version()})"
-    unpinned = driver_versions.unpinned(adapter, version, "Cargo.lock")
+    what = f"{building.named(adapter, version)} ({rustc_version()})"
+    unpinned = building.unpinned(adapter, version, "Cargo.lock")
     return Availability(False, what, *unpinned) if unpinned else Availability(True, what)
 
 
@@ -50,9 +51,9 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     Errors: EnvironmentMissing without Rust, InternalError when a source does not compile or a crate is not there.
     """
     wanted = {adapter.driver: adapter for adapter, _version in adapters}.values()
-    missing = [each for each in wanted if _is_ours(source_file(each)) and not _program_file(each).is_file()]
+    missing = [adapter for adapter in wanted if _is_ours(source_file(adapter)) and not _program_file(adapter).is_file()]
     for package in dict.fromkeys(map(_package, missing)):
-        _build_together([each for each in missing if _package(each) == package], package)
+        _build_together([adapter for adapter in missing if _package(adapter) == package], package)
     for adapter in wanted:
         program(adapter)
 
@@ -78,7 +79,7 @@ def built(
     folders: Mapping[str, str] = {},
 ) -> Path:
     """A program of that file, in the cache under a hash over everything of ours that it depends on."""
-    package = package or _folder()
+    package = package or FOLDER
 
     def compile_to(made: Path) -> None:
         shutil.copy2(_compiled((name,), _manifest(name, source, package), package, features, folders) / name, made)
@@ -87,9 +88,8 @@ def built(
 
 
 def _place(name: str, source: Path, features: tuple[str, ...], package: Path, folders: Mapping[str, str]) -> Path:
-    folder = _folder()
-    inputs = [source, *(package / own for own in ("Cargo.toml", "Cargo.lock")), folder / "build.rs", folder / "lib.rs"]
-    inputs += [*sorted(folder.glob("core/*.rs")), *sorted(folder.glob("families/**/*.rs"))]
+    inputs = [source, *(package / own for own in ("Cargo.toml", "Cargo.lock")), FOLDER / "build.rs", FOLDER / "lib.rs"]
+    inputs += [*sorted(FOLDER.glob("core/*.rs")), *sorted(FOLDER.glob("families/**/*.rs"))]
     words = [*features, *map("=".join, PROFILE.items()), *map("=".join, folders.items()), rustc_version()]
     return build_dir("rust") / f"{name}-{compiling.key(inputs, words)}"
 
@@ -135,7 +135,8 @@ def build_words(
 
     `folders`: where libraries are, by the variable that names each to a crate.
     """
-    dropped = [f"-u{variable}" for variable in sorted(os.environ) if _is_cleared(variable)]
+    cleared = (variable for variable in sorted(os.environ) if variable.startswith(CLEARED))
+    dropped = [f"-u{variable}" for variable in cleared if not variable.startswith(KEPT)]
     profile = [word for key, value in PROFILE.items() for word in ("--config", f"profile.release.{key}={value}")]
     words = ["env", *dropped, "CARGO_ENCODED_RUSTFLAGS=", *map("=".join, folders.items())]
     words += [cargo(), "build", "--release", "--locked", "--quiet"]
@@ -147,8 +148,7 @@ def build_words(
 def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the driver's crate shows in cargo's cache."""
     crate = adapter.build.get("crate", "")
-    places = _home().glob(f"registry/src/*/{crate}-{version}") if crate else iter(())
-    folder = next(places, None)
+    folder = next(_home().glob(f"registry/src/*/{crate}-{version}"), None) if crate else None
     if folder is None:
         return DriverFacts(version, reason=NOT_FETCHED if crate else "")
     manifest = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))
@@ -177,23 +177,18 @@ def rustc_version() -> str:
     return processes.run([str(rustc), "--version"], timeout_s=30).stdout.strip() if rustc.is_file() else ""
 
 
-def _is_cleared(variable: str) -> bool:
-    return variable.startswith(CLEARED) and not variable.startswith(KEPT)
-
-
 def _manifest(name: str, source: Path, package: Path) -> Path:
     """Cargo.toml; of an adapter that is not one of ours a copy that names its source."""
     if _is_ours(source):
         return package / "Cargo.toml"
-    folder = _folder()
-    text = (folder / "Cargo.toml").read_text(encoding="utf-8").partition("[[bin]]")[0]
-    text = text.replace('path = "lib.rs"', f'path = "{folder / "lib.rs"}"')
-    text = text.replace("publish = false", f'publish = false\nbuild = "{folder / "build.rs"}"')
+    text = (FOLDER / "Cargo.toml").read_text(encoding="utf-8").partition("[[bin]]")[0]
+    text = text.replace('path = "lib.rs"', f'path = "{FOLDER / "lib.rs"}"')
+    text = text.replace("publish = false", f'publish = false\nbuild = "{FOLDER / "build.rs"}"')
     made = build_dir("rust") / "foreign" / name
     made.mkdir(parents=True, exist_ok=True)
     text += f'[[bin]]\nname = "{name}"\npath = "{source.absolute()}"\n'
     (made / "Cargo.toml").write_text(text, encoding="utf-8")
-    shutil.copyfile(folder / "Cargo.lock", made / "Cargo.lock")
+    shutil.copyfile(FOLDER / "Cargo.lock", made / "Cargo.lock")
     return made / "Cargo.toml"
 
 
@@ -205,20 +200,19 @@ def tools_problem(package: Path | None = None) -> tuple[str, str] | None:
     """Why this package, by default ours, cannot be built here, and what helps; None when it can."""
     if not cargo() or not rustc_version():
         return "Rust is missing (no programs cargo and rustc)", REMEDY
-    found, oldest = re.match(r"rustc (\d+)\.(\d+)", rustc_version()), _oldest(package or _folder())
-    if found and (int(found[1]), int(found[2])) < oldest:
-        return f"{rustc_version()} is too old: Cargo.toml wants {oldest[0]}.{oldest[1]}", REMEDY
+    numbers, oldest = re.match(r"rustc (\d+)\.(\d+)", rustc_version()), _oldest(package or FOLDER)
+    if numbers and (int(numbers[1]), int(numbers[2])) < oldest:
+        return f"{rustc_version()} is too old: Cargo.toml wants {'.'.join(map(str, oldest))}", REMEDY
     if shutil.which(c_compiler.words()[0]) is None:
-        return f"no C compiler ({c_compiler.words()[0]}), with which rustc links", "apt-get install gcc libc6-dev"
+        return f"no C compiler ({c_compiler.words()[0]}), with which rustc links", c_compiler.REMEDY
     return None
 
 
 @functools.cache
-def _oldest(package: Path) -> tuple[int, int]:
+def _oldest(package: Path) -> tuple[int, ...]:
     """The oldest Rust that a package's Cargo.toml allows."""
     text = (package / "Cargo.toml").read_text(encoding="utf-8")
-    major, minor = tomllib.loads(text)["package"]["rust-version"].split(".")
-    return int(major), int(minor)
+    return tuple(map(int, tomllib.loads(text)["package"]["rust-version"].split(".")))
 
 
 def _lacking(adapter: Adapter) -> tuple[str, str] | None:
@@ -259,7 +253,7 @@ def library_folders(adapter: Adapter) -> dict[str, str]:
 
 
 def _is_ours(source: Path) -> bool:
-    return source.resolve().is_relative_to(_folder().resolve())
+    return source.resolve().is_relative_to(FOLDER.resolve())
 
 
 def _features(adapter: Adapter) -> tuple[str, ...]:
@@ -267,8 +261,4 @@ def _features(adapter: Adapter) -> tuple[str, ...]:
 
 
 def _package(adapter: Adapter) -> Path:
-    return _folder() / str(adapter.build.get("package", ""))
-
-
-def _folder() -> Path:
-    return Path(language("rust").folder)
+    return FOLDER / str(adapter.build.get("package", ""))

@@ -24,7 +24,6 @@ from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.runners import sync_counting
 
 OPERATIONS = 20
 BACKENDS_END_WITHIN_S = 60.0
@@ -156,7 +155,7 @@ class CountedInstances:
         self._key: Key | None = None
         self._instance: Instance | None = None
         self.counter = syncs.make_file(fixture.directory / "syncs")
-        self.environment = sync_counting.environment(self.counter)
+        self.environment = syncs.environment(self.counter)
 
     def instance(self, planned: PlannedPath) -> Instance:
         """The path's, with the tables of the case `insert`; the one before is stopped."""

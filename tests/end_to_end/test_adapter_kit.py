@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.runners.toolchains import c_compiler
+from rowpath.machine import c_compiler
 from tests.end_to_end.command import ROOT, called, error_form, records, rowpath
 
 DOC = (ROOT / "docs" / "add-a-driver.md").read_text(encoding="utf-8")

@@ -14,7 +14,6 @@ from rowpath.engines.load_through_runner import run
 from rowpath.errors import RowpathError
 from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
-from rowpath.runners import sync_counting
 from rowpath.runners.process import Runner
 from rowpath.workloads.workload_file import load_workload
 from tests.engines.insides import files_of
@@ -119,7 +118,7 @@ def syncs_of_a_server(engine: JvmEngine, durability: str, folder: Path) -> int:
     """Syncs that the server asked for while it committed 20 inserts one by one, without those of its own threads."""
     file = syncs.make_file(folder / "syncs")
     where = place(folder)
-    where.environment.update(sync_counting.environment(file))
+    where.environment.update(syncs.environment(file))
     instance = engine.instance("server", durability, where)
     instance.start()
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,14 +12,13 @@ from rowpath.engines import ENGINES
 from rowpath.engines.load_through_runner import run
 from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
-from rowpath.runners import sync_counting
-from rowpath.runners.manifest import Command, load_manifest
+from rowpath.runners.manifest import Command, load_manifest, toolchain
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import Open, OpenReply
-from rowpath.runners.toolchains import python as language
 from rowpath.workloads.workload_file import load_workload
 from tests.engines.life import loaded, place
 
+language: Any = toolchain("python")
 ANY_PATH = AccessPath.of({"engine": "any"})
 
 
@@ -56,7 +56,7 @@ def test_each_commit_is_synced_or_none(tmp_path: Path, durability: str) -> None:
     language.build([(adapter, engine.version())])
     plain = language.command(adapter, engine.version(), ANY_PATH)
     counters = syncs.make_file(tmp_path / "counters")
-    runner = Runner.start(Command(plain.arguments, plain.environment | sync_counting.environment(counters)), (0,))
+    runner = Runner.start(Command(plain.arguments, plain.environment | syncs.environment(counters)), (0,))
     try:
         runner.hello("duckdb")
         options = {"path": str(tmp_path / "own.duckdb"), "durability": durability, "statement": "bound"}

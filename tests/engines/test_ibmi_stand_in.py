@@ -13,15 +13,16 @@ from rowpath.engines.base import Place
 from rowpath.engines.ibmi_stand_in import ENGINE, REFUSALS
 from rowpath.engines.load_through_runner import connected
 from rowpath.errors import RowpathError
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements, Sample, SampleReply, Verify, VerifyReply
-from rowpath.runners.toolchains import java
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.engines.life import kill_the_controller
 from tests.runners.java.talk import ADAPTERS, Talk, path_of
 from tests.waiting import alive, gone
 
+java: Any = toolchain("java")
 pytestmark = pytest.mark.skipif(not ENGINE.availability().ok, reason=ENGINE.availability().reason)
 WORKLOADS = ("keyed", "types", "wide", "tab1")
 DRIVER = ADAPTERS["jt400"]

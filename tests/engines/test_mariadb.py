@@ -16,7 +16,6 @@ from rowpath.engines.mariadb import settings
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine.counters import syncs
-from rowpath.runners import sync_counting
 from tests.engines.insides import (
     client_of,
     console_pid_of,
@@ -310,7 +309,7 @@ def test_what_durability_promises_is_what_is_synced(
         pytest.skip(syncs.probe())
     file = syncs.make_file(tmp_path / "syncs")
     instance = made(name, tmp_path, storage, durability)
-    place_of(instance).environment.update(sync_counting.environment(file))
+    place_of(instance).environment.update(syncs.environment(file))
     instance.start()
     try:
         with logged_in(instance) as runner:

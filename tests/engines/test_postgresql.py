@@ -23,7 +23,6 @@ from rowpath.errors import RowpathError, UsageError
 from rowpath.machine import postgresql_programs
 from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
-from rowpath.runners import sync_counting
 from rowpath.workloads.workload_file import load_workload
 from tests.engines.insides import ask, files_of, program_of, psql, remember_port
 from tests.engines.life import kill_the_controller, loaded, place
@@ -324,7 +323,7 @@ def test_syncs_of_commits_are_counted(tmp_path: Path, durability: str, least: in
         pytest.skip(syncs.probe())
     file = syncs.make_file(tmp_path / "syncs")
     here = place(tmp_path)
-    here.environment.update(sync_counting.environment(file))
+    here.environment.update(syncs.environment(file))
     instance = ENGINE.instance("server", durability, here)
     instance.start()
     try:

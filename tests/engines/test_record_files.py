@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,8 +12,7 @@ from rowpath.engines.base import Engine
 from rowpath.engines.load_through_runner import run
 from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
-from rowpath.runners import sync_counting
-from rowpath.runners.manifest import Command, load_manifest
+from rowpath.runners.manifest import Command, load_manifest, toolchain
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import (
     Open,
@@ -24,12 +24,12 @@ from rowpath.runners.protocol import (
     Sample,
     SampleReply,
 )
-from rowpath.runners.toolchains import c
 from rowpath.workloads.codec import write_rows
 from rowpath.workloads.generators import rows
 from rowpath.workloads.workload_file import for_engine, load_workload
 from tests.engines.life import loaded, place
 
+c: Any = toolchain("c")
 ANY_PATH = AccessPath.of({"engine": "any"})
 NAMES = ("berkeleydb", "lmdb", "cobol")
 COMMITS = 50
@@ -97,7 +97,7 @@ def test_each_insert_is_synced_or_none(tmp_path: Path, name: str, durability: st
     )
     counters = syncs.make_file(tmp_path / "counters")
     plain = c.command(adapter, adapter.versions[0], AccessPath.of({"driver": adapter.driver}))
-    runner = Runner.start(Command(plain.arguments, plain.environment | sync_counting.environment(counters)), (0,))
+    runner = Runner.start(Command(plain.arguments, plain.environment | syncs.environment(counters)), (0,))
     try:
         runner.hello(adapter.driver)
         runner.request(Open, 20, options={"path": str(tmp_path), "durability": durability}, expect=OpenReply)

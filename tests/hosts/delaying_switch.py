@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from rowpath.runners.toolchains import c, c_compiler
+from rowpath.machine import c_compiler
 
 SOURCE = Path(__file__).parent / "switch.c"
 TOOLS = Path(__file__).parents[2] / "runners" / "c" / "tools"
@@ -27,7 +27,7 @@ class Switch:
     def __init__(self, cleanup: ExitStack, folder: Path, ports: Mapping[str, tuple[str, int]]) -> None:
         """`ports`: of each host the device to be made, and a process in the network that gets it."""
         program = folder / "switch"
-        words = [*c_compiler.words(), *c.FLAGS, *STRICT, f"-I{TOOLS}", "-o", str(program), str(SOURCE)]
+        words = [*c_compiler.words(), *c_compiler.FLAGS, *STRICT, f"-I{TOOLS}", "-o", str(program), str(SOURCE)]
         subprocess.run(words, check=True)
         named = [f"{name}/{device}/{pid}" for name, (device, pid) in ports.items()]
         pipe = subprocess.PIPE

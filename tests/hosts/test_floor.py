@@ -12,9 +12,9 @@ import pytest
 
 from rowpath.journal import reader
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, ClientGroupRecord, HostsStartRecord, HostStart
-from rowpath.machine.counters.other_programs import OtherPrograms
+from rowpath.machine import c_tools
+from rowpath.machine.counters.core_users import OtherPrograms
 from rowpath.model.grouping import grouped
-from rowpath.runners.toolchains import c
 from tests.hosts import broken_network, conftest, delaying_switch, lab
 from tests.hosts.broken_network import DELAYS
 from tests.hosts.conftest import load_experiment
@@ -67,7 +67,7 @@ def base_ns(delayed: Lab) -> int:
 
 
 def _measured(hosts: Lab, client: str = "app1", server: str = "db") -> dict[str, Any]:
-    program = c.network_program()
+    program = c_tools.network_program()
     ours, theirs = hosts.addresses[client], hosts.addresses[server]
     serve = [*hosts.commands[server], program, "serve", "--listen", theirs, "--peer", ours]
     pipe = subprocess.PIPE

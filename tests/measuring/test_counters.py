@@ -15,8 +15,8 @@ import pytest
 
 from rowpath.machine import counters as collect
 from rowpath.machine import processes
-from rowpath.machine.counters import core_users, cpu, disk, memory, noise, run_queue, syncs
-from rowpath.machine.counters.core_users import CoreUser
+from rowpath.machine.counters import core_users, cpu, disk, memory, noise, syncs
+from rowpath.model.core_user import CoreUser
 
 SPINNING = "rowpath-spins"
 
@@ -166,16 +166,16 @@ def test_waiting_for_the_cpu_is_seen(child: Child, has_loop_thread: bool) -> Non
     hog = processes.start([sys.executable, "-c", "while True: pass"], cpus=only)
     try:
         time.sleep(0.2)
-        before = run_queue.read(child.pid, loop_tid)
+        before = cpu.clocks(child.pid, loop_tid)
         began = time.monotonic_ns()
         child.do("burn", 100_000_000)
         wall = time.monotonic_ns() - began
-        after = run_queue.read(child.pid, loop_tid)
+        after = cpu.clocks(child.pid, loop_tid)
     finally:
         processes.stop(hog)
     assert before is not None
     assert after is not None
-    assert run_queue.foreign_wait_ns(before, after) / wall > 0.02
+    assert cpu.foreign_wait_ns(before, after) / wall > 0.02
 
 
 def test_the_spin_sees_a_hog() -> None:

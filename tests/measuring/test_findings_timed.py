@@ -13,8 +13,7 @@ import pytest
 
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.model import Analysis
-from rowpath.machine import processes
-from rowpath.runners.toolchains import java
+from rowpath.machine import jvm, processes
 from tests.provoked import LIBMARIADBD, PGJDBC, SQLITE, Select, measured, told
 
 
@@ -80,8 +79,8 @@ def test_sync_bound_writes(tmp_path: Path) -> None:
 
 def test_collector_pauses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A result held whole in a heap that has little room beside it."""
-    large_heap = [option for option in java.JVM_OPTIONS if not option.startswith(("-Xms", "-Xmx"))]
-    monkeypatch.setattr(java, "JVM_OPTIONS", (*large_heap, "-Xms28m", "-Xmx28m"))
+    large_heap = [option for option in jvm.OPTIONS if not option.startswith(("-Xms", "-Xmx"))]
+    monkeypatch.setattr(jvm, "OPTIONS", (*large_heap, "-Xms28m", "-Xmx28m"))
     selection = PGJDBC | {"statement": "prepared", "result": "whole"}
     analysis = measured(tmp_path, ["scan.read"], selection)
     finding = one(analysis, "collector-pauses")

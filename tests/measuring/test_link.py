@@ -22,10 +22,9 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Place
 from rowpath.engines.null import NullInstance
 from rowpath.execution.emulated_link import LinkProxy, Links
-from rowpath.machine import processes
+from rowpath.machine import c_tools, processes
 from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import c
 from tests.waiting import PATIENCE_S, gone, nobody_listens
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
@@ -216,7 +215,7 @@ def test_a_hundred_connections_at_once(linked: Make) -> None:
 
 
 def test_it_listens_on_loopback_alone_and_ends_with_its_stdin() -> None:
-    process = subprocess.Popen(c.link_command(1, 1000), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process = subprocess.Popen(c_tools.link_command(1, 1000), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdin is not None
     assert process.stdout is not None
     port = int(process.stdout.readline().removeprefix(b"ready tcp="))

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.machine import processes
-from rowpath.machine.counters import sync_cost, system_calls
+from rowpath.machine.counters import syncs, system_calls
 
 CHILD = """
 import os, sys, threading
@@ -99,7 +99,7 @@ def test_the_table_of_strace() -> None:
 
 
 def test_the_cost_of_a_sync(tmp_path: Path) -> None:
-    cost = sync_cost.measure(tmp_path)
+    cost = syncs.measure_cost(tmp_path)
     assert cost.ns > 0
-    assert 1 <= cost.syncs <= sync_cost.SYNCS
+    assert 1 <= cost.syncs <= syncs.COST_SYNCS
     assert not list(tmp_path.iterdir())

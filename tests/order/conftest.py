@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rowpath.execution import instances, prepared_phases, worker
-from rowpath.machine.counters import noise, sync_cost, syncs, system_calls
+from rowpath.machine.counters import noise, syncs, system_calls
 from rowpath.runners.manifest import Command
 from rowpath.runners.process import Runner as RealRunner
 from rowpath.workloads import generators
@@ -50,4 +50,4 @@ def _without_what_takes_time(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(generators, "parameter_rows", few)
     monkeypatch.setattr(noise, "spin", lambda _cpu=None: (0, 0.0))
-    monkeypatch.setattr(sync_cost, "SYNCS", 1)
+    monkeypatch.setattr(syncs, "COST_SYNCS", 1)

@@ -11,7 +11,7 @@ import pytest
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.execution import measured, run_context, worker
 from rowpath.machine.counters import syncs
-from rowpath.runners import manifest, sync_counting
+from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
 from tests.order.order_world import (
     ALL,
@@ -61,8 +61,8 @@ def test_the_verification_pass_comes_before_any_set(world: World, tmp_path: Path
 def test_a_server_that_is_written_to_counts_its_syncs_while_paths_are_verified(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sync_counting, "method", lambda: syncs.METHOD)
-    monkeypatch.setattr(sync_counting, "environment", lambda _file: {})
+    monkeypatch.setattr(syncs, "method", lambda: syncs.METHOD)
+    monkeypatch.setattr(syncs, "environment", lambda _file: {})
     records = run(world, tmp_path, make_plan(phases=("keyed.insert",)))
     steps = [event[0] for event in world.events if event[:2] in STEPS]
     assert steps[:7] == ["up", "down", "up", "start", "stop", "down", "up"], "with the library, then without it"

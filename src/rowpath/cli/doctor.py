@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rowpath.engines import ENGINES
-from rowpath.machine import counters, noise_sources
+from rowpath.machine import counters, describe
 from rowpath.model.availability import Availability
 from rowpath.report.console import make_console
 from rowpath.runners import driver_facts
@@ -57,7 +57,7 @@ def diagnose() -> list[Check]:
         Check("collectors", resource, "missing" if method.startswith("unavailable") else "ok", method)
         for resource, method in counters.probe().items()
     ]
-    noise = [Check("noise", each.what, each.state, each.found, each.remedy) for each in noise_sources.look()]
+    noise = [Check("noise", each.what, each.state, each.found, each.remedy) for each in describe.noise_sources()]
     return [*engines, *paths, *collectors, *noise]
 
 

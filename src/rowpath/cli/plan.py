@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.execution.mixed_load.directory_copies import announced
-from rowpath.machine.slowness import slowness
+from rowpath.machine.describe import slowness
 from rowpath.model.availability import with_remedy
 from rowpath.model.experiment import Experiment, Measure, Selection
 from rowpath.planning import disk_estimate, within

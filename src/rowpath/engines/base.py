@@ -14,8 +14,8 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from typing_extensions import override
 
 from rowpath.engines.probe_facts import ProbeFacts
-from rowpath.machine.counters.core_users import CoreUser
 from rowpath.model.availability import Availability
+from rowpath.model.core_user import CoreUser
 from rowpath.model.dialect import Dialect
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table

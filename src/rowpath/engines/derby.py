@@ -18,7 +18,7 @@ from rowpath.engines.jvm_engine import DATABASE, SQL_TYPES, JvmEngine, ServerCom
 from rowpath.engines.probe_facts import FileLayout, FileLock, ProbeFacts
 from rowpath.errors import RowpathError
 from rowpath.machine import processes
-from rowpath.machine.maven_artefacts import JCC, Artefacts
+from rowpath.machine.maven import JCC, Artefacts
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Column, Table
 

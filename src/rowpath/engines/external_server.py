@@ -17,7 +17,7 @@ from typing_extensions import override
 from rowpath.engines.base import BY_URL, Engine, Instance, Place, Settled
 from rowpath.engines.load_through_runner import connected, make_tables, run
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
-from rowpath.machine import local_servers
+from rowpath.machine import processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
@@ -183,7 +183,7 @@ class ExternalServer(Instance):
 
     @override
     def others_pids(self) -> list[int]:
-        return local_servers.serving(self._url.host, self._engine.probe.server_programs)
+        return processes.serving(self._url.host, self._engine.probe.server_programs)
 
     @override
     def start(self) -> None:

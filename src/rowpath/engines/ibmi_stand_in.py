@@ -12,7 +12,7 @@ from rowpath.engines import load_through_runner
 from rowpath.engines.base import Instance, LoadingCost, Place
 from rowpath.engines.external_engines import Db2ForI
 from rowpath.engines.server import PrivateServer
-from rowpath.machine import processes
+from rowpath.machine import c_tools, processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
@@ -60,11 +60,9 @@ class StandIn(PrivateServer):
     @override
     def start(self) -> None:
         """Start it and wait for its ready line. Errors: EnvironmentMissing without a C compiler."""
-        from rowpath.runners.toolchains import c
-
         self.stop()
         self._place.directory.mkdir(parents=True, exist_ok=True)
-        command = (*c.ibmi_command(), "--tcp", str(self._place.port or self._port))
+        command = (c_tools.ibmi_program(), "--tcp", str(self._place.port or self._port))
         with (self._place.directory / REFUSALS).open("ab") as refusals:
             self._process, self._port = processes.start_listener(
                 self._title, command, self._place.environment, self._place.server_cpus, refusals

@@ -25,9 +25,10 @@ from rowpath.engines.base import Backup, Instance, Place, Settled
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.server import PrivateServer
 from rowpath.errors import TimedOut
-from rowpath.machine import private_directories, processes
+from rowpath.machine import jvm, private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
+from rowpath.runners.manifest import language
 from rowpath.runners.process import Runner
 
 DATABASE = "rowpath"
@@ -63,9 +64,7 @@ class ServerCommand:
 
 def jvm_command(jars: tuple[str, ...], *options: str) -> list[str]:
     """A JVM with these pinned jars, up to the main class."""
-    from rowpath.runners.toolchains import java
-
-    return [java.java_command(), *options, "-cp", java.class_path(jars)]
+    return [jvm.java_command(), *options, "-cp", jvm.class_path(jars)]
 
 
 class JvmEngine(load_through_runner.DriverMade, BackupWays):
@@ -247,7 +246,7 @@ class JvmServer(PrivateServer):
     def __init__(self, engine: JvmEngine, durability: str, place: Place) -> None:
         super().__init__(f"{engine.title}'s server", durability, place)
         self.version = engine.version()
-        self.helper_threads = _helper_threads()
+        self.helper_threads = language(jvm.LANGUAGE).helper_threads
         self._engine = engine
         self._passwords = {engine.user: secrets.token_urlsafe(24)}
 
@@ -315,7 +314,7 @@ class JvmServer(PrivateServer):
         """The version and what the JVM was started with."""
         return {
             "version": self.version,
-            "jvm": " ".join([*_jvm_options(), *self._command().properties]),
+            "jvm": " ".join([*jvm.OPTIONS, *self._command().properties]),
             "set once": "; ".join(self._engine.once(self.durability)) or "nothing",
             **self._engine.server_settings(self.durability),
             "user": self._user or "ourselves",
@@ -367,7 +366,7 @@ class JvmServer(PrivateServer):
     @override
     def _started(self) -> bool:
         command = self._command()
-        options = (*_jvm_options(), f"-Djava.io.tmpdir={self._files()}", *command.properties)
+        options = (*jvm.OPTIONS, f"-Djava.io.tmpdir={self._files()}", *command.properties)
         return self._launched([*jvm_command(command.jars, *options), *command.arguments], {"LC_ALL": "C.UTF-8"})
 
     @override
@@ -385,15 +384,3 @@ class JvmServer(PrivateServer):
             greeting = b""
         # One that hangs up answers too, unless it does so because it is dying.
         return bool(greeting) or (self._process is not None and not processes.wait(self._process, HANG_UP_S))
-
-
-def _helper_threads() -> tuple[str, ...]:
-    from rowpath.runners.toolchains import java
-
-    return java.helper_threads()
-
-
-def _jvm_options() -> tuple[str, ...]:
-    from rowpath.runners.toolchains import java
-
-    return java.JVM_OPTIONS

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from rowpath.engines.base import Engine, Instance, Place
 from rowpath.engines.server import PrivateServer
-from rowpath.machine import private_directories, processes
+from rowpath.machine import c_tools, private_directories, processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 
@@ -63,13 +63,11 @@ class PingServer(PrivateServer):
     @override
     def start(self) -> None:
         """Start it and wait for its ready line. Errors: EnvironmentMissing without a C compiler."""
-        from rowpath.runners.toolchains import c
-
         self.stop()
         self._sockets = private_directories.socket_home(self._place.socket_directory, None)
         socket_file = self._sockets / "ping"
         socket_file.unlink(missing_ok=True)
-        command = c.echo_command(
+        command = c_tools.echo_command(
             unix=socket_file,
             tcp=self._place.port,
             listen=self._place.listen,

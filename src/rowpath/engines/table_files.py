@@ -21,7 +21,7 @@ from rowpath.engines.base import Engine, Instance, LoadingCost, Place, Settled
 from rowpath.engines.probe_facts import ProbeFacts
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories, processes
-from rowpath.machine.maven_artefacts import ESPROC, ESPROC_VERSION
+from rowpath.machine.maven import ESPROC, ESPROC_VERSION
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table

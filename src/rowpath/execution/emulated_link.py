@@ -18,7 +18,7 @@ from rowpath.engines.base import Instance, Place
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import LinkRecord
-from rowpath.machine import cpus, processes
+from rowpath.machine import c_tools, cpus, processes
 from rowpath.model.path import AccessPath, link_ns
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
@@ -39,11 +39,9 @@ class LinkProxy:
 
     def __init__(self, to_port: int, value: str) -> None:
         """Start it in front of that port of 127.0.0.1. Errors: InternalError, EnvironmentMissing (no C compiler)."""
-        from rowpath.runners.toolchains import c
-
         self.to_port = to_port
         self._process, self.port = processes.start_listener(
-            "the emulated link", c.link_command(to_port, link_ns(value) // 2), cpus=cpus.spare_cpus()[:1]
+            "the emulated link", c_tools.link_command(to_port, link_ns(value) // 2), cpus=cpus.spare_cpus()[:1]
         )
 
     def scheduled(self) -> str:

@@ -20,7 +20,6 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table, Workload
 from rowpath.planning.instance_key import Key, key_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
 
 
@@ -38,14 +37,14 @@ class ServerSyncs:
     def method(self) -> str:
         """The method by which they can be counted, or why not; empty without a private server."""
         ours = self._instance.deployment == "server" and not isinstance(self._instance, External)
-        return sync_counting.method() if ours else ""
+        return syncs.method() if ours else ""
 
     def count(self, wanted: bool) -> None:
         """Whether the server counts them from its next start on."""
         for name in self._added:
             self._place.environment.pop(name, None)
         self._file = syncs.make_file(self._folder) if wanted else None
-        self._added = sync_counting.environment(self._file) if self._file else {}
+        self._added = syncs.environment(self._file) if self._file else {}
         self._place.environment.update(self._added)
 
     def read(self) -> SyncCount:

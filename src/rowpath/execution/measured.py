@@ -10,9 +10,10 @@ import msgspec
 
 from rowpath.journal.records import SampleRecord, VerifyRecord
 from rowpath.machine import cpus, processes
-from rowpath.machine.counters import run_queue
-from rowpath.machine.counters.core_users import CoreUser, Look, users
+from rowpath.machine.counters import cpu
+from rowpath.machine.counters.core_users import Look, users
 from rowpath.machine.counters.noise import NS_PER_TICK
+from rowpath.model.core_user import CoreUser
 from rowpath.runners import protocol
 
 
@@ -34,7 +35,7 @@ class HelperThreads:
 
     def cpu_ns(self, pids: Collection[int]) -> int:
         """CPU time so far of the helper threads of these processes."""
-        return run_queue.threads_cpu_ns(thread for thread, helps in self._helps.items() if helps and thread[0] in pids)
+        return cpu.threads_cpu_ns(thread for thread, helps in self._helps.items() if helps and thread[0] in pids)
 
 
 ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
@@ -52,7 +53,7 @@ class Reading:
     server_ns: int
     server_helpers_ns: int
     others_ns: int  # CPU time of a server that is not ours
-    loop: run_queue.LoopClocks | None
+    loop: cpu.LoopClocks | None
     look: Look
 
 

@@ -28,8 +28,9 @@ from rowpath.journal.records import (
     SourceRecord,
 )
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
-from rowpath.machine import counters, describe, file_digest
-from rowpath.machine.slowness import slowness
+from rowpath.machine import counters, describe
+from rowpath.machine.describe import slowness
+from rowpath.machine.directories import digest
 from rowpath.model.choices import WAIT_FOR_QUIET_S
 from rowpath.model.progress import Progress
 from rowpath.planning import disk_estimate
@@ -38,7 +39,8 @@ from rowpath.planning.estimate import estimate
 from rowpath.planning.hosts import SeveralHosts
 from rowpath.planning.make_plan import make_plan
 from rowpath.planning.plan import Plan, PlannedPath
-from rowpath.runners.manifest import build, language, lines_of_code, own_source, tools
+from rowpath.runners.manifest import build, language, tools
+from rowpath.runners.source_lines import lines_of_code, own_source
 from rowpath.tape.format import read
 
 HOSTS_OPTION, CLUSTER_OPTION = "hosts", "cluster"  # in the head of a run over several hosts: a file, or an address
@@ -268,7 +270,7 @@ def write_paths(journal: Journal, paths: Iterable[PlannedPath]) -> None:
             durabilities=list(ENGINES[planned.path.engine].durabilities),
             server_stays=planned.path.served and ENGINES[planned.path.engine].server_warm_s > 0,
             most_round_trips=most_round_trips(planned.adapter, planned.path),
-            driver_digest=file_digest.digest(Path(planned.path.version)) if "/" in planned.path.version else "",
+            driver_digest=digest(Path(planned.path.version)) if "/" in planned.path.version else "",
             source=name,
             language_title=header.title,
             language_baseline=header.baseline,

@@ -21,8 +21,7 @@ from rowpath.execution.run_context import RunContext
 from rowpath.execution.verification_pass import VerificationPass
 from rowpath.execution.worker import Worker
 from rowpath.journal.record_base import Record
-from rowpath.machine.counters import sync_cost
-from rowpath.machine.counters.sync_cost import SyncCost
+from rowpath.machine.counters.syncs import SyncCost, measure_cost
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.planning.hosts import together
 from rowpath.planning.instance_key import Key, key_of
@@ -89,7 +88,7 @@ class Hosts:
 
     def sync_cost(self, _host: str, folder: Path) -> SyncCost:
         """What one sync costs on the disk of that host's part of the run; here that of a folder."""
-        return sync_cost.measure(folder)
+        return measure_cost(folder)
 
     def worker(self, context: RunContext, planned: PlannedPath) -> Worker:
         """A new runner on the path's client host. Errors: RowpathError, RunnerFailure."""

@@ -17,14 +17,13 @@ from rowpath.execution.run_context import RunContext
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import CountedRecord, FailureRecord, OperationShape
 from rowpath.machine import private_directories
+from rowpath.machine.counters import connections, syncs, system_calls
 from rowpath.machine.counters import counting_proxy as proxy
-from rowpath.machine.counters import socket_options, syncs, system_calls
 from rowpath.machine.counters.syncs import SyncCount
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.runners import sync_counting
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, SampleReply
 
@@ -162,17 +161,17 @@ class VerificationPass:
     def _counting_syncs(self) -> dict[str, str]:
         """What is added to the runner's environment so that it counts its syncs, where it writes itself."""
         writes = any(self._context.plan.phase(name).writes for name in self._planned.phases)
-        if not writes or not self._planned.path.embedded or sync_counting.method() != syncs.METHOD:
+        if not writes or not self._planned.path.embedded or syncs.method() != syncs.METHOD:
             return {}
         self._sync_file = syncs.make_file(self._context.directory.work / "client-syncs")
-        return sync_counting.environment(self._sync_file)
+        return syncs.environment(self._sync_file)
 
     def _syncs(self) -> SyncCount:
         """The syncs of the process that writes."""
         if not self._planned.path.embedded:
             return self._server_syncs()
         if self._sync_file is None:
-            return SyncCount(method=sync_counting.method())
+            return SyncCount(method=syncs.method())
         if not syncs.counts(self._sync_file, self._worker.runner.pid):
             return SyncCount()
         return SyncCount(syncs.read(self._sync_file)["total"], syncs.METHOD)
@@ -227,8 +226,8 @@ class VerificationPass:
         with system_calls.counting(worker.runner.pid) as together:
             first = settling if work.phase.writes else 0
             reply = worker.sample(work, "warm", operations=operations, first=first).reply
-        counts: dict[str, Any] = {"no_delay": socket_options.no_delay(worker.runner.pid)}
-        sources = {"no_delay": socket_options.METHOD} if counts["no_delay"] is not None else {}
+        counts: dict[str, Any] = {"no_delay": connections.no_delay(worker.runner.pid)}
+        sources = {"no_delay": connections.NO_DELAY_METHOD} if counts["no_delay"] is not None else {}
         statements = statement_counts(worker.instance)
         if statements_before and statements:
             counts["prepares"] = statements["prepare"] - statements_before["prepare"]

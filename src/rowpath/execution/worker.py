@@ -16,7 +16,7 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.warm_up import warm_up
 from rowpath.journal.records import WarmRecord, WorkerRecord
 from rowpath.machine import cpus, processes
-from rowpath.machine.counters import core_users, cpu, disk, memory, run_queue
+from rowpath.machine.counters import core_users, cpu, disk, memory
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
 from rowpath.runners.manifest import command, language
@@ -228,7 +228,7 @@ class Worker:
         return warm_up(lambda: self.sample(work, "warm", duration_ns=block_ns), least_ns, cap_ns)
 
     def _read(self) -> Reading:
-        loop = run_queue.read(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
+        loop = cpu.clocks(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
         beside = None if loop is None else loop.others_cpu_ns
         kept_apart = not self._core_share.cpus & set(cpus.spare_cpus())
         return Reading(
@@ -259,7 +259,7 @@ class Worker:
         helpers = after.client_helpers_ns - before.client_helpers_ns
         wait = None
         if before.loop is not None and after.loop is not None:
-            wait = run_queue.foreign_wait_ns(before.loop, after.loop) + helpers  # it never waited for those
+            wait = cpu.foreign_wait_ns(before.loop, after.loop) + helpers  # it never waited for those
         on_core = None
         if after.client_ns is not None and before.client_ns is not None:
             beside = after.client_ns - before.client_ns

@@ -14,12 +14,11 @@ from rowpath.errors import EnvironmentMissing
 from rowpath.explain.call_stacks import short
 from rowpath.explain.parts import KERNEL, UNKNOWN, library, runtime
 from rowpath.explain.system_calls import INSIDE, entered
-from rowpath.machine import downloads, maven, private_directories, processes
+from rowpath.machine import downloads, jvm, maven, private_directories, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.availability import Availability
 from rowpath.model.stacks import Frame, Stack
 from rowpath.runners.language import Language
-from rowpath.runners.toolchains import java
 
 VERSION = "4.2"
 COORDINATES = f"tools.profiler:async-profiler:{VERSION}"
@@ -88,9 +87,9 @@ def _library() -> Path:
 
 
 def _order(pid: int, program: Path, what: str) -> None:
-    jcmd = Path(java.java_command()).with_name("jcmd")
+    jcmd = Path(jvm.java_command()).with_name("jcmd")
     if not jcmd.is_file():
-        raise EnvironmentMissing(f"{jcmd}, which attaches async-profiler, is missing", java.INSTALL)
+        raise EnvironmentMissing(f"{jcmd}, which attaches async-profiler, is missing", jvm.INSTALL)
     done = processes.run([jcmd, str(pid), "JVMTI.agent_load", program, f'"{what}"'], timeout_s=ATTACH_TIMEOUT_S)
     if done.returncode or "return code: 0" not in done.stdout:
         lines = (done.stderr + done.stdout).strip().splitlines()

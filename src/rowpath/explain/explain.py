@@ -24,6 +24,7 @@ from rowpath.explain import async_profiler, hop_blocks, profile
 from rowpath.explain.profile import Profile
 from rowpath.explain.warm_up import warm_up
 from rowpath.journal.writer import RunDirectory, Scrubber
+from rowpath.machine import jvm
 from rowpath.machine.counters import core_users
 from rowpath.model.explanation import Explanation, Part
 from rowpath.model.workload import PhaseName
@@ -31,7 +32,6 @@ from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import java
 from rowpath.text import printable
 
 PAIRS = 5
@@ -200,7 +200,7 @@ def taken_apart(
             continue
         pids = [*worker.pids, *worker.instance.pids()]
         languages = dict.fromkeys(worker.pids, worker.planned.path.language)
-        languages |= dict.fromkeys(filter(async_profiler.is_jvm, worker.instance.pids()), java.NAME)
+        languages |= dict.fromkeys(filter(async_profiler.is_jvm, worker.instance.pids()), jvm.LANGUAGE)
         try:
             with profile.profiling(pids, explained_cpus(worker), languages, directory / "profile.data") as one:
                 evidence.profiled.blocks.append(take(worker, work))

@@ -22,13 +22,12 @@ from rowpath.explain.explain import Blocks, block
 from rowpath.explain.parts import KERNEL, runtime
 from rowpath.explain.system_calls import INSIDE
 from rowpath.explain.warm_up import warm_up
-from rowpath.machine import cpus
+from rowpath.machine import cpus, jvm
 from rowpath.model.explanation import Explanation
 from rowpath.model.stacks import Flame, Frame, SideStacks, Stack
 from rowpath.runners.language import Sampler
 from rowpath.runners.manifest import Command, command, language
 from rowpath.runners.process import Runner
-from rowpath.runners.toolchains import java
 from rowpath.text import share as per_cent
 
 BLOCKS, BLOCKS_EACH = 3, 2  # where one sampler sees both sides, where each has one of its own
@@ -127,7 +126,7 @@ def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Pat
             yield
         for pid, each in files.items():
             lines = each.read_text(encoding="utf-8", errors="replace").splitlines()
-            header = language(languages[pid] or java.NAME)
+            header = language(languages[pid] or jvm.LANGUAGE)
             if sampler == async_profiler.HOW:
                 into.stacks[pid] = async_profiler.stacks(lines, header.helper_threads, header)
             else:

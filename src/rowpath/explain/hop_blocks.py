@@ -18,7 +18,7 @@ from rowpath.execution.worker import Worker
 from rowpath.explain import hops
 from rowpath.explain.trips import Unknown
 from rowpath.explain.warm_up import warm_up
-from rowpath.machine import private_directories
+from rowpath.machine import c_tools, private_directories
 from rowpath.machine.counters import call_stamps
 from rowpath.model.explanation import Explanation
 from rowpath.model.hops import Hops
@@ -26,7 +26,6 @@ from rowpath.planning.instance_key import key_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import SampleReply
-from rowpath.runners.toolchains import c
 
 MOST_OPERATIONS = 2_000
 MOST_TOGETHER = 20_000  # operations in pipelines: there is room for their calls
@@ -76,9 +75,9 @@ def server_file(directory: Path) -> Path:
 def stamping_environment(file: Path) -> dict[str, str]:
     """What a process's environment needs so that its calls are stamped into `file`.
 
-    The C toolchain builds the library that is preloaded. Errors: EnvironmentMissing without a C compiler.
+    The library that is preloaded is built when needed. Errors: EnvironmentMissing without a C compiler.
     """
-    return {"LD_PRELOAD": str(c.call_stamps_library()), call_stamps.VARIABLE: str(file)}
+    return {"LD_PRELOAD": str(c_tools.call_stamps_library()), call_stamps.VARIABLE: str(file)}
 
 
 def known(found: Explanation, taken: Callable[[], Hops]) -> Explanation:

@@ -32,8 +32,7 @@ from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.journal.record_base import Record
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import processes
-from rowpath.machine.counters import sync_cost
-from rowpath.machine.counters.sync_cost import SyncCost
+from rowpath.machine.counters.syncs import SyncCost, measure_cost
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
 from rowpath.model.workload import PhaseName
@@ -150,7 +149,7 @@ class HostRun(Instances):
 
     def sync_cost(self) -> SyncCost:
         """What one sync costs on the disk of the run's directory here."""
-        return sync_cost.measure(self.context.directory.work)
+        return measure_cost(self.context.directory.work)
 
     def worker_start(self, path_id: str) -> tuple[int, int, bool]:
         """A new runner on a path: its number, its pid, and whether helper threads take part."""

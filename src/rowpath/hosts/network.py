@@ -16,7 +16,7 @@ from typing import Any
 from rowpath import text
 from rowpath.errors import EnvironmentMissing
 from rowpath.execution.several_hosts import HostLost
-from rowpath.machine import cpus, processes
+from rowpath.machine import c_tools, cpus, processes
 
 METHOD = (
     "clocks: the quickest of at most 400 UDP exchanges, its middle as offset and half its time as bound; "
@@ -29,18 +29,14 @@ _SIOCGIFADDR, _SIOCGIFMTU = 0x8915, 0x8921
 
 def serve(address: str, peer: str) -> tuple[processes.Process, int]:
     """Answer one peer on our address, on the server's core; the process and its port."""
-    from rowpath.runners.toolchains import c
-
-    words = [c.network_program(), "serve", "--listen", address, "--peer", peer]
+    words = [c_tools.network_program(), "serve", "--listen", address, "--peer", peer]
     return processes.start_listener("the network measurement", words, cpus=cpus.server_cpus())
 
 
 def measure(address: str, to: str, port: int, *, only_clocks: bool = False) -> dict[str, Any]:
     """Clocks and way from our address. Errors: EnvironmentMissing when nothing answers."""
-    from rowpath.runners.toolchains import c
-
     what = "clocks" if only_clocks else "measure"
-    words = [c.network_program(), what, "--to", to, "--port", str(port), "--from", address]
+    words = [c_tools.network_program(), what, "--to", to, "--port", str(port), "--from", address]
     done = processes.run([*words, "--cpu", str(cpus.client_cpus("apart")[0])], timeout_s=TIMEOUT_S)
     if done.returncode != 0:
         said = done.stderr.strip()

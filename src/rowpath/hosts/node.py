@@ -23,9 +23,9 @@ import msgspec
 from rowpath import __version__
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.hosts import setup
-from rowpath.machine import file_digest, private_directories, processes
+from rowpath.machine import private_directories, processes
 from rowpath.machine.counters import cpu
-from rowpath.machine.directories import cache_dir
+from rowpath.machine.directories import cache_dir, digest
 from rowpath.model.hosts import cpu_list
 
 MARK = "ROWPATH_NODE"  # in the environment of everything that belongs to our host: CLUSTER/HOST
@@ -120,7 +120,7 @@ def carry_out(request: NodeRequest) -> NodeAnswer:
 
 def code_digest() -> str:
     """A digest of the source of this Rowpath."""
-    return file_digest.digest(Path(__file__).parents[1])
+    return digest(Path(__file__).parents[1])
 
 
 def folder(cluster: str, host: str) -> Path:

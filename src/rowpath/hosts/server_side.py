@@ -13,8 +13,9 @@ from rowpath.execution.measured import FOREIGN_MOST, HelperThreads, capped
 from rowpath.hosts.replies import Ask, forwarding
 from rowpath.machine import cpus, processes
 from rowpath.machine.counters import core_users, cpu, disk, memory
-from rowpath.machine.counters.core_users import CoreUser, Look
+from rowpath.machine.counters.core_users import Look
 from rowpath.machine.counters.noise import NS_PER_TICK
+from rowpath.model.core_user import CoreUser
 from rowpath.planning.instance_key import Key
 
 

@@ -32,7 +32,7 @@ from rowpath.hosts.server_side import FarServerSyncs, far_server
 from rowpath.journal.host_records import ClockRecord, HostRecord, RoundTrip, WayRecord
 from rowpath.journal.record_base import Record
 from rowpath.machine import processes
-from rowpath.machine.counters.sync_cost import SyncCost
+from rowpath.machine.counters.syncs import SyncCost
 from rowpath.model.hosts import Host, HostsFile
 from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.path import AccessPath

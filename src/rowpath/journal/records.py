@@ -10,7 +10,7 @@ from typing_extensions import override
 from rowpath.journal.host_records import AnyHostRecord
 from rowpath.journal.mixed_load_records import AnyMixedLoadRecord
 from rowpath.journal.record_base import InSet, OperationFailure, Record
-from rowpath.machine.counters.core_users import CoreUser
+from rowpath.model.core_user import CoreUser
 from rowpath.model.experiment import Experiment
 from rowpath.model.explanation import Explanation
 from rowpath.model.path import WithCoordinates

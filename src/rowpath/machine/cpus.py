@@ -16,15 +16,15 @@ _aside: tuple[int, ...] = ()  # CPUs that nothing measured has, where a user has
 @functools.cache
 def usable() -> tuple[int, ...]:
     """One CPU per physical core that this process may use, ascending."""
-    found: dict[tuple[str, str], int] = {}
+    cores: dict[tuple[str, str], int] = {}
     for cpu in sorted(os.sched_getaffinity(0)):
         topology = Path(f"/sys/devices/system/cpu/cpu{cpu}/topology")
         try:
             core = (topology / "physical_package_id").read_text().strip(), (topology / "core_id").read_text().strip()
         except OSError:
             core = ("", str(cpu))
-        found.setdefault(core, cpu)
-    return tuple(found.values())
+        cores.setdefault(core, cpu)
+    return tuple(cores.values())
 
 
 def server_cpus(placement: str = "same") -> tuple[int, ...]:

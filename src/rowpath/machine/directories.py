@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import functools
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
+
+LEFT_OUT = {".git", "build", "__pycache__"}  # of a folder's digest: what changes without its source
 
 
 def data_dir() -> Path:
@@ -62,3 +67,32 @@ def made_whole(target: Path) -> Iterator[Path]:
         yield made
         made.chmod(0o755)
         made.rename(target)
+
+
+@contextlib.contextmanager
+def locked(target: Path) -> Iterator[None]:
+    """One process at a time makes `target`, a file or folder of the cache; the others wait.
+
+    Errors: EnvironmentMissing when the cache cannot be written.
+    """
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        lock = target.with_name(f"{target.name}.lock").open("w")
+    except OSError as error:
+        raise unwritable_cache(target.parent, error) from error
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+@functools.cache
+def digest(path: Path) -> str:
+    """SHA-256 over the contents, of a folder with the names of its files; the first one as long as we run."""
+    content = hashlib.sha256()
+    if path.is_file():
+        content.update(path.read_bytes())
+    for file in sorted(path.rglob("*")) if path.is_dir() else ():
+        name = file.relative_to(path)
+        if file.is_file() and LEFT_OUT.isdisjoint(name.parts):
+            content.update(str(name).encode() + b"\0" + file.read_bytes())
+    return content.hexdigest()

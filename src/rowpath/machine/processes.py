@@ -1,18 +1,24 @@
-"""Child processes that never survive us: started pinned and bound to our life, stopped by pid, never by name."""
+"""Child processes that never survive us: started pinned and bound to our life, stopped by pid, never by name.
+
+And what the kernel shows of any process, those of servers included that others run: nothing of theirs is ever touched.
+"""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
 import ctypes
+import functools
+import ipaddress
 import json
 import os
 import pwd
 import re
 import select
 import signal
+import socket
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -85,15 +91,13 @@ def start(
     session, gives it the same share whatever else runs in ours. From the main thread or a job, because the kernel
     binds a child to the thread that started it. Errors: OSError when it cannot be started.
     """
-    parent = os.getpid()
-    pinned = frozenset(cpus)
+    parent, pinned = os.getpid(), frozenset(cpus)
+    group = pwd.getpwnam(user).pw_gid if user is not None else None
 
     def in_the_child() -> None:
         die_with(parent, death_signal)  # after the change of user, which clears the death signal
         if pinned:
             os.sched_setaffinity(0, pinned)
-
-    group = pwd.getpwnam(user).pw_gid if user is not None else None
 
     def started() -> Process:
         with signals_held():
@@ -122,11 +126,7 @@ def side_by_side(todo: Iterable[Callable[[], object]], at_most: int = 0) -> None
     Errors: that of the first that failed; what the others began is given up.
     """
     before = set(_living)
-
-    def give_up() -> None:
-        _kill([process for pid, process in list(_living.items()) if pid not in before])
-
-    jobs.side_by_side(todo, give_up, at_most)
+    jobs.side_by_side(todo, lambda: stop_all(before), at_most)
 
 
 @contextlib.contextmanager
@@ -239,12 +239,9 @@ def wait(process: Process, timeout_s: float) -> bool:
     return process.poll() is not None
 
 
-def stop_all() -> None:
-    """Kill every child that is still alive; the last act of every way out."""
-    _kill(list(_living.values()))
-
-
-def _kill(every: list[Process]) -> None:
+def stop_all(spared: Collection[int] = ()) -> None:
+    """Kill every child that is still alive, but those with the pids `spared`; the last act of every way out."""
+    every = [process for pid, process in list(_living.items()) if pid not in spared]
     for process in every:
         if process.poll() is None:
             process.kill()
@@ -285,35 +282,70 @@ def threads(pid: int) -> list[int]:
 
 def name(tid: int) -> str:
     """The name of a process or thread, at most 15 characters; empty when it has ended."""
-    try:
-        with open(f"/proc/{tid}/comm", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            return file.read().rstrip("\n")
-    except (FileNotFoundError, ProcessLookupError):
-        return ""
+    return shown(f"{tid}/comm").decode(errors="replace").rstrip("\n")
+
+
+def pids() -> list[int]:
+    """Every process."""
+    return [int(entry) for entry in os.listdir("/proc") if entry.isdigit()]  # noqa: PTH208
 
 
 def descendants(pid: int) -> list[int]:
     """Pids of all living children of a process, their children included."""
     children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc"):  # noqa: PTH208
-        if name.isdigit() and (fields := stat_fields(int(name))) and fields[0] != "Z":
-            children.setdefault(int(fields[1]), []).append(int(name))
-    found: list[int] = []
-    queue = [pid]
-    while queue:
-        born = children.get(queue.pop(), [])
-        found += born
-        queue += born
-    return found
+    for process in pids():
+        if (fields := stat_fields(process)) and fields[0] != "Z":
+            children.setdefault(int(fields[1]), []).append(process)
+    family = [pid]
+    for process in family:  # which grows meanwhile
+        family += children.get(process, [])
+    return family[1:]
 
 
 def stat_fields(pid: int) -> list[str]:
     """Fields of `/proc/PID/stat` after the name (state, parent, …); empty when there is no such process."""
+    return shown(f"{pid}/stat").rpartition(b") ")[2].decode().split()
+
+
+def shown(file: str) -> bytes:
+    """What the kernel shows in a file of /proc, such as `PID/status`; empty when the process has ended."""
     try:
-        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
-            return file.read().rpartition(b") ")[2].decode().split()
+        with open(f"/proc/{file}", "rb") as stream:  # noqa: PTH123
+            return stream.read()
     except (FileNotFoundError, ProcessLookupError):
-        return []
+        return b""
+
+
+def serving(host: str, programs: Collection[str]) -> list[int]:
+    """The living processes with one of these names, where the host is this machine; none elsewhere."""
+    return named(programs) if programs and is_here(host) else []
+
+
+@functools.cache
+def is_here(host: str) -> bool:
+    """Whether a host is this machine; an empty one is. No packet is sent; False for a name that is not known."""
+    if host in ("", "localhost"):
+        return True
+    try:
+        addresses = socket.getaddrinfo(host, 9, type=socket.SOCK_DGRAM)
+    except OSError:
+        return False
+    for family, kind, protocol, _name, address in addresses:
+        if ipaddress.ip_address(address[0]).is_loopback:
+            return True
+        with socket.socket(family, kind, protocol) as attempt:
+            try:
+                attempt.connect(address)  # of a datagram: only the route is looked up
+                if attempt.getsockname()[0] == address[0]:
+                    return True
+            except OSError:
+                continue
+    return False
+
+
+def named(programs: Collection[str]) -> list[int]:
+    """Every living process with one of these names; of every server, where several run."""
+    return [pid for pid in pids() if name(pid) in programs]
 
 
 atexit.register(stop_all)

@@ -11,7 +11,7 @@ from typing_extensions import override
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL, Instance, Settled
 from rowpath.errors import InternalError
-from rowpath.machine import local_servers
+from rowpath.machine import processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.probe import eligibility, file_copies
@@ -63,7 +63,7 @@ class ProbedServer(ProbedInstance):
 
     @override
     def others_pids(self) -> list[int]:
-        return local_servers.serving(self.target.host, ENGINES[self.target.engine].probe.server_programs)
+        return processes.serving(self.target.host, ENGINES[self.target.engine].probe.server_programs)
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:

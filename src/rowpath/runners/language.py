@@ -70,7 +70,7 @@ class Language(Frozen, frozen=True):
     client_groups: bool = True  # whether the runner knows several groups of clients at work at once
     most_clients: Annotated[int, Meta(ge=0)] = 0  # that one process of the runner can have; 0: as many as fit
     tools: dict[str, tuple[str, ...]] = {}  # recorded with a run: name → command that prints the version
-    toolchain: str = ""  # empty: `toolchain.py` of the folder; else a module of `runners/toolchains`; `command`
+    toolchain: str = ""  # empty: `toolchain.py` of the folder; `command`; else the language whose `toolchain.py` it is
     build: tuple[str, ...] = ()  # toolchain `command`: run in the folder before the first runner starts
     run: tuple[str, ...] = ()  # toolchain `command`: {folder}, {source} and {driver} are filled in
     ipv6_brackets: bool = False  # its drivers expect an IPv6 address in brackets

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import functools
-import importlib
 import importlib.util
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,8 +18,6 @@ from rowpath.machine.directories import data_dir
 from rowpath.model.availability import Availability
 from rowpath.model.base import Frozen
 from rowpath.model.path import AccessPath
-from rowpath.runners import source_lines
-from rowpath.runners.driver_package import DriverFacts
 from rowpath.runners.language import Language
 
 
@@ -86,6 +84,18 @@ class Command(Frozen, frozen=True):
     environment: dict[str, str] = {}
 
 
+@dataclass(frozen=True)
+class DriverFacts:
+    """What is known of one version of a driver. `size_bytes`: installed, without its dependencies."""
+
+    version: str = ""
+    licence: str = ""
+    released: str = ""  # ISO date
+    size_bytes: int | None = None
+    dependencies: tuple[str, ...] | None = None
+    reason: str = ""  # why nothing is known
+
+
 class Toolchain(Protocol):
     """What the module that builds a language's runners offers."""
 
@@ -110,8 +120,8 @@ _external_languages: dict[str, Manifest] = {}
 
 @functools.cache
 def _ours() -> dict[str, Manifest]:
-    found = map(read_manifest, sorted((data_dir() / "runners").glob("*/adapters.toml")))
-    return {manifest.language_name: manifest for manifest in found if isinstance(manifest.language, Language)}
+    manifests = map(read_manifest, sorted((data_dir() / "runners").glob("*/adapters.toml")))
+    return {manifest.language_name: manifest for manifest in manifests if isinstance(manifest.language, Language)}
 
 
 def languages() -> tuple[str, ...]:
@@ -127,8 +137,7 @@ def language(name: str) -> Language:
 
 def headers() -> list[Language]:
     """The headers of every language."""
-    every = (manifest.language for manifest in (_ours() | _external_languages).values())
-    return [header for header in every if isinstance(header, Language)]
+    return [language(name) for name in languages()]
 
 
 def most_clients(adapter: Adapter) -> int:
@@ -138,12 +147,9 @@ def most_clients(adapter: Adapter) -> int:
 
 def too_many(adapter: Adapter, clients: int) -> str:
     """Why one process of the adapter's runner cannot have this many clients; empty when it can."""
-    at_most = most_clients(adapter)
-    if not at_most or clients <= at_most:
-        return ""
-    return (
-        f"{clients:,} clients in one process: the runner of {language(adapter.language).title} has at most {at_most:,}"
-    )
+    at_most, title = most_clients(adapter), language(adapter.language).title
+    few = not at_most or clients <= at_most
+    return "" if few else f"{clients:,} clients in one process: the runner of {title} has at most {at_most:,}"
 
 
 def load_manifest(name: str) -> Manifest:
@@ -170,10 +176,7 @@ def add_external(file: Path) -> None:
             raise UsageError(
                 f"{file}: {adapter.language} adapter '{adapter.driver}' already exists", "choose another name"
             )
-        if "command" in adapter.build:
-            _check_command(file, adapter)
-        else:
-            _check_source(file, adapter)
+        _check(file, adapter)
         add(adapter)
 
 
@@ -187,16 +190,15 @@ def add(adapter: Adapter) -> None:
     _external.append(adapter)
 
 
-def _check_command(file: Path, adapter: Adapter) -> None:
-    command = adapter.build["command"]
-    if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
-        raise UsageError(
-            f"{file}: invalid command of '{adapter.driver}': expected a list of strings, got {command!r}",
-            'write build = { command = ["PROGRAM", "ARGUMENT"] }',
-        )
-
-
-def _check_source(file: Path, adapter: Adapter) -> None:
+def _check(file: Path, adapter: Adapter) -> None:
+    if "command" in adapter.build:
+        command = adapter.build["command"]
+        if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
+            raise UsageError(
+                f"{file}: invalid command of '{adapter.driver}': expected a list of strings, got {command!r}",
+                'write build = { command = ["PROGRAM", "ARGUMENT"] }',
+            )
+        return
     if adapter.language not in languages():
         raise UsageError(
             f"{file}: unknown language '{adapter.language}'",
@@ -211,7 +213,7 @@ def _check_source(file: Path, adapter: Adapter) -> None:
 
 def is_external(adapter: Adapter) -> bool:
     """Whether it came from a manifest named on the command line."""
-    return (adapter.language, adapter.driver) in {(each.language, each.driver) for each in _external}
+    return any((other.language, other.driver) == (adapter.language, adapter.driver) for other in _external)
 
 
 def source_file(adapter: Adapter, source: str = "") -> Path:
@@ -225,14 +227,13 @@ def family_folders(adapter: Adapter) -> list[Path]:
 
     UsageError for a family that its language does not have.
     """
-    every = Path(language(adapter.language).folder) / "families"
-    folders = [every / name for name in adapter.build.get("families", ())]
-    for folder in folders:
-        if not folder.is_dir():
-            raise UsageError(
-                f"{adapter.language} adapter '{adapter.driver}': unknown family '{folder.name}'",
-                f"one of {', '.join(sorted(each.name for each in every.iterdir()))}",
-            )
+    families = Path(language(adapter.language).folder) / "families"
+    folders = [families / name for name in adapter.build.get("families", ())]
+    if unknown := next((folder.name for folder in folders if not folder.is_dir()), ""):
+        known = ", ".join(sorted(folder.name for folder in families.iterdir()))
+        raise UsageError(
+            f"{adapter.language} adapter '{adapter.driver}': unknown family '{unknown}'", f"one of {known}"
+        )
     return folders
 
 
@@ -250,7 +251,7 @@ def every_adapter() -> Iterator[Adapter]:
 
 def adapter_of(language: str, driver: str) -> Adapter:
     """The adapter of that name; StopIteration when there is none."""
-    return next(each for each in every_adapter() if (each.language, each.driver) == (language, driver))
+    return next(adapter for adapter in every_adapter() if (adapter.language, adapter.driver) == (language, driver))
 
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
@@ -271,7 +272,7 @@ def build(
 
     `note` gets what is really built or fetched. Errors: the first one; what was begun beside it is given up.
     """
-    every_path = list(paths)
+    all_paths = list(paths)
     wanted: dict[str, list[tuple[Adapter, str]]] = {}
     for adapter, version in adapters:
         if "command" not in adapter.build:
@@ -279,7 +280,7 @@ def build(
 
     def build_one(name: str) -> None:
         with jobs.announcing(lambda what: note(what or f"building the {language(name).title or name} runner")):
-            toolchain(name).build(wanted[name], [path for path in every_path if path.language == name])
+            toolchain(name).build(wanted[name], [path for path in all_paths if path.language == name])
 
     processes.side_by_side(functools.partial(build_one, name) for name in wanted)
 
@@ -303,65 +304,34 @@ def read_manifest(file: Path) -> Manifest:
     header = manifest.language
     if isinstance(header, Language):
         header = msgspec.structs.replace(header, title=header.title or header.name.capitalize(), folder=folder)
-    named = {"language": manifest.language_name, "folder": folder}
-    adapters = tuple(msgspec.structs.replace(one, **named) for one in manifest.adapter)
+    adapters = tuple(
+        msgspec.structs.replace(adapter, language=manifest.language_name, folder=folder) for adapter in manifest.adapter
+    )
     return msgspec.structs.replace(manifest, language=header, adapter=adapters)
 
 
 def tools() -> dict[str, tuple[str, ...]]:
     """The programs that the languages' runners rest on: name → command that prints the version."""
-    return {name: command for each in languages() for name, command in language(each).tools.items()}
+    return {name: command for header in headers() for name, command in header.tools.items()}
 
 
 def toolchain(name: str) -> Toolchain:
-    """The module that builds a language's runners."""
+    """The module that builds a language's runners: `toolchain.py` of a language's folder, or `command`."""
     header = language(name)
-    own = Path(header.folder) / "toolchain.py"
-    module: Any
-    if not header.toolchain and header.folder and own.is_file():
-        module = _own_toolchain(own)
-    else:
-        module = importlib.import_module(f"rowpath.runners.toolchains.{header.toolchain or name}")
-    return module  # type: ignore[no-any-return]
+    if header.toolchain == "command":
+        from rowpath.runners import command
+
+        return command
+    folder = language(header.toolchain).folder if header.toolchain else header.folder
+    return _loaded(Path(folder) / "toolchain.py")  # type: ignore[no-any-return]
 
 
 @functools.cache
-def _own_toolchain(file: Path) -> Any:
-    """The module `toolchain.py` of a language's folder."""
+def _loaded(file: Path) -> Any:
+    """The module of that file."""
     spec = importlib.util.spec_from_file_location(f"rowpath_toolchain_{file.parent.name}", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def own_source(adapter: Adapter, engine: str) -> Path | None:
-    """The adapter's own file, with the build of that engine where there is one for each; None for an external one."""
-    if "command" in adapter.build:
-        return None
-    return source_file(adapter, _build_for(adapter, engine).get("source", ""))
-
-
-def _build_for(adapter: Adapter, engine: str) -> dict[str, Any]:
-    own: dict[str, Any] = adapter.build.get("engine", {}).get(engine, {})
-    return adapter.build | own
-
-
-def lines_of_code(adapter: Adapter, engine: str) -> tuple[int, int]:
-    """Lines of the adapter's own file, and those with everything it rests on outside the core; 0 for an external one.
-
-    With the build of that engine, where there is one for each.
-    """
-    own = own_source(adapter, engine)
-    if own is None:
-        return 0, 0
-    build = _build_for(adapter, engine)
-    folders = family_folders(msgspec.structs.replace(adapter, build=build))
-    header = language(adapter.language)
-    every = (file for folder in folders for file in folder.rglob("*"))
-    rest = {file for file in every if file.suffix == header.source_suffix or source_lines.is_source(file)}
-    rest |= {source_file(adapter, name) for name in build.get("more_sources", ())}
-    marks = header.comment_marks
-    counts = {file: source_lines.count(file.read_text(encoding="utf-8"), file.suffix, marks) for file in {own, *rest}}
-    return counts[own], sum(counts.values())

@@ -9,7 +9,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import msgspec
@@ -70,18 +70,17 @@ class Runner:
         command: Command,
         cpus: tuple[int, ...],
         log: Callable[[str], None] = lambda _line: None,
-        environment: dict[str, str] | None = None,
+        environment: Mapping[str, str] | None = None,
     ) -> Runner:
         """Start the program; it dies with us. RunnerFailure `crashed` when it cannot be started."""
         try:
             process = processes.start(
                 list(command.arguments),
-                environment={**command.environment, **(environment or {})},
+                environment=command.environment | dict(environment or {}),
                 cpus=cpus,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                death_signal=signal.SIGKILL,
             )
         except OSError as error:
             raise RunnerFailure("crashed", f"{command.arguments[0]} did not start: {error.strerror}") from error
@@ -118,9 +117,8 @@ class Runner:
         self._id += 1
         line = msgspec.json.encode(message(id=self._id, deadline_ms=int(timeout_s * 1000), **fields)) + b"\n"
         if len(line) > MESSAGE_LIMIT_BYTES:
-            raise RunnerFailure(
-                "internal", f"a request of {len(line)} bytes is over the limit of {MESSAGE_LIMIT_BYTES}"
-            )
+            over = f"a request of {len(line)} bytes is over the limit of {MESSAGE_LIMIT_BYTES}"
+            raise RunnerFailure("internal", over)
         if self._in.closed:
             raise RunnerFailure("crashed", "the runner was stopped before")
         try:
@@ -244,15 +242,11 @@ class Runner:
     def stop(self) -> None:
         """End it in good order where it still answers, by signal otherwise; harmless when it is gone."""
         if self.alive():
-            try:
+            with contextlib.suppress(RunnerFailure, OSError, subprocess.TimeoutExpired):
                 self.request(Bye, 5.0, expect=Reply)
                 self._in.close()
                 self.process.wait(timeout=5.0)
-            except (RunnerFailure, OSError, subprocess.TimeoutExpired):
-                pass
         processes.stop(self.process, ((signal.SIGTERM, 1.0), *processes.AT_ONCE))
         for stream in (self._in, self._out, self._err):
-            try:
+            with contextlib.suppress(OSError):
                 stream.close()
-            except OSError:
-                continue

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from rowpath.errors import InternalError
-from rowpath.machine import processes
-from rowpath.runners.toolchains import c
+from rowpath.machine import c_tools, processes
 from rowpath.tape.format import Tape, damaged
 
 READY = re.compile(r"ready tcp=(\d+) requests=(\d+) ambiguous=(\d+)")
@@ -87,7 +86,7 @@ class ReplayServer:
 
     def _launch(self, options: list[str], cpus: Iterable[int]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
-        command = (*c.replay_command(), *options)
+        command = (*c_tools.replay_program(), *options)
         self._process = processes.start(
             command, cpus=cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
         )

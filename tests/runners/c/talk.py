@@ -7,6 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,14 +17,14 @@ from rowpath.machine import cpus
 from rowpath.machine.counters.counting_proxy import Proxy
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
-from rowpath.runners.manifest import Adapter, load_manifest
+from rowpath.runners.manifest import Adapter, load_manifest, toolchain
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import Close, CloseReply
-from rowpath.runners.toolchains import c
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.protocol import talk
 
+c: Any = toolchain("c")
 ADAPTERS: dict[str, Adapter] = {adapter.driver: adapter for adapter in load_manifest("c").adapter}
 
 

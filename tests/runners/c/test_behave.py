@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import pytest
 
 from rowpath.engines import ENGINES
+from rowpath.machine import c_compiler
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, Interrupt, InterruptReply
-from rowpath.runners.toolchains import c_compiler
 from tests.runners.c.talk import ADAPTERS, Talk, started
 
 pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")

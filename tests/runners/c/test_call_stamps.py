@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from rowpath.explain.hop_blocks import stamping_environment
+from rowpath.machine import c_compiler
 from rowpath.machine.counters import call_stamps
 from rowpath.machine.counters.call_stamps import Call, Kind
-from rowpath.runners.toolchains import c_compiler
 from tests.waiting import PATIENCE_S
 
 pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")

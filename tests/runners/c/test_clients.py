@@ -10,8 +10,8 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
+from rowpath.machine import c_compiler
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import c_compiler
 from tests.runners.c.talk import Talk, expected_of, started
 
 pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")

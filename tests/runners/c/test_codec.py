@@ -13,12 +13,14 @@ from typing import Any
 
 import pytest
 
+from rowpath.machine import c_compiler
 from rowpath.model.workload import Column, LogicalType
-from rowpath.runners.toolchains import c, c_compiler
+from rowpath.runners.manifest import toolchain
 from rowpath.workloads import codec
 from tests.runners.protocol.codec_vectors import VECTORS
 from tests.runners.protocol.talk import answers
 
+c: Any = toolchain("c")
 pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 
 Asked = Callable[[dict[str, Any]], str]

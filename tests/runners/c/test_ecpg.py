@@ -5,16 +5,18 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, Verify, VerifyReply
-from rowpath.runners.toolchains import c, ecpg
 from tests.runners.c.talk import ADAPTERS, Talk, expected_of, started
 
+c: Any = toolchain("c")
 problem = c.availability(ADAPTERS["ecpg"], "system").reason or ENGINES["postgresql"].availability().reason
 pytestmark = pytest.mark.skipif(bool(problem), reason=problem or "it can run")
 
@@ -104,4 +106,4 @@ def test_each_mode_is_a_build_of_its_own() -> None:
 
 def test_a_missing_precompiler(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "which", lambda _name: None)
-    assert ecpg.problem(ADAPTERS["ecpg"]) == ("no precompiler ecpg", "apt-get install libecpg-dev")
+    assert c.missing_program(ADAPTERS["ecpg"]) == ("no precompiler ecpg", "apt-get install libecpg-dev")

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
+from rowpath.machine import c_compiler
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import ParameterSlice, PhaseSpec, Prepare, PrepareReply, Verify, VerifyReply
-from rowpath.runners.toolchains import c_compiler
 from rowpath.workloads import codec
 from tests.runners.c.talk import Talk
 

@@ -15,10 +15,12 @@ from rowpath.checks.conformance.paths import planned
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.execution.verification_pass import drain_problem
+from rowpath.machine import c_compiler
 from rowpath.model.experiment import Selection
 from rowpath.model.path import AccessPath
 from rowpath.planning.selection import select
 from rowpath.runners import manifest
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import (
     PhaseSpec,
@@ -30,9 +32,9 @@ from rowpath.runners.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners.toolchains import c, c_compiler
 from tests.runners.c.talk import ADAPTERS, Talk, started
 
+c: Any = toolchain("c")
 pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 ROWS = 20_000
 FILL = {

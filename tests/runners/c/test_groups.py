@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.runners.toolchains import c_compiler
+from rowpath.machine import c_compiler
 from tests.runners.protocol import group_cases
 from tests.runners.protocol.group_talk import NOTHING, Group, subject
 

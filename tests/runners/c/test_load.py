@@ -13,10 +13,10 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
+from rowpath.machine import c_compiler
 from rowpath.model.workload import Parameters, Phase
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements
-from rowpath.runners.toolchains import c_compiler
 from rowpath.workloads.expected import Expected
 from tests.runners.c.talk import ADAPTERS, Talk, expected_of, started
 

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -18,13 +19,14 @@ from rowpath.machine.counters import system_calls
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, Table, Workload
 from rowpath.runners import protocol
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements
-from rowpath.runners.toolchains import c
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.c.talk import ADAPTERS, Talk, expected_of, started
 
+c: Any = toolchain("c")
 pytestmark = pytest.mark.skipif(
     not ENGINES["mariadb"].availability().ok or not all(c.availability(ADAPTERS[name], "system").ok for name in
                                                         ("libmariadb", "libmariadbd")),

@@ -14,9 +14,12 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.machine import processes
+from rowpath.machine import c_compiler, processes
+from rowpath.machine.c_compiler import library_file
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
+from rowpath.runners import building
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import (
     Close,
@@ -36,10 +39,10 @@ from rowpath.runners.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners.toolchains import c, c_compiler, odbc
 from rowpath.workloads import codec
 from tests.runners.c.talk import ADAPTERS, Talk, expected_of, started
 
+c: Any = toolchain("c")
 pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 ENGINE_OF = {"libsqliteodbc": "sqlite", "psqlodbc": "postgresql", "odbc-mariadb": "mariadb"}
 LONG = {  # 200,000 bytes of UTF-8, in characters of one to four
@@ -178,11 +181,11 @@ def test_a_file_that_is_no_library(instances: dict[str, Instance], tmp_path: Pat
 
 def test_a_driver_that_is_missing() -> None:
     adapter = ADAPTERS["psqlodbc"]
-    assert odbc.problem(adapter, "/nowhere/psqlodbcw.so") == (
+    assert building.odbc_problem(adapter, "/nowhere/psqlodbcw.so", library_file) == (
         "the ODBC driver /nowhere/psqlodbcw.so is missing",
         "apt-get install odbc-postgresql",
     )
-    assert odbc.problem(adapter, "system", lambda _name: None) == (
+    assert building.odbc_problem(adapter, "system", lambda _name: None) == (
         "the ODBC driver odbc/psqlodbcw.so is missing",
         "apt-get install odbc-postgresql",
     )
@@ -217,7 +220,7 @@ def test_cancelling_from_another_thread(instances: dict[str, Instance]) -> None:
 
 def test_version_names_a_file(tmp_path: Path, instances: dict[str, Instance]) -> None:
     """The driver that is used is the very file that `version` names."""
-    found = odbc.driver_file(ADAPTERS["libsqliteodbc"], "system")
+    found = building.odbc_driver(ADAPTERS["libsqliteodbc"], "system", library_file)
     if found is None:
         pytest.skip("libsqliteodbc cannot run here")
     copy = tmp_path / "own.so"
@@ -242,7 +245,7 @@ def described(talk: Talk, sql: str) -> list[DescribedColumn]:
 def test_a_driver_named_by_its_file(fetch: str, instances: dict[str, Instance]) -> None:
     instance = instance_of("psqlodbc", instances)
     login = instance.options(AccessPath.of({"transport": "tcp"}))
-    file = odbc.driver_file(ADAPTERS["psqlodbc"], "system")
+    file = building.odbc_driver(ADAPTERS["psqlodbc"], "system", library_file)
     assert file is not None
     where = f"SERVER=127.0.0.1;PORT={login['port']};DATABASE={login['database']};BoolsAsChar=0;ByteaAsLongVarBinary=1;"
     sql = (

@@ -10,17 +10,19 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
+from rowpath.machine import c_compiler
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, LogicalType
 from rowpath.planning.availability import ineligible_reason
 from rowpath.runners import protocol
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import c, c_compiler, cobol
 from rowpath.workloads import codec
 from rowpath.workloads.generators import rows
 from rowpath.workloads.workload_file import for_engine, load_workload
 from tests.runners.c.talk import ADAPTERS, Talk, started
 
+c: Any = toolchain("c")
 DRIVERS = {"berkeleydb": "berkeleydb", "lmdb": "lmdb", "gnucobol": "cobol"}
 PATHS = [
     ("berkeleydb", {"durability": "none"}),
@@ -234,5 +236,5 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         assert "header" in here.reason
         assert not ENGINES[DRIVERS[driver]].availability().ok
     monkeypatch.setenv("PATH", "")
-    assert cobol.problem(ADAPTERS["gnucobol"]) == ("no COBOL compiler (cobc)", "apt-get install gnucobol3")
-    assert cobol.problem(ADAPTERS["lmdb"]) is None
+    assert c.missing_program(ADAPTERS["gnucobol"]) == ("no COBOL compiler (cobc)", "apt-get install gnucobol3")
+    assert c.missing_program(ADAPTERS["lmdb"]) is None

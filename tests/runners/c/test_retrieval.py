@@ -12,6 +12,7 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
+from rowpath.machine import c_compiler
 from rowpath.model.workload import Column
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import (
@@ -23,7 +24,6 @@ from rowpath.runners.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners.toolchains import c_compiler
 from rowpath.workloads import codec
 from tests.runners.c.talk import Talk, started
 

@@ -18,12 +18,14 @@ import msgspec
 import pytest
 
 from rowpath.errors import InternalError
-from rowpath.machine import processes
+from rowpath.machine import c_compiler, c_tools, processes
 from rowpath.runners import manifest
-from rowpath.runners.toolchains import c, c_compiler, python
+from rowpath.runners.manifest import toolchain
 from tests.runners.protocol.talk import NOTHING, LineTalk, Start, adapter, talks
 from tests.waiting import PATIENCE_S, at_work, gone, until
 
+c: Any = toolchain("c")
+python: Any = toolchain("python")
 pytestmark = pytest.mark.skipif(shutil.which(c_compiler.words()[0]) is None, reason="no C compiler")
 
 
@@ -169,7 +171,7 @@ def test_file_in_pieces(start: Start, tmp_path: Path) -> None:
 @pytest.mark.parametrize("transport", ["unix", "tcp"])
 def test_ping(start: Start, tmp_path: Path, transport: str) -> None:
     socket = tmp_path / "ping"
-    command = c.echo_command(unix=socket, tcp=0, burn_ns=50_000)
+    command = c_tools.echo_command(unix=socket, tcp=0, burn_ns=50_000)
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdin is not None
         assert server.stdout is not None
@@ -209,10 +211,10 @@ os.wait()
 try: os.fsync(999)
 except OSError: pass
 """
-    counting = {"LD_PRELOAD": str(c.sync_count_library()), "ROWPATH_SYNC_COUNT_FILE": str(file)}
+    counting = {"LD_PRELOAD": str(c_tools.sync_count_library()), "ROWPATH_SYNC_COUNT_FILE": str(file)}
     subprocess.run([sys.executable, "-c", script], check=True, env=os.environ | counting)
     assert struct.unpack("<8Q", file.read_bytes()) == (2, 1, 0, 1, 3, 0, 0, 0)
-    without = os.environ | {"LD_PRELOAD": str(c.sync_count_library())}
+    without = os.environ | {"LD_PRELOAD": str(c_tools.sync_count_library())}
     subprocess.run([sys.executable, "-c", script], check=True, env=without)
 
 

@@ -9,9 +9,8 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
-from rowpath.machine import certificates, postgresql_programs
+from rowpath.machine import c_compiler, certificates, postgresql_programs
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import c_compiler
 from tests.runners.c.talk import ADAPTERS, Talk, started
 
 WITH_TLS = postgresql_programs.VERSION_TLS

@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.runners.manifest import Adapter
-from rowpath.runners.toolchains import csharp
+from rowpath.runners.manifest import Adapter, toolchain
 from tests.runners.protocol.talk import K, LineTalk, Start, V, adapter, on_sqlite, sqlite_file, talks
 
+csharp: Any = toolchain("csharp")
 pytestmark = pytest.mark.skipif(csharp.tools_problem() is not None, reason="no Mono")
 
 
@@ -103,7 +103,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         "apt-get install odbc-nowhere",
     )
     assert "/no/such.so is missing" in csharp.availability(fewer(found, libraries={}), "/no/such.so").reason
-    monkeypatch.setattr("rowpath.runners.toolchains.csharp.shutil.which", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
     lacking = csharp.availability(found, "system")
     assert (lacking.ok, lacking.remedy) == (False, "apt-get install mono-runtime mono-mcs")
     assert "Mono is missing" in lacking.reason

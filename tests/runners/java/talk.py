@@ -17,14 +17,14 @@ from rowpath.engines.base import Instance, Place
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Table, Workload
-from rowpath.runners.manifest import Adapter, Command, load_manifest
+from rowpath.runners.manifest import Adapter, Command, load_manifest, toolchain
 from rowpath.runners.process import Runner
 from rowpath.runners.protocol import Close, CloseReply
-from rowpath.runners.toolchains import java
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import for_engine, load_workload
 from tests.runners.protocol import talk
 
+java: Any = toolchain("java")
 ADAPTERS = {adapter.driver: adapter for adapter in load_manifest("java").adapter}
 Instances = dict[tuple[str, str], Instance]
 

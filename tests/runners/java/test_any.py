@@ -12,17 +12,17 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from rowpath.machine import maven
+from rowpath.machine import jvm, maven
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
-from rowpath.runners.manifest import Command, load_manifest
+from rowpath.runners.manifest import Command, load_manifest, toolchain
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import PhaseSpec, VerifyReply
-from rowpath.runners.toolchains import java
 from rowpath.workloads import codec
 from tests.runners.protocol.talk import Talk
 
-pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
+java: Any = toolchain("java")
+pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 ADAPTER = next(each for each in load_manifest("java").adapter if each.driver == "jdbc")
 H2 = "com.h2database:h2:2.5.252"
 MEMORY = {"url": "jdbc:h2:mem:any", "user": "sa", "password": "never-shown"}
@@ -154,7 +154,7 @@ def test_names_that_occur_twice_long_texts_and_no_rows(h2: Talk) -> None:
 
 def test_a_driver_that_knows_no_java_time(tmp_path: Path) -> None:
     """Derby's driver refuses java.time: its dates come by java.sql's classes, and the facts say so."""
-    jars = java.class_path(["derby:10.8.2.2"]).split(":")
+    jars = jvm.class_path(["derby:10.8.2.2"]).split(":")
     url = f"jdbc:derby:{tmp_path / 'database'};create=true"
     talk = started(Path(jars[0]), {"url": url, "statement": "bound"}, "-Dderby.stream.error.file=/dev/null")
     try:

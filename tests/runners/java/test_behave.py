@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import pytest
 
 from rowpath.engines import ENGINES
+from rowpath.machine import jvm
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, Interrupt, InterruptReply, Open, OpenReply
-from rowpath.runners.toolchains import java
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, path_of
 
-pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 AFTER_MS = 1_000  # by then the statement is at work on a busy machine too: an earlier request would be lost
 MOST_MS, IGNORED_MS = 40_000, 6_000
 YES, NO = True, False

@@ -14,15 +14,16 @@ from rowpath.engines import derby
 from rowpath.engines.base import Place
 from rowpath.engines.derby import ENGINE, Derby
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import cpus
+from rowpath.machine import cpus, jvm
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Facts, FactsReply, Verify, VerifyReply
-from rowpath.runners.toolchains import java
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.java.talk import ADAPTERS, Talk, path_of
 
-pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
+java: Any = toolchain("java")
+pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 NOT_OURS = {"user": "somebody", "password": "never-shown", "database": "NOWHERE"}
 OLD = Derby(derby.OLD)
 

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from rowpath.engines import ENGINES
+from rowpath.machine import jvm
 from rowpath.model.path import AccessPath
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.protocol import (
     Close,
     CloseReply,
@@ -22,11 +24,11 @@ from rowpath.runners.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners.toolchains import java, jvm
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, expected_of, loaded, path_of
 
-pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
+java: Any = toolchain("java")
+pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 DRIVERS = (("sqlite-jdbc", "embedded"), ("derby", "embedded"), ("derby", "server"), ("pgjdbc", "server"))
 COUNTS = [("1", "threads"), ("2", "threads"), ("8", "threads"), ("8", "virtual-threads")]
 
@@ -132,7 +134,7 @@ def check_facts(facts: FactsReply, path: AccessPath) -> None:
     if path.get("concurrency") == "virtual-threads":
         assert facts.settings["concurrency"] == "virtual-threads on 1 carrier"
         assert facts.settings["cpu_of_clients"] == "carrier threads, all together"
-        assert java.major() >= jvm.VIRTUAL_SINCE or jvm.NEWER in facts.runtime
+        assert jvm.major() >= jvm.VIRTUAL_SINCE or jvm.NEWER in facts.runtime
     elif path.get("clients") != "1":
         assert facts.settings["concurrency"] == "threads"
 
@@ -183,9 +185,9 @@ def test_a_machine_without_virtual_threads(monkeypatch: pytest.MonkeyPatch, tmp_
     path = path_of("derby", clients="2", concurrency="virtual-threads")
     adapter: Any = ADAPTERS["derby"]
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
-    monkeypatch.setattr(java, "_java_version", lambda: "21.0.1")
+    monkeypatch.setattr(jvm, "version", lambda: "21.0.1")
     assert java.availability(adapter, "10.16.1.1", path).what == "Java 21"
-    monkeypatch.setattr(java, "_java_version", lambda: "17.0.1")
+    monkeypatch.setattr(jvm, "version", lambda: "17.0.1")
     assert jvm.WHEEL.version in java.availability(adapter, "10.16.1.1", path).what
     monkeypatch.setattr("rowpath.machine.downloads._pip", lambda: None)
     lacking = java.availability(adapter, "10.16.1.1", path)

@@ -13,10 +13,10 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
+from rowpath.machine import jvm
 from rowpath.model.path import AccessPath
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.protocol import Bye, Close, CloseReply, Facts, FactsReply, Open, OpenReply, Reply
-from rowpath.runners.toolchains import java
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, expected_of, loaded
 
 # Their settings: test_mysql.py, test_classic.py, test_any.py, test_spl.py.
@@ -31,7 +31,7 @@ VARIED = (
     {"result": "cursor:1000"},
     {"result": "cursor:1000", "format": "binary"},
 )
-pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 
 
 def paths() -> list[tuple[Adapter, AccessPath]]:

@@ -15,12 +15,12 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BackedUp, BacksUp
 from rowpath.execution.mixed_load.shared_counters import GAVE_UP
+from rowpath.machine import jvm
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import java
 from tests.runners.protocol.group_cases import LEDGER, NULL, Case, failures, name_of
 from tests.runners.protocol.group_talk import NOTHING, Group, Subject, subject
 
-pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 ROWS = 12
 IDS = list(range(1, ROWS + 1))
 

@@ -10,17 +10,17 @@ import msgspec
 import pytest
 
 from rowpath.engines import ENGINES
+from rowpath.machine import jvm
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import RunReply, RunStatements
-from rowpath.runners.toolchains import java
 from rowpath.workloads import generators
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, path_of
 
-pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 DRIVERS = ("sqlite-jdbc", "derby", "pgjdbc")
 PG = [("pgjdbc", bulk) for bulk in ("batch", "copy", "rewritten-batch")]
 ROWS, OPERATIONS = 100, 5

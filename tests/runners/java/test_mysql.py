@@ -10,10 +10,10 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements
+from rowpath.machine import jvm
 from rowpath.machine.counters.counting_proxy import Counters, Proxy
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Facts, FactsReply
-from rowpath.runners.toolchains import java
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, path_of
 from tests.runners.java.test_load import OPERATIONS, ROWS, small
@@ -22,7 +22,7 @@ SERVER = ("mariadb", "server")
 READS = 20
 CONNECTOR_J, MARIADB = "connector-j", "mariadb-java-client"
 pytestmark = pytest.mark.skipif(
-    bool(java.tools_problem()) or not ENGINES["mariadb"].availability().ok, reason="no JDK or no MariaDB"
+    bool(jvm.compiler_problem()) or not ENGINES["mariadb"].availability().ok, reason="no JDK or no MariaDB"
 )
 
 

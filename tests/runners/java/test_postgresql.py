@@ -8,19 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.machine import postgresql_programs
+from rowpath.machine import jvm, postgresql_programs
 from rowpath.machine.counters.counting_proxy import Counters, Proxy
 from rowpath.model.path import AccessPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Facts, FactsReply
-from rowpath.runners.toolchains import java
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, loaded, path_of
 from tests.runners.java.test_load import OPERATIONS, ROWS, small
 
 SERVER = ("postgresql", "server")
 pytestmark = pytest.mark.skipif(
-    bool(java.tools_problem()) or not postgresql_programs.availability().ok, reason="no JDK or no PostgreSQL"
+    bool(jvm.compiler_problem()) or not postgresql_programs.availability().ok, reason="no JDK or no PostgreSQL"
 )
 
 

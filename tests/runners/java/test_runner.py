@@ -10,14 +10,15 @@ import msgspec
 import pytest
 
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.machine import maven
-from rowpath.runners.toolchains import java
+from rowpath.machine import jvm, maven
+from rowpath.runners.manifest import toolchain
 from rowpath.workloads.generators import delimited_value
 from tests.runners.java.insides import java_artefacts, java_classes
 from tests.runners.protocol.codec_vectors import VECTORS, natural
 from tests.runners.protocol.talk import K, Start, adapter, talks
 
-pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
+java: Any = toolchain("java")
+pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 
 
 @pytest.fixture
@@ -77,7 +78,7 @@ def test_a_file_that_does_not_fit(start: Start, tmp_path: Path, content: bytes, 
 
 def classes(driver: str) -> list[Path]:
     found = adapter("java", driver)
-    java.fetch(java_artefacts(found, found.versions[0]))
+    maven.fetch(java_artefacts(found, found.versions[0]))
     return java_classes(found, found.versions[0])
 
 
@@ -101,17 +102,17 @@ def test_what_is_fetched_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     maven.jar(one).parent.mkdir(parents=True)
     maven.jar(one).write_bytes(b"something else")
     with pytest.raises(EnvironmentMissing, match="does not match the pin"):
-        java.fetch([one])
+        maven.fetch([one])
     with pytest.raises(UsageError, match="invalid Maven coordinates"):
-        java.fetch(["a:b:1</version>"])
+        maven.fetch(["a:b:1</version>"])
     with pytest.raises(UsageError, match="no artefact 'colour' is pinned"):
-        java.class_path(["colour"])
+        jvm.class_path(["colour"])
     own = "org.example:own:1.0"
     maven.jar(own).write_bytes(b"first")
-    java.fetch([own])
+    maven.fetch([own])
     maven.jar(own).write_bytes(b"second")
     with pytest.raises(EnvironmentMissing, match="does not match the pin"):
-        java.fetch([own])
+        maven.fetch([own])
 
 
 def test_without_maven_or_a_jdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,6 +122,6 @@ def test_without_maven_or_a_jdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert (lacking.ok, lacking.remedy) == (False, "apt-get install maven")
     monkeypatch.setattr(java, "_home", lambda: None)
     lacking = java.availability(adapter("java", "null"), "bundled")
-    assert (lacking.ok, lacking.remedy) == (False, java.INSTALL)
+    assert (lacking.ok, lacking.remedy) == (False, jvm.INSTALL)
     with pytest.raises(EnvironmentMissing, match="no JDK"):
         java.build([])

@@ -11,13 +11,13 @@ from typing import Any
 import msgspec
 import pytest
 
+from rowpath.machine import jvm
 from rowpath.model.workload import Column
-from rowpath.runners.toolchains import java
 from rowpath.workloads import codec
 from rowpath.workloads.generators import delimited_value
 from tests.runners.protocol.talk import Start, talks
 
-pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
+pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 COLUMNS = (
     Column("k", "integer", bits=64),
     Column("v", "text", nullable=True),

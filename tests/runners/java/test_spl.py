@@ -12,8 +12,9 @@ import pytest
 from rowpath.engines import ENGINES, table_files
 from rowpath.engines.base import Place
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import cpus
+from rowpath.machine import cpus, jvm
 from rowpath.model.workload import Column
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import (
     Facts,
@@ -25,12 +26,12 @@ from rowpath.runners.protocol import (
     Verify,
     VerifyReply,
 )
-from rowpath.runners.toolchains import java
 from rowpath.workloads import codec, generators
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.java.talk import ADAPTERS, Talk, path_of
 
-pytestmark = pytest.mark.skipif(bool(java.tools_problem()), reason="no JDK")
+java: Any = toolchain("java")
+pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
 ENGINE = ENGINES["spl"]
 ADAPTER = ADAPTERS["esproc"]
 BOUNDS = (Column("low", "integer"), Column("high", "integer"))

@@ -9,15 +9,17 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from rowpath.machine import jvm
 from rowpath.model import histogram
 from rowpath.model.path import AccessPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import language, toolchain
-from rowpath.runners.toolchains import csharp, java
 from tests.runners.java.insides import java_compiled
 from tests.runners.protocol.codec_vectors import NO_DATE_OR_TIME, VECTORS
 from tests.runners.protocol.talk import Ask, adapter, answers
 
+csharp: Any = toolchain("csharp")
+java: Any = toolchain("java")
 go: Any = toolchain("go")
 rust: Any = toolchain("rust")
 NODE = adapter("node", "null")
@@ -63,7 +65,7 @@ def java_command() -> list[str]:
     java.build([])
     core = java_compiled("core", [])
     trial = java_compiled("trial", [core], "tests")
-    return [java.java_command(), "-cp", f"{trial}:{core}", "rowpath.CodecTrial"]
+    return [jvm.java_command(), "-cp", f"{trial}:{core}", "rowpath.CodecTrial"]
 
 
 def csharp_command() -> list[str]:
@@ -92,7 +94,7 @@ class Language(NamedTuple):
 LANGUAGES = {
     "csharp": Language(csharp.tools_problem, csharp_command, "touch_utf16", 2, csharp_value_line, too_wide="error "),
     "go": Language(go.tools_problem, go_command, "touch_bytes"),
-    "java": Language(java.tools_problem, java_command, "touch_utf16"),
+    "java": Language(jvm.compiler_problem, java_command, "touch_utf16"),
     "node": Language(
         lambda: manifest.availability(NODE, "bundled").reason,
         node_command,

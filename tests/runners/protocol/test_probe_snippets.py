@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from rowpath.machine import postgresql_programs
+from rowpath.machine import jvm, postgresql_programs
 from rowpath.machine.directories import build_dir
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import ColumnSpec, Phase
@@ -22,10 +22,12 @@ from rowpath.probe.parameters import KeyedQuery, keyed, rows_by_options
 from rowpath.probe.snippets import c_text, json_text, python_text, snippet
 from rowpath.probe.target import Target, read_target
 from rowpath.runners import manifest
-from rowpath.runners.manifest import Adapter
-from rowpath.runners.toolchains import csharp, java, python
+from rowpath.runners.manifest import Adapter, toolchain
 from tests.runners.c.talk import started
 
+csharp: Any = toolchain("csharp")
+java: Any = toolchain("java")
+python: Any = toolchain("python")
 pytestmark = pytest.mark.apart
 ROWS = 1234
 COLUMNS = (ColumnSpec("id", "integer"), ColumnSpec("name", "varchar", length=20, nullable=True))
@@ -100,8 +102,8 @@ def start_python(adapter: Adapter, folder: Path, file: str) -> list[str]:
 
 def start_java(adapter: Adapter, folder: Path, file: str) -> list[str]:
     names = [one.split(":")[1] for one in java.artefacts(adapter, adapter.versions[0])]
-    jars = ["-cp", java.class_path(names)] if names else []
-    return [java.java_command(), "-XX:TieredStopAtLevel=1", *jars, file]
+    jars = ["-cp", jvm.class_path(names)] if names else []
+    return [jvm.java_command(), "-XX:TieredStopAtLevel=1", *jars, file]
 
 
 def start_csharp(adapter: Adapter, folder: Path, file: str) -> list[str]:

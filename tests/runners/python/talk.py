@@ -14,11 +14,11 @@ import pytest
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.runners import protocol as p
-from rowpath.runners.manifest import Adapter, Command, load_manifest
+from rowpath.runners.manifest import Adapter, Command, load_manifest, toolchain
 from rowpath.runners.process import Runner
-from rowpath.runners.toolchains import python as language
 from tests.runners.protocol import talk
 
+language: Any = toolchain("python")
 ADAPTERS = {adapter.driver: adapter for adapter in load_manifest("python").adapter}
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.model.path import AccessPath
 from rowpath.runners import manifest
-from rowpath.runners.toolchains import python, python_compiled
+from rowpath.runners.manifest import toolchain
 from tests.runners.python.talk import ADAPTERS
 
+python: Any = toolchain("python")
 DRIVER = ADAPTERS["mysqlclient"]
 VERSION = DRIVER.versions[0]
 
@@ -33,19 +35,19 @@ def test_what_compiling_lacks_is_said_with_the_packages(cache: Path, monkeypatch
 
 
 def test_every_compiled_driver_is_locked_with_what_compiles_it() -> None:
-    compiled = [adapter for adapter in ADAPTERS.values() if python_compiled.is_compiled(adapter)]
+    compiled = [adapter for adapter in ADAPTERS.values() if python.is_compiled(adapter)]
     assert {adapter.driver for adapter in compiled} == {"mysqlclient", "mariadb"}
-    text = (Path(manifest.language("python").folder) / python_compiled.LOCK).read_text()
+    text = (Path(manifest.language("python").folder) / python.COMPILED_LOCK).read_text()
     for adapter in compiled:
         for name in (f"{adapter.build['requirement']}=={adapter.versions[0]} ", *adapter.build["tools"]):
             assert f"\n{name}" in text
 
 
 def test_a_driver_that_does_not_compile_stops_no_other(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    if lacking := python_compiled.missing(DRIVER):
+    if lacking := python.compiler_lacking(DRIVER):
         pytest.skip(lacking)
     broken = {"MYSQLCLIENT_CFLAGS": "-I/nowhere", "MYSQLCLIENT_LDFLAGS": "-lnowhere"}
-    monkeypatch.setattr(python_compiled, "flags", lambda _adapter: broken)
+    monkeypatch.setattr(python, "library_flags", lambda _adapter: broken)
     path = AccessPath.of({"driver": DRIVER.driver})
     python.build([(DRIVER, VERSION)])
     here = python.availability(DRIVER, VERSION)

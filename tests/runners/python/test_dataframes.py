@@ -15,13 +15,14 @@ from rowpath.model.path import AccessPath
 from rowpath.model.result_columns import result_columns
 from rowpath.model.workload import Phase
 from rowpath.planning.availability import pruned
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import python
 from rowpath.workloads import workload_file
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from tests.runners.python.test_adapters import check_every_phase
 
+python: Any = toolchain("python")
 TWICE = ("polars-database", "postgresql")  # two columns called `min`, which polars takes none of
 PATHS = [
     (driver, engine, through)

@@ -11,12 +11,13 @@ import pytest
 from rowpath.engines.postgresql import Postgresql
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import pruned
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import python, python_compiled
 from tests.runners.python.engines import postgresql_fixture  # noqa: F401
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from tests.runners.python.test_adapters import SOME_WORKLOADS, check_every_phase
 
+python: Any = toolchain("python")
 PSYCOPG = ADAPTERS["psycopg"]
 COMPILED = "3.3.8"
 
@@ -52,7 +53,7 @@ def test_the_compiled_one_has_an_environment_of_its_own_and_is_pinned() -> None:
     assert "psycopg-c" in pruned(PSYCOPG, path_of("c", "3.3.9"))
     assert not pruned(PSYCOPG, path_of("c", COMPILED))
     (compiled,) = python.variants_of(PSYCOPG, path_of("c", COMPILED))
-    assert python_compiled.is_compiled(compiled)
+    assert python.is_compiled(compiled)
     assert python.own_requirement(compiled, COMPILED) == ""  # from compiled.lock
     assert python.environment_of(compiled, COMPILED) != python.environment_of(PSYCOPG, COMPILED)
     (pure,) = python.variants_of(PSYCOPG, path_of("python", "3.3.9"))

@@ -10,12 +10,14 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.model.path import AccessPath
+from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.toolchains import python
 from rowpath.workloads import workload_file
 from tests.runners.python.engines import postgresql_fixture, sqlite_file_fixture, sqlite_loaded_fixture  # noqa: F401
 from tests.runners.python.talk import ADAPTERS, Talk, start_fixture  # noqa: F401
 from tests.runners.python.test_adapters import EVERY_WORKLOAD, SOME_WORKLOADS, check_every_phase
+
+python: Any = toolchain("python")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +85,7 @@ def needs_odbc(driver: str, engine: str) -> None:
 def test_a_missing_odbc_driver_is_said_with_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     adapter = ADAPTERS["pyodbc"]
     here = {"odbc/psqlodbcw.so": None}
-    monkeypatch.setattr(python, "library_file", lambda name: here.get(name, Path("/there")))
+    monkeypatch.setattr(python, "system_library", lambda name: here.get(name, Path("/there")))
     for engine, remedy in (("postgresql", "apt-get install odbc-postgresql"), ("sqlite", "")):
         found = python.availability(adapter, adapter.versions[0], AccessPath.of({"engine": engine}))
         assert (found.ok, found.remedy) == (not remedy, remedy)

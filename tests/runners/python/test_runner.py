@@ -21,9 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from rowpath.runners import protocol as p
-from rowpath.runners.manifest import Adapter
-from rowpath.runners.toolchains import python as language
-from rowpath.runners.toolchains import python_compiled
+from rowpath.runners.manifest import Adapter, toolchain
 from rowpath.workloads import generators, workload_file
 from rowpath.workloads.expected import Expected
 from tests.runners.protocol.codec_vectors import VECTORS, natural
@@ -41,6 +39,7 @@ from families.sql.literals import with_literals  # noqa: E402
 from families.sql.placeholders import split_placeholders  # noqa: E402
 from families.text.values import FROM_TEXT  # noqa: E402
 
+language: Any = toolchain("python")
 NULL_OPERATION_LIMIT_NS = 350
 
 
@@ -271,7 +270,7 @@ def test_the_environment_is_locked_and_names_no_host() -> None:
 
 
 def _locked_here(adapter: Adapter) -> bool:
-    return not language.own_requirement(adapter, adapter.versions[0]) and not python_compiled.is_compiled(adapter)
+    return not language.own_requirement(adapter, adapter.versions[0]) and not language.is_compiled(adapter)
 
 
 def test_the_shared_environment_gets_only_what_is_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -8,7 +8,8 @@ import pytest
 from rowpath.execution import measured, warm_up
 from rowpath.execution.measured import CoreShare, WindowSpent, capped, sentence
 from rowpath.machine import cpus
-from rowpath.machine.counters.core_users import CoreUser, Look
+from rowpath.machine.counters.core_users import Look
+from rowpath.model.core_user import CoreUser
 
 MS = 1_000_000
 WINDOW_NS = 10 * MS

@@ -13,7 +13,6 @@ from rowpath.execution.instances import ServerSyncs
 from rowpath.hosts.server_side import FarServerSyncs
 from rowpath.machine.counters import syncs
 from rowpath.machine.counters.syncs import SyncCount
-from rowpath.runners import sync_counting
 
 NO_COMPILER = "unavailable: the library needs a C compiler"
 
@@ -21,8 +20,8 @@ NO_COMPILER = "unavailable: the library needs a C compiler"
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     """Of a server, where a library for counting is there."""
-    monkeypatch.setattr(sync_counting, "method", lambda: syncs.METHOD)
-    monkeypatch.setattr(sync_counting, "environment", lambda file: {"LD_PRELOAD": "library", "FILE": str(file)})
+    monkeypatch.setattr(syncs, "method", lambda: syncs.METHOD)
+    monkeypatch.setattr(syncs, "environment", lambda file: {"LD_PRELOAD": "library", "FILE": str(file)})
     return Place(tmp_path, tmp_path, ())
 
 

@@ -44,6 +44,8 @@ def test_what_an_adapter_rests_on_changes_its_key(changes: Changes) -> None:
     own = manifest.source_file(PGJDBC).relative_to(ROOT)
     assert changes(str(own))
     assert changes("runners/java/checksums.toml")
+    assert changes("runners/java/toolchain.py")
+    assert changes("src/rowpath/machine/jvm.py"), "its toolchain imports it"
     assert changes("workloads/library.toml")
     engine = next(name for name in relative(passed_keys.imported("rowpath.engines.postgresql")) if "server" in name)
     assert changes(engine)
@@ -129,6 +131,8 @@ def test_what_a_file_of_tests_rests_on_changes_its_key(changes_tests: Callable[[
         "runners/python/adapters.toml",
         "runners/java/adapters.toml",
         "runners/c/core/main.c",
+        "runners/java/toolchain.py",
+        "src/rowpath/machine/jvm.py",
         "src/rowpath/engines/duckdb.py",
         "workloads/library.toml",
         "requirements.lock",

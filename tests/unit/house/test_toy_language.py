@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -26,7 +27,7 @@ from rowpath.planning.mixed_load.eligibility import only_alone
 from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.snippets import snippet
 from rowpath.probe.target import Target
-from rowpath.runners import driver_facts, manifest
+from rowpath.runners import driver_facts, manifest, source_lines
 from rowpath.site.contents import Site
 from rowpath.site.read import examine_all
 from tests import fakes
@@ -53,6 +54,7 @@ def test_ours_are_the_folders_with_a_header() -> None:
     for name in manifest.languages():
         header = manifest.language(name)
         assert [part for part in PARTS if not (RUNNERS / name / part).is_dir()] == []
+        assert Path(inspect.getfile(cast("ModuleType", manifest.toolchain(name)))) == RUNNERS / name / "toolchain.py"
         assert (header.name, Path(header.folder).name) == (name, name)
         assert header.title
         assert header.source_suffix
@@ -90,7 +92,7 @@ def test_the_doctor_looks_at_it(toy: manifest.Adapter, monkeypatch: pytest.Monke
 
 
 def test_its_lines_are_counted(toy: manifest.Adapter) -> None:
-    assert manifest.lines_of_code(toy, "sqlite") == (6, 6)
+    assert source_lines.lines_of_code(toy, "sqlite") == (6, 6)
 
 
 def test_it_is_planned(toy: manifest.Adapter) -> None:

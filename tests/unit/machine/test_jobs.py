@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.errors import InternalError, UsageError
-from rowpath.machine import jobs, processes
-from rowpath.runners.toolchains import compiling
+from rowpath.machine import compiling, jobs, processes
 from tests.waiting import gone
 
 LONG = ("sleep", "100")
@@ -89,8 +88,7 @@ def test_ctrl_c_ends_every_job_and_leaves_nothing_half_made(tmp_path: Path, numb
     code = f"""
 import os, signal, sys
 from pathlib import Path
-from rowpath.machine import processes
-from rowpath.runners.toolchains import compiling
+from rowpath.machine import compiling, processes
 
 def interrupt(number, frame):
     raise KeyboardInterrupt

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rowpath.cli.plan import plan_for
-from rowpath.machine import slowness
+from rowpath.machine import describe
 from rowpath.model.progress import Estimate, Step
 from rowpath.planning.estimate import estimate, estimate_s
 from rowpath.planning.mixed_load import estimate as mixed_load
@@ -142,8 +142,8 @@ def test_a_slower_machine_takes_longer_but_blocks_take_what_they_take() -> None:
 
 
 def test_the_slowness_of_this_machine_is_a_ratio_within_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    loops_s = iter([4 * slowness.TURNS_S, 9 * slowness.TURNS_S] * slowness.TRIES)
-    monkeypatch.setattr(slowness, "_loop_s", lambda: next(loops_s))
-    assert slowness.slowness.__wrapped__() == pytest.approx(2.0)
-    monkeypatch.setattr(slowness, "_loop_s", lambda: 1e9)
-    assert slowness.slowness.__wrapped__() == slowness.MOST
+    loops_s = iter([4 * describe.TURNS_S, 9 * describe.TURNS_S] * describe.TRIES)
+    monkeypatch.setattr(describe, "_loop_s", lambda: next(loops_s))
+    assert describe.slowness.__wrapped__() == pytest.approx(2.0)
+    monkeypatch.setattr(describe, "_loop_s", lambda: 1e9)
+    assert describe.slowness.__wrapped__() == describe.MOST_SLOWNESS

@@ -9,14 +9,16 @@ import subprocess
 import sys
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rowpath.cli import list as listing
-from rowpath.runners import driver_facts, driver_package
-from rowpath.runners.manifest import Adapter, every_adapter
-from rowpath.runners.toolchains import c, python
+from rowpath.runners import driver_facts
+from rowpath.runners.manifest import Adapter, every_adapter, toolchain
 
+c: Any = toolchain("c")
+python: Any = toolchain("python")
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <groupId>org.example</groupId><artifactId>{artifact}</artifactId><version>1.2</version>{rest}
 </project>"""
@@ -92,7 +94,7 @@ def test_what_is_not_fetched_is_said_to_be_so(tmp_path: Path, monkeypatch: pytes
     fetched = [each for each, _version in driver_facts.drivers() if {"jars", "requirement"} & set(each.build)]
     assert fetched
     for each in fetched:
-        assert driver_facts.facts_of(each, each.versions[0]).reason == driver_package.NOT_FETCHED, each.driver
+        assert driver_facts.facts_of(each, each.versions[0]).reason == driver_facts.NOT_FETCHED, each.driver
     assert not list(tmp_path.iterdir()), "looking at facts leaves nothing behind"
 
 

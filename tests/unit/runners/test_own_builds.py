@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rowpath.cli.main import main
-from rowpath.machine.file_digest import digest
+from rowpath.machine.directories import digest
 from rowpath.model.path import AccessPath
 from rowpath.planning.path_names import short_names
-from rowpath.runners.manifest import Adapter, adapter_of, availability
-from rowpath.runners.toolchains import python
+from rowpath.runners.manifest import Adapter, adapter_of, availability, toolchain
 from tests.runners.java.insides import java_artefacts
+
+python: Any = toolchain("python")
 
 
 def here(language: str, driver: str, version: str) -> str:

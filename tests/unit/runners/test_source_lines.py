@@ -7,7 +7,8 @@ import pytest
 
 from rowpath.errors import UsageError
 from rowpath.runners import source_lines
-from rowpath.runners.manifest import every_adapter, lines_of_code, load_manifest, source_file
+from rowpath.runners.manifest import every_adapter, load_manifest, source_file
+from rowpath.runners.source_lines import lines_of_code
 
 C = """\
 /* A comment

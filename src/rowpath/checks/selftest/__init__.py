@@ -17,7 +17,7 @@ from rich.text import Text
 
 from rowpath.checks.selftest.bench import Bench, Verdict
 from rowpath.errors import RowpathError, UsageError
-from rowpath.machine.counters.other_programs import OtherPrograms
+from rowpath.machine.counters.core_users import OtherPrograms
 from rowpath.toml_file import suggest
 
 if TYPE_CHECKING:

@@ -15,7 +15,6 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.machine.counters import counting_proxy, disk, memory, syncs
 from rowpath.machine.counters import system_calls as call_counter
-from rowpath.runners import sync_counting
 from rowpath.runners.manifest import language
 
 MOST_BLOCKS = {False: 250, True: 650}  # the first of them warm up
@@ -252,7 +251,7 @@ def disk_writes(bench: Bench, *, full: bool) -> list[Verdict]:
     for size, sync_count in DISK_COSTS:
         counters = syncs.make_file(bench.directory / f"syncs-{size}-{sync_count}")
         written = {"path": str(bench.directory / "written")}
-        counted = sync_counting.environment(counters)
+        counted = syncs.environment(counters)
         worker, work = bench.null_worker("c", counted, written, disk_bytes=size, syncs=sync_count)
         worker.sample(work, "warm", operations=1)
         before_bytes, before = worker.written_bytes(), syncs.read(counters)["total"]

@@ -16,8 +16,6 @@ def probe() -> dict[str, str]:
         disk,
         memory,
         noise,
-        run_queue,
-        sync_cost,
         syncs,
         system_calls,
     )
@@ -25,13 +23,13 @@ def probe() -> dict[str, str]:
     return {
         "cpu": cpu.probe(),
         "memory": memory.probe(),
-        "queue": run_queue.probe(),
+        "queue": cpu.probe_queue(),
         "disk": disk.probe(),
-        "users of the cores": core_users.probe(),
+        "users of the cores": core_users.METHOD,
         "noise": noise.probe(),
         "bytes and round trips": counting_proxy.METHOD,
         "bytes of our connections": connections.probe(),
         "syncs": syncs.probe(),
-        "sync cost": sync_cost.METHOD,
+        "sync cost": syncs.COST_METHOD,
         "system calls": system_calls.probe(),
     }

@@ -55,17 +55,15 @@ def make_file(directory: Path, *, clocks: bool, user: str | None = None, room: i
 def stamping(*files: Path) -> Iterator[None]:
     """Processes that mapped one of these files stamp their calls while the body runs."""
     with contextlib.ExitStack() as opened:
-        maps = []
-        for file in files:
-            stream = opened.enter_context(file.open("r+b"))
-            maps.append(opened.enter_context(mmap.mmap(stream.fileno(), HEAD.size)))
-        for each in maps:
-            each[:8] = (1).to_bytes(8, "little")
+        streams = [opened.enter_context(file.open("r+b")) for file in files]
+        maps = [opened.enter_context(mmap.mmap(stream.fileno(), HEAD.size)) for stream in streams]
+        for mapped in maps:
+            mapped[:8] = (1).to_bytes(8, "little")
         try:
             yield
         finally:
-            for each in maps:
-                each[:8] = bytes(8)
+            for mapped in maps:
+                mapped[:8] = bytes(8)
 
 
 def read(file: Path) -> tuple[list[Call], bool]:

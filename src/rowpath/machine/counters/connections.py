@@ -1,14 +1,22 @@
-"""Bytes of our own TCP connections, from the kernel (sock_diag): of no others, and without looking at packets."""
+"""Our own TCP connections: their bytes, from the kernel, and whether TCP_NODELAY is set on them.
+
+The bytes (sock_diag) are of no others, and no packet is looked at. Sockets are borrowed to be asked, never changed.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import os
 import socket
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 
 METHOD = "tcp_info's bytes_acked and bytes_received of the connections to the server's port (sock_diag); only TCP"
+NO_DELAY_METHOD = "read from the client's own sockets, duplicated with pidfd_getfd(2)"
 
+_PIDFD_GETFD = 438  # the same on every architecture
 _NETLINK_SOCK_DIAG = 4
 _SOCK_DIAG_BY_FAMILY = 20
 _REQUEST_DUMP = 0x301  # NLM_F_REQUEST | NLM_F_DUMP
@@ -31,13 +39,13 @@ def of_each(port: int, address: str = _LOOPBACK) -> Each | None:
 
     Each counts one byte more to the server than was sent: the greeting of TCP.
     """
-    found: Each = {}
+    bytes_: Each = {}
     try:
         for family, names in _peers(address).items():
-            found.update(_dump(family, port, names))
+            bytes_.update(_dump(family, port, names))
     except OSError:
         return None
-    return found
+    return bytes_
 
 
 class Growth:
@@ -54,8 +62,8 @@ class Growth:
         last, self._last = self._last, now
         if not now:
             return None
-        before = [last.get(cookie, (0, 0)) for cookie in now]
-        return _sum(now.values(), 0) - _sum(before, 0), _sum(now.values(), 1) - _sum(before, 1)
+        both = [(bytes_, last.get(cookie, (0, 0))) for cookie, bytes_ in now.items()]
+        return sum(after[0] - before[0] for after, before in both), sum(after[1] - before[1] for after, before in both)
 
 
 def probe() -> str:
@@ -64,12 +72,8 @@ def probe() -> str:
         listening = cleanup.enter_context(socket.create_server(("127.0.0.1", 0)))
         port = listening.getsockname()[1]
         cleanup.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
-        found = of_each(port)
-    return METHOD if found else "unavailable: the kernel does not report its connections (sock_diag)"
-
-
-def _sum(each: Iterable[tuple[int, int]], direction: int) -> int:
-    return sum(both[direction] for both in each)
+        own = of_each(port)
+    return METHOD if own else "unavailable: the kernel does not report its connections (sock_diag)"
 
 
 def _peers(address: str) -> dict[socket.AddressFamily, tuple[bytes, ...]]:
@@ -108,3 +112,39 @@ def _connection(message: bytes, port: int, names: tuple[bytes, ...]) -> Iterator
         if kind == _INET_DIAG_INFO and size >= 4 + _BYTES_AT + _BYTES.size:
             yield identity[40:48], _BYTES.unpack_from(message, at + 4 + _BYTES_AT)
         at += max(4, (size + 3) & ~3)
+
+
+def no_delay(pid: int) -> bool | None:
+    """Whether every TCP connection of the process has TCP_NODELAY; None: it has none, or the kernel lends no socket.
+
+    The kernel lends those of our own children (5.6 and newer; ptrace_scope 0 or 1).
+    """
+    with contextlib.suppress(OSError):
+        set_on = [bool(end.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)) for end in _connections(pid)]
+        return all(set_on) if set_on else None
+    return None
+
+
+def _connections(pid: int) -> Iterator[socket.socket]:
+    """The process's TCP sockets that have a peer, each open as long as it is looked at."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    with contextlib.ExitStack() as cleanup:
+        process = os.pidfd_open(pid)
+        cleanup.callback(os.close, process)
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            try:
+                if not str(entry.readlink()).startswith("socket:"):
+                    continue
+            except FileNotFoundError:  # it has been closed
+                continue
+            borrowed: int = libc.syscall(_PIDFD_GETFD, process, int(entry.name), 0)
+            if borrowed < 0:
+                raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+            with socket.socket(fileno=borrowed) as end:
+                if end.family not in (socket.AF_INET, socket.AF_INET6) or end.type != socket.SOCK_STREAM:
+                    continue
+                try:
+                    end.getpeername()
+                except OSError:
+                    continue
+                yield end

@@ -6,26 +6,17 @@ import os
 import time
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 from rowpath.machine import processes
-from rowpath.machine.counters.cpu import process_ns
+from rowpath.machine.counters.cpu import process_ns, total_ns
 from rowpath.machine.counters.noise import NS_PER_TICK
-
-Kind = Literal["ours", "program", "kernel", "hypervisor", "unknown"]
+from rowpath.machine.cpus import usable
+from rowpath.model.core_user import CoreUser, Kind
 
 METHOD = "CPU clocks of every process, the CPU that each thread ran on last, steal and idle time in /proc/stat"
 KERNEL_THREADS = 2  # the parent of all of them
+BUSY = 0.1  # of one core that other programs used: above it a measurement proves nothing
 LEAST_NS = 50_000  # less is counted as noise
-
-
-@dataclass(frozen=True)
-class CoreUser:
-    """One user of measured cores, and for how long."""
-
-    kind: Kind
-    name: str  # `java: C2 CompilerThre`: process and thread
-    ns: int
 
 
 @dataclass(frozen=True)
@@ -41,8 +32,8 @@ class Look:
 def look(cpus: Iterable[int]) -> Look:
     """The counters now; a tenth of a millisecond for a hundred processes."""
     stolen_ns, idle_ns = _stolen_and_idle_ns(cpus)
-    found = {int(name): process_ns(int(name)) or 0 for name in os.listdir("/proc") if name.isdigit()}  # noqa: PTH208
-    return Look(time.monotonic_ns(), found, stolen_ns, idle_ns)
+    used_ns = {pid: process_ns(pid) or 0 for pid in processes.pids()}
+    return Look(time.monotonic_ns(), used_ns, stolen_ns, idle_ns)
 
 
 def users(before: Look, after: Look, cpus: Collection[int], own: Collection[int]) -> list[CoreUser]:
@@ -51,12 +42,12 @@ def users(before: Look, after: Look, cpus: Collection[int], own: Collection[int]
     A process with several threads counts whole when one of them was there: an upper limit. One that has ended shows no
     more.
     """
-    found = []
+    others = []
     for pid, now_ns in after.process_ns.items():
         ns = now_ns - before.process_ns.get(pid, 0)
         if ns >= LEAST_NS and (kind := _kind(pid, own)) and (thread := _thread_on(pid, cpus)):
-            found.append(CoreUser(kind, thread, ns))
-    return sorted(found, key=lambda user: -user.ns)
+            others.append(CoreUser(kind, thread, ns))
+    return sorted(others, key=lambda user: -user.ns)
 
 
 def _thread_on(pid: int, cpus: Collection[int]) -> str:
@@ -99,17 +90,39 @@ def _kind(pid: int, own: Collection[int]) -> Kind | None:
 def _stolen_and_idle_ns(cpus: Iterable[int]) -> tuple[int, int]:
     wanted = {f"cpu{cpu}".encode() for cpu in cpus}
     stolen = idle = 0
-    with open("/proc/stat", "rb") as file:  # noqa: PTH123
-        for line in file:
-            name, *fields = line.split()
-            if name in wanted:
-                idle += int(fields[3]) + int(fields[4])
-                stolen += int(fields[7])
-            elif not name.startswith(b"cpu"):
-                break
+    for line in processes.shown("stat").splitlines():
+        name, *fields = line.split()
+        if name in wanted:
+            idle += int(fields[3]) + int(fields[4])
+            stolen += int(fields[7])
+        elif not name.startswith(b"cpu"):
+            break
     return stolen * NS_PER_TICK, idle * NS_PER_TICK
 
 
-def probe() -> str:
-    """The method that works here."""
-    return METHOD
+class OtherPrograms:
+    """How much CPU everybody but us used since this was made, stolen time included: can a figure be trusted?"""
+
+    def __init__(self) -> None:
+        self._cpus = usable()
+        self._begun_ns = time.monotonic_ns()
+        self._busy_ns = self._all_ns()
+        self._own_ns = _own_ns()
+
+    def cores(self) -> float:
+        """Cores that others had, on average so far."""
+        elapsed_ns = time.monotonic_ns() - self._begun_ns
+        return (self._all_ns() - self._busy_ns - (_own_ns() - self._own_ns)) / max(1, elapsed_ns)
+
+    def busy(self) -> str:
+        """`other programs used 43 % of a core meanwhile`; empty while it was less than BUSY."""
+        cores = self.cores()
+        return f"other programs used {cores:.0%} of a core at the same time" if cores > BUSY else ""
+
+    def _all_ns(self) -> int:
+        idle_ns = look(self._cpus).idle_ns
+        return time.monotonic_ns() * len(self._cpus) - idle_ns
+
+
+def _own_ns() -> int:
+    return total_ns((os.getpid(), *processes.descendants(os.getpid())))

@@ -117,22 +117,22 @@ class Watch:
     def __init__(self, text: str) -> None:
         self._needles = [text.encode(encoding) for encoding in ENCODINGS] if text else []
         self._tails = [b"" for _ in self._needles]
-        self._found = [0 for _ in self._needles]
+        self._counts = [0 for _ in self._needles]
 
     def take(self, data: bytes) -> None:
         """Look at the next bytes."""
         for which, needle in enumerate(self._needles):
             joined = self._tails[which] + data
-            self._found[which] += joined.count(needle)
+            self._counts[which] += joined.count(needle)
             self._tails[which] = joined[len(joined) - min(len(joined), len(needle) - 1) :]
 
     @property
-    def found(self) -> int:
+    def count(self) -> int:
         """How often it came: in one encoding, for a text in one kind of UTF-16 can look like the other."""
-        return max(self._found, default=0)
+        return max(self._counts, default=0)
 
 
-class Link:
+class ProxiedConnection:
     """One client's connection and its twin to the server; while one end has bytes waiting, the other is not read."""
 
     def __init__(self, client: socket.socket, server: socket.socket, counters: Counters) -> None:
@@ -179,7 +179,9 @@ class Link:
                         self.release()  # the server's last words
                     return False
                 if end is self.ends[0]:
-                    self._acknowledge()
+                    if end.family == socket.AF_INET:
+                        # A driver that leaves Nagle's algorithm on would wait 40 ms in each pause: it may send on.
+                        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
                     self.heard_at_s = time.monotonic()
                 elif self.patience_s:
                     self._held += data
@@ -194,11 +196,6 @@ class Link:
         except OSError:
             return False
         return True
-
-    def _acknowledge(self) -> None:
-        """Let the client send on at once: a driver that leaves Nagle's algorithm on would wait 40 ms in each pause."""
-        if self.ends[0].family == socket.AF_INET:
-            self.ends[0].setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
 
     def _send(self, end: socket.socket, data: bytes) -> None:
         self._waiting[end] = data
@@ -226,7 +223,7 @@ class Switchboard:
         self._counters = Counters()
         self._watched = ""
         self._patience_s = 0.0
-        self._links: list[Link] = []
+        self._links: list[ProxiedConnection] = []
         self._sockets = selectors.DefaultSelector()
         self._sockets.register(listener, selectors.EVENT_READ)
 
@@ -244,22 +241,21 @@ class Switchboard:
             for command in commands:
                 while any(key.fileobj != 0 for key, _ in self._sockets.select(0)):
                     self._turn(0)
-                self._counters.texts_sent = sum(link.watch.found for link in self._links)
+                self._counters.texts_sent = sum(link.watch.count for link in self._links)
                 print(json.dumps(asdict(self._counters)), flush=True)
                 if command == b"reset":
                     for name in asdict(self._counters):
                         setattr(self._counters, name, 0)
                 if command.startswith(b"patience"):
-                    self._hold(float(command.split()[1]))
-                elif command != b"read":
-                    self._watch_for(json.loads(command[5:]) if command.startswith(b"watch") else self._watched)
-
-    def _hold(self, patience_s: float) -> None:
-        """Set the patience of every connection from now on."""
-        self._patience_s = patience_s
-        for link in self._links:
-            link.patience_s = patience_s
-        self._release_due()
+                    self._patience_s = float(command.split()[1])
+                    for link in self._links:
+                        link.patience_s = self._patience_s
+                    self._release_due()
+                elif command != b"read":  # begin again to look for a text, on every connection
+                    self._watched = json.loads(command[5:]) if command.startswith(b"watch") else self._watched
+                    self._links = [link for link in self._links if link.ends[0].fileno() >= 0]
+                    for link in self._links:
+                        link.watch = Watch(self._watched)
 
     def _next_release_s(self) -> float | None:
         """How long nothing that is held back is due; None: nothing is held back."""
@@ -274,13 +270,6 @@ class Switchboard:
                 for end in link.ends:
                     self._watch(end, link, link.events(end))
 
-    def _watch_for(self, text: str) -> None:
-        """Begin again to look for a text, on every connection."""
-        self._watched = text
-        self._links = [link for link in self._links if link.ends[0].fileno() >= 0]
-        for link in self._links:
-            link.watch = Watch(text)
-
     def _turn(self, timeout_s: float | None) -> bool:
         """Serve every socket that has something; whether stdin has."""
         commanded = False
@@ -290,18 +279,16 @@ class Switchboard:
             elif key.fileobj is self._listener:
                 self._connect()
             elif isinstance(key.fileobj, socket.socket) and key.fileobj.fileno() >= 0:
-                self._serve(key.data, key.fileobj, events)
+                link: ProxiedConnection = key.data
+                alive = link.serve(key.fileobj, events)
+                for end in link.ends:
+                    self._watch(end, link, link.events(end) if alive else 0)
+                    if not alive:
+                        end.close()
         self._release_due()
         return commanded
 
-    def _serve(self, link: Link, end: socket.socket, events: int) -> None:
-        alive = link.serve(end, events)
-        for each in link.ends:
-            self._watch(each, link, link.events(each) if alive else 0)
-            if not alive:
-                each.close()
-
-    def _watch(self, end: socket.socket, link: Link, events: int) -> None:
+    def _watch(self, end: socket.socket, link: ProxiedConnection, events: int) -> None:
         if end in self._sockets.get_map():
             self._sockets.unregister(end)
         if events:
@@ -317,7 +304,7 @@ class Switchboard:
             client.close()
             server.close()
             return
-        link = Link(client, server, self._counters)
+        link = ProxiedConnection(client, server, self._counters)
         link.watch, link.patience_s = Watch(self._watched), self._patience_s
         self._links.append(link)
         for end in (client, server):
@@ -338,17 +325,11 @@ def main() -> int:
     listen.add_argument("--listen-tcp", type=int, metavar="PORT")
     listen.add_argument("--listen-unix", type=Path, metavar="PATH")
     options = parser.parse_args()
-    if options.listen_unix:
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        os.umask(0o077)
-        listener.bind(str(options.listen_unix))
-        port = 0
-    else:
-        listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        listener.bind(("127.0.0.1", options.listen_tcp))
-        port = listener.getsockname()[1]
+    listener = socket.socket(socket.AF_UNIX if options.listen_unix else socket.AF_INET, socket.SOCK_STREAM)
+    os.umask(0o077)
+    listener.bind(str(options.listen_unix) if options.listen_unix else ("127.0.0.1", options.listen_tcp))
     listener.listen(64)
-    print(f"ready {port}", flush=True)
+    print(f"ready {0 if options.listen_unix else listener.getsockname()[1]}", flush=True)
     try:
         address, _, port_there = (options.to_tcp or "").rpartition(":")
         Switchboard(listener, options.to_unix or (address or "127.0.0.1", int(port_there))).serve()

@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from rowpath.machine.processes import shown
+
 METHOD = "/proc/PID/io, read_bytes and write_bytes (bytes written to the file system count when the page becomes dirty)"
 
 
@@ -23,25 +25,25 @@ def of(pid: int, alone: bool = False) -> Bytes | None:
     `alone`: its first thread only, without the children that it has seen end.
     """
     try:
-        with open(f"/proc/{pid}/task/{pid}/io" if alone else f"/proc/{pid}/io", "rb") as file:  # noqa: PTH123
-            fields = dict(line.split(b": ") for line in file.read().splitlines())
-    except (FileNotFoundError, ProcessLookupError, PermissionError):
+        lines = shown(f"{pid}/task/{pid}/io" if alone else f"{pid}/io").splitlines()
+    except PermissionError:
         return None
-    return Bytes(int(fields[b"read_bytes"]), int(fields[b"write_bytes"]))
+    fields = dict(line.split(b": ") for line in lines)
+    return Bytes(int(fields[b"read_bytes"]), int(fields[b"write_bytes"])) if fields else None
 
 
 def total(pids: Iterable[int]) -> Bytes | None:
     """The sum over processes; those that have ended do not count; None when none can be read."""
-    found = [bytes_ for pid in pids if (bytes_ := of(pid)) is not None]
-    if not found:
+    living = [bytes_ for pid in pids if (bytes_ := of(pid)) is not None]
+    if not living:
         return None
-    return Bytes(sum(each.read_bytes for each in found), sum(each.write_bytes for each in found))
+    return Bytes(sum(bytes_.read_bytes for bytes_ in living), sum(bytes_.write_bytes for bytes_ in living))
 
 
 def written_bytes(pids: Iterable[int]) -> int | None:
     """Bytes written by these processes since they began; None when none can be read."""
-    found = total(pids)
-    return found.write_bytes if found else None
+    bytes_ = total(pids)
+    return bytes_.write_bytes if bytes_ else None
 
 
 def probe() -> str:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from rowpath.machine.processes import shown
+
 METHOD = (
     "client: VmHWM (several processes: their sum) after 5 was written to /proc/PID/clear_refs; "
     "server: sum of RssAnon (without shared buffers)"
@@ -50,14 +52,14 @@ def peak_bytes(pid: int) -> int | None:
 
 def sum_of_peaks_bytes(pids: Iterable[int]) -> int | None:
     """The peaks of these processes together, no less than what they had at one time; None when none is alive."""
-    found = [one for one in map(peak_bytes, pids) if one is not None]
-    return sum(found) if found else None
+    peaks = [peak for peak in map(peak_bytes, pids) if peak is not None]
+    return sum(peaks) if peaks else None
 
 
 def resident(pids: Iterable[int]) -> Resident | None:
     """All that the processes hold in memory now; None when none is alive."""
-    found = [held for pid in pids if (held := _status_bytes(pid, *KINDS))]
-    return Resident(*(sum(held.get(kind, 0) for held in found) for kind in KINDS)) if found else None
+    every = [held for pid in pids if (held := _status_bytes(pid, *KINDS))]
+    return Resident(*(sum(held.get(kind, 0) for held in every) for kind in KINDS)) if every else None
 
 
 def anonymous_bytes(pids: Iterable[int]) -> int | None:
@@ -75,9 +77,5 @@ def probe() -> str:
 
 def _status_bytes(pid: int, *names: bytes) -> dict[bytes, int]:
     """The named fields of /proc/PID/status that exist, in bytes; none when the process has ended."""
-    try:
-        with open(f"/proc/{pid}/status", "rb") as file:  # noqa: PTH123
-            fields = (line.split() for line in file if line.startswith(names))
-            return {field[0].rstrip(b":"): int(field[1]) * 1024 for field in fields}
-    except (FileNotFoundError, ProcessLookupError):
-        return {}
+    fields = (line.split() for line in shown(f"{pid}/status").splitlines() if line.startswith(names))
+    return {field[0].rstrip(b":"): int(field[1]) * 1024 for field in fields}

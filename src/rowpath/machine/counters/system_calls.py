@@ -63,10 +63,14 @@ def _wait_for_rest(pid: int) -> None:
     """Wait until every counted thread sleeps, or a limit: the calls that end a request belong to it."""
     deadline = time.monotonic() + REST_TIMEOUT_S
     while time.monotonic() < deadline:
-        states = [processes.stat_fields(tid)[:1] for tid in processes.threads(pid) if _name(tid) not in _COMPILERS]
+        states = [processes.stat_fields(tid)[:1] for tid in _counted_threads(pid)]
         if not any(state in (["R"], ["D"]) for state in states):
             return
         time.sleep(0.001)
+
+
+def _counted_threads(pid: int) -> list[int]:
+    return [tid for tid in processes.threads(pid) if processes.name(tid) not in _COMPILERS]
 
 
 @functools.cache
@@ -74,53 +78,42 @@ def probe() -> str:
     """The method that works here: METHOD, METHOD_STRACE, or why there is none. A tracer of our own child is allowed."""
     child = processes.start(["sleep", "60"])
     try:
-        if _opened(child.pid):
-            return METHOD
-        with contextlib.suppress(OSError), _strace(child.pid, found := Counted()):
-            pass
-        if found.calls is not None:
-            return METHOD_STRACE
+        for how, method in ((_tracepoint, METHOD), (_strace, METHOD_STRACE)):
+            with contextlib.suppress(OSError), how(child.pid, counted := Counted()):
+                pass
+            if counted.calls is not None:
+                return method
     finally:
         processes.stop(child, processes.AT_ONCE)
     missing = "is not installed" if shutil.which("strace") is None else "cannot attach"
     return f"unavailable: the kernel's tracepoints are closed to this user, and strace {missing}"
 
 
-def _opened(pid: int) -> bool:
-    descriptors = _open(pid)
-    for descriptor in descriptors:
-        os.close(descriptor)
-    return bool(descriptors)
-
-
 @contextlib.contextmanager
 def _tracepoint(pid: int, counted: Counted) -> Iterator[None]:
     descriptors = _open(pid)
     try:
-        before = _total(descriptors)
+        before = sum(int.from_bytes(os.read(descriptor, 8), "little") for descriptor in descriptors)
         yield
         if descriptors:
-            counted.calls = _total(descriptors) - before
+            counted.calls = sum(int.from_bytes(os.read(counter, 8), "little") for counter in descriptors) - before
     finally:
         for descriptor in descriptors:
             os.close(descriptor)
 
 
-def _total(descriptors: list[int]) -> int:
-    return sum(struct.unpack("<Q", os.read(descriptor, 8))[0] for descriptor in descriptors)
-
-
 def _open(pid: int) -> list[int]:
     """One counter per thread that counts, open; none when the kernel refuses one of them."""
-    number, event = _PERF_EVENT_OPEN.get(platform.machine()), _event()
+    number, event = _PERF_EVENT_OPEN.get(platform.machine()), None
+    for folder in _TRACING:
+        with contextlib.suppress(OSError, ValueError):
+            event = event or int((folder / _EVENT_ID).read_text())
     if number is None or event is None:
         return []
     attributes = struct.pack("<IIQQQQQIIQ", _TRACEPOINT, _ATTRIBUTES_BYTES, event, 0, 0, 0, _INHERIT, 0, 0, 0)
     libc = ctypes.CDLL(None, use_errno=True)
     descriptors: list[int] = []
-    for tid in processes.threads(pid):
-        if _name(tid) in _COMPILERS:
-            continue
+    for tid in _counted_threads(pid):
         descriptor = libc.syscall(number, attributes, tid, -1, -1, ctypes.c_ulong(_CLOSE_ON_EXEC))
         if descriptor < 0:
             for opened in descriptors:
@@ -128,19 +121,6 @@ def _open(pid: int) -> list[int]:
             return []
         descriptors.append(descriptor)
     return descriptors
-
-
-def _name(tid: int) -> str:
-    with contextlib.suppress(OSError):
-        return Path(f"/proc/{tid}/comm").read_text().strip()
-    return ""
-
-
-def _event() -> int | None:
-    for folder in _TRACING:
-        with contextlib.suppress(OSError, ValueError):
-            return int((folder / _EVENT_ID).read_text())
-    return None
 
 
 @contextlib.contextmanager

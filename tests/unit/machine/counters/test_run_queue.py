@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rowpath.machine.counters.run_queue import LoopClocks, foreign_wait_ns
+from rowpath.machine.counters.cpu import LoopClocks, foreign_wait_ns
 
 MS = 1_000_000
 

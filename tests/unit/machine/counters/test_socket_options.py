@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from rowpath.machine.counters import socket_options
+from rowpath.machine.counters import connections
 
 CLIENT = """
 import socket, sys
@@ -29,7 +29,7 @@ def test_no_delay_of_a_process(options: str, expected: bool | None) -> None:
             assert client.stdin is not None
             assert client.stdout is not None
             assert client.stdout.readline() == "ready\n"
-            assert socket_options.no_delay(client.pid) is expected
+            assert connections.no_delay(client.pid) is expected
             client.stdin.close()
             assert "False" not in client.stdout.read()  # its sockets are as they were
 
@@ -37,4 +37,4 @@ def test_no_delay_of_a_process(options: str, expected: bool | None) -> None:
 def test_a_process_that_is_gone() -> None:
     with subprocess.Popen([sys.executable, "-c", ""]) as gone:
         gone.wait()
-    assert socket_options.no_delay(gone.pid) is None
+    assert connections.no_delay(gone.pid) is None

@@ -4,73 +4,56 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import os
 import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.machine import jobs, maven, maven_artefacts, processes
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import compiling, jobs, jvm, maven, processes
 from rowpath.machine.directories import build_dir
+from rowpath.machine.jvm import joined
+from rowpath.machine.maven import fetch
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import DriverFacts
-from rowpath.runners.manifest import Adapter, Command, language, source_file
-from rowpath.runners.toolchains import compiling, driver_versions, jvm, maven_facts
+from rowpath.runners import building
+from rowpath.runners.driver_facts import NOT_FETCHED
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, source_file
 
-NAME = "java"  # the language of what runs in a JVM that no runner is in
-OLDEST = 17
+if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
 LEFTOVER_AGE_S = 24 * 3600
-INSTALL = "apt-get install openjdk-17-jdk-headless maven"
+OLDEST_DATE = 1995  # reproducible archives are dated 1980
+_POM = "{*}"  # some POMs name the namespace, some do not
 TOOLS = (
     "org.ow2.asm:asm:9.11.1",
     "com.fasterxml.jackson.core:jackson-core:2.18.2",
     "com.fasterxml.jackson.jr:jackson-jr-objects:2.18.2",
 )
-COMPILER_OPTIONS = ("--release", str(OLDEST), "-g", "-nowarn", "-proc:none", "-encoding", "UTF-8")
+COMPILER_OPTIONS = ("--release", str(jvm.OLDEST), "-g", "-nowarn", "-proc:none", "-encoding", "UTF-8")
 # A compiler that ends after a second takes half the CPU so; what it writes is the same.
 SHORT_LIVED = ("-J-XX:TieredStopAtLevel=1", "-J-XX:+UseSerialGC")
-JVM_OPTIONS = (
-    "-XX:+UseSerialGC",
-    "-Xms256m",
-    "-Xmx256m",
-    "-XX:+AlwaysPreTouch",
-    f"-XX:ActiveProcessorCount={jvm.PROCESSORS}",
-    "-XX:-UsePerfData",
-    "-Xshare:auto",
-    "-Duser.timezone=UTC",
-    "-Duser.language=en",
-    "-Duser.country=US",
-    "-Dfile.encoding=UTF-8",
-)
-_sources = functools.partial(compiling.sources_of, NAME)
+_sources = functools.partial(building.sources_of, "java")
 # What is compiled together: name, sources, class path.
 _Unit = tuple[str, list[Path], list[Path]]
 # Java cannot move its stdout aside itself: replies go to descriptor 3, whatever else writes to 1 lands on stderr.
 # Options from the user's environment would be measured without being recorded.
 SHELL = 'unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; exec 3>&1 1>&2; exec "$@"'
 
-fetch = maven.fetch
-
-
-def helper_threads() -> tuple[str, ...]:
-    """How names of a JVM's own threads begin that work beside the program."""
-    return language(NAME).helper_threads
-
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter, on this path, can be built and run here; quick, builds nothing."""
-    what = f"{adapter.driver} {version} on Java {_java_version() or '?'}"
-    problem = tools_problem()
-    if problem:
-        return Availability(False, what, problem, INSTALL)
-    if "/" in version or not _has_jars(adapter):
-        refused = driver_versions.refused(adapter, version, "jar_by_path", *(("jars",) if _has_jars(adapter) else ()))
-        if refused:
-            return Availability(False, what, *refused)
+    what = f"{adapter.driver} {version} on Java {jvm.version() or '?'}"
+    if problem := jvm.compiler_problem():
+        return Availability(False, what, problem, jvm.INSTALL)
+    takers = ("jar_by_path", *(("jars",) if adapter.build.get("jars") else ()))
+    if ("/" in version or len(takers) == 1) and (refused := building.refused(adapter, version, *takers)):
+        return Availability(False, what, *refused)
     if adapter.build.get("jar_by_path") and "/" not in version:
         return Availability(False, what, "no driver jar given", "rowpath probe jdbc:… --jar DRIVER.jar")
     here = _on_request(adapter, version)
@@ -80,7 +63,7 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     if absent and shutil.which("mvn") is None:
         return Availability(False, what, f"Maven is missing, {absent[0]} cannot be fetched", maven.INSTALL)
     if path is not None and jvm.needs_virtual(path):
-        return jvm.availability(major())
+        return jvm.virtual_availability()
     return Availability(True, what)
 
 
@@ -90,20 +73,19 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     Errors: EnvironmentMissing without a JDK, Maven or what comes only on request, InternalError when a source does
     not compile.
     """
-    problem = tools_problem()
-    if problem:
-        raise EnvironmentMissing(problem, INSTALL)
+    if problem := jvm.compiler_problem():
+        raise EnvironmentMissing(problem, jvm.INSTALL)
     for adapter, version in adapters:
         here = _on_request(adapter, version)
         if not here.ok:
             raise EnvironmentMissing(here.reason, here.remedy)
     build_dir("java").mkdir(parents=True, exist_ok=True)
     _make_scratch()
-    needed = [one for adapter, version in adapters for one in _coordinates(adapter, version)]
+    needed = [artefact for adapter, version in adapters for artefact in _coordinates(adapter, version)]
     first: list[Callable[[], object]] = [functools.partial(fetch, [*TOOLS, *needed])]
     first.append(functools.partial(_compile, "core", _sources("core"), []))
     if any(map(jvm.needs_virtual, paths)):
-        first.append(functools.partial(jvm.install, major(), java_command()))
+        first.append(jvm.virtual_command)
     processes.side_by_side(first)
     chains = [_units(adapter, version)[1:] for adapter, version in adapters]
     chains.append([("tools", _sources("tools"), fetch(TOOLS))])
@@ -117,68 +99,17 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path, once it is built."""
     tools = _output("tools", _sources("tools"), fetch(TOOLS))
     classes = [_output(*unit) for unit in _units(adapter, version)]
-    needed = (path.deployment, path.transport)
-    drivers = _driver_jars(adapter, version, needed)
-    options = [*JVM_OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={_joined([tools, *fetch(TOOLS)])}"]
+    drivers = _driver_jars(adapter, version, (path.deployment, path.transport))
+    options = [*jvm.OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={joined([tools, *fetch(TOOLS)])}"]
     if path.embedded:
         options += adapter.build.get("embedded_options", {}).get(path.durability, ())
-    java = java_command()
-    if jvm.needs_virtual(path):
-        java = jvm.install(major(), java)
-        options += jvm.OPTIONS
-    arguments = [java, *options, "-cp", _joined([*classes, *drivers]), "rowpath.Main"]
+    virtual = jvm.needs_virtual(path)
+    options += jvm.VIRTUAL_OPTIONS if virtual else ()
+    java = jvm.virtual_command() if virtual else jvm.java_command()
+    arguments = [java, *options, "-cp", joined([*classes, *drivers]), "rowpath.Main"]
     arguments += ["--adapter", adapter.driver, "--class", adapter.build["class_name"]]
     # A locale of UTF-8 decides how Java spells file names; -Dfile.encoding does not.
     return Command(("/bin/sh", "-c", SHELL, "sh", *arguments), {"LC_ALL": "C.UTF-8"})
-
-
-def java_command() -> str:
-    """The full path of the java that runs everything; EnvironmentMissing when there is none."""
-    home = _home()
-    if home is None:
-        raise EnvironmentMissing("no Java was found", INSTALL)
-    return str(home / "bin" / "java")
-
-
-def class_path(names: Iterable[str]) -> str:
-    """The class path of pinned artefacts by name (`derbynet`, or `derbynet:10.8.2.2`), fetched where needed."""
-    coordinates = []
-    for name in names:
-        wanted = name.split(":")
-        found = [one for one in maven.pinned() if one.split(":")[1 : 1 + len(wanted)] == wanted]
-        if not found:
-            raise UsageError(f"no artefact {name!r} is pinned", "see runners/java/checksums.toml")
-        coordinates.append(found[0])
-    return _joined(fetch(coordinates))
-
-
-@functools.cache
-def _home() -> Path | None:
-    named = os.environ.get("JAVA_HOME")
-    if named and (Path(named) / "bin" / "java").is_file():
-        return Path(named)
-    program = shutil.which("javac") or shutil.which("java")
-    return Path(program).resolve().parents[1] if program else None
-
-
-@functools.cache
-def _java_version() -> str:
-    home = _home()
-    release = home / "release" if home else None
-    if release is None or not release.is_file():
-        return ""
-    found = re.search(r'^JAVA_VERSION="([^"]+)"', release.read_text(), re.MULTILINE)
-    return found.group(1) if found else ""
-
-
-def tools_problem() -> str:
-    """Why nothing can be built here; empty when it can."""
-    home = _home()
-    if home is None or not (home / "bin" / "javac").is_file():
-        return "no JDK was found (neither JAVA_HOME nor javac on the PATH)"
-    if 0 < major() < OLDEST:
-        return f"Java {_java_version()} in {home} is older than {OLDEST}"
-    return ""
 
 
 def _on_request(adapter: Adapter, version: str) -> Availability:
@@ -186,19 +117,9 @@ def _on_request(adapter: Adapter, version: str) -> Availability:
     name = str(adapter.build.get("on_request", ""))
     if not name or not maven.missing(_coordinates(adapter, version)):
         return Availability(True, adapter.driver)
-    found = maven_artefacts.DRIVERS[name]
-    reason = f"not fetched: {adapter.driver} {version}, {found.licence}, {found.size_text}"
+    artefacts = maven.DRIVERS[name]
+    reason = f"not fetched: {adapter.driver} {version}, {artefacts.licence}, {artefacts.size_text}"
     return Availability(False, adapter.driver, reason, f"rowpath engine fetch {name}")
-
-
-def major() -> int:
-    """The machine's own Java: 17; 0 when it does not tell."""
-    first = _java_version().removeprefix("1.").split(".")[0]
-    return int(first) if first.isdigit() else 0
-
-
-def _has_jars(adapter: Adapter) -> bool:
-    return bool(adapter.build.get("jars"))
 
 
 def _coordinates(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[str]:
@@ -206,10 +127,10 @@ def _coordinates(adapter: Adapter, version: str, needed: Iterable[str] | None = 
     jars: dict[str, list[str]] = adapter.build.get("jars", {})
     own = jars.get(version, [])
     by_use = {key: group for key, group in jars.items() if not key[0].isdigit()}
-    templates = [one for key, group in by_use.items() if needed is None or key in needed for one in group]
+    templates = [text for key, group in by_use.items() if needed is None or key in needed for text in group]
     if own or "/" in version:
-        templates = [*own, *(one for one in templates if "{version}" not in one)]
-    return list(dict.fromkeys(one.replace("{version}", version) for one in templates))
+        templates = [*own, *(text for text in templates if "{version}" not in text)]
+    return list(dict.fromkeys(text.replace("{version}", version) for text in templates))
 
 
 def artefacts(adapter: Adapter, version: str) -> list[str]:
@@ -218,8 +139,7 @@ def artefacts(adapter: Adapter, version: str) -> list[str]:
 
 
 def _driver_jars(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[Path]:
-    own = [Path(version)] if "/" in version else []
-    return own + fetch(_coordinates(adapter, version, needed))
+    return [*([Path(version)] if "/" in version else []), *fetch(_coordinates(adapter, version, needed))]
 
 
 def _units(adapter: Adapter, version: str) -> list[_Unit]:
@@ -232,14 +152,14 @@ def _units(adapter: Adapter, version: str) -> list[_Unit]:
     for name in adapter.build.get("families", ()):
         units.append((f"family-{name}", _sources(f"families/{name}"), [*classes]))
         classes.append(_output(*units[-1]))
-    own = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
+    own = [source_file(adapter, name) for name in ("", *adapter.build.get("more_sources", ()))]
     units.append((f"adapter-{adapter.driver}", own, [*classes, *_driver_jars(adapter, version)]))
     return units
 
 
 def _output(name: str, sources: list[Path], libraries: list[Path]) -> Path:
     """Where these sources' classes are, named by a hash over everything that they depend on."""
-    words = [_java_version(), *COMPILER_OPTIONS, *map(str, libraries)]
+    words = [jvm.version(), *COMPILER_OPTIONS, *map(str, libraries)]
     return build_dir("java") / f"{name}-{compiling.key(sources, words)}"
 
 
@@ -248,11 +168,11 @@ def _compile(name: str, sources: list[Path], libraries: list[Path]) -> Path:
     if output.is_dir():
         return output
     jobs.begins()
-    javac = Path(java_command()).parent / "javac"
+    javac = Path(jvm.java_command()).parent / "javac"
     with tempfile.TemporaryDirectory(dir=build_dir("java")) as scratch:
         classes = Path(scratch) / "classes"
-        arguments = [str(javac), *SHORT_LIVED, *COMPILER_OPTIONS, "-cp", _joined(libraries), "-d", str(classes)]
-        compiling.run([*arguments, *map(str, sources)], f"{name} does not compile", INSTALL, {"LC_ALL": "C.UTF-8"})
+        arguments = [str(javac), *SHORT_LIVED, *COMPILER_OPTIONS, "-cp", joined(libraries), "-d", str(classes)]
+        compiling.run([*arguments, *map(str, sources)], f"{name} does not compile", jvm.INSTALL, {"LC_ALL": "C.UTF-8"})
         try:
             classes.rename(output)
         except OSError:
@@ -274,10 +194,65 @@ def _make_scratch() -> None:
                 file.unlink()
 
 
-def _joined(files: Iterable[Path]) -> str:
-    return os.pathsep.join(map(str, files))
-
-
 def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the driver's POM and archive say."""
-    return maven_facts.facts_of(artefacts(adapter, version))
+    coordinates = artefacts(adapter, version)
+    if maven.missing(coordinates):
+        return DriverFacts(reason=NOT_FETCHED)
+    jar = maven.jar(coordinates[0])
+    chain = list(_poms(coordinates[0]))
+    named = ([_text(licence, "name") for licence in _all(pom, "licenses")] for pom in chain)
+    licences = next(filter(None, named), [])
+    dependencies = [
+        f"{_text(element, 'groupId')}:{_text(element, 'artifactId')}".replace(
+            "${project.groupId}", coordinates[0].split(":")[0]
+        )
+        for pom in chain[:1]
+        for element in _all(pom, "dependencies")
+        if _text(element, "scope") in ("", "compile", "runtime") and _text(element, "optional") != "true"
+    ]
+    with zipfile.ZipFile(jar) as archive:
+        dated = archive.getinfo("META-INF/MANIFEST.MF").date_time
+        manifest = archive.read("META-INF/MANIFEST.MF").decode(errors="replace").replace("\r\n ", "")
+    said = re.search(r"^Bundle-License: ([^;\r\n]+)", manifest, re.MULTILINE)
+    return DriverFacts(
+        version=coordinates[0].split(":")[2],
+        licence=" or ".join(licences) or (said.group(1) if said else ""),
+        released="{:04}-{:02}-{:02}".format(*dated) if dated[0] >= OLDEST_DATE else "",
+        size_bytes=jar.stat().st_size,
+        dependencies=tuple(dependencies) if chain else None,
+    )
+
+
+def _poms(coordinates: str) -> Iterator[Element]:
+    """The artefact's POM and its parents', from the machine's own Maven repository, else from the archive."""
+    from xml.etree import ElementTree  # every command loads this module, few read a POM
+
+    group, artifact, version = coordinates.split(":")[:3]
+    while group:
+        folder = Path.home() / ".m2" / "repository" / group.replace(".", "/") / artifact / version
+        file = folder / f"{artifact}-{version}.pom"
+        if file.is_file():
+            document = file.read_bytes()
+        elif coordinates.startswith(f"{group}:{artifact}:"):
+            inside = f"META-INF/maven/{group}/{artifact}/pom.xml"
+            with zipfile.ZipFile(maven.jar(coordinates)) as archive:
+                if inside not in archive.namelist():
+                    return
+                document = archive.read(inside)
+        else:
+            return
+        yield (pom := ElementTree.fromstring(document))
+        parent = pom.find(f"{_POM}parent")
+        if parent is None:
+            return
+        group, artifact, version = (_text(parent, name) for name in ("groupId", "artifactId", "version"))
+
+
+def _all(pom: Element, group: str) -> list[Element]:
+    parent = pom.find(f"{_POM}{group}")
+    return [] if parent is None else list(parent)
+
+
+def _text(element: Element, name: str) -> str:
+    return " ".join((element.findtext(f"{_POM}{name}") or "").split())

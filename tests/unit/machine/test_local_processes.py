@@ -8,7 +8,7 @@ import socket
 import pytest
 
 from rowpath.engines import ENGINES
-from rowpath.machine import local_servers, processes
+from rowpath.machine import processes
 from rowpath.probe.instances import ProbedServer
 from rowpath.probe.target import Target
 
@@ -17,25 +17,25 @@ from rowpath.probe.target import Target
 def test_this_machine_is_here(host: str) -> None:
     if host == "::1" and not socket.has_ipv6:
         pytest.skip("no IPv6")
-    assert local_servers.is_here(host)
+    assert processes.is_here(host)
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "no-such-host.invalid"])
 def test_others_are_not(host: str) -> None:
-    assert not local_servers.is_here(host)
+    assert not processes.is_here(host)
 
 
 def test_processes_are_found_by_name() -> None:
     mine = processes.name(os.getpid())
-    assert os.getpid() in local_servers.named((mine,))
-    assert local_servers.named(("no such program",)) == []
+    assert os.getpid() in processes.named((mine,))
+    assert processes.named(("no such program",)) == []
 
 
 @pytest.mark.parametrize(("host", "found"), [("127.0.0.1", [7]), ("192.0.2.1", [])])
 def test_a_probed_server_has_processes_where_it_is_here(
     host: str, found: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_servers, "named", lambda programs: [7] if "postgres" in programs else [])
+    monkeypatch.setattr(processes, "named", lambda programs: [7] if "postgres" in programs else [])
     assert ProbedServer(Target("postgresql", "server", host=host, port=5432, shown="…")).others_pids() == found
 
 

@@ -1,17 +1,22 @@
-"""Python: the drivers' own virtual environment, apart from the controller's, and how to start the runner in it."""
+"""Python: the drivers' own virtual environment, apart from the controller's, and how to start the runner in it.
+
+Drivers that have no wheel for Linux are compiled here from checksummed sources, each in an environment of its own.
+"""
 
 from __future__ import annotations
 
-import fcntl
 import functools
 import hashlib
 import importlib.util
 import json
 import logging
+import os
 import platform
 import re
+import shlex
 import shutil
 import sys
+import sysconfig
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,14 +24,14 @@ from typing import Any
 from msgspec import structs
 
 from rowpath.errors import EnvironmentMissing, TimedOut, UsageError
-from rowpath.machine import file_digest, jobs, processes
-from rowpath.machine.directories import build_dir, data_dir
+from rowpath.machine import compiling, jobs, processes
+from rowpath.machine.directories import build_dir, digest, locked
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import NOT_FETCHED, DriverFacts
-from rowpath.runners.manifest import Adapter, Command, is_external, source_file
-from rowpath.runners.toolchains import compiling, driver_versions, odbc, python_compiled
-from rowpath.runners.toolchains.csharp import library_file
+from rowpath.runners import building
+from rowpath.runners.building import system_library
+from rowpath.runners.driver_facts import NOT_FETCHED
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, is_external, source_file
 
 PIP_TIMEOUT_S = 300.0
 COMPILE_TIMEOUT_S = 1200.0  # a driver from its source, on a machine that does other things; a failure is remembered
@@ -36,20 +41,17 @@ REMEDY = "apt-get install python3-venv python3-pip"
 COMPLETE = "complete"
 CORE_PACKAGE = "xxhash"
 CHECKED = ("--require-hashes", "--no-deps", "-r")
+COMPILED_LOCK = "compiled.lock"
+COMPILED_PACKAGES = {"mariadb_config": "libmariadb-dev", "pg_config": "libpq-dev"}  # of Debian, with each program
 FAILED = "failed"  # instead of it: why a driver could not be compiled
 
 log = logging.getLogger("rowpath")
-METADATA_SCRIPT = Path(__file__).parents[1] / "driver_metadata_script.py"
-
-
-def _source() -> Path:
-    return data_dir() / "runners" / "python"
+SOURCES = Path(__file__).parent
+METADATA_SCRIPT = SOURCES / "driver_metadata.py"
 
 
 def _lock(adapter: Adapter | None = None) -> Path:
-    return _source() / (
-        python_compiled.LOCK if adapter and python_compiled.is_compiled(adapter) else "requirements.lock"
-    )
+    return SOURCES / (COMPILED_LOCK if adapter and is_compiled(adapter) else "requirements.lock")
 
 
 @functools.cache
@@ -67,8 +69,8 @@ def _name(requirement: str) -> str:
 def locked_version(adapter: Adapter, requirement: str) -> str:
     """The version that the lock pins; empty when it has none."""
     entry = locked_in(_lock(adapter)).get(_name(requirement), "")
-    found = re.match(r"[^=]+==([^\s;]+)", entry)
-    return found.group(1) if found else ""
+    pinned = re.match(r"[^=]+==([^\s;]+)", entry)
+    return pinned.group(1) if pinned else ""
 
 
 def own_requirement(adapter: Adapter, version: str) -> str:
@@ -101,15 +103,15 @@ def variants_of(adapter: Adapter, path: AccessPath | None = None) -> list[Adapte
 
 def environment_of(adapter: Adapter, version: str) -> Path:
     """Where the environment is: named by everything that makes it what it is."""
-    own = adapter.driver if python_compiled.is_compiled(adapter) or adapter.build.get("apart") else ""
-    own += own_requirement(adapter, version) + (file_digest.digest(Path(version)) if "/" in version else "")
+    own = adapter.driver if is_compiled(adapter) or adapter.build.get("apart") else ""
+    own += own_requirement(adapter, version) + (digest(Path(version)) if "/" in version else "")
     return build_dir("python") / f"environment-{_made_of(_lock(adapter), own)}"
 
 
 @functools.cache
 def _made_of(lock: Path, own: str) -> str:
-    made_of = [lock.read_bytes(), sys.version.encode(), sys.base_prefix.encode(), own.encode()]
-    return hashlib.sha256(b"\0".join(made_of)).hexdigest()[:16]
+    parts = [lock.read_bytes(), sys.version.encode(), sys.base_prefix.encode(), own.encode()]
+    return hashlib.sha256(b"\0".join(parts)).hexdigest()[:16]
 
 
 def _program(environment: Path) -> Path:
@@ -125,7 +127,7 @@ def packages_of(adapter: Adapter, version: str) -> list[str]:
     """What the driver needs of the lock in the shared environment; a driver of the user's may need anything."""
     if is_external(adapter):
         return list(locked_in(_lock()))
-    if own_requirement(adapter, version) or python_compiled.is_compiled(adapter):
+    if own_requirement(adapter, version) or is_compiled(adapter):
         return []
     requirement = _name(str(adapter.build.get("requirement", "")))
     return [CORE_PACKAGE, *([requirement] if requirement else []), *adapter.build.get("packages", ())]
@@ -142,24 +144,24 @@ def _absent(adapter: Adapter, version: str) -> list[str] | None:
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether the driver's environment is there or can be made; makes nothing."""
-    each = [_available(one, version) for one in variants_of(adapter, path)]
-    return next((one for one in each if one.ok), each[0])
+    variants = [_available(variant, version) for variant in variants_of(adapter, path)]
+    return next((variant for variant in variants if variant.ok), variants[0])
 
 
 def _available(adapter: Adapter, version: str) -> Availability:
     what = f"{adapter.driver} {version} (Python {platform.python_version()})"
-    if "/" in version and (refused := driver_versions.refused(adapter, version, "requirement")):
+    if "/" in version and (refused := building.refused(adapter, version, "requirement")):
         return Availability(False, what, *refused)
-    libraries = adapter.build.get("libraries", {})
-    if missing := compiling.lacking("library", libraries, library_file) or odbc.problem(adapter, "", library_file):
+    missing = compiling.lacking("library", adapter.build.get("libraries", {}), system_library)
+    if missing := missing or building.odbc_problem(adapter, "", system_library):
         return Availability(False, what, *missing)
     if interpreter(adapter, version) is not None:
         return Availability(True, what)
-    if python_compiled.is_compiled(adapter):
+    if is_compiled(adapter):
         if (failed := environment_of(adapter, version) / FAILED).is_file():
             return Availability(False, what, failed.read_text(), f"fix it, then rm -r {failed.parent}")
-        if lacking := python_compiled.missing(adapter):
-            return Availability(False, what, lacking, python_compiled.remedy(adapter))
+        if lacking := compiler_lacking(adapter):
+            return Availability(False, what, lacking, compiler_remedy(adapter))
     if _has("venv") and (_has("pip") or _has("ensurepip")):
         return Availability(True, what)
     return Availability(False, what, "this Python has no venv or no pip for the drivers' environment", REMEDY)
@@ -179,20 +181,18 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     for adapter, version in adapters:
         named = [path for path in every_path if path.driver == adapter.driver and path.version in (version, "none")]
         variants = {(path.engine, path.get("implementation")): path for path in named}
-        for one in [variants_of(adapter, path)[0] for path in variants.values()] or [adapter]:
-            if _absent(one, version) != []:
-                by_environment.setdefault(environment_of(one, version), []).append((one, version))
-    processes.side_by_side(functools.partial(_bring_up_to_date, *each) for each in by_environment.items())
+        for variant in [variants_of(adapter, path)[0] for path in variants.values()] or [adapter]:
+            if _absent(variant, version) != []:
+                by_environment.setdefault(environment_of(variant, version), []).append((variant, version))
+    processes.side_by_side(functools.partial(_bring_up_to_date, *needs) for needs in by_environment.items())
 
 
 def _bring_up_to_date(environment: Path, needed: list[tuple[Adapter, str]]) -> None:
-    build_dir("python").mkdir(parents=True, exist_ok=True)
-    with environment.with_name(f"{environment.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        absent = [_absent(*each) for each in needed]  # another process may have made it since
+    with locked(environment):
+        absent = [_absent(*driver) for driver in needed]  # another process may have made it since
         if None in absent:
             _make(environment, *needed[0])
-            absent = [_absent(*each) for each in needed]
+            absent = [_absent(*driver) for driver in needed]
         packages = sorted({name for names in absent for name in names or ()})
         if packages:
             _add(environment, packages)
@@ -203,15 +203,17 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
     import venv  # here, for it is needed once and slow to load
 
     jobs.begins()
-    own, compiled = own_requirement(adapter, version), python_compiled.is_compiled(adapter)
+    own, compiled = own_requirement(adapter, version), is_compiled(adapter)
     shutil.rmtree(environment, ignore_errors=True)
     if not _has("pip") and not _has("ensurepip"):
         raise EnvironmentMissing("this Python has no pip to fetch the drivers", REMEDY)
     venv.EnvBuilder(symlinks=True, with_pip=not _has("pip")).create(environment)
     pip = _pip(environment)
-    if own or compiled:
-        tools = [locked_in(_lock(adapter))[name] for name in adapter.build.get("tools", ())]
-        _install(pip, [*CHECKED, _written(environment / "core.lock", [locked_in(_lock())[CORE_PACKAGE], *tools])])
+    if not own and not compiled:
+        _add(environment, [CORE_PACKAGE])
+        return
+    tools = [locked_in(_lock(adapter))[name] for name in adapter.build.get("tools", ())]
+    _install(pip, [*CHECKED, _written(environment / "core.lock", [locked_in(_lock())[CORE_PACKAGE], *tools])])
     if compiled:
         names = [_name(str(adapter.build["requirement"])), *adapter.build.get("packages", ())]
         pinned = [locked_in(_lock(adapter))[name] for name in names]
@@ -219,17 +221,14 @@ def _make(environment: Path, adapter: Adapter, version: str) -> None:
         try:
             # pip keeps what it compiled only by the source: another library's build would be taken for this one's.
             options = ["--no-build-isolation", "--no-cache-dir", *driver]
-            _install(pip, options, ":none:", python_compiled.flags(adapter), COMPILE_TIMEOUT_S)
+            _install(pip, options, ":none:", library_flags(adapter), COMPILE_TIMEOUT_S)
         except EnvironmentMissing as error:
             log.warning("skipped %s: %s", adapter.driver, error.message)
             (environment / FAILED).write_text(error.message)
             return
-    elif own:
-        _install(pip, [own])
-    if own or compiled:
-        (environment / COMPLETE).touch()
     else:
-        _add(environment, [CORE_PACKAGE])
+        _install(pip, [own])
+    (environment / COMPLETE).touch()
 
 
 def _add(environment: Path, packages: list[str]) -> None:
@@ -259,13 +258,13 @@ def _install(
     pip: list[str],
     what: list[str],
     wheels: str = ":all:",
-    environment: Mapping[str, str] | None = None,
+    environment: Mapping[str, str] = {},
     timeout_s: float = PIP_TIMEOUT_S,
 ) -> None:
     # Runners keep what they compile in a folder of their own, and only of what they import.
     options = ["--quiet", "--disable-pip-version-check", "--no-input", "--no-compile", "--only-binary", wheels]
     try:
-        done = processes.run([*pip, "install", *options, *what], timeout_s=timeout_s, environment=environment or {})
+        done = processes.run([*pip, "install", *options, *what], timeout_s=timeout_s, environment=environment)
     except TimedOut as error:
         raise EnvironmentMissing(
             f"pip did not fetch {what[-1]} within {timeout_s:g} s", "check the network, then run it again"
@@ -287,22 +286,69 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     if (failed := environment_of(adapter, version) / FAILED).is_file():
         raise EnvironmentMissing(failed.read_text(), f"fix it, then rm -r {failed.parent}")
     program = str(_program(environment_of(adapter, version)))
+    odbc_driver = building.odbc_driver(adapter, "", system_library) if "odbc" in adapter.build else None
     return Command(
         arguments=(program, "-m", "core", *source, "--adapter", adapter.driver),
         environment={
-            "PYTHONPATH": str(_source()),
+            "PYTHONPATH": str(SOURCES),
             "PYTHONSAFEPATH": "1",
             "PYTHONNOUSERSITE": "1",
             "PYTHONUTF8": "1",
             "PYTHONPYCACHEPREFIX": str(build_dir("python") / "pycache"),
             **adapter.build.get("environment", {}),
-            **(
-                {"ROWPATH_ODBC_DRIVER": str(odbc.driver_file(adapter, "", library_file))}
-                if "odbc" in adapter.build
-                else {}
-            ),
+            **({"ROWPATH_ODBC_DRIVER": str(odbc_driver)} if "odbc" in adapter.build else {}),
         },
     )
+
+
+def is_compiled(adapter: Adapter) -> bool:
+    """Whether its manifest names `compiled_with`: the program that knows where its C library is."""
+    return "compiled_with" in adapter.build
+
+
+def compiler_remedy(adapter: Adapter) -> str:
+    """The command that brings what compiling the driver takes."""
+    return f"apt-get install gcc {COMPILED_PACKAGES[str(adapter.build['compiled_with'])]} python3-dev"
+
+
+def compiler_lacking(adapter: Adapter) -> str:
+    """What compiling the driver lacks here, in words; empty when nothing; starts nothing."""
+    program = str(adapter.build["compiled_with"])
+    compiler = shlex.split(os.environ.get("CC", "") or str(sysconfig.get_config_var("CC") or "cc"))[0]
+    headers = Path(sysconfig.get_path("include")) / "Python.h"
+    lacking = [
+        f"{what} is missing"
+        for what, there in (
+            (f"the C compiler {compiler}", shutil.which(compiler)),
+            (f"{program} (with the C library's headers)", shutil.which(program)),
+            (f"Python's own header {headers}", headers.is_file()),
+        )
+        if not there
+    ]
+    return f"it has no wheel and is compiled here: {', '.join(lacking)}" if lacking else ""
+
+
+def library_flags(adapter: Adapter) -> dict[str, str]:
+    """The environment in which the driver's build finds this one C library and no other.
+
+    Errors: EnvironmentMissing when the library's own program does not say.
+    """
+    program = str(adapter.build["compiled_with"])
+    if program == "pg_config":  # which the driver's build asks by itself
+        return {"LDFLAGS": f"-Wl,-rpath,{_library_answer(adapter, '--libdir')}"}
+    return {
+        "MYSQLCLIENT_CFLAGS": _library_answer(adapter, "--include"),
+        "MYSQLCLIENT_LDFLAGS": _library_answer(adapter, "--libs"),
+        "MARIADB_CONFIG": shutil.which(program) or program,
+    }
+
+
+def _library_answer(adapter: Adapter, question: str) -> str:
+    program = str(adapter.build["compiled_with"])
+    done = processes.run([program, question], timeout_s=30)
+    if done.returncode:
+        raise EnvironmentMissing(f"{program} {question} failed: {done.stderr.strip()[-300:]}", compiler_remedy(adapter))
+    return done.stdout.strip()
 
 
 def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
@@ -314,5 +360,5 @@ def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     done = processes.run([program, "-I", METADATA_SCRIPT, wanted], timeout_s=60)
     if done.returncode:
         return DriverFacts(reason=f"cannot read its metadata: {done.stderr.strip().splitlines()[-1]}")
-    found: dict[str, Any] = json.loads(done.stdout)
-    return DriverFacts(**(found | {"dependencies": tuple(found["dependencies"])}))
+    metadata: dict[str, Any] = json.loads(done.stdout)
+    return DriverFacts(**(metadata | {"dependencies": tuple(metadata["dependencies"])}))

@@ -1,4 +1,4 @@
-"""What toolchains that compile have in common: sources, what is missing, how a build is named, one step of it."""
+"""What is compiled into the cache: what is missing for it, how a build is named, one step of it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,13 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from rowpath.errors import EnvironmentMissing, InternalError, UsageError
+from rowpath.errors import EnvironmentMissing, InternalError
 from rowpath.machine import jobs, processes
-from rowpath.machine.directories import data_dir, made_whole
-from rowpath.runners.manifest import language
+from rowpath.machine.directories import made_whole
 
 TIMEOUT_S = 1200
 AT_ONCE = len(os.sched_getaffinity(0))  # compilers; downloads go on beside them
 PRINTED_LINES = 20  # of a compiler's output that an error shows
-
-
-def sources_of(language_name: str, folder: str) -> list[Path]:
-    """The sources of a folder of that language's runner; UsageError for a folder without any."""
-    suffix = language(language_name).source_suffix
-    found = sorted((data_dir() / "runners" / language_name / folder).glob(f"*{suffix}"))
-    if not found:
-        raise UsageError(f"no sources in runners/{language_name}/{folder}", "correct `families` in adapters.toml")
-    return found
 
 
 def lacking(kind: str, packages: Mapping[str, str], find: Callable[[str], object]) -> tuple[str, str] | None:

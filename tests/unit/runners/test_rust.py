@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from rowpath.machine import c_compiler
 from rowpath.model.availability import Availability
 from rowpath.runners import manifest
-from rowpath.runners.toolchains import c_compiler
 
 rust: Any = manifest.toolchain("rust")
 FOLDER = Path(manifest.language("rust").folder)

@@ -1,5 +1,4 @@
-"""Run by a driver's own Python: `driver_metadata_script.py REQUIREMENT` prints what its package says of itself.
-
+"""Run by a driver's own Python: `driver_metadata.py REQUIREMENT` prints what its package says of itself.
 
 A name that is no installed package but a module of Python's own is described by Python itself.
 """
@@ -17,24 +16,23 @@ def main() -> None:
     """Print `version`, `licence`, `released`, `size_bytes`, `dependencies`."""
     name, _, extras = sys.argv[1].partition("[")
     try:
-        found = of_package(name, extras.rstrip("]").split(","))
+        facts = of_package(name, extras.rstrip("]").split(","))
     except importlib.metadata.PackageNotFoundError:
-        found = of_module(name)
-    print(json.dumps(found))
+        facts = of_module(name)
+    print(json.dumps(facts))
 
 
 def of_package(name: str, extras: list[str]) -> dict[str, object]:
     """An installed package. Of the dependencies that it declares, those that are there; it names no release date."""
     package = importlib.metadata.distribution(name)
+    needs = [dependency(text, extras) for text in package.requires or ()]
     sizes = [Path(str(package.locate_file(file))) for file in package.files or ()]
     return {
         "version": package.version,
         "licence": licence(package.metadata),
         "released": "",
         "size_bytes": sum(file.stat().st_size for file in sizes if file.is_file()),
-        "dependencies": list(
-            dict.fromkeys(one for text in package.requires or () if (one := dependency(text, extras)))
-        ),
+        "dependencies": list(dict.fromkeys(filter(None, needs))),
     }
 
 
@@ -54,9 +52,9 @@ def dependency(requirement: str, extras: list[str]) -> str:
     wanted = re.findall(r"""extra\s*==\s*["']([^"']+)["']""", marker)
     if wanted and not set(wanted) & set(extras):
         return ""
-    found = re.match(r"[A-Za-z0-9._-]+", name.strip())
+    plain = re.match(r"[A-Za-z0-9._-]+", name.strip())
     try:
-        return str(importlib.metadata.distribution(found.group()).metadata["Name"]) if found else ""
+        return str(importlib.metadata.distribution(plain.group()).metadata["Name"]) if plain else ""
     except importlib.metadata.PackageNotFoundError:
         return ""
 
@@ -64,8 +62,8 @@ def dependency(requirement: str, extras: list[str]) -> str:
 def of_module(name: str) -> dict[str, object]:
     """A module that comes with Python: its own files and those of the extension beneath it."""
     files = []
-    for one in (name, f"_{name}"):
-        spec = importlib.util.find_spec(one)
+    for module in (name, f"_{name}"):
+        spec = importlib.util.find_spec(module)
         if spec is not None and spec.origin not in (None, "built-in"):
             origin = Path(str(spec.origin))
             files += list(origin.parent.glob("*.py")) if spec.submodule_search_locations else [origin]

@@ -5,26 +5,25 @@ from __future__ import annotations
 import functools
 import re
 import shutil
-import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import processes
+from rowpath.machine import compiling, processes
 from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import DriverFacts, facts_of_files
-from rowpath.runners.manifest import Adapter, Command, source_file
-from rowpath.runners.toolchains import compiling, driver_versions, odbc
+from rowpath.runners import building
+from rowpath.runners.building import system_library
+from rowpath.runners.driver_facts import facts_of_files
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, source_file
 
 COMPILER, RUNTIME = "mcs", "mono"
-sources_of = functools.partial(compiling.sources_of, "csharp")
+sources_of = functools.partial(building.sources_of, "csharp")
 PACKAGES = {COMPILER: "mono-mcs", RUNTIME: "mono-runtime"}
 # Of the class library, what the core is compiled with, and the package that has each.
 ASSEMBLIES = {"System.Core": "libmono-system-core4.0-cil", "System.Data": "libmono-system-data4.0-cil"}
 FLAGS = ("-optimize+", "-warn:4", "-unsafe")  # unsafe: the counters shared with the controller are plain memory
-LIBRARY_FOLDERS = (f"/usr/lib/{sysconfig.get_config_var('MULTIARCH')}", "/usr/local/lib", "/usr/lib64", "/usr/lib")
 # Without the setting Mono leaves a file in /dev/shm behind when it is killed.
 ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "MONO_DISABLE_SHARED_AREA": "1"}
 
@@ -34,10 +33,10 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     what = f"C# adapter {adapter.driver} on Mono {mono_version() or '?'}"
     missing = (
         tools_problem()
-        or driver_versions.refused(adapter, version)
+        or building.refused(adapter, version)
         or compiling.lacking("assembly", ASSEMBLIES | adapter.build.get("assemblies", {}), assembly_file)
-        or compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
-        or odbc.problem(adapter, version, library_file)
+        or compiling.lacking("library", adapter.build.get("libraries", {}), system_library)
+        or building.odbc_problem(adapter, version, system_library)
     )
     return Availability(False, what, *missing) if missing else Availability(True, what)
 
@@ -48,14 +47,14 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     Errors: EnvironmentMissing without Mono, InternalError when a source does not compile.
     """
     by_driver = {adapter.driver: adapter for adapter, _version in adapters}
-    processes.side_by_side((functools.partial(program, each) for each in by_driver.values()), compiling.AT_ONCE)
+    processes.side_by_side((functools.partial(program, adapter) for adapter in by_driver.values()), compiling.AT_ONCE)
 
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path."""
     environment = dict(ENVIRONMENT)
     if "odbc" in adapter.build:
-        environment["ROWPATH_ODBC_DRIVER"] = str(odbc.driver_file(adapter, version, library_file))
+        environment["ROWPATH_ODBC_DRIVER"] = str(building.odbc_driver(adapter, version, system_library))
     arguments = (RUNTIME, str(program(adapter)), "--adapter", adapter.driver, "--class", adapter.build["class_name"])
     return Command(arguments, environment)
 
@@ -63,7 +62,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 def program(adapter: Adapter) -> Path:
     """The adapter's runner, compiled when it is not there yet."""
     families = [file for name in adapter.build.get("families", ()) for file in sources_of(f"families/{name}")]
-    own = [source_file(adapter, one) for one in ("", *adapter.build.get("more_sources", ()))]
+    own = [source_file(adapter, name) for name in ("", *adapter.build.get("more_sources", ()))]
     return compiled(adapter.driver, [*sources_of("core"), *families, *own], adapter.build.get("assemblies", ()))
 
 
@@ -81,13 +80,6 @@ def compiled(name: str, sources: list[Path], assemblies: Iterable[str] = (), mai
     return compiling.made_once(target, compile_to)
 
 
-def driver_files(adapter: Adapter, version: str) -> list[Path]:
-    """The files that are the driver, those that are there; fetches nothing."""
-    found = [odbc.driver_file(adapter, version, library_file) if "odbc" in adapter.build else None]
-    found += [assembly_file(name) for name in adapter.build.get("assemblies", {})]
-    return [file for file in found if file is not None]
-
-
 def assembly_file(name: str) -> Path | None:
     """An assembly of Mono's class library, where its link leads; None when it is not there."""
     program_file = shutil.which(RUNTIME)
@@ -96,19 +88,13 @@ def assembly_file(name: str) -> Path | None:
     return file.resolve() if file is not None and file.is_file() else None
 
 
-def library_file(name: str) -> Path | None:
-    """A shared library by its file name; None when it is in no folder of the system's."""
-    files = (Path(folder) / name for folder in LIBRARY_FOLDERS)
-    return next((file for file in files if file.is_file()), None)
-
-
 @functools.cache
 def mono_version() -> str:
     """Mono's version as it prints it: 6.8.0.105; empty without Mono."""
     if shutil.which(RUNTIME) is None:
         return ""
-    found = re.search(r"version (\S+)", processes.run([RUNTIME, "--version"], timeout_s=30).stdout)
-    return found.group(1) if found else ""
+    printed = re.search(r"version (\S+)", processes.run([RUNTIME, "--version"], timeout_s=30).stdout)
+    return printed.group(1) if printed else ""
 
 
 def tools_problem() -> tuple[str, str] | None:
@@ -122,4 +108,6 @@ def tools_problem() -> tuple[str, str] | None:
 
 def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the Debian package of the driver's assembly or library has, else the file itself."""
-    return facts_of_files(driver_files(adapter, version), version)
+    files = [building.odbc_driver(adapter, version, system_library) if "odbc" in adapter.build else None]
+    files += [assembly_file(name) for name in adapter.build.get("assemblies", {})]
+    return facts_of_files([file for file in files if file is not None], version)

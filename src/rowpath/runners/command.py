@@ -10,8 +10,7 @@ from rowpath.errors import InternalError
 from rowpath.machine import jobs, processes
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
-from rowpath.runners.driver_package import DriverFacts
-from rowpath.runners.manifest import Adapter, Command, language, source_file
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, language, source_file
 
 BUILD_TIMEOUT_S = 600
 

