@@ -3,11 +3,39 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 
-from rowpath.checks.conformance import report, targets
-from rowpath.cli import adapter_new
-from rowpath.cli.words import parse_filters
-from rowpath.report.console import make_console
+from rowpath.cli.options import WILL_RUN, add_shared
+
+if WILL_RUN:
+    from rowpath.checks.conformance import report, targets
+    from rowpath.cli import adapter_new
+    from rowpath.cli.words import parse_filters
+    from rowpath.report.console import make_console
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `adapter`."""
+    parser.add_argument("action", choices=("new", "test"))
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="WORD",
+        help="new: LANGUAGE NAME and engine=ENGINE (default sqlite); test: NAME or a runner's command (its own "
+        "options after --), and COORDINATE=VALUE to select paths",
+    )
+    parser.add_argument(
+        "--into",
+        metavar="DIR",
+        type=Path,
+        default=Path("rowpath-adapters"),
+        help="new: the directory for adapters.toml and the source (default rowpath-adapters)",
+    )
+    add_shared(parser, "--adapters")
+    parser.add_argument(
+        "--every", action="store_true", help="test: every path (default: the default path, then each other value once)"
+    )
+    add_shared(parser, "--color")
 
 
 def run(options: argparse.Namespace) -> int:

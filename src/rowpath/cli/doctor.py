@@ -6,16 +6,20 @@ import argparse
 from dataclasses import dataclass
 from typing import Literal
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rowpath.cli.options import WILL_RUN, add_shared
 
-from rowpath.engines import ENGINES
-from rowpath.machine import counters, noise_sources
-from rowpath.model.availability import Availability
-from rowpath.report.console import make_console
-from rowpath.runners import driver_facts
-from rowpath.runners.manifest import Adapter, availability, every_adapter
+if WILL_RUN:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from rowpath.engines import ENGINES
+    from rowpath.machine import counters, noise_sources
+    from rowpath.model.availability import Availability
+    from rowpath.report.console import make_console
+    from rowpath.runners import driver_facts
+    from rowpath.runners.manifest import Adapter, availability, every_adapter
+
 
 State = Literal["ok", "missing", "noisy", "unknown"]
 MARKS: dict[State, tuple[str, str]] = {
@@ -24,6 +28,11 @@ MARKS: dict[State, tuple[str, str]] = {
     "noisy": ("!", "yellow"),
     "unknown": ("?", "dim"),
 }
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `doctor`."""
+    add_shared(parser, "--adapters", "--color")
 
 
 @dataclass(frozen=True)

@@ -11,36 +11,77 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import msgspec
-
-from rowpath.analysis.analyse import analyse
-from rowpath.cli import explain_flames
-from rowpath.cli.plan import plan_for
-from rowpath.cli.words import Filters
-from rowpath.cli.words import filters as filters_of
+from rowpath.cli.options import WILL_RUN, add_out, add_own_database, add_query, add_selection, add_shared
 from rowpath.errors import RowpathError, UsageError
-from rowpath.explain import own_query
-from rowpath.explain.explain import After, explained
-from rowpath.journal import FILE as JOURNAL
-from rowpath.journal.reader import read_as_written
-from rowpath.journal.records import ExplanationRecord
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
-from rowpath.machine import processes
-from rowpath.model.explanation import Explanation
-from rowpath.planning.make_plan import make_plan
-from rowpath.planning.plan import Plan
-from rowpath.probe.command import question_of
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.target import named_file
-from rowpath.report import explanation, html, live
-from rowpath.report.console import make_console
 
-MOST_PATHS = own_query.MOST_PATHS
+if WILL_RUN:
+    import msgspec
+
+    from rowpath.analysis.analyse import analyse
+    from rowpath.cli import explain_flames
+    from rowpath.cli.plan import plan_for
+    from rowpath.cli.words import Filters
+    from rowpath.cli.words import filters as filters_of
+    from rowpath.explain import own_query
+    from rowpath.explain.explain import After, explained
+    from rowpath.journal import FILE as JOURNAL
+    from rowpath.journal.reader import read_as_written
+    from rowpath.journal.records import ExplanationRecord
+    from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
+    from rowpath.machine import processes
+    from rowpath.model.explanation import Explanation
+    from rowpath.planning.make_plan import make_plan
+    from rowpath.planning.plan import Plan
+    from rowpath.probe.command import question_of
+    from rowpath.probe.options import ProbeOptions
+    from rowpath.probe.target import named_file
+    from rowpath.report import explanation, html, live
+    from rowpath.report.console import make_console
+
+
 FILE = "explanation.json"
 SAME_CORE: Filters = {"placement": ("same",)}
 
 
 Report = Callable[[str], None]
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `explain`."""
+    add_selection(
+        parser,
+        "EXPERIMENT, RUN, URL, FILE, PATH, PHASE or COORDINATE=VALUE",
+        "an experiment, a run directory, or a database's URL or file with --query; then which paths: "
+        "filters such as engine=postgresql, or names of paths and phases",
+    )
+    add_query(parser)
+    add_own_database(parser)
+    parser.add_argument("--phase", metavar="PHASE", default="", help="only this phase (default: all phases that read)")
+    parser.add_argument(
+        "-b",
+        "--blocks",
+        metavar="N",
+        type=int,
+        default=5,
+        help="number of one-second blocks; as many again are profiled (default 5)",
+    )
+    parser.add_argument("--how", action="store_true", help="also show which clock measured each part")
+    parser.add_argument(
+        "--no-flame",
+        dest="flame",
+        action="store_false",
+        help="leave out the flame graphs; saves some seconds",
+    )
+    parser.add_argument(
+        "--no-hops",
+        dest="hops",
+        action="store_false",
+        help="leave out the hops between client and server; they need a restart of Rowpath's own servers",
+    )
+    counterparts = "also explain each path with this value instead, and show what differs"
+    parser.add_argument("--against", metavar="COORDINATE=VALUE", nargs="+", default=[], help=counterparts)
+    add_out(parser, "explain")
+    add_shared(parser, "--timeout", "-q --quiet", "--color")
 
 
 @dataclass(frozen=True)
@@ -247,10 +288,10 @@ def chosen(plan: Plan, names: list[str], phase: str = "") -> Plan:
         raise UsageError(
             f"no path with an engine has {' or '.join(reads)}", f"rowpath run {plan.experiment.name} --plan"
         )
-    if len(paths) > MOST_PATHS:
+    if len(paths) > own_query.MOST_PATHS:
         first = paths[0].path
         raise UsageError(
-            f"{len(paths)} paths match: explain takes at most {MOST_PATHS}, at about 15 s per path and phase",
+            f"{len(paths)} paths match: explain takes at most {own_query.MOST_PATHS}, at about 15 s per path and phase",
             f"{again} engine={first.engine} language={first.language}",
         )
     for planned in paths:

@@ -13,19 +13,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from rowpath import text
-from rowpath.analysis.several_hosts import missing
-from rowpath.cli.plan import host_pairs
+from rowpath.cli.options import WILL_RUN
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
-from rowpath.hosts import cluster, foreign, hosts_file, network, node, setup
-from rowpath.hosts.hosts_file import Source
-from rowpath.journal.host_records import ClockRecord, WayRecord
-from rowpath.planning.mixed_load import spread
-from rowpath.planning.plan import Plan
+
+if WILL_RUN:
+    from rowpath.analysis.several_hosts import missing
+    from rowpath.cli.plan import host_pairs
+    from rowpath.hosts import cluster, foreign, hosts_file, network, node, setup
+    from rowpath.hosts.hosts_file import Source
+    from rowpath.journal.host_records import ClockRecord, WayRecord
+    from rowpath.planning.mixed_load import spread
+    from rowpath.planning.plan import Plan
 
 if TYPE_CHECKING:
     from rowpath.hosts.session import Session
 
+
 LOOK_S = 2.0  # at what helpers use
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `hosts`."""
+    parser.add_argument(
+        "action",
+        choices=("example", "setup", "check", "up", "status", "down", "node"),
+        help="example: print a hosts file; setup: fetch Ray, which joins hosts; up, status, down: start, show or stop "
+        "the hosts of FILE; check: measure clocks and network; node: used by up, on each host",
+    )
+    parser.add_argument("words", nargs="*", metavar="FILE", help="the hosts file (docs/hosts.md)")
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="instead of FILE: a Ray cluster whose labels name the hosts"
+    )
 
 
 def run(options: argparse.Namespace) -> int:

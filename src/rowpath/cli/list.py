@@ -6,20 +6,31 @@ import argparse
 import functools
 from collections.abc import Callable, Iterator
 
-from rowpath.cli.words import Filters, parse_filters
-from rowpath.engines import ENGINES
+from rowpath.cli.options import WILL_RUN, add_shared
 from rowpath.errors import UsageError
-from rowpath.machine import processes
-from rowpath.model.availability import with_remedy
-from rowpath.planning import experiment_file
-from rowpath.planning.availability import pruned, unavailable
-from rowpath.planning.lattice import spread
-from rowpath.planning.selection import check_coordinates, matches
-from rowpath.runners import driver_facts
-from rowpath.runners.manifest import availability, every_adapter
-from rowpath.workloads import workload_file
+
+if WILL_RUN:
+    from rowpath.cli.words import Filters, parse_filters
+    from rowpath.engines import ENGINES
+    from rowpath.machine import processes
+    from rowpath.model.availability import with_remedy
+    from rowpath.planning import experiment_file
+    from rowpath.planning.availability import pruned, unavailable
+    from rowpath.planning.lattice import spread
+    from rowpath.planning.selection import check_coordinates, matches
+    from rowpath.runners import driver_facts
+    from rowpath.runners.manifest import availability, every_adapter
+    from rowpath.workloads import workload_file
+
 
 DECIDE_WHETHER_HERE = ("engine", "engine_version", "version", "transport", "tls", "concurrency")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `list`."""
+    parser.add_argument("what", choices=("engines", "drivers", "paths", "workloads", "experiments"))
+    parser.add_argument("filters", nargs="*", metavar="COORDINATE=VALUE", help="keep only paths with these values")
+    add_shared(parser, "--adapters")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
 from rowpath.errors import UsageError
 from rowpath.model.choices import TIMEOUT_S, TOGETHER
 
+_PROGRAM = getattr(sys.modules["__main__"], "__spec__", None)
+# False where a clone only asks for help or an error: the packages that it takes to run a command are not there yet.
+WILL_RUN = _PROGRAM is None or _PROGRAM.name != "rowpath.cli.arguments"
 EXPORTS = {
     "json": "the results as JSON",
     "csv": "the results as CSV",
@@ -92,13 +96,6 @@ def duration_s(option: str, text: str, least_s: float) -> float:
 def listed(text: str) -> tuple[str, ...]:
     """`a,b` as words."""
     return tuple(word for word in text.split(",") if word)
-
-
-def command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
-    """A command's parser; the text is its help."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    parser.set_defaults(command=name)
-    return parser
 
 
 def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:

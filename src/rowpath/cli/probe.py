@@ -4,17 +4,69 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from typing import Any
 
-from rowpath.analysis.model import Analysis
-from rowpath.cli import words
-from rowpath.cli.output import finish, open_exports
+from rowpath.cli.options import (
+    SHARED_EXPORTS,
+    WILL_RUN,
+    add_hosts,
+    add_out,
+    add_own_database,
+    add_query,
+    add_shared,
+    add_time,
+    listed,
+)
 from rowpath.errors import UsageError
-from rowpath.execution.run import RunOutcome
-from rowpath.machine import processes
-from rowpath.model.progress import Progress
-from rowpath.probe import command
-from rowpath.probe.options import ProbeOptions
-from rowpath.report import live
+
+if WILL_RUN:
+    from rowpath.analysis.model import Analysis
+    from rowpath.cli import words
+    from rowpath.cli.output import finish, open_exports
+    from rowpath.execution.run import RunOutcome
+    from rowpath.machine import processes
+    from rowpath.model.progress import Progress
+    from rowpath.probe import command
+    from rowpath.probe.options import ProbeOptions
+    from rowpath.report import live
+
+
+LEAST_BUDGET_S = 5.0
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `probe`."""
+    parser.add_argument(
+        "url",
+        metavar="URL|FILE",
+        help="scheme://[user[:password]@]host[:port]/database, or jdbc:…, or a file: own.db, orders.parquet",
+    )
+    add_query(parser)
+    for what in ("language", "driver"):
+        how: dict[str, Any] = {"dest": f"{what}s", "type": listed, "default": ()}
+        parser.add_argument(f"--{what}", metavar="NAMES", help=f"only these {what}s (default: all)", **how)
+    searching = "search until the winner is decided, at most this long (default 2min)"
+    add_time(parser, "--budget", LEAST_BUDGET_S, searching, 120.0)
+    parser.add_argument(
+        "--mine",
+        metavar="DRIVER[,SETTING=VALUE…]",
+        default="",
+        help="the driver that you use now, to compare with (default: each language's usual driver as it ships)",
+    )
+    parser.add_argument(
+        "--connections", metavar="N", type=int, default=4, help="maximum number of connections at once (default 4)"
+    )
+    add_own_database(parser)
+    add_hosts(parser, "the hosts of --from (docs/hosts.md)")
+    parser.add_argument(
+        "--from",
+        metavar="HOST",
+        dest="from_host",
+        default="",
+        help="probe from this host, where your program runs: with its drivers, cores and network",
+    )
+    add_out(parser, "probe")
+    add_shared(parser, "--seed", "-q --quiet", "--tables", *SHARED_EXPORTS, "--adapters", "--color")
 
 
 def run(options: argparse.Namespace) -> int:
