@@ -23,7 +23,7 @@ from rowpath.execution.mixed_load.group_totals import Member
 from rowpath.execution.mixed_load.resource_usage import Usage
 from rowpath.execution.mixed_load.stage import Stage
 from rowpath.journal.mixed_load_records import SecondRecord
-from rowpath.model.mixed_load import ClientGroupTable, StageTable
+from rowpath.model.experiment import ClientGroupTable, StageTable
 from rowpath.model.progress import StageSecond
 from rowpath.workloads.scale import at_scale
 from rowpath.workloads.workload_file import load_workload

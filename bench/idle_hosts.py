@@ -39,9 +39,8 @@ from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.session import Session
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.model import histogram
-from rowpath.model.experiment import Experiment
+from rowpath.model.experiment import ClientGroupTable, Experiment
 from rowpath.model.hosts import Host, HostsFile
-from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.workload import Phase, PhaseName
 from rowpath.planning.plan import Plan
 from rowpath.runners.protocol import GroupClient, GroupSpec, GroupTotal

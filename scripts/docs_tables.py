@@ -30,7 +30,7 @@ from rowpath.engines.base import BacksUp, Engine, Stored  # noqa: E402
 from rowpath.model.metrics import METRICS, is_of_groups, of_category  # noqa: E402
 from rowpath.model.path import COORDINATES  # noqa: E402
 from rowpath.planning import experiment_file  # noqa: E402
-from rowpath.planning.lattice import ALWAYS, PROCESSES, RANGES  # noqa: E402
+from rowpath.planning.selection import ALWAYS, PROCESSES, RANGES  # noqa: E402
 from rowpath.runners.manifest import Adapter, every_adapter, language  # noqa: E402
 from rowpath.workloads import workload_file  # noqa: E402
 

@@ -6,9 +6,9 @@ import argparse
 import shlex
 from pathlib import Path
 
-from rowpath.cli.options import WILL_RUN, add_shared
+from rowpath.cli.options import WILL_RUN, add_shared, placed, run_directory
 from rowpath.errors import UsageError
-from rowpath.model.comparison import DIFFERENCES
+from rowpath.model.choices import DIFFERENCES
 
 if WILL_RUN:
     from rowpath.analysis.comparison.compare import compare, compare_versions
@@ -16,12 +16,11 @@ if WILL_RUN:
     from rowpath.analysis.comparison.gate import judge, parse_gate
     from rowpath.analysis.comparison.model import Comparison, Confirmed, GateWords
     from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
-    from rowpath.cli.words import placed, run_directory
     from rowpath.execution.run import run_plan
     from rowpath.execution.run_options import RunOptions
     from rowpath.journal import reader
     from rowpath.model.grouping import grouped
-    from rowpath.planning.paired_plan import MOST_PAIRS, Pair, paired_plan
+    from rowpath.planning.make_plan import MOST_PAIRS, PathPair, paired_plan
     from rowpath.planning.plan import Plan
     from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal, live
     from rowpath.report.comparison import ComparisonOutcome
@@ -144,12 +143,12 @@ def _confirm(
     recorded = {path_id: path for run in (*base, *head) for path_id, path in reader.read(run).paths.items()}
     run_record = reader.read(head[0]).run
 
-    def plan_of(pairs: list[Pair]) -> Plan:
+    def plan_of(pairs: list[PathPair]) -> Plan:
         return paired_plan(run_record.experiment, run_record.workloads, pairs, options.runs)
 
     pairs = []
     for of_path in grouped(rows, lambda row: row.base_path).values():
-        pair = Pair(
+        pair = PathPair(
             name=of_path[0].name,
             base=recorded[of_path[0].base_path].coordinates,
             head=recorded[of_path[0].head_path].coordinates,

@@ -12,13 +12,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rowpath import text
-from rowpath.cli.options import WILL_RUN
+from rowpath.cli.options import WILL_RUN, Filters, parse_filters
 from rowpath.errors import EnvironmentMissing, InternalError, RowpathError, UsageError
 
 if WILL_RUN:
     import msgspec
 
-    from rowpath.cli.words import Filters, parse_filters
     from rowpath.engines import ENGINES, optional_downloads
     from rowpath.engines.base import BacksUp, Engine, Stored, Versioned, versions
     from rowpath.engines.by_hand import state as engine_state

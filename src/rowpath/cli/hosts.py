@@ -21,8 +21,8 @@ if WILL_RUN:
     from rowpath.cli.plan import host_pairs
     from rowpath.hosts import cluster, foreign, hosts_file, network, node, setup
     from rowpath.hosts.hosts_file import Source
-    from rowpath.journal.host_records import ClockRecord, WayRecord
-    from rowpath.planning.mixed_load import spread
+    from rowpath.journal.records import ClockRecord, WayRecord
+    from rowpath.planning import client_groups
     from rowpath.planning.plan import Plan
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def print_plan(session: Session, plan: Plan) -> Iterator[str]:
     clients_and_servers = host_pairs(plan)
     spread_over = [group for group in plan.experiment.client_groups if group.over]
     for group in spread_over:
-        shares = spread.shares(group.clients, group.rate_per_s, 0, session.file.loading)
+        shares = client_groups.shares(group.clients, group.rate_per_s, 0, session.file.loading)
         listed = ", ".join(f"{each.clients} on {host}" for host, each in shares.items())
         yield f"group {group.name}: {group.clients} clients: {listed}"
     servers = dict.fromkeys(server for _client, server in clients_and_servers)

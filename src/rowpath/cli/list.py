@@ -6,18 +6,16 @@ import argparse
 import functools
 from collections.abc import Callable, Iterator
 
-from rowpath.cli.options import WILL_RUN, add_shared
+from rowpath.cli.options import WILL_RUN, Filters, add_shared, parse_filters
 from rowpath.errors import UsageError
 
 if WILL_RUN:
-    from rowpath.cli.words import Filters, parse_filters
     from rowpath.engines import ENGINES
     from rowpath.machine import processes
     from rowpath.model.availability import with_remedy
     from rowpath.planning import experiment_file
     from rowpath.planning.availability import pruned, unavailable
-    from rowpath.planning.lattice import spread
-    from rowpath.planning.selection import check_coordinates, matches
+    from rowpath.planning.selection import check_coordinates, matches, spread
     from rowpath.runners import driver_facts
     from rowpath.runners.manifest import availability, every_adapter
     from rowpath.workloads import workload_file

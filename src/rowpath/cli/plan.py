@@ -11,16 +11,15 @@ from rowpath.execution.mixed_load.directory_copies import announced
 from rowpath.machine.slowness import slowness
 from rowpath.model.availability import with_remedy
 from rowpath.model.experiment import Experiment, Measure, Selection
-from rowpath.planning import disk_estimate, within
-from rowpath.planning.estimate import estimate_s
+from rowpath.planning import disk_estimate
+from rowpath.planning.client_groups import stages_left_out
+from rowpath.planning.estimate import described, estimate_s
 from rowpath.planning.experiment_file import ExperimentFile, load_experiment
 from rowpath.planning.hosts import SeveralHosts
-from rowpath.planning.lattice import VARIED_ONE_AT_A_TIME
 from rowpath.planning.make_plan import make_plan
-from rowpath.planning.mixed_load.eligibility import stages_left_out
-from rowpath.planning.mixed_load.estimate import described
-from rowpath.planning.overrides import NOT_OVERRIDDEN, Overrides, overridden
+from rowpath.planning.overrides import NOT_OVERRIDDEN, Overrides, fit_within, overridden
 from rowpath.planning.plan import Plan
+from rowpath.planning.selection import VARIED_ONE_AT_A_TIME
 from rowpath.runners.manifest import every_adapter, language
 from rowpath.workloads.scale import all_at_scale
 from rowpath.workloads.workload_file import load_workload
@@ -67,7 +66,7 @@ def plan_within(
     file = load_experiment(name) if isinstance(name, str) else name
     changed = file._replace(experiment=overridden(file, overrides))
     plan = checked_plan(changed, filters, extended=extended, seed=seed, hosts=hosts)
-    return within.fit(plan, file.workloads, within_s, overrides, spent_s)
+    return fit_within(plan, file.workloads, within_s, overrides, spent_s)
 
 
 def checked_plan(

@@ -16,12 +16,12 @@ from rowpath.cli.options import (
     add_shared,
     add_time,
     listed,
+    source_of_hosts,
 )
 from rowpath.errors import UsageError
 
 if WILL_RUN:
     from rowpath.analysis.model import Analysis
-    from rowpath.cli import words
     from rowpath.cli.output import finish, open_exports
     from rowpath.execution.run import RunOutcome
     from rowpath.machine import processes
@@ -92,7 +92,7 @@ def _from_host(options: argparse.Namespace, wanted: ProbeOptions, progress: Prog
     from rowpath.hosts import hosts_file
     from rowpath.probe import from_host
 
-    source = words.source_of_hosts(options)
+    source = source_of_hosts(options)
     if not source:
         what = f"--from {wanted.from_host}: no hosts file was given"
         raise UsageError(what, f"--hosts hosts.toml --from {wanted.from_host}")

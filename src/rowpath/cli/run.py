@@ -9,16 +9,27 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowpath.cli.options import SHARED_EXPORTS, WILL_RUN, add_hosts, add_out, add_selection, add_shared, add_time
+from rowpath.cli.options import (
+    SHARED_EXPORTS,
+    WILL_RUN,
+    Filters,
+    add_hosts,
+    add_out,
+    add_selection,
+    add_shared,
+    add_time,
+    experiment_of,
+    filters_of,
+    source_of_hosts,
+)
 from rowpath.errors import UsageError
 from rowpath.model.choices import TIMEOUT_S, WAIT_FOR_QUIET_S
 
 if WILL_RUN:
     from rowpath.analysis.wide_intervals import paths_to_repeat
-    from rowpath.cli import arguments, words
+    from rowpath.cli import arguments
     from rowpath.cli import plan as planning
     from rowpath.cli.output import finish, open_exports
-    from rowpath.cli.words import Filters
     from rowpath.execution import run as execution
     from rowpath.execution.run_options import RunOptions
     from rowpath.planning.estimate import estimate, estimate_s
@@ -128,10 +139,10 @@ def run(options: argparse.Namespace) -> int:
     """Run, report and export; 130 when interrupted, 1 when --gate fails."""
     if options.resume:
         _check_resume(options)
-    filters = words.filters(options)
+    filters = filters_of(options)
     begun_s = time.monotonic()
     with contextlib.ExitStack() as cleanup:
-        source = execution.hosts_of(options.resume) if options.resume else words.source_of_hosts(options)
+        source = execution.hosts_of(options.resume) if options.resume else source_of_hosts(options)
         hosts = cleanup.enter_context(_joined(source, options)) if source else None
         return _run(options, filters, hosts, begun_s)
 
@@ -223,7 +234,7 @@ def _wait_for_quiet_s(options: argparse.Namespace) -> float:
 
 def _planned(options: argparse.Namespace, filters: Filters, hosts: Session | None, spent_s: float) -> tuple[Plan, str]:
     """The plan of the experiment or the tape, and what `--within` costs. Errors: UsageError."""
-    name = words.experiment(options)
+    name = experiment_of(options)
     if name is None and not options.tape:
         raise UsageError("no experiment given", "rowpath list experiments, then: rowpath run NAME")
     experiment: Any = name

@@ -13,11 +13,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rowpath import __version__
-from rowpath.cli.options import WILL_RUN, add_shared
+from rowpath.cli.options import WILL_RUN, Filters, add_shared, parse_filters
 from rowpath.errors import RowpathError, UsageError
 
 if WILL_RUN:
-    from rowpath.cli.words import Filters, parse_filters
     from rowpath.engines import ENGINES, taped
     from rowpath.engines.base import Wire
     from rowpath.machine import processes

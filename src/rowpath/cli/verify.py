@@ -5,10 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from rowpath.cli.options import WILL_RUN, add_out, add_selection, add_shared
+from rowpath.cli.options import WILL_RUN, add_out, add_selection, add_shared, experiment_of, filters_of
 
 if WILL_RUN:
-    from rowpath.cli import words
     from rowpath.cli.plan import checked_plan, everything, plan_for
     from rowpath.execution.run import run_plan
     from rowpath.execution.run_options import RunOptions
@@ -35,7 +34,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """One cheap pass over the experiment's paths, or over all there are; 1 when one is wrong or failed."""
-    name, filters = words.experiment(options), words.filters(options)
+    name, filters = experiment_of(options), filters_of(options)
     if name is None:
         plan = checked_plan(everything(), filters, extended=True, seed=1)
     else:

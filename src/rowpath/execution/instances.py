@@ -15,8 +15,7 @@ from rowpath.execution.server_syncs import LocalServerSyncs, ServerSyncs
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table, Workload
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import Key, PlannedPath, key_of
 
 LOOPBACK = "127.0.0.1"
 

@@ -10,8 +10,7 @@ from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import HostLost, Hosts
 from rowpath.journal.record_base import Record
 from rowpath.planning.hosts import together
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import Key, PlannedPath, key_of
 
 LOOK_S = 0.1  # at hosts that are waited for
 

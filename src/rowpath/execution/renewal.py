@@ -9,8 +9,7 @@ from rowpath.errors import RowpathError
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.run_context import RunContext
 from rowpath.journal.records import NoteRecord
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import Key, PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 
 

@@ -12,8 +12,7 @@ from rowpath.execution.set_phase import SetPhase
 from rowpath.execution.several_hosts import Hosts
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import FactsRecord, NoteRecord
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 
 StartWorker = Callable[[PlannedPath], Worker]  # a new process, not yet connected; errors: RunnerFailure, RowpathError

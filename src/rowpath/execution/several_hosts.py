@@ -16,9 +16,8 @@ from rowpath.execution.server_syncs import ServerSyncs
 from rowpath.execution.worker import Worker
 from rowpath.journal.record_base import Record
 from rowpath.machine.counters.sync_cost import SyncCost
-from rowpath.model.mixed_load import ClientGroupTable
-from rowpath.planning.instance_key import Key
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.model.experiment import ClientGroupTable
+from rowpath.planning.plan import Key, Plan, PlannedPath
 
 
 class HostLost(Exception):

@@ -31,8 +31,7 @@ from rowpath.machine.counters.sync_cost import SyncCost
 from rowpath.model.hosts import cpu_list
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import unavailable
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import Plan
+from rowpath.planning.plan import Key, Plan, key_of
 from rowpath.runners.manifest import adapter_of, build, tools
 from rowpath.workloads import generators
 

@@ -18,7 +18,7 @@ from rowpath.hosts.load import Seen, Used
 from rowpath.hosts.load_hosts import LoadHosts
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.model.histogram import empty
-from rowpath.planning.instance_key import Key, key_of
+from rowpath.planning.plan import Key, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec
 

@@ -13,7 +13,7 @@ from rowpath.execution.mixed_load.backup_site import BackupSite
 from rowpath.execution.mixed_load.resource_usage import ProcessUse
 from rowpath.execution.mixed_load.restore_check import Restored
 from rowpath.execution.run_context import RunContext
-from rowpath.planning.instance_key import key_of
+from rowpath.planning.plan import key_of
 
 METHODS = frozenset({"start", "ended", "stop", "kept_bytes"})
 

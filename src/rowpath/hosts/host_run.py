@@ -32,9 +32,8 @@ from rowpath.machine import processes
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
 from rowpath.model.workload import PhaseName
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.mixed_load import connections
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning import client_groups
+from rowpath.planning.plan import Key, Plan, PlannedPath, key_of
 
 
 class HostRun:
@@ -65,7 +64,7 @@ class HostRun:
         directory.work.mkdir(mode=0o700)
         scrubber, phases = Scrubber(), PhaseCache(directory.work / "params")
         self.instances = EngineInstances(
-            directory.work, phases, scrubber.add, listen=address, clients=others, connections=connections.needed(plan)
+            directory.work, phases, scrubber.add, listen=address, clients=others, connections=client_groups.needed(plan)
         )
         self.records: list[Record] = []
         self._scrubber = scrubber

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from rowpath.execution.several_hosts import HostLost
-from rowpath.journal.host_records import ClockRecord
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.mixed_load import spread
-from rowpath.planning.plan import PlannedPath
+from rowpath.journal.records import ClockRecord
+from rowpath.planning import client_groups
+from rowpath.planning.client_groups import GroupShare
+from rowpath.planning.plan import PlannedPath, key_of
 
 Clocks = Callable[[tuple[str, ...]], Mapping[str, ClockRecord | Exception]]
 AskEach = Callable[[Mapping[str, tuple[Any, ...]]], tuple[dict[str, Any], dict[str, str]]]
@@ -38,8 +38,8 @@ class LoadHosts:
         self._key = key_of(planned.path)
         self.engine_host = self._key[-1]
 
-    def _of(self, group: str, clients: int, rate_per_s: float = 0.0, seed: int = 0) -> dict[str, spread.Share]:
-        return spread.shares(clients, rate_per_s, seed, self._groups[group])
+    def _of(self, group: str, clients: int, rate_per_s: float = 0.0, seed: int = 0) -> dict[str, GroupShare]:
+        return client_groups.shares(clients, rate_per_s, seed, self._groups[group])
 
     def hosts_of(self, group: str, clients: int) -> dict[str, int]:
         """The number of a group's clients on each host."""

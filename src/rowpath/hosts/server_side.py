@@ -18,7 +18,7 @@ from rowpath.machine.counters.core_users import CoreUser, Look
 from rowpath.machine.counters.noise import NS_PER_TICK
 from rowpath.machine.counters.syncs import SyncCount
 from rowpath.model.path import AccessPath
-from rowpath.planning.instance_key import Key
+from rowpath.planning.plan import Key
 
 
 class ServerFacts(msgspec.Struct, frozen=True):

@@ -29,16 +29,15 @@ from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.replies import Ask
 from rowpath.hosts.returns import Returns
 from rowpath.hosts.server_side import FarServerSyncs, ServerFacts, far_server
-from rowpath.journal.host_records import ClockRecord, HostRecord, RoundTrip, WayRecord
 from rowpath.journal.record_base import Record
+from rowpath.journal.records import ClockRecord, HostRecord, RoundTrip, WayRecord
 from rowpath.machine import processes
 from rowpath.machine.counters.sync_cost import SyncCost
+from rowpath.model.experiment import ClientGroupTable
 from rowpath.model.hosts import Host, HostsFile
-from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.path import AccessPath
 from rowpath.planning.hosts import of_group, spreads, together
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Key, Plan, PlannedPath, key_of
 
 CLOCKS_AT_ONCE = 8  # most of an exchange is waiting
 

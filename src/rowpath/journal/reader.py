@@ -11,15 +11,16 @@ import msgspec
 
 from rowpath.errors import InternalError, UsageError
 from rowpath.journal import FILE
-from rowpath.journal.host_records import ClockRecord, HostRecord, WayRecord
 from rowpath.journal.record_base import InSet, InStage, Record
 from rowpath.journal.records import (
     SCHEMA_VERSION,
     AnyRecord,
+    ClockRecord,
     DroppedRecord,
     EndRecord,
     ExplanationRecord,
     FactsRecord,
+    HostRecord,
     LinkRecord,
     NoteRecord,
     PathRecord,
@@ -31,6 +32,7 @@ from rowpath.journal.records import (
     SourceRecord,
     SyncCostRecord,
     VerifiedRecord,
+    WayRecord,
     WorkerRecord,
 )
 from rowpath.model.experiment import Experiment

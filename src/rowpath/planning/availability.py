@@ -8,7 +8,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp, ReachedByUrl, Versioned
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
-from rowpath.planning.lattice import is_size, sized_like
+from rowpath.planning.selection import is_size, sized_like
 from rowpath.runners.manifest import Adapter, adapter_of, availability, most_clients, too_many
 
 

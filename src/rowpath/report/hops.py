@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.model.explanation import Explanation
+from rowpath.model.explanation import Explanation, Hop, Hops, RoundTrip, Where
 from rowpath.model.grouping import grouped
-from rowpath.model.hops import Hop, Hops, RoundTrip, Where
 from rowpath.report.bars import block
 from rowpath.report.grid import Grid, figure, line, of_lines, word
 

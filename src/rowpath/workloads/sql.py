@@ -7,9 +7,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from rowpath.model.dialect import Dialect
-from rowpath.model.result_columns import column_names, with_columns
-from rowpath.model.workload import Phase, Table, Workload
+from rowpath.model.workload import Dialect, Phase, Table, Workload, column_names, with_columns
 
 _TEMPLATE = re.compile(r"\{(create|drop|columns):([^{}]+)\}")
 

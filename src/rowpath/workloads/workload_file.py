@@ -8,8 +8,7 @@ from pathlib import Path
 
 from rowpath.errors import UsageError
 from rowpath.machine.directories import data_dir
-from rowpath.model.result_columns import result_columns
-from rowpath.model.workload import Parameters, Phase, Table, Workload
+from rowpath.model.workload import Parameters, Phase, Table, Workload, result_columns
 from rowpath.toml_file import decode_file, nearest
 from rowpath.workloads.generators import GENERATORS, parameter_table
 from rowpath.workloads.sql import _TEMPLATE

@@ -10,8 +10,8 @@ from rowpath.cli.plan import plan_for
 from rowpath.execution.mixed_load.path_runner import RATE_SEARCH
 from rowpath.machine import slowness
 from rowpath.model.progress import Estimate, Step
+from rowpath.planning import estimate as estimates
 from rowpath.planning.estimate import estimate, estimate_s
-from rowpath.planning.mixed_load import estimate as mixed_load
 from rowpath.planning.overrides import Overrides
 from rowpath.report.time_left import TimeLeft, TimeLeftOfBudget
 
@@ -123,7 +123,7 @@ def test_the_steps_of_a_plan_are_those_that_the_progress_is_told_of() -> None:
     stages = [stage.name for stage in groups.experiment.stages if not stage.extended]
     names = [step.name for step in estimate(groups).steps if step.name.startswith(groups.paths[0].name)]
     assert [name.partition(" · ")[2] for name in names] == [*stages, RATE_SEARCH]
-    assert mixed_load.RATE_SEARCH == RATE_SEARCH
+    assert estimates.RATE_SEARCH == RATE_SEARCH
 
 
 def test_complete_sets_are_not_estimated_again() -> None:

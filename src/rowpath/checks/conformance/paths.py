@@ -11,8 +11,8 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned, versions
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import ineligible_reason, pruned, unavailable
-from rowpath.planning.lattice import lattice
 from rowpath.planning.plan import PlannedPath
+from rowpath.planning.selection import lattice
 from rowpath.runners.manifest import Adapter
 
 # `values`: the default and each other value once; `pairs`: each two values of what shapes a statement and its result

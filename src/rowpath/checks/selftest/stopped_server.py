@@ -15,7 +15,7 @@ from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
 from rowpath.execution.mixed_load.pacing import TAIL_S, due_before, reached
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
 from rowpath.model import histogram
-from rowpath.model.mixed_load import ClientGroupTable, StageTable
+from rowpath.model.experiment import ClientGroupTable, StageTable
 
 RATE_PER_S = 1000.0
 STOP_S = 2.0

@@ -12,7 +12,7 @@ from rowpath.execution.mixed_load.backup_site import BackupSite
 from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.mixed_load_records import BackupRecord, Inside
-from rowpath.model.mixed_load import ClientGroupTable
+from rowpath.model.experiment import ClientGroupTable
 from rowpath.model.workload import Phase
 from rowpath.runners.protocol import GroupTotal
 from rowpath.text import printable

@@ -12,11 +12,10 @@ from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import Hosts
 from rowpath.journal.record_base import InSet, InStage
 from rowpath.journal.records import NoteRecord
-from rowpath.model.mixed_load import StageTable
+from rowpath.model.experiment import StageTable
 from rowpath.model.workload import PhaseName
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.mixed_load.eligibility import why_left_out
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.client_groups import why_left_out
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 
 

@@ -25,12 +25,11 @@ from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import Hosts
 from rowpath.journal.mixed_load_records import AtWork, RateTryRecord, SecondRecord, StageRecord
 from rowpath.model import histogram
-from rowpath.model.mixed_load import ClientGroupTable, StageTable
+from rowpath.model.experiment import ClientGroupTable, StageTable
 from rowpath.model.progress import StageSecond
 from rowpath.model.workload import PhaseName
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.mixed_load.estimate import RATE_SEARCH, lead_in_s, least_s
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.estimate import RATE_SEARCH, lead_in_s, least_s
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 
 WARM_UP = "warm-up"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from rowpath.journal.mixed_load_records import RateTryRecord
-from rowpath.model.mixed_load import RateSearchTable
+from rowpath.model.experiment import RateSearchTable
 
 CLOSE_ENOUGH = 1.05  # a rate that fails over one that holds
 

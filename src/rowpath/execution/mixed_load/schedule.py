@@ -11,8 +11,8 @@ from rowpath.execution.renewal import Renewal
 from rowpath.execution.run_context import RunContext
 from rowpath.execution.several_hosts import Hosts
 from rowpath.execution.time_limit import TimeLimit
+from rowpath.planning.estimate import RATE_SEARCH
 from rowpath.planning.hosts import together
-from rowpath.planning.mixed_load.estimate import RATE_SEARCH
 from rowpath.planning.plan import PlannedPath, block_order
 from rowpath.runners.process import RunnerFailure
 

@@ -7,13 +7,11 @@ from rowpath.cli.plan import plan_for
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp
 from rowpath.errors import UsageError
-from rowpath.model.experiment import Experiment, Selection
-from rowpath.model.mixed_load import ClientGroupTable, StageTable
-from rowpath.planning.estimate import estimate_s
+from rowpath.model.experiment import ClientGroupTable, Experiment, Selection, StageTable
+from rowpath.planning.client_groups import stages_left_out
+from rowpath.planning.estimate import described, estimate_s, stages_of
 from rowpath.planning.experiment_file import load_experiment, load_workloads
 from rowpath.planning.make_plan import SET_LIMIT, make_plan
-from rowpath.planning.mixed_load.eligibility import stages_left_out
-from rowpath.planning.mixed_load.estimate import described, stages_of
 from rowpath.planning.plan import Plan
 
 GROUPS = (
