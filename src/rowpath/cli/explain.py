@@ -82,10 +82,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--how", action="store_true", help="also show which clock measured each part")
     parser.add_argument(
-        "--no-flame",
-        dest="flame",
-        action="store_false",
-        help="leave out the flame graphs; saves some seconds",
+        "--no-flame", dest="flame", action="store_false", help="leave out the flame graphs; saves some seconds"
     )
     parser.add_argument(
         "--no-hops",

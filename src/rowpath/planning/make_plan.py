@@ -144,9 +144,7 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
         return ((tuple(paths),) if paths else ()), ()
     null = next((p for p in paths if p.path.is_null and p.path.language == "c"), None)
     real = max(
-        (p for p in paths if not p.path.is_null),
-        key=lambda p: (len(p.phases), p.path.language == "c"),
-        default=None,
+        (p for p in paths if not p.path.is_null), key=lambda p: (len(p.phases), p.path.language == "c"), default=None
     )
     anchors = tuple(p for p in (null, real) if p is not None)
     rest = [p for p in paths if p not in anchors]
@@ -232,10 +230,7 @@ def _selected(
 
 
 def eligible_phases(
-    candidate: Chosen,
-    experiment: Experiment,
-    workloads: dict[str, Workload],
-    ineligible: list[tuple[str, str, str]],
+    candidate: Chosen, experiment: Experiment, workloads: dict[str, Workload], ineligible: list[tuple[str, str, str]]
 ) -> tuple[str, ...]:
     """The experiment's phases that the path can run; the others with their reasons into `ineligible`."""
     path, adapter = candidate.path, candidate.adapter
