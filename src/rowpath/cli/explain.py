@@ -36,7 +36,7 @@ if WILL_RUN:
     from rowpath.explain import flames, own_query
     from rowpath.explain.explain import After, explained
     from rowpath.journal import FILE as JOURNAL
-    from rowpath.journal.reader import read_as_written
+    from rowpath.journal.reader import Records, read_as_written
     from rowpath.journal.records import ExplanationRecord
     from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
     from rowpath.machine import processes
@@ -97,14 +97,30 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where explanations come from, and where they go."""
+class Explanations:
+    """Where explanations come from, and where they go: into a file, or of a run's paths into its journal and page."""
 
     directory: RunDirectory
     explanations: Callable[[Report, Report, After | None], Generator[Explanation]]  # note, failed, after each
-    keep: Callable[[list[Explanation]], None]  # called with all so far after each
-    kept: str  # where, for the user
-    own: bool = True  # whether the directory was made for them
+    records: Records | None = None  # of the run
+
+    @property
+    def kept(self) -> str:
+        """Where they are, for the user."""
+        return str(self.directory.report if self.records else self.directory.path / FILE)
+
+    def keep(self, explanations: list[Explanation]) -> None:
+        """Write all so far, after each."""
+        if self.records is None:
+            content = msgspec.json.format(msgspec.json.encode(explanations)) + b"\n"
+            (self.directory.path / FILE).write_bytes(content)
+            return
+        journal = Journal(self.directory, Scrubber(), self.records)
+        try:
+            journal.write(ExplanationRecord(explanations[-1]))
+        finally:
+            journal.close()
+        html.write(analyse(self.directory.path), self.directory.report)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -130,7 +146,7 @@ def run(options: argparse.Namespace) -> int:
                 console.print()
         flames.show_differences(console)
     except RowpathError:
-        if source.own and not found:
+        if source.records is None and not found:
             shutil.rmtree(source.directory.path, ignore_errors=True)
         raise
     except KeyboardInterrupt:
@@ -147,7 +163,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def _source(words: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Source:
+def _source(words: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Explanations:
     first, *names = words
     has_query = any((options.query, options.query_file, options.table))
     if "://" in first or first.startswith("jdbc:") or (has_query and named_file(first)):
@@ -185,7 +201,7 @@ def _new_directory(options: argparse.Namespace) -> RunDirectory:
     return directory
 
 
-def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Source:
+def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Explanations:
     """The user's own query, on the database that the URL names."""
     names = [field.name for field in dataclasses.fields(ProbeOptions) if hasattr(options, field.name)]
     given = {name: getattr(options, name) for name in names}
@@ -194,29 +210,27 @@ def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Source
     wanted = ProbeOptions(**given)
     question = question_of(wanted)  # a mistake leaves no directory behind
     directory = _new_directory(options)
-    return Source(
+    return Explanations(
         directory,
         lambda note, failed, after: own_query.explained(
             question, wanted, filters, directory, note, failed, options.blocks, after, hops=options.hops
         ),
-        lambda found: _write(directory.path / FILE, found),
-        str(directory.path / FILE),
     )
 
 
-def _of_plan(plan: Plan, directory: RunDirectory, options: argparse.Namespace) -> Source:
+def _of_plan(plan: Plan, directory: RunDirectory, options: argparse.Namespace) -> Explanations:
     """Paths of an experiment."""
-    return Source(
+    return Explanations(
         directory,
         lambda note, failed, after: explained(
             plan, directory, note, failed, options.timeout, options.blocks, after, hops=options.hops
         ),
-        lambda found: _write(directory.path / FILE, found),
-        str(directory.path / FILE),
     )
 
 
-def _of_run(path: Path, names: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Source:
+def _of_run(
+    path: Path, names: list[str], filters: Filters, against: Filters, options: argparse.Namespace
+) -> Explanations:
     """Paths of a run that has ended: what is found goes into its journal and its page.
 
     Without a path named, the fastest of each phase that reads.
@@ -244,18 +258,8 @@ def _of_run(path: Path, names: list[str], filters: Filters, against: Filters, op
         plan = replace(plan, paths=tuple(replace(one, phases=fastest.get(one.name, one.phases)) for one in plan.paths))
     directory = RunDirectory(path)
     plan = _with_counterparts(chosen(plan, names, options.phase), of_run | filters, against, planned)
-    source = _of_plan(plan, directory, options)
     directory.work.mkdir(mode=0o700, exist_ok=True)
-
-    def keep(found: list[Explanation]) -> None:
-        journal = Journal(directory, Scrubber(), records)
-        try:
-            journal.write(ExplanationRecord(found[-1]))
-        finally:
-            journal.close()
-        html.write(analyse(path), directory.report)
-
-    return replace(source, keep=keep, kept=str(directory.report), own=False)
+    return replace(_of_plan(plan, directory, options), records=records)
 
 
 def _fastest(path: Path, plan: Plan, phase: str) -> dict[str, tuple[str, ...]]:
@@ -268,10 +272,6 @@ def _fastest(path: Path, plan: Plan, phase: str) -> dict[str, tuple[str, ...]]:
         if best and name in plan.experiment.phases and not plan.phase(name).writes and phase in ("", name):
             found[best] = (*found.get(best, ()), name)
     return found
-
-
-def _write(file: Path, found: list[Explanation]) -> None:
-    file.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
 
 
 def chosen(plan: Plan, names: list[str], phase: str = "") -> Plan:

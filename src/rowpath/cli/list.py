@@ -61,8 +61,10 @@ def paths(filters: Filters) -> Iterator[str]:
     Coordinates of `lattice.VARIED_ONE_AT_A_TIME` are varied one at a time, unless a filter names them.
     """
     check_coordinates(filters)
-    if not filters:
-        _ask_for_versions()
+    if not filters:  # every compiler, runtime and server is asked for its version, all at once: each answer is kept
+        first = {adapter.language: adapter for adapter in every_adapter()}
+        languages = [functools.partial(availability, adapter, adapter.versions[0]) for adapter in first.values()]
+        processes.side_by_side([*languages, *(engine.availability for engine in ENGINES.values())])
     reasons: dict[tuple[str, ...], str] = {}
     for adapter in every_adapter():
         for path in spread(adapter, filters):
@@ -74,13 +76,6 @@ def paths(filters: Filters) -> Iterator[str]:
                 reason, remedy = unavailable(adapter, path)
                 reasons[key] = f"    not here: {with_remedy(reason, remedy)}" if reason else ""
             yield path.id.replace(",", " ") + reasons[key]
-
-
-def _ask_for_versions() -> None:
-    """Ask every compiler, runtime and server for its version, all at once: each answer is kept."""
-    first = {adapter.language: adapter for adapter in every_adapter()}
-    languages = [functools.partial(availability, adapter, adapter.versions[0]) for adapter in first.values()]
-    processes.side_by_side([*languages, *(engine.availability for engine in ENGINES.values())])
 
 
 def drivers() -> Iterator[str]:

@@ -44,8 +44,13 @@ def plan_for(
 ) -> Plan:
     """The plan of an experiment with the command line's options; UsageError when nothing is left to run."""
     file = load_experiment(name) if isinstance(name, str) else name
-    changed = file._replace(experiment=overridden(file, overrides))
-    return checked_plan(changed, filters, extended=extended, seed=seed, hosts=hosts)
+    experiment = overridden(file, overrides)
+    workloads = all_at_scale(file.workloads, experiment.scale)
+    seed = seed if seed is not None else time.time_ns() % 1_000_000_007
+    plan = make_plan(experiment, workloads, filters, seed=seed, extended=extended, hosts=hosts)
+    if plan.nothing_left:
+        raise plan.nothing_left
+    return replace(plan, slowness=slowness())
 
 
 def plan_within(
@@ -64,26 +69,8 @@ def plan_within(
     `spent_s`: what of the time is over.
     """
     file = load_experiment(name) if isinstance(name, str) else name
-    changed = file._replace(experiment=overridden(file, overrides))
-    plan = checked_plan(changed, filters, extended=extended, seed=seed, hosts=hosts)
+    plan = plan_for(file, filters, overrides, extended=extended, seed=seed, hosts=hosts)
     return fit_within(plan, file.workloads, within_s, overrides, spent_s)
-
-
-def checked_plan(
-    file: ExperimentFile,
-    filters: dict[str, tuple[str, ...]],
-    *,
-    extended: bool,
-    seed: int | None,
-    hosts: SeveralHosts | None = None,
-) -> Plan:
-    """The plan; UsageError when the filters leave no path that can run."""
-    workloads = all_at_scale(file.workloads, file.experiment.scale)
-    seed = seed if seed is not None else time.time_ns() % 1_000_000_007
-    plan = make_plan(file.experiment, workloads, filters, seed=seed, extended=extended, hosts=hosts)
-    if plan.nothing_left:
-        raise plan.nothing_left
-    return replace(plan, slowness=slowness())
 
 
 def check_versions(plan: Plan, versions: tuple[str, ...]) -> None:

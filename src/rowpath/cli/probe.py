@@ -75,15 +75,13 @@ def run(options: argparse.Namespace) -> int:
     exports = open_exports(options)
     progress = live.make(options.quiet, options.color)
     try:
-        probing = _from_host if options.from_host or options.hosts or options.cluster else _here
-        outcome, analysis = probing(options, wanted, progress)
+        if options.from_host or options.hosts or options.cluster:
+            outcome, analysis = _from_host(options, wanted, progress)
+        else:
+            outcome, analysis = command.probe(wanted, progress)
     finally:
         processes.stop_all()
     return finish(outcome, options, exports, analysis, again="rowpath show")  # a search begins from the start
-
-
-def _here(_options: argparse.Namespace, wanted: ProbeOptions, progress: Progress) -> tuple[RunOutcome, Analysis]:
-    return command.probe(wanted, progress)
 
 
 def _from_host(options: argparse.Namespace, wanted: ProbeOptions, progress: Progress) -> tuple[RunOutcome, Analysis]:

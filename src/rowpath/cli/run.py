@@ -143,7 +143,13 @@ def run(options: argparse.Namespace) -> int:
     begun_s = time.monotonic()
     with contextlib.ExitStack() as cleanup:
         source = execution.hosts_of(options.resume) if options.resume else source_of_hosts(options)
-        hosts = cleanup.enter_context(_joined(source, options)) if source else None
+        hosts = None
+        if source:
+            from rowpath.cli.hosts import joined  # a run without hosts loads nothing of them
+
+            if options.tape:
+                raise UsageError("a tape is replayed on this machine only", "remove --hosts, or --tape")
+            hosts = cleanup.enter_context(joined(source))
         return _run(options, filters, hosts, begun_s)
 
 
@@ -159,15 +165,6 @@ def _check_resume(options: argparse.Namespace) -> None:
             f"--resume does not take '{foreign[0]}': what is measured comes from the run directory",
             f"rowpath run --resume {options.resume}",
         )
-
-
-def _joined(source: Path | str, options: argparse.Namespace) -> contextlib.AbstractContextManager[Session]:
-    """The hosts of a file or a cluster, for a run."""
-    from rowpath.cli import hosts as joining  # a run without hosts loads nothing of them
-
-    if options.tape:
-        raise UsageError("a tape is replayed on this machine only", "remove --hosts, or --tape")
-    return joining.joined(source)
 
 
 def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, begun_s: float) -> int:

@@ -20,7 +20,7 @@ if WILL_RUN:
     from rowpath.engines import ENGINES, taped
     from rowpath.engines.base import Wire
     from rowpath.machine import processes
-    from rowpath.probe.target import Target, read_target
+    from rowpath.probe.target import read_target
     from rowpath.tape.format import IN_WORDS, Header, Tape, read, write
     from rowpath.tape.proxy import RecordingProxy
     from rowpath.tape.replay_server import ReplayServer
@@ -122,7 +122,16 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
         raise UsageError(
             "a statement or a row contains the password, so no tape was written", "use --scrub, or another login"
         )
-    _keep(options.out, _header(target, proxy, options.scrub), content)
+    header = Header(
+        engine=target.engine,
+        rowpath=__version__,
+        recorded=datetime.now(UTC).isoformat(timespec="seconds"),
+        server=proxy.server,
+        scrubbed=options.scrub,
+        connections=proxy.records.connections,
+        requests=proxy.records.requests,
+    )
+    _keep(options.out, header, content)
     return _ended(code)
 
 
@@ -131,18 +140,6 @@ def _ended(code: int) -> int:
     if code:
         print(f"error: the command ended with code {code}", file=sys.stderr)
     return 1 if code else 0
-
-
-def _header(target: Target, proxy: RecordingProxy, scrubbed: bool) -> Header:
-    return Header(
-        engine=target.engine,
-        rowpath=__version__,
-        recorded=datetime.now(UTC).isoformat(timespec="seconds"),
-        server=proxy.server,
-        scrubbed=scrubbed,
-        connections=proxy.records.connections,
-        requests=proxy.records.requests,
-    )
 
 
 def _keep(file: Path, header: Header, content: bytes) -> None:

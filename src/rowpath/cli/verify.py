@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rowpath.cli.options import WILL_RUN, add_out, add_selection, add_shared, experiment_of, filters_of
 
 if WILL_RUN:
-    from rowpath.cli.plan import checked_plan, everything, plan_for
+    from rowpath.cli.plan import everything, plan_for
     from rowpath.execution.run import run_plan
     from rowpath.execution.run_options import RunOptions
     from rowpath.journal.reader import Records, read
@@ -35,10 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """One cheap pass over the experiment's paths, or over all there are; 1 when one is wrong or failed."""
     name, filters = experiment_of(options), filters_of(options)
-    if name is None:
-        plan = checked_plan(everything(), filters, extended=True, seed=1)
-    else:
-        plan = plan_for(name, filters, extended=options.all, seed=1)
+    plan = plan_for(name or everything(), filters, extended=name is None or options.all, seed=1)
     outcome = run_plan(
         plan,
         RunOptions(timeout_s=options.timeout),

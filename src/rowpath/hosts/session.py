@@ -30,7 +30,7 @@ from rowpath.hosts.replies import Ask
 from rowpath.hosts.returns import Returns
 from rowpath.hosts.server_side import FarServerSyncs, ServerFacts, far_server
 from rowpath.journal.record_base import Record
-from rowpath.journal.records import ClockRecord, HostRecord, RoundTrip, WayRecord
+from rowpath.journal.records import ClockRecord, HostRecord, WayRecord, WayRoundTrip
 from rowpath.machine import processes
 from rowpath.machine.counters.sync_cost import SyncCost
 from rowpath.model.experiment import ClientGroupTable
@@ -304,7 +304,7 @@ class Session(Hosts):
             when=when,
             offset_ns=found["offset_ns"],
             bound_ns=found["bound_ns"],
-            round_trips=[RoundTrip(**each) for each in found["round_trips"]],
+            round_trips=[WayRoundTrip(**each) for each in found["round_trips"]],
             to_server_bytes_per_s=found["to_bytes_per_s"],
             from_server_bytes_per_s=found["from_bytes_per_s"],
             method=network.METHOD,

@@ -93,7 +93,8 @@ class Records:
             if record.batch is None:
                 record.batch = self._open_batches.get(record.set, 0)
             if isinstance(record, FactsRecord):
-                self._add_facts(record)
+                if worker := self._workers.get(record.path_id):
+                    worker.facts = record.facts
             elif isinstance(record, InSet):
                 self.in_sets.append(record)
                 if isinstance(record, WorkerRecord):
@@ -144,10 +145,6 @@ class Records:
         elif isinstance(record, EndRecord):
             self.outcome = record.outcome
 
-    def _add_facts(self, record: FactsRecord) -> None:
-        if worker := self._workers.get(record.path_id):
-            worker.facts = record.facts
-
     def _forget(self, restarted: SetRecord) -> None:
         key = restarted.set, restarted.batch
         self.in_sets = [record for record in self.in_sets if (record.set, record.batch) != key]
@@ -195,10 +192,6 @@ def read_as_written(run_directory: Path) -> Records:
     return records
 
 
-class _Head(msgspec.Struct):
-    record: str = ""
-
-
 def _records(file: Path) -> Iterator[AnyRecord | None]:
     """Every line's record; None of one that is none. A last line without an end was cut by a kill: left out."""
     decode = msgspec.json.Decoder(AnyRecord).decode
@@ -210,17 +203,16 @@ def _records(file: Path) -> Iterator[AnyRecord | None]:
             try:
                 if begun:
                     yield decode(line)
-                elif msgspec.json.decode(line, type=_Head).record == "run":
+                elif (head := msgspec.json.decode(line, type=dict[str, Any])).get("record") == "run":
                     begun = True
-                    yield _run_record(file, line)
+                    yield _run_record(file, head)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 if line.endswith(b"\n"):
                     yield None
 
 
-def _run_record(file: Path, line: bytes) -> RunRecord:
+def _run_record(file: Path, body: dict[str, Any]) -> RunRecord:
     """The head; what a later Rowpath of the same version added to experiments and workloads is left out."""
-    body = msgspec.json.decode(line, type=dict[str, Any])
     again = "read it with the Rowpath that wrote it"
     if (version := body.get("schema_version", 0)) != SCHEMA_VERSION:
         raise InternalError(f"{file} has schema version {version}; this Rowpath reads version {SCHEMA_VERSION}", again)

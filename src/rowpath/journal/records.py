@@ -362,7 +362,7 @@ class ClockRecord(Record, tag="clock"):
     method: str = ""
 
 
-class RoundTrip(msgspec.Struct):
+class WayRoundTrip(msgspec.Struct):
     """Round trips with an answer of this many bytes: 10th percentile, median, 90th percentile."""
 
     bytes: int
@@ -380,7 +380,7 @@ class WayRecord(Record, tag="way"):
     when: str = ""
     offset_ns: int = 0  # the server's clock less the client's
     bound_ns: int = 0
-    round_trips: list[RoundTrip] = []
+    round_trips: list[WayRoundTrip] = []
     to_server_bytes_per_s: float = 0
     from_server_bytes_per_s: float = 0
     method: str = ""

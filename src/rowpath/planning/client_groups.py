@@ -62,10 +62,9 @@ def _opened_at_once(experiment: Experiment, planned: PlannedPath, extended: bool
     """The clients of each group that a path connects at once: of all its stages, and of the rate search."""
     usual = {group.name: group.clients for group in experiment.client_groups if group.phase}
     of_stages: dict[str, int] = {}
-    for stage in experiment.stages:
-        if (extended or not stage.extended) and not why_left_out(experiment, stage, planned):
-            for name in usual.keys() & set(stage.client_groups):
-                of_stages[name] = max(of_stages.get(name, 0), stage.clients.get(name, usual[name]))
+    for stage in stages_of(experiment, planned, extended):
+        for name in usual.keys() & set(stage.client_groups):
+            of_stages[name] = max(of_stages.get(name, 0), stage.clients.get(name, usual[name]))
     search = experiment.rate_search
     of_search = {search.client_group: usual[search.client_group]} if search and search.client_group in usual else {}
     return [each for each in (of_stages, of_search) if each]
@@ -97,6 +96,12 @@ def stages_left_out(plan: Plan) -> Iterator[tuple[str, str, str]]:
             found.setdefault((", ".join(left), why), []).append(planned.name)
     for (stages, why), names in found.items():
         yield "every path" if len(names) == len(plan.paths) > 1 else ", ".join(names), stages, why
+
+
+def stages_of(experiment: Experiment, planned: PlannedPath, extended: bool) -> list[StageTable]:
+    """The stages that the path would run, as far as is known before it is proven."""
+    stages = [stage for stage in experiment.stages if extended or not stage.extended]
+    return [stage for stage in stages if not why_left_out(experiment, stage, planned)]
 
 
 def why_left_out(experiment: Experiment, stage: StageTable, planned: PlannedPath) -> str:

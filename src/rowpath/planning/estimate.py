@@ -10,11 +10,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned
 from rowpath.machine.counters import system_calls
-from rowpath.model.experiment import CopyEnd, StageTable
-from rowpath.model.progress import Estimate, Step, step_name
+from rowpath.model.experiment import CopyEnd
+from rowpath.model.progress import Step, TimeEstimate, step_name
 from rowpath.model.workload import Phase, PhaseName
 from rowpath.planning import disk_estimate
-from rowpath.planning.client_groups import why_left_out
+from rowpath.planning.client_groups import stages_of
 from rowpath.planning.plan import Plan, PlannedPath, key_of
 from rowpath.runners.manifest import language
 
@@ -65,7 +65,7 @@ def estimate_s(plan: Plan) -> float:
     return estimate(plan).total_s
 
 
-def estimate(plan: Plan, done: Collection[tuple[int, int]] = ()) -> Estimate:
+def estimate(plan: Plan, done: Collection[tuple[int, int]] = ()) -> TimeEstimate:
     """What is left to do of the plan, step by step; no engine is needed. `done`: (batch, set) of complete sets."""
     sets = range(plan.experiment.measure.sets)
     steps = [Step(-1, "", _before_s(plan))]
@@ -78,7 +78,7 @@ def estimate(plan: Plan, done: Collection[tuple[int, int]] = ()) -> Estimate:
                 steps += _set_steps(plan, batch, set_number) if (number, set_number) not in done else ()
     for planned in plan.paths:
         steps += rate_search_steps(plan, planned, len(sets))
-    return Estimate(tuple(_joined(steps)))
+    return TimeEstimate(tuple(_joined(steps)))
 
 
 def _joined(steps: Iterable[Step]) -> Iterator[Step]:
@@ -253,15 +253,6 @@ def lead_in_s(planned: PlannedPath, cap_s: float) -> tuple[float, float]:
     return min(cap_s, language(planned.adapter.language).warm_least_s[1]), cap_s
 
 
-def stages_of(plan: Plan, planned: PlannedPath) -> tuple[StageTable, ...]:
-    """The stages that the path would run, as far as is known before it is proven."""
-    return tuple(
-        stage
-        for stage in plan.experiment.stages
-        if (plan.extended or not stage.extended) and not why_left_out(plan.experiment, stage, planned)
-    )
-
-
 def stage_steps(plan: Plan, planned: PlannedPath, set_number: int) -> list[Step]:
     """One set of a path: its start, warming up, every stage, restoring backups."""
     measure = plan.experiment.measure
@@ -269,7 +260,7 @@ def stage_steps(plan: Plan, planned: PlannedPath, set_number: int) -> list[Step]
     rows = _rows(plan)
     beside_s = BESIDE_S + lead_in_s(planned, measure.warm_cap_s)[1]
     steps: list[Step] = []
-    for stage in stages_of(plan, planned):
+    for stage in stages_of(plan.experiment, planned, plan.extended):
         backups = sum(actions.get(name, 0) for name in stage.client_groups)
         ends_early = stage.until in actions
         seconds = beside_s + plan.slowness * (RESTORE_S + RESTORE_ROW_S * rows) * backups
@@ -325,9 +316,9 @@ def described(plan: Plan) -> str:
         for each in stages
     )
     sweep = plan.experiment.rate_search
-    words = f"{_counted(measure.sets, 'set')} of {_counted(len(stages), 'stage', 'stages')} ({shown})"
+    words = f"{_counted(measure.sets, 'set')} of {_counted(len(stages), 'stage')} ({shown})"
     return words + (f", then a rate search of {sweep.client_group} (p99 ≤ {sweep.p99_ms:g} ms)" if sweep else "")
 
 
-def _counted(count: int, one: str, many: str = "") -> str:
-    return f"{count} {one if count == 1 else many or one + 's'}"
+def _counted(count: int, one: str) -> str:
+    return f"{count} {one if count == 1 else one + 's'}"

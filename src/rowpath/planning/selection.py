@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 import msgspec
@@ -39,7 +39,7 @@ def _axes(language: str, driver: str, engine_name: str, deployment: str) -> dict
     placements = ("same", "split") if len(cpus.usable()) > 1 else ("same",)
     axes = {
         "engine": (engine_name,),
-        "engine_version": engine_versions(adapter, engine_name),
+        "engine_version": ("own",) if adapter.confounded else versions(engine),  # `own`: the driver carries its build
         "deployment": (deployment,),
         "language": (adapter.language,),
         "driver": (adapter.driver,),
@@ -67,30 +67,13 @@ def _axes(language: str, driver: str, engine_name: str, deployment: str) -> dict
     return axes
 
 
-def engine_versions(adapter: Adapter, engine_name: str) -> tuple[str, ...]:
-    """The engine's versions that a path through this adapter can meet; `own` when the driver carries its own build."""
-    return ("own",) if adapter.confounded else versions(ENGINES[engine_name])
-
-
 def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool = False) -> list[AccessPath]:
     """The adapter's paths that match; a coordinate not named takes its first value, or all of them when `complete`."""
-    return list(_lattice(adapter, wanted, complete))
-
-
-def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[AccessPath]:
-    """The adapter's paths worth listing: every statement, and each value of VARIED_ONE_AT_A_TIME once."""
-    beside = {key: values for key, values in wanted.items() if key in (*VARIED_ONE_AT_A_TIME, "link")}
-    found = dict.fromkeys(lattice(adapter, beside, complete=True))
-    for key in VARIED_ONE_AT_A_TIME:
-        if key not in beside:
-            found |= dict.fromkeys(lattice(adapter, beside | {key: ("*",)}))
-    return list(found)
-
-
-def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool) -> Iterator[AccessPath]:
+    found: list[AccessPath] = []
     for engine_name, deployment in itertools.product(adapter.engines, adapter.deployments):
         if engine_name not in ENGINES or deployment not in ENGINES[engine_name].deployments:
             continue
+        engine = ENGINES[engine_name]
         axes = _axes(adapter.language, adapter.driver, engine_name, deployment)
         if "link" in wanted:
             axes = axes | {"link": ("none", *wanted["link"]) if deployment == "server" else ("none",)}
@@ -101,8 +84,7 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
         if "processes" in wanted:
             axes = axes | {"processes": PROCESSES if deployment == "server" else PROCESSES[:1]}
         if "backup" in wanted:
-            engine_object = ENGINES[engine_name]
-            ways = engine_object.backup_ways(deployment) if isinstance(engine_object, BacksUp) else ()
+            ways = engine.backup_ways(deployment) if isinstance(engine, BacksUp) else ()
             axes = axes | {"backup": ways or ("none",)}
         if "free" in wanted.get("placement", ()):
             axes = axes | {"placement": (*axes["placement"], "free")}
@@ -127,8 +109,9 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
         if any(key not in axes and key != "label" for key in wanted):
             continue
         encrypts = deployment == "server" and any(value != "off" for value in wanted.get("tls", ()))
-        if encrypts and "engine_version" not in wanted:
-            choices["engine_version"] = _with_tls(engine_name, choices["engine_version"])
+        if encrypts and "engine_version" not in wanted and isinstance(engine, Versioned):
+            # A selection that asks for TLS: its paths without TLS meet the same server.
+            choices["engine_version"] = (engine.tls_version(),) if engine.tls_version() else choices["engine_version"]
         stored = _stored(engine_name)
         for point in itertools.product(*choices.values()):
             coordinates = dict(zip(choices, point, strict=True))
@@ -142,8 +125,18 @@ def _lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: boo
                 if coordinates["placement"] != choices["placement"][0]:
                     continue
                 coordinates["placement"] = "none"  # no one knows where such a server runs
-            for label in wanted.get("label", ("",)):
-                yield AccessPath.of(coordinates, label)
+            found += [AccessPath.of(coordinates, label) for label in wanted.get("label", ("",))]
+    return found
+
+
+def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[AccessPath]:
+    """The adapter's paths worth listing: every statement, and each value of VARIED_ONE_AT_A_TIME once."""
+    beside = {key: values for key, values in wanted.items() if key in (*VARIED_ONE_AT_A_TIME, "link")}
+    found = dict.fromkeys(lattice(adapter, beside, complete=True))
+    for key in VARIED_ONE_AT_A_TIME:
+        if key not in beside:
+            found |= dict.fromkeys(lattice(adapter, beside | {key: ("*",)}))
+    return list(found)
 
 
 @functools.cache
@@ -166,13 +159,6 @@ def sized_like(value: str, values: tuple[str, ...]) -> bool:
     """Whether the value is one of these but for its number: `block:500` where `block:100` is there."""
     kind, colon, number = value.partition(":")
     return bool(colon) and number.isdigit() and int(number) > 0 and any(v.startswith(kind + colon) for v in values)
-
-
-def _with_tls(engine_name: str, otherwise: tuple[str, ...]) -> tuple[str, ...]:
-    """The version for a selection that asks for TLS: its paths without TLS meet the same server."""
-    engine = ENGINES[engine_name]
-    chosen = engine.tls_version() if isinstance(engine, Versioned) else ""
-    return (chosen,) if chosen else otherwise
 
 
 def applies(path: AccessPath, key: str) -> bool:

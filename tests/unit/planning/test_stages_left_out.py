@@ -64,7 +64,10 @@ def test_stages_that_a_path_cannot_run_are_named_with_the_reason() -> None:
     assert [each[1:] for each in stages_left_out(unnamed)] == [
         ("'with a backup'", "its selection names no backup method (backup = '*')")
     ]
-    assert [each.name for each in stages_of(unnamed, unnamed.paths[0])] == ["reads", "killed"]
+    assert [each.name for each in stages_of(unnamed.experiment, unnamed.paths[0], unnamed.extended)] == [
+        "reads",
+        "killed",
+    ]
     assert not list(stages_left_out(planned({"engine": "sqlite", "driver": "sqlite", "backup": "api"})))
 
 
