@@ -22,7 +22,7 @@ from rowpath.execution.mixed_load.client_processes import Processes, Usage
 from rowpath.execution.mixed_load.group_totals import Member
 from rowpath.execution.mixed_load.stage import Stage
 from rowpath.journal.mixed_load_records import SecondRecord
-from rowpath.model.mixed_load import ClientGroupTable, StageTable
+from rowpath.model.experiment import ClientGroupTable, StageTable
 from rowpath.model.progress import StageSecond
 from rowpath.workloads.workload_file import at_scale, load_workload
 

@@ -30,8 +30,7 @@ from rowpath.execution.worker import Worker
 from rowpath.machine import cpus
 from rowpath.model.workload import PhaseName, Workload
 from rowpath.planning.availability import ineligible_reason, unavailable
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners.manifest import Command, language
 from rowpath.workloads import generators
 from rowpath.workloads.workload_file import load_workload

@@ -35,8 +35,7 @@ from rowpath.journal import reader
 from rowpath.journal.records import WorkerRecord
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Key, Plan, PlannedPath, key_of
 
 HOST = "both"
 FILTERS = {"language": ("c",), "engine": ("sqlite", "postgresql", "null"), "statement": ("prepared", "none")}

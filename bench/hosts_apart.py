@@ -17,8 +17,8 @@ from rowpath.checks.selftest.bench import Bench
 from rowpath.errors import RowpathError
 from rowpath.hosts import setup
 from rowpath.journal import reader
-from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import HostsStartRecord, HostStart
+from rowpath.journal.records import ClockRecord
 
 EXPERIMENT = Path(__file__).parent / "hosts_apart.toml"
 SKEW_BAR_NS = 1_000_000

@@ -38,12 +38,10 @@ from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.session import Session
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.model import histogram
-from rowpath.model.experiment import Experiment
+from rowpath.model.experiment import ClientGroupTable, Experiment
 from rowpath.model.hosts import Host, HostsFile
-from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.workload import Phase, PhaseName
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import Plan
+from rowpath.planning.plan import Plan, key_of
 from rowpath.runners.protocol import GroupClient, GroupSpec, GroupTotal
 from rowpath.workloads.workload_file import load_workload
 

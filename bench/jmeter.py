@@ -26,8 +26,7 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.machine import cpus as cores
 from rowpath.machine import maven
 from rowpath.machine.counters import cpu
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners import protocol
 from rowpath.runners.manifest import toolchain
 from rowpath.workloads import generators

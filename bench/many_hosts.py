@@ -29,7 +29,7 @@ from rowpath.hosts.far_load import LEAD_NS
 from rowpath.hosts.session import Session
 from rowpath.machine import private_directories
 from rowpath.machine.counters import memory
-from rowpath.model.mixed_load import StageTable
+from rowpath.model.experiment import StageTable
 
 ROOT = Path(__file__).parents[1]
 COUNTS = (3, 10, 30, 100)

@@ -27,10 +27,10 @@ from rowpath.analysis import findings  # noqa: E402
 from rowpath.cli import arguments  # noqa: E402
 from rowpath.engines import ENGINES  # noqa: E402
 from rowpath.engines.base import BacksUp, Engine, Stored  # noqa: E402
-from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER, UNITS  # noqa: E402
+from rowpath.model.metrics import METRICS, is_of_groups, of_category  # noqa: E402
 from rowpath.model.path import COORDINATES  # noqa: E402
 from rowpath.planning import experiment_file  # noqa: E402
-from rowpath.planning.lattice import ALWAYS, PROCESSES, RANGES  # noqa: E402
+from rowpath.planning.selection import ALWAYS, PROCESSES, RANGES  # noqa: E402
 from rowpath.runners.manifest import Adapter, every_adapter, language  # noqa: E402
 from rowpath.workloads import workload_file  # noqa: E402
 
@@ -221,18 +221,18 @@ def _first_line(rule: Callable[..., Any]) -> str:
 def metrics(_adapters: Adapters, _engines: Engines) -> str:
     """Metrics by unit, each a link to its heading."""
     by_unit: dict[str, list[str]] = {}
-    for name, unit in UNITS.items():
-        better = " ↑" if name in MORE_IS_BETTER else ""
-        by_unit.setdefault(unit, []).append(f"[{name}](#{name}){better}")
+    for name, metric in METRICS.items():
+        better = " ↑" if metric.more_is_better else ""
+        by_unit.setdefault(metric.unit, []).append(f"[{name}](#{name}){better}")
     return bullets(f"{unit}: {', '.join(names)}" for unit, names in by_unit.items())
 
 
 def claim_metrics(_adapters: Adapters, _engines: Engines) -> str:
     """The metrics that claims can name: those of paths, and those of mixed load."""
-    paths = [name for name in UNITS if name not in MIXED_LOAD_METRICS]
+    paths = [name for name in METRICS if not is_of_groups(name)]
     return bullets(
         f"{of}: {', '.join(f'`{name}`' for name in names)}"
-        for of, names in (("Of a path", paths), ("Of a mixed load", MIXED_LOAD_METRICS))
+        for of, names in (("Of a path", paths), ("Of a mixed load", of_category("group")))
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.model import Analysis
-from rowpath.cli.plan import checked_plan
+from rowpath.cli.plan import plan_for
 from rowpath.engines import ENGINES
 from rowpath.execution.run import run_plan
 from rowpath.execution.run_options import RunOptions
@@ -48,7 +48,7 @@ def measured(
     measure = Measure(sets=sets, max_sets=0, rounds=rounds, regimes=("steady",), warm_cap_s=warm_cap_s)
     chosen = tuple(Selection(select=dict(selection)) for selection in selections)
     experiment = Experiment(1, "provoked", "Provoked", tuple(phases), chosen, workload_files=files, measure=measure)
-    plan = checked_plan(ExperimentFile(experiment, load_workloads(experiment)), {}, extended=True, seed=7)
+    plan = plan_for(ExperimentFile(experiment, load_workloads(experiment)), {}, extended=True, seed=7)
     assert len(plan.paths) >= len(selections), plan.dropped
     cores = os.sched_getaffinity(0)
     try:

@@ -45,7 +45,7 @@ def _apart(file: Path) -> bool:
 @functools.cache
 def _instances() -> dict[str, str]:
     """The engine instance of each path of the conformance suite, by its name."""
-    from rowpath.planning.instance_key import key_of
+    from rowpath.planning.plan import key_of
     from tests.conformance.selection import project_paths
 
     return {path.name: "_".join(key_of(path.path)) for path in project_paths()}

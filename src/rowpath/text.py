@@ -13,13 +13,6 @@ DAY_S = 86_400
 MINUTE_NS = 60e9
 
 _ESCAPE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
-_METRICS = {
-    "client_cpu": "client CPU",
-    "server_cpu": "server CPU",
-    "warm_up": "warm-up, operations",
-    "warm_up_time": "warm-up, time",
-    "deferred": "deferred, time",
-}
 _TIME = ("ns", "µs", "ms", "s")
 _RATE = ("/s", " k/s", " M/s", " G/s")
 _BYTES = ("B", "KiB", "MiB", "GiB", "TiB")
@@ -172,11 +165,6 @@ def clean(text: str) -> str:
         return text
     spaced = "".join(" " if character in "\r\n\t" else character for character in _ESCAPE.sub("", text))
     return "".join(c for c in spaced if unicodedata.category(c) not in {"Cc", "Cf", "Co", "Cs"})
-
-
-def metric(name: str) -> str:
-    """A metric's name as a heading: `client_peak_memory` → `client peak memory`."""
-    return _METRICS.get(name, name.replace("_", " "))
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

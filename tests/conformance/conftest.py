@@ -14,8 +14,7 @@ from tests.conformance.selection import project_paths
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.checks.conformance.paths import reason_against
 from rowpath.checks.conformance.report import opened_fixture
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import PlannedPath, key_of
 
 HERE = Path(__file__).parent
 

@@ -10,8 +10,7 @@ from rowpath.checks.conformance.checks import is_eligible
 from rowpath.checks.conformance.paths import Case, Reach, cases, planned
 from rowpath.engines import ENGINES
 from rowpath.engines.external_engines import ExternalEngine
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners import manifest
 
 

@@ -22,8 +22,7 @@ from rowpath.execution.worker import Worker
 from rowpath.machine import cpus
 from rowpath.machine.counters import syncs
 from rowpath.model.path import AccessPath
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import Key, PlannedPath, key_of
 
 OPERATIONS = 20
 BACKENDS_END_WITHIN_S = 60.0

@@ -12,8 +12,8 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import ineligible_reason, pruned
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.lattice import lattice
+from rowpath.planning.plan import key_of
+from rowpath.planning.selection import lattice
 from rowpath.runners.manifest import Adapter, every_adapter
 
 ADAPTERS = pytest.mark.parametrize(

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from rowpath.cli.options import parse_filters
 from rowpath.cli.plan import plan_for
-from rowpath.cli.words import parse_filters
 from tests.end_to_end.command import ROOT, called, error_form, records, rowpath
 
 Samples = list[dict[str, Any]]

@@ -23,8 +23,8 @@ from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.machine import processes
 from rowpath.model.workload import Phase
-from rowpath.planning.lattice import lattice
 from rowpath.planning.plan import PlannedPath
+from rowpath.planning.selection import lattice
 from rowpath.runners import manifest as languages
 from rowpath.runners.manifest import every_adapter
 from rowpath.runners.protocol import GroupSpec

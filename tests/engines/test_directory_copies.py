@@ -18,7 +18,7 @@ from rowpath.journal.mixed_load_records import DirectoryCopyRecord
 from rowpath.journal.record_base import Record
 from rowpath.journal.records import NoteRecord
 from rowpath.machine import cpus
-from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable
+from rowpath.model.experiment import CopyEnd, DirectoryCopyTable
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
 from rowpath.workloads.expected_scan import whole_table

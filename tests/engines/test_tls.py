@@ -15,7 +15,7 @@ from rowpath.machine import certificates, postgresql_programs
 from rowpath.model.experiment import Selection
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import unavailable
-from rowpath.planning.instance_key import key_of
+from rowpath.planning.plan import key_of
 from rowpath.planning.selection import select
 
 WHEEL, WITH_TLS = postgresql_programs.VERSION, postgresql_programs.VERSION_TLS

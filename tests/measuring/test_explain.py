@@ -15,9 +15,8 @@ from rowpath.explain import hop_blocks
 from rowpath.explain.explain import explain
 from rowpath.explain.hop_blocks import stamping_environment
 from rowpath.machine import processes
-from rowpath.model.explanation import Explanation
-from rowpath.model.hops import Hops
-from rowpath.planning.instance_key import key_of
+from rowpath.model.explanation import Explanation, Hops
+from rowpath.planning.plan import key_of
 from tests.engines.insides import place_of
 
 SLACK = 0.1

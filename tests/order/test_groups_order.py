@@ -14,8 +14,7 @@ from rowpath.execution.mixed_load import durability
 from rowpath.execution.mixed_load.durability import Restored
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupCheck
 from rowpath.journal.reader import Done
-from rowpath.model.experiment import Experiment, Measure
-from rowpath.model.mixed_load import ClientGroupTable, RateSearchTable, StageTable
+from rowpath.model.experiment import ClientGroupTable, Experiment, Measure, RateSearchTable, StageTable
 from rowpath.model.path import AccessPath
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.process import RunnerFailure

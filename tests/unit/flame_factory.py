@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from rowpath.model.explanation import Part
-from rowpath.model.stacks import Flame, Frame, SideStacks, Stack
+from rowpath.model.explanation import Flame, Frame, Part, SideStacks, Stack
 
 MAIN, EXEC = Frame("main", "our loop and adapter"), Frame("PQexecPrepared", "libpq")
 SEND, SYSCALL = Frame("__send <x>&", "C library"), Frame("tcp_sendmsg", "kernel")

@@ -8,7 +8,7 @@ from rowpath.hosts.host_run import HostRun
 from rowpath.hosts.network import WayWatch
 from rowpath.machine import processes
 from rowpath.machine.counters.counting_proxy import Proxy
-from rowpath.planning import lattice
+from rowpath.planning import selection
 from rowpath.runners import manifest
 
 
@@ -20,7 +20,7 @@ def forget_manifests() -> None:
 
 def forget_axes() -> None:
     """The environment is looked at again: it is read once in a process."""
-    lattice._axes.cache_clear()
+    selection._axes.cache_clear()
 
 
 def answered(watch: WayWatch) -> set[str]:

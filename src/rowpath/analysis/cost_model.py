@@ -33,7 +33,7 @@ class Shape:
 def cost_models(evidence: Evidence) -> tuple[CostModel, ...]:
     """One model per path that was measured in enough shapes; empty when the experiment requests none.
 
-    The shapes are the journal's: of a journal of schema version 1, which has none, nothing is modelled.
+    The shapes are the journal's: of a path without one, nothing is modelled.
     """
     wanted = evidence.journal.run.experiment.model
     known = evidence.journal.run.workloads.get(wanted.workload) if wanted else None

@@ -16,50 +16,11 @@ from rowpath.analysis.scaling import scalings
 from rowpath.analysis.statistics.intervals import student
 from rowpath.journal.records import MemoryRecord, SettleRecord, WorkerRecord
 from rowpath.model.base import Status
-from rowpath.model.metrics import MORE_IS_BETTER, UNITS
+from rowpath.model.metrics import METRICS, of_category
 from rowpath.model.workload import PhaseName
 
 BEST_OF = 5
-CLOCK = "the runner's own monotonic clock"
-WARMED = "operations until windows are flat within 10 %"
-CONNECTIONS = "bytes of our connections"
-# The collector (a key of the run's `methods`) behind each metric that is not the runner's own.
-COLLECTORS = {
-    "client_cpu": ("client_cpu", "cpu"),
-    "server_cpu": ("server_cpu", "cpu"),
-    "client_peak_memory": ("client_memory", "memory"),
-    "server_peak_memory": ("server_memory", "memory"),
-    "disk_written": ("disk",),
-    "deferred": ("disk",),
-    "round_trips": ("round_trips", "bytes", "proxy"),
-    "bytes_sent": ("bytes", "proxy"),
-    "bytes_received": ("bytes", "proxy"),
-    "syncs": ("syncs",),
-    "commits": ("commits",),
-    "texts_sent": ("bytes", "proxy"),
-    "prepares": ("statements",),
-    "executes": ("statements",),
-    "system_calls": ("system calls",),
-    "traffic": (CONNECTIONS,),
-    "traffic_in_backup": (CONNECTIONS,),
-    "traffic_each": (CONNECTIONS,),
-}
-PARTS = "ratio of times to the same path with one client"
 THREADS = "the clocks of its clients' threads"
-CONTROLLER = "the controller's monotonic clock"
-OWN_METHODS = {
-    "speed_up": PARTS,
-    "efficiency": PARTS,
-    "warm_up": WARMED,
-    "warm_up_time": WARMED,
-    "lines_of_code": "counted in the adapter's source",
-    "lines_of_code_closure": "counted in the adapter's source and its families",
-    "group_failed": "counted by the runner",
-    "backup_effect": "ratio of rates, within a set",
-    "backup_time": CONTROLLER,
-    "recovery_time": CONTROLLER,
-    "backup_size": "sizes of the backup's files",
-}
 NOT_REACHED = "rate not reached: latency percentiles are withheld"
 
 
@@ -113,7 +74,7 @@ class _Maker:
     def result(self, metric: str, method: str = "", **figures: Any) -> Result:
         """A metric with these fields; without figures its status has the reason."""
         obtained = method or self._obtained(metric) if figures else ""
-        return Result(metric=metric, unit=UNITS[metric], method=obtained, **figures, **self.common)
+        return Result(metric=metric, unit=METRICS[metric].unit, method=obtained, **figures, **self.common)
 
     def exact(self, metric: str, value: float, method: str = "") -> Result:
         """A metric that is counted, not estimated."""
@@ -140,9 +101,10 @@ class _Maker:
         )
 
     def _obtained(self, metric: str) -> str:
-        if metric not in COLLECTORS:
-            return OWN_METHODS.get(metric, CLOCK)
-        return next((str(self.methods[name]) for name in COLLECTORS[metric] if name in self.methods), "")
+        collectors = METRICS[metric].collectors
+        if not collectors:
+            return METRICS[metric].method
+        return next((str(self.methods[name]) for name in collectors if name in self.methods), "")
 
 
 def _spread(middles: list[float]) -> tuple[float | None, float | None]:
@@ -157,8 +119,9 @@ def _timed(maker: _Maker, cell: Cell) -> Iterator[Result]:
     first = sorted(cell.costs)[:BEST_OF] if cell.regime == "cold" else []
     for metric, values in metrics.of_cell(cell).items():
         best = None
-        if first and metric in ("time", *MORE_IS_BETTER):
-            choose = max if metric in MORE_IS_BETTER else min
+        more_is_better = METRICS[metric].more_is_better
+        if first and (metric == "time" or more_is_better):
+            choose = max if more_is_better else min
             best = choose(value for number in first for value in values[number])
         if metric != "cpu":  # the sum of two records that stand beside each other
             yield maker.estimated(metric, values, best=best, mean=metrics.mean_of(cell, metric))
@@ -168,7 +131,7 @@ def _method(method: str | dict[str, Any], metric: str) -> str:
     """The method of a metric, where a record has one for each or one for all of its metrics."""
     if isinstance(method, str):
         return method
-    names = (metric, metric.partition("_")[0], *COLLECTORS.get(metric, ()))
+    names = (metric, metric.partition("_")[0], *METRICS[metric].collectors)
     return next((str(method[name]) for name in names if name in method), "")
 
 
@@ -176,7 +139,7 @@ def _methods(evidence: Evidence) -> dict[tuple[Where, str], str]:
     """How memory and deferred cost were obtained, as their own records state it."""
     methods: dict[tuple[Where, str], str] = {}
     for memory in evidence.journal.all(MemoryRecord):
-        for metric in ("client_peak_memory", "server_peak_memory"):
+        for metric in of_category("memory"):
             methods[memory.where, metric] = _method(memory.method, metric)
     for settle in evidence.journal.all(SettleRecord):
         methods[settle.where, "deferred"] = methods[settle.where, "disk_written"] = settle.method
@@ -223,6 +186,6 @@ def _by_path(evidence: Evidence) -> Iterator[Result]:
         where = path.path_id, "none", "none"
         if path.path_id in connected:
             yield _Maker(evidence, where, "cold").estimated("connect", connected[path.path_id])
-        for metric in ("lines_of_code", "lines_of_code_closure"):
+        for metric in of_category("code"):
             if lines := getattr(path, metric):
                 yield _Maker(evidence, where, "none").exact(metric, lines)

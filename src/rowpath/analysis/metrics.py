@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from rowpath.analysis.cells import Cell
 from rowpath.journal.reader import Records
 from rowpath.journal.records import CountedRecord, MemoryRecord, PrepareRecord, SampleRecord, SettleRecord, WarmRecord
-from rowpath.model.metrics import COUNTED_METRICS
+from rowpath.model.metrics import of_category
 
 Values = dict[int, list[float]]  # by set
 Where = tuple[str, str, str]  # path id, workload, phase
@@ -29,7 +29,7 @@ def of_cell(cell: Cell) -> dict[str, Values]:
     if fair:
         found["fairness"] = fair
     working = [sample for sample in cell.samples if sample.operations > 0]
-    for metric, value in _SAMPLED.items():
+    for metric, value in SAMPLED.items():
         values = _values(working, value)
         if values:
             found[metric] = values
@@ -120,7 +120,8 @@ def _cpu(*names: str) -> Callable[[SampleRecord], float | None]:
     return spent
 
 
-_SAMPLED: dict[str, Callable[[SampleRecord], float | None]] = {
+# Another metric of blocks: a function here, and its record in model/metrics.py.
+SAMPLED: dict[str, Callable[[SampleRecord], float | None]] = {
     "execute": _stamp("execute_ns"),
     "first_row": _stamp("first_row_ns"),
     "rest": _rest,
@@ -159,5 +160,5 @@ def of_phases(journal: Records) -> dict[Where, dict[str, Values]]:
 
 def exact(counts: CountedRecord | None) -> dict[str, float]:
     """The counted metrics of a path's phase, per operation."""
-    each = {metric: counts.each(metric) for metric in COUNTED_METRICS} if counts else {}
+    each = {metric: counts.each(metric) for metric in of_category("counted")} if counts else {}
     return {metric: value for metric, value in each.items() if value is not None}

@@ -28,12 +28,11 @@ from rowpath.analysis.projection_points import (
 )
 from rowpath.errors import UsageError
 from rowpath.model.grouping import grouped
-from rowpath.model.metrics import COUNTED_METRICS, UNITS
+from rowpath.model.metrics import METRICS
 from rowpath.model.path import Dropped, fetch_form
 from rowpath.toml_file import suggest
 
 MOST_COLUMNS = 14  # of an axis that the user has not named
-COUNTED = (*COUNTED_METRICS, "lines_of_code", "lines_of_code_closure")
 
 NO_PATH = "no such path in this run"
 FILTERED = "left out by the filter"
@@ -99,7 +98,7 @@ def project(analysis: Analysis, choice: Choice, compare: Compare) -> Projection:
     matrices = tuple(each for key, found in maker.by_table().items() if (each := maker.matrix(key, found)))
     return Projection(
         metric=metric,
-        unit=UNITS[metric],
+        unit=METRICS[metric].unit,
         rows=rows,
         columns=columns,
         matrices=matrices,
@@ -115,7 +114,7 @@ def _metric(analysis: Analysis, wanted: str) -> str:
     if not wanted:
         return next((name for name in ("time", "group_rate", "paced_rate") if name in known), known[0])
     if wanted not in known:
-        what = "unknown metric" if wanted not in UNITS else "this run has no figure of the metric"
+        what = "unknown metric" if wanted not in METRICS else "this run has no figure of the metric"
         raise UsageError(f"{what} '{wanted}'", f"one of: {', '.join(known)}")
     return wanted
 
@@ -281,7 +280,8 @@ class _Maker:
         if self.metric == "time":
             return self.compare(best.key, base.key if base is not None and base.median is not None else None)
         figure = best.figure.median if best.figure else None
-        if self.metric in COUNTED and base is not None and base.median and figure is not None:
+        exact = METRICS[self.metric].category in ("counted", "code")
+        if exact and base is not None and base.median and figure is not None:
             return CellRatio(figure / base.median)
         return None
 

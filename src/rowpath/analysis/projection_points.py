@@ -11,7 +11,7 @@ from rowpath.analysis.cells import CellKey
 from rowpath.analysis.model import Analysis, RankedPath, Ranking, Result
 from rowpath.model.choices import TOGETHER
 from rowpath.model.grouping import grouped
-from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER, UNITS
+from rowpath.model.metrics import METRICS, is_of_groups, of_category
 from rowpath.model.path import COORDINATES, fetch_form
 
 PATH, PHASE, REGIME, STAGE, GROUP = "path", "phase", "regime", "stage", "client_group"
@@ -54,7 +54,7 @@ class Point:
 
 def points(analysis: Analysis, metric: str) -> list[Point]:
     """All that a cell can hold, steady before cold, fastest first."""
-    if metric in MIXED_LOAD_METRICS:
+    if is_of_groups(metric):
         return _points_of_groups(analysis, metric)
     figures: dict[tuple[str, str, str], dict[str, Result]] = {}
     paths: dict[str, Mapping[str, str]] = {}
@@ -107,7 +107,7 @@ def _point(
 def _points_of_groups(analysis: Analysis, metric: str) -> list[Point]:
     """The points of groups at work at once, best first; those without a figure have their reason."""
     ids = {name: path_id for path_id, name in analysis.names.items()}
-    sign = -1 if metric in MORE_IS_BETTER else 1
+    sign = -1 if METRICS[metric].more_is_better else 1
     listed = [each for each in analysis.results if each.metric == metric]
     forms = [each.path | {"fetch": fetch_form(each.path.get("fetch", "none"))} for each in listed]
     differing = [axis for axis in APART if len({form.get(axis, "none") for form in forms}) > 1]
@@ -137,8 +137,8 @@ def metrics(analysis: Analysis) -> tuple[str, ...]:
     """The metrics of which the run has a figure."""
     known = {each.metric for each in analysis.results if each.median is not None}
     if not analysis.rankings:
-        known &= set(MIXED_LOAD_METRICS)  # others belong to rows of a ranking
-    return tuple(name for name in UNITS if name in known)
+        known &= set(of_category("group"))  # others belong to rows of a ranking
+    return tuple(name for name in METRICS if name in known)
 
 
 def in_order(axes: Iterable[str]) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 
 from rowpath import text
 from rowpath.analysis.mixed_load.model import MixedLoadReport
-from rowpath.journal.host_records import ClockRecord, WayRecord
 from rowpath.journal.reader import Records
+from rowpath.journal.records import ClockRecord, WayRecord
 
 LISTED = 4  # ways in a line
 SHOWN = ("processor", "kernel", "distribution", "python")

@@ -1,23 +1,42 @@
 """The words and options of every command, parsed in any order.
 
 As a program it answers what needs no package (help, version, usage errors), and ends with WOULD_RUN for the rest: a
-clone asks it before it makes its environment. So this module, and what it imports, needs the standard library only.
+clone asks it before it makes its environment. So this module needs the standard library only; the options of a command
+stand in its own module, which then imports no room (`WILL_RUN`).
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import sys
-from pathlib import Path
 from typing import Any
 
 from rowpath import __version__
-from rowpath.cli import arguments_to_measure as measuring
-from rowpath.cli import arguments_to_read as reading
-from rowpath.cli.options import Parser, add_shared, command
+from rowpath.cli.options import Parser
 from rowpath.errors import UsageError
 
 WOULD_RUN = 75  # the command line is right, and running it needs the packages
+COMMANDS = {
+    "run": "run an experiment and show which path is fastest",
+    "probe": "find the fastest path to the rows of your own query, without changing anything",
+    "explain": "show where the time of an operation goes: by library, side and waiting",
+    "record": "record a conversation between driver and server as a tape",
+    "replay": "serve a tape: drivers talk to the recorded server, without a database",
+    "verify": "check every path for correctness, without measuring",
+    "list": "list engines, drivers, paths, workloads or experiments",
+    "engine": "fetch an optional engine, or start a private server by hand",
+    "hosts": "join several hosts: client and server on different hosts, or clients on many",
+    "adapter": "create your own adapter, or test one against its real engine",
+    "doctor": "show what can run here, what cannot and why, and how to enable it",
+    "show": "show a finished run from its directory",
+    "report": "write a run's HTML report again from its directory",
+    "compare": "compare two runs: which paths became slower or faster",
+    "site": "write a static site over many runs, or check runs for one",
+    "selftest": "check Rowpath against measurements whose results are known",
+    "setup": "fetch and build everything that can run here, ahead of time",
+}
+SHARED_MODULES = {"record": "tape", "replay": "tape", "report": "show"}  # others have a module of their name
 EXIT_CODES = """exit codes:
   0    fine (findings included)
   1    a path failed or returned wrong rows (only verify, selftest, adapter test, run --gate), a change exceeds
@@ -31,8 +50,8 @@ EXIT_CODES = """exit codes:
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """Parse with options and words in any order (argparse takes positional words only where it first meets them)."""
-    parser = build_parser()
     arguments = sys.argv[1:] if arguments is None else arguments
+    parser = build_parser(*[word for word in arguments if word in COMMANDS][:1])
     # After `--` stands a program with options of its own.
     with_program = arguments[:1] in (["adapter"], ["record"], ["replay"])
     end = arguments.index("--") if with_program and "--" in arguments else len(arguments)
@@ -52,8 +71,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     return options
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """All commands with their options."""
+def build_parser(*named: str) -> argparse.ArgumentParser:
+    """All commands, those named with their options."""
     parser = Parser(
         prog="rowpath",
         description="Measures every path that rows take from a database to a program: which is fastest, and why.",
@@ -62,99 +81,31 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"rowpath {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
-    measuring.add_run(commands)
-    measuring.add_probe(commands)
-    measuring.add_explain(commands)
-    measuring.add_tape(commands)
-    measuring.add_verify(commands)
-    _add_list(commands)
-    _add_engine(commands)
-    _add_hosts(commands)
-    _add_adapter(commands)
-    doctor = command(commands, "doctor", "show what can run here, what cannot and why, and how to enable it")
-    add_shared(doctor, "--adapters", "--color")
-    reading.add_show(commands)
-    reading.add_compare(commands)
-    reading.add_site(commands)
-    selftest = command(commands, "selftest", "check Rowpath against measurements whose results are known")
-    selftest.add_argument("--full", action="store_true", help="run the long forms too (about half an hour)")
-    selftest.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
-    add_shared(selftest, "--color")
-    setup = command(commands, "setup", "fetch and build everything that can run here, ahead of time")
-    add_shared(setup, "--color")
+    for name, text in COMMANDS.items():
+        command = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
+        command.set_defaults(command=name)
+        if name in named:
+            function(name, "add")(command)
     return parser
+
+
+def function(command: str, does: str) -> Any:
+    """What a command's module does, `add` its options to a parser or `run` it; only then the module is imported."""
+    module = importlib.import_module(f"rowpath.cli.{SHARED_MODULES.get(command, command)}")
+    return getattr(module, f"{does}_{command}" if command in SHARED_MODULES else does)
 
 
 def commands() -> dict[str, argparse.ArgumentParser]:
     """Every command's parser by its name."""
-    found = next(action for action in build_parser()._actions if isinstance(action, argparse._SubParsersAction))
+    found = next(
+        action for action in build_parser(*COMMANDS)._actions if isinstance(action, argparse._SubParsersAction)
+    )
     return dict(found.choices)
 
 
 def option_names(parser: argparse.ArgumentParser) -> dict[str, str]:
     """The long form of each option, by where its value is kept."""
     return {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
-
-
-def _add_list(commands: Any) -> None:
-    parser = command(commands, "list", "list engines, drivers, paths, workloads or experiments")
-    parser.add_argument("what", choices=("engines", "drivers", "paths", "workloads", "experiments"))
-    parser.add_argument("filters", nargs="*", metavar="COORDINATE=VALUE", help="keep only paths with these values")
-    add_shared(parser, "--adapters")
-
-
-def _add_engine(commands: Any) -> None:
-    parser = command(commands, "engine", "fetch an optional engine, or start a private server by hand")
-    parser.add_argument("action", choices=("list", "fetch", "up", "down", "status"))
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="WORD",
-        help="fetch, up, down: NAME; up: storage=VALUE, durability=VALUE, engine_version=VALUE",
-    )
-    parser.add_argument("--yes", action="store_true", help="fetch: agree to the licence and the size that list shows")
-    parser.add_argument(
-        "--load", metavar="WORKLOAD", action="append", default=[], help="up: load the tables of this workload"
-    )
-    parser.add_argument("--all", action="store_true", help="down: stop every running engine")
-
-
-def _add_hosts(commands: Any) -> None:
-    parser = command(commands, "hosts", "join several hosts: client and server on different hosts, or clients on many")
-    parser.add_argument(
-        "action",
-        choices=("example", "setup", "check", "up", "status", "down", "node"),
-        help="example: print a hosts file; setup: fetch Ray, which joins hosts; up, status, down: start, show or stop "
-        "the hosts of FILE; check: measure clocks and network; node: used by up, on each host",
-    )
-    parser.add_argument("words", nargs="*", metavar="FILE", help="the hosts file (docs/hosts.md)")
-    parser.add_argument(
-        "--cluster", metavar="ADDRESS", help="instead of FILE: a Ray cluster whose labels name the hosts"
-    )
-
-
-def _add_adapter(commands: Any) -> None:
-    parser = command(commands, "adapter", "create your own adapter, or test one against its real engine")
-    parser.add_argument("action", choices=("new", "test"))
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="WORD",
-        help="new: LANGUAGE NAME and engine=ENGINE (default sqlite); test: NAME or a runner's command (its own "
-        "options after --), and COORDINATE=VALUE to select paths",
-    )
-    parser.add_argument(
-        "--into",
-        metavar="DIR",
-        type=Path,
-        default=Path("rowpath-adapters"),
-        help="new: the directory for adapters.toml and the source (default rowpath-adapters)",
-    )
-    add_shared(parser, "--adapters")
-    parser.add_argument(
-        "--every", action="store_true", help="test: every path (default: the default path, then each other value once)"
-    )
-    add_shared(parser, "--color")
 
 
 def main() -> int:

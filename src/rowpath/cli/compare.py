@@ -6,25 +6,74 @@ import argparse
 import shlex
 from pathlib import Path
 
-from rowpath.analysis.comparison.compare import compare, compare_versions
-from rowpath.analysis.comparison.confirm import SAME_BUILD, not_possible, outcomes, settled, suspicious, two_builds
-from rowpath.analysis.comparison.gate import judge, parse_gate
-from rowpath.analysis.comparison.model import Comparison, Confirmed, GateWords
-from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
-from rowpath.cli.words import placed, run_directory
+from rowpath.cli.options import WILL_RUN, add_shared, placed, run_directory
 from rowpath.errors import UsageError
-from rowpath.execution.run import run_plan
-from rowpath.execution.run_options import RunOptions
-from rowpath.journal import reader
-from rowpath.model.grouping import grouped
-from rowpath.planning.paired_plan import MOST_PAIRS, Pair, paired_plan
-from rowpath.planning.plan import Plan
-from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal, live
-from rowpath.report.comparison import ComparisonOutcome
-from rowpath.report.console import make_console
-from rowpath.report.exports import open_export
+from rowpath.model.choices import DIFFERENCES
 
+if WILL_RUN:
+    from rowpath.analysis.comparison.compare import compare, compare_versions
+    from rowpath.analysis.comparison.confirm import SAME_BUILD, not_possible, outcomes, settled, suspicious, two_builds
+    from rowpath.analysis.comparison.gate import judge, parse_gate
+    from rowpath.analysis.comparison.model import Comparison, Confirmed, GateWords
+    from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
+    from rowpath.execution.run import run_plan
+    from rowpath.execution.run_options import RunOptions
+    from rowpath.journal import reader
+    from rowpath.model.grouping import grouped
+    from rowpath.planning.make_plan import MOST_PAIRS, PathPair, paired_plan
+    from rowpath.planning.plan import Plan
+    from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal, live
+    from rowpath.report.comparison import ComparisonOutcome
+    from rowpath.report.console import make_console
+    from rowpath.report.exports import open_export
+
+
+CONFIRM_SETS = 10
 HINT = "rowpath compare BASE HEAD, with the directories of two runs; several runs a side: BASE1,BASE2"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `compare`."""
+    parser.add_argument("base", metavar="BASE", help="the directory of a run; several runs: BASE1,BASE2")
+    parser.add_argument(
+        "head", metavar="HEAD", nargs="?", help="the directory of a later run; several runs: HEAD1,HEAD2"
+    )
+    parser.add_argument(
+        "--version",
+        metavar="BASE,HEAD",
+        default="",
+        help="instead of HEAD: two versions of a driver that the run BASE measured in the same sets (42.7.8,FILE)",
+    )
+    parser.add_argument(
+        "--despite",
+        metavar="WHAT",
+        action="append",
+        choices=DIFFERENCES,
+        default=[],
+        help=f"compare even if this differs too ({', '.join(DIFFERENCES)})",
+    )
+    parser.add_argument(
+        "--fail-on",
+        metavar="CHANGE=PERCENT",
+        action="append",
+        default=[],
+        help="exit with 1 when a path's interval lies beyond this: slower=5%%, faster=5%%, or a metric that grew: "
+        "client_cpu=5%%",
+    )
+    parser.add_argument(
+        "--confirm",
+        action="store_true",
+        help="measure suspicious paths again, both builds in the same sets of one run (a driver's or engine's version)",
+    )
+    parser.add_argument(
+        "-r", "--runs", metavar="SETS", type=int, default=CONFIRM_SETS, help=f"sets of --confirm ({CONFIRM_SETS})"
+    )
+    parser.add_argument("--all", action="store_true", help="show every row, not just those that changed")
+    for form in ("json", "markdown"):
+        words = f"also write the comparison as {form} ('-' = stdout)"
+        parser.add_argument(f"--export-{form}", metavar="FILE", help=words)
+    parser.add_argument("-o", "--out", metavar="FILE.html", type=Path, help="also write it as a page")
+    add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -94,12 +143,12 @@ def _confirm(
     recorded = {path_id: path for run in (*base, *head) for path_id, path in reader.read(run).paths.items()}
     run_record = reader.read(head[0]).run
 
-    def plan_of(pairs: list[Pair]) -> Plan:
+    def plan_of(pairs: list[PathPair]) -> Plan:
         return paired_plan(run_record.experiment, run_record.workloads, pairs, options.runs)
 
     pairs = []
     for of_path in grouped(rows, lambda row: row.base_path).values():
-        pair = Pair(
+        pair = PathPair(
             name=of_path[0].name,
             base=recorded[of_path[0].base_path].coordinates,
             head=recorded[of_path[0].head_path].coordinates,

@@ -6,9 +6,19 @@ import argparse
 from dataclasses import dataclass
 from typing import Literal
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from rowpath.cli.options import WILL_RUN, add_shared
+
+if WILL_RUN:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from rowpath.engines import ENGINES
+    from rowpath.machine import counters
+    from rowpath.model.availability import Availability
+    from rowpath.report.console import make_console
+    from rowpath.runners import driver_facts
+    from rowpath.runners.manifest import Adapter, availability, every_adapter
 
 from rowpath.engines import ENGINES
 from rowpath.machine import counters, describe
@@ -26,8 +36,13 @@ MARKS: dict[State, tuple[str, str]] = {
 }
 
 
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `doctor`."""
+    add_shared(parser, "--adapters", "--color")
+
+
 @dataclass(frozen=True)
-class Check:
+class Diagnosis:
     """One line of the doctor: `what` is its subject, `found` what is so, `remedy` the command that would change it."""
 
     section: Literal["engines", "paths", "collectors", "noise"]
@@ -43,21 +58,26 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def diagnose() -> list[Check]:
+def diagnose() -> list[Diagnosis]:
     """Every check, in the order in which they are shown; starts and fetches nothing."""
     engines, paths = [], []
     for name, engine in ENGINES.items():
         here = engine.availability()
-        engines.append(Check("engines", name, "ok" if here.ok else "missing", here.reason or here.what, here.remedy))
+        engines.append(
+            Diagnosis("engines", name, "ok" if here.ok else "missing", here.reason or here.what, here.remedy)
+        )
         paths += [_path(name, here, adapter) for adapter in every_adapter() if name in adapter.engines]
     for one in driver_facts.absent():
         what = f"{one.language} · {one.driver}"
-        paths.append(Check("paths", what, "missing", f"{one.reason}; instead: {one.instead}"))
+        paths.append(Diagnosis("paths", what, "missing", f"{one.reason}; instead: {one.instead}"))
     collectors = [
-        Check("collectors", resource, "missing" if method.startswith("unavailable") else "ok", method)
+        Diagnosis("collectors", resource, "missing" if method.startswith("unavailable") else "ok", method)
         for resource, method in counters.probe().items()
     ]
-    noise = [Check("noise", each.what, each.state, each.found, each.remedy) for each in describe.noise_sources()]
+    noise = [
+        Diagnosis("noise", source.what, source.state, source.found, source.remedy)
+        for source in describe.noise_sources()
+    ]
     return [*engines, *paths, *collectors, *noise]
 
 
@@ -90,11 +110,11 @@ def render(console: Console) -> None:
             console.print(Text(f"  {remedy}"), soft_wrap=True)
 
 
-def _path(engine: str, here: Availability, adapter: Adapter) -> Check:
+def _path(engine: str, here: Availability, adapter: Adapter) -> Diagnosis:
     deployments = [each for each in adapter.deployments if each in ENGINES[engine].deployments]
     what = f"{engine} {'/'.join(deployments)} · {adapter.language} · {adapter.driver}"
     there = availability(adapter, adapter.versions[0])
     for each in (here, there):
         if not each.ok:
-            return Check("paths", what, "missing", each.reason, each.remedy)
-    return Check("paths", what, "ok", f"{there.what}; {adapter.confounded}" if adapter.confounded else there.what)
+            return Diagnosis("paths", what, "missing", each.reason, each.remedy)
+    return Diagnosis("paths", what, "ok", f"{there.what}; {adapter.confounded}" if adapter.confounded else there.what)

@@ -11,19 +11,37 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import msgspec
-
 from rowpath import text
-from rowpath.cli.words import Filters, parse_filters
-from rowpath.engines import ENGINES, by_hand, optional_downloads
-from rowpath.engines.base import BacksUp, Engine, Stored, Versioned, versions
-from rowpath.engines.by_hand import StartAnswer, StartedServer, StartRequest
-from rowpath.engines.external_engines import ExternalEngine
+from rowpath.cli.options import WILL_RUN, Filters, parse_filters
 from rowpath.errors import EnvironmentMissing, InternalError, RowpathError, UsageError
-from rowpath.machine import directories, processes
-from rowpath.machine.counters import memory
-from rowpath.toml_file import suggest
-from rowpath.workloads.workload_file import load_workload
+
+if WILL_RUN:
+    import msgspec
+
+    from rowpath.engines import ENGINES, by_hand, optional_downloads
+    from rowpath.engines.base import BacksUp, Engine, Stored, Versioned, versions
+    from rowpath.engines.by_hand import StartAnswer, StartedServer, StartRequest
+    from rowpath.engines.external_engines import ExternalEngine
+    from rowpath.machine import directories, processes
+    from rowpath.machine.counters import memory
+    from rowpath.toml_file import suggest
+    from rowpath.workloads.workload_file import load_workload
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `engine`."""
+    parser.add_argument("action", choices=("list", "fetch", "up", "down", "status"))
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="WORD",
+        help="fetch, up, down: NAME; up: storage=VALUE, durability=VALUE, engine_version=VALUE",
+    )
+    parser.add_argument("--yes", action="store_true", help="fetch: agree to the licence and the size that list shows")
+    parser.add_argument(
+        "--load", metavar="WORKLOAD", action="append", default=[], help="up: load the tables of this workload"
+    )
+    parser.add_argument("--all", action="store_true", help="down: stop every running engine")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -4,54 +4,123 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 import shutil
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from rowpath.analysis.analyse import analyse
-from rowpath.cli import explain_flames
-from rowpath.cli.plan import plan_for
-from rowpath.cli.words import Filters
-from rowpath.cli.words import filters as filters_of
+from rowpath.cli.options import (
+    WILL_RUN,
+    Filters,
+    add_out,
+    add_own_database,
+    add_query,
+    add_selection,
+    add_shared,
+    filters_of,
+)
 from rowpath.errors import RowpathError, UsageError
-from rowpath.explain import own_query
-from rowpath.explain.explain import After, explained
-from rowpath.journal import FILE as JOURNAL
-from rowpath.journal.reader import read_as_written
-from rowpath.journal.records import ExplanationRecord
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
-from rowpath.machine import processes
-from rowpath.model.explanation import Explanation
-from rowpath.planning.make_plan import make_plan
-from rowpath.planning.plan import Plan
-from rowpath.probe.command import question_of
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.target import named_file
-from rowpath.report import explanation, html, live
-from rowpath.report.console import make_console
 
-MOST_PATHS = own_query.MOST_PATHS
+if WILL_RUN:
+    import msgspec
+
+    from rowpath import text as fmt
+    from rowpath.analysis.analyse import analyse
+    from rowpath.cli.plan import plan_for
+    from rowpath.execution.prepared_phases import PreparedPhase
+    from rowpath.execution.worker import Worker
+    from rowpath.explain import flames, own_query
+    from rowpath.explain.explain import After, explained
+    from rowpath.journal import FILE as JOURNAL
+    from rowpath.journal.reader import Records, read_as_written
+    from rowpath.journal.records import ExplanationRecord
+    from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
+    from rowpath.machine import processes
+    from rowpath.model.explanation import Explanation, Flame
+    from rowpath.model.path import AccessPath
+    from rowpath.planning.make_plan import make_plan
+    from rowpath.planning.plan import Plan, PlannedPath
+    from rowpath.probe.command import question_of
+    from rowpath.probe.options import ProbeOptions
+    from rowpath.probe.target import named_file
+    from rowpath.report import explanation, flame_graph, flame_parts, html, live, speedscope
+    from rowpath.report.console import make_console
+    from rowpath.runners.process import RunnerFailure
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
 FILE = "explanation.json"
 SAME_CORE: Filters = {"placement": ("same",)}
-
-
 Report = Callable[[str], None]
+SPELLED = {"#": "-sharp", "+": "-plus", "*": "-star"}
+NEVER_COMPARED = ("version", "engine_version", "label")  # they follow from what else differs
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `explain`."""
+    add_selection(
+        parser,
+        "EXPERIMENT, RUN, URL, FILE, PATH, PHASE or COORDINATE=VALUE",
+        "an experiment, a run directory, or a database's URL or file with --query; then which paths: "
+        "filters such as engine=postgresql, or names of paths and phases",
+    )
+    add_query(parser)
+    add_own_database(parser)
+    parser.add_argument("--phase", metavar="PHASE", default="", help="only this phase (default: all phases that read)")
+    parser.add_argument(
+        "-b",
+        "--blocks",
+        metavar="N",
+        type=int,
+        default=5,
+        help="number of one-second blocks; as many again are profiled (default 5)",
+    )
+    parser.add_argument("--how", action="store_true", help="also show which clock measured each part")
+    parser.add_argument(
+        "--no-flame", dest="flame", action="store_false", help="leave out the flame graphs; saves some seconds"
+    )
+    parser.add_argument(
+        "--no-hops",
+        dest="hops",
+        action="store_false",
+        help="leave out the hops between client and server; they need a restart of Rowpath's own servers",
+    )
+    counterparts = "also explain each path with this value instead, and show what differs"
+    parser.add_argument("--against", metavar="COORDINATE=VALUE", nargs="+", default=[], help=counterparts)
+    add_out(parser, "explain")
+    add_shared(parser, "--timeout", "-q --quiet", "--color")
 
 
 @dataclass(frozen=True)
-class Source:
-    """Where explanations come from, and where they go."""
+class Explanations:
+    """Where explanations come from, and where they go: into a file, or of a run's paths into its journal and page."""
 
     directory: RunDirectory
     explanations: Callable[[Report, Report, After | None], Generator[Explanation]]  # note, failed, after each
-    keep: Callable[[list[Explanation]], None]  # called with all so far after each
-    kept: str  # where, for the user
-    own: bool = True  # whether the directory was made for them
+    records: Records | None = None  # of the run
+
+    @property
+    def kept(self) -> str:
+        """Where they are, for the user."""
+        return str(self.directory.report if self.records else self.directory.path / FILE)
+
+    def keep(self, explanations: list[Explanation]) -> None:
+        """Write all so far, after each."""
+        if self.records is None:
+            content = msgspec.json.format(msgspec.json.encode(explanations)) + b"\n"
+            (self.directory.path / FILE).write_bytes(content)
+            return
+        journal = Journal(self.directory, Scrubber(), self.records)
+        try:
+            journal.write(ExplanationRecord(explanations[-1]))
+        finally:
+            journal.close()
+        html.write(analyse(self.directory.path), self.directory.report)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -60,12 +129,12 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("no experiment given", "rowpath explain tour engine=postgresql language=c")
     if options.blocks < 1:
         raise UsageError(f"invalid --blocks {options.blocks}: expected 1 or more", "--blocks 5")
-    against = explain_flames.parse_against(options.against, options.words[0], flame=options.flame)
+    against = parse_against(options.against, options.words[0], flame=options.flame)
     source = _source(options.words, filters_of(options), against, options)
     found: list[Explanation] = []
     failures: list[str] = []
     console, progress = make_console(options.color), live.make(options.quiet, options.color)
-    flames = explain_flames.Flames(source.directory, progress.note, against)
+    flames = Flames(source.directory, progress.note, against)
     after = flames.take if options.flame else None
     try:
         with closing(source.explanations(progress.note, failures.append, after)) as explanations:
@@ -77,7 +146,7 @@ def run(options: argparse.Namespace) -> int:
                 console.print()
         flames.show_differences(console)
     except RowpathError:
-        if source.own and not found:
+        if source.records is None and not found:
             shutil.rmtree(source.directory.path, ignore_errors=True)
         raise
     except KeyboardInterrupt:
@@ -94,7 +163,7 @@ def run(options: argparse.Namespace) -> int:
     return 1 if failures else 0
 
 
-def _source(words: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Source:
+def _source(words: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Explanations:
     first, *names = words
     has_query = any((options.query, options.query_file, options.table))
     if "://" in first or first.startswith("jdbc:") or (has_query and named_file(first)):
@@ -123,7 +192,7 @@ def _source(words: list[str], filters: Filters, against: Filters, options: argpa
 def _with_counterparts(plan: Plan, filters: Filters, against: Filters, planned: Callable[[Filters], Plan]) -> Plan:
     if not against:
         return plan
-    return explain_flames.with_counterparts(plan, planned(explain_flames.widened(filters, against)), against)
+    return with_counterparts(plan, planned(widened(filters, against)), against)
 
 
 def _new_directory(options: argparse.Namespace) -> RunDirectory:
@@ -132,7 +201,7 @@ def _new_directory(options: argparse.Namespace) -> RunDirectory:
     return directory
 
 
-def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Source:
+def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Explanations:
     """The user's own query, on the database that the URL names."""
     names = [field.name for field in dataclasses.fields(ProbeOptions) if hasattr(options, field.name)]
     given = {name: getattr(options, name) for name in names}
@@ -141,29 +210,27 @@ def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Source
     wanted = ProbeOptions(**given)
     question = question_of(wanted)  # a mistake leaves no directory behind
     directory = _new_directory(options)
-    return Source(
+    return Explanations(
         directory,
         lambda note, failed, after: own_query.explained(
             question, wanted, filters, directory, note, failed, options.blocks, after, hops=options.hops
         ),
-        lambda found: _write(directory.path / FILE, found),
-        str(directory.path / FILE),
     )
 
 
-def _of_plan(plan: Plan, directory: RunDirectory, options: argparse.Namespace) -> Source:
+def _of_plan(plan: Plan, directory: RunDirectory, options: argparse.Namespace) -> Explanations:
     """Paths of an experiment."""
-    return Source(
+    return Explanations(
         directory,
         lambda note, failed, after: explained(
             plan, directory, note, failed, options.timeout, options.blocks, after, hops=options.hops
         ),
-        lambda found: _write(directory.path / FILE, found),
-        str(directory.path / FILE),
     )
 
 
-def _of_run(path: Path, names: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Source:
+def _of_run(
+    path: Path, names: list[str], filters: Filters, against: Filters, options: argparse.Namespace
+) -> Explanations:
     """Paths of a run that has ended: what is found goes into its journal and its page.
 
     Without a path named, the fastest of each phase that reads.
@@ -191,18 +258,8 @@ def _of_run(path: Path, names: list[str], filters: Filters, against: Filters, op
         plan = replace(plan, paths=tuple(replace(one, phases=fastest.get(one.name, one.phases)) for one in plan.paths))
     directory = RunDirectory(path)
     plan = _with_counterparts(chosen(plan, names, options.phase), of_run | filters, against, planned)
-    source = _of_plan(plan, directory, options)
     directory.work.mkdir(mode=0o700, exist_ok=True)
-
-    def keep(found: list[Explanation]) -> None:
-        journal = Journal(directory, Scrubber(), records)
-        try:
-            journal.write(ExplanationRecord(found[-1]))
-        finally:
-            journal.close()
-        html.write(analyse(path), directory.report)
-
-    return replace(source, keep=keep, kept=str(directory.report), own=False)
+    return replace(_of_plan(plan, directory, options), records=records)
 
 
 def _fastest(path: Path, plan: Plan, phase: str) -> dict[str, tuple[str, ...]]:
@@ -215,10 +272,6 @@ def _fastest(path: Path, plan: Plan, phase: str) -> dict[str, tuple[str, ...]]:
         if best and name in plan.experiment.phases and not plan.phase(name).writes and phase in ("", name):
             found[best] = (*found.get(best, ()), name)
     return found
-
-
-def _write(file: Path, found: list[Explanation]) -> None:
-    file.write_bytes(msgspec.json.format(msgspec.json.encode(found)) + b"\n")
 
 
 def chosen(plan: Plan, names: list[str], phase: str = "") -> Plan:
@@ -247,10 +300,10 @@ def chosen(plan: Plan, names: list[str], phase: str = "") -> Plan:
         raise UsageError(
             f"no path with an engine has {' or '.join(reads)}", f"rowpath run {plan.experiment.name} --plan"
         )
-    if len(paths) > MOST_PATHS:
+    if len(paths) > own_query.MOST_PATHS:
         first = paths[0].path
         raise UsageError(
-            f"{len(paths)} paths match: explain takes at most {MOST_PATHS}, at about 15 s per path and phase",
+            f"{len(paths)} paths match: explain takes at most {own_query.MOST_PATHS}, at about 15 s per path and phase",
             f"{again} engine={first.engine} language={first.language}",
         )
     for planned in paths:
@@ -259,3 +312,135 @@ def chosen(plan: Plan, names: list[str], phase: str = "") -> Plan:
             raise UsageError(busy, f"{again} clients=1 threads=1")
     experiment = msgspec.structs.replace(plan.experiment, phases=reads)
     return replace(plan, experiment=experiment, paths=tuple(paths))
+
+
+class Flames:
+    """Takes the stacks of each path, and shows where its flame graph is; nothing here stops an explanation."""
+
+    def __init__(self, directory: RunDirectory, note: Callable[[str], None], against: Filters) -> None:
+        """`against`: the coordinates of the paths that others are compared with."""
+        self._directory = directory
+        self._note = note
+        self._against = against
+        self._found: list[Flame] = []
+        self._lines: list[str] = []
+
+    def take(self, worker: Worker, work: PreparedPhase, explanation: Explanation, way: Mapping[str, Any]) -> None:
+        """Sample a path's stacks and write its files; what goes wrong is a line."""
+        self._note(f"sampling stacks of {explanation.name}, {explanation.phase}")
+        try:
+            found = flames.flame(worker, work, explanation, way, self._directory.work)
+            self._keep(found)
+        except RunnerFailure as failure:
+            self._lines.append(f"no flame graph: {fmt.clean(failure.text)}")
+        except RowpathError as error:
+            self._lines.append(f"no flame graph: {error.message} ({error.hint})")
+
+    def _keep(self, found: Flame) -> None:
+        self._found.append(found)
+        if found.sides:
+            page, scope = self._files(found.name, found.phase)
+            flame_graph.write(found, page)
+            speedscope.write(found, scope)
+            self._lines.append(f"flame graph: {page}, and .speedscope.json")
+        sampled = {side.side for side in found.sides}
+        self._lines += [note for note in found.notes if not sampled or ": no stacks: " in note]
+
+    def show(self, console: Console) -> None:
+        """Print where the last path's graph is, or why there is none."""
+        for line in self._lines:
+            console.print(line, soft_wrap=True, highlight=False, markup=False)
+        self._lines.clear()
+
+    def show_differences(self, console: Console) -> None:
+        """Compare each path with the one that is like it but for `against`; write the page, print what changed most."""
+        for found in self._found if self._against else ():
+            before = self._before(found)
+            if before is None:
+                continue
+            console.print(flame_parts.sentence(found, before), soft_wrap=True, highlight=False, markup=False)
+            if found.sides and before.sides:
+                page, _scope = self._files(f"{found.name}-against-{before.name}", found.phase)
+                flame_graph.write(found, page, before)
+                console.print(f"difference: {page}", soft_wrap=True, highlight=False, markup=False)
+            console.print()
+
+    def _before(self, found: Flame) -> Flame | None:
+        others = [each for each in self._found if each.phase == found.phase and each is not found]
+        if _fits(found.path, self._against):
+            return None
+        fitting = [each for each in others if _fits(each.path, self._against)]
+        return max(fitting, key=lambda each: likeness(each.path, found.path), default=None)
+
+    def _files(self, name: str, phase: str) -> tuple[Path, Path]:
+        stem = f"flame-{file_name(name)}-{file_name(phase)}"
+        return self._directory.path / f"{stem}.html", self._directory.path / f"{stem}.speedscope.json"
+
+
+def file_name(name: str) -> str:
+    """A path's name as a part of a file's: `PostgreSQL-C-sharp-TCP`."""
+    for sign, words in SPELLED.items():
+        name = name.replace(sign, words)
+    return re.sub(r"[^\w.-]+", "-", name).strip("-")
+
+
+def likeness(one: Mapping[str, str], other: Mapping[str, str]) -> int:
+    """How many coordinates two paths have in common."""
+    return sum(one.get(key) == other.get(key) for key in {*one, *other} - {*NEVER_COMPARED})
+
+
+def parse_against(words: list[str], experiment: str, *, flame: bool = True) -> dict[str, tuple[str, ...]]:
+    """The coordinates of `--against`; `flame`: whether stacks are sampled. Errors: UsageError."""
+    if words and not flame:
+        raise UsageError("--against needs the flame graphs that --no-flame leaves out", f"rowpath explain {experiment}")
+    found: dict[str, tuple[str, ...]] = {}
+    for word in words:
+        key, mark, value = word.partition("=")
+        if not mark or not key or not value or "," in value:
+            what = f"invalid --against '{word}': expected COORDINATE=VALUE"
+            raise UsageError(what, f"rowpath explain {experiment} --against result=binary")
+        found[key] = (value,)
+    return found
+
+
+def widened(filters: Filters, against: Filters) -> dict[str, tuple[str, ...]]:
+    """Filters that keep what they kept and every path that one of these could be compared with."""
+    wide = {key: (*values, *(against.get(key, ()))) for key, values in filters.items()}
+    return {key: tuple(dict.fromkeys(values)) for key, values in wide.items()}
+
+
+def with_counterparts(chosen: Plan, wide: Plan, against: Filters) -> Plan:
+    """The chosen paths, and for each the one of the wide plan that differs from it only by `against`.
+
+    Names are those of the wide plan, which tell all of them apart. Errors: UsageError where a path has none.
+    """
+    ids = {planned.path.id for planned in chosen.paths}
+    kept = [planned for planned in wide.paths if planned.path.id in ids]
+    fitting = [planned for planned in wide.paths if _fits(planned.path.as_dict(), against)]
+    more: dict[str, PlannedPath] = {}
+    for planned in kept:
+        if _fits(planned.path.as_dict(), against):
+            continue
+        there = [one for one in fitting if set(one.phases) & set(planned.phases) & set(chosen.experiment.phases)]
+        best = max(there, key=lambda one: likeness(one.path.as_dict(), planned.path.as_dict()), default=None)
+        if best is None or not _differs_only(best.path, planned.path, against):
+            words = " ".join(f"{key}={values[0]}" for key, values in against.items())
+            what = f"no path of {chosen.experiment.name} differs from {planned.name} only in {words}"
+            raise UsageError(what, f"rowpath run {chosen.experiment.name} --plan")
+        more.setdefault(best.path.id, best)
+    if not more:
+        raise UsageError("--against selects the chosen paths themselves", "choose another value")
+    paths = (*(one for one in more.values() if one.path.id not in ids), *kept)
+    return replace(chosen, paths=paths)
+
+
+def _fits(path: Mapping[str, str], against: Filters) -> bool:
+    return all(path.get(key) in values for key, values in against.items())
+
+
+def _differs_only(one: AccessPath, other: AccessPath, against: Filters) -> bool:
+    """Whether nothing differs that does not follow from `against`: another driver may name other settings."""
+    if against.keys() & {"driver", "language", "engine", "deployment"}:
+        return True
+    here, there = one.as_dict(), other.as_dict()
+    return all(here.get(key) == there.get(key) for key in {*here, *there} - {*against, *NEVER_COMPARED})

@@ -13,19 +13,37 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from rowpath import text
-from rowpath.analysis.several_hosts import missing
-from rowpath.cli.plan import host_pairs
+from rowpath.cli.options import WILL_RUN
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
-from rowpath.hosts import cluster, foreign, hosts_file, network, node, setup
-from rowpath.hosts.hosts_file import Source
-from rowpath.journal.host_records import ClockRecord, WayRecord
-from rowpath.planning.mixed_load import spread
-from rowpath.planning.plan import Plan
+
+if WILL_RUN:
+    from rowpath.analysis.several_hosts import missing
+    from rowpath.cli.plan import host_pairs
+    from rowpath.hosts import cluster, foreign, hosts_file, network, node, setup
+    from rowpath.hosts.hosts_file import Source
+    from rowpath.journal.records import ClockRecord, WayRecord
+    from rowpath.planning import client_groups
+    from rowpath.planning.plan import Plan
 
 if TYPE_CHECKING:
     from rowpath.hosts.session import Session
 
+
 LOOK_S = 2.0  # at what helpers use
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `hosts`."""
+    parser.add_argument(
+        "action",
+        choices=("example", "setup", "check", "up", "status", "down", "node"),
+        help="example: print a hosts file; setup: fetch Ray, which joins hosts; up, status, down: start, show or stop "
+        "the hosts of FILE; check: measure clocks and network; node: used by up, on each host",
+    )
+    parser.add_argument("words", nargs="*", metavar="FILE", help="the hosts file (docs/hosts.md)")
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="instead of FILE: a Ray cluster whose labels name the hosts"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -201,7 +219,7 @@ def print_plan(session: Session, plan: Plan) -> Iterator[str]:
     clients_and_servers = host_pairs(plan)
     spread_over = [group for group in plan.experiment.client_groups if group.over]
     for group in spread_over:
-        shares = spread.shares(group.clients, group.rate_per_s, 0, session.file.loading)
+        shares = client_groups.shares(group.clients, group.rate_per_s, 0, session.file.loading)
         listed = ", ".join(f"{each.clients} on {host}" for host, each in shares.items())
         yield f"group {group.name}: {group.clients} clients: {listed}"
     servers = dict.fromkeys(server for _client, server in clients_and_servers)

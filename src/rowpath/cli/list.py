@@ -6,20 +6,29 @@ import argparse
 import functools
 from collections.abc import Callable, Iterator
 
-from rowpath.cli.words import Filters, parse_filters
-from rowpath.engines import ENGINES
+from rowpath.cli.options import WILL_RUN, Filters, add_shared, parse_filters
 from rowpath.errors import UsageError
-from rowpath.machine import processes
-from rowpath.model.availability import with_remedy
-from rowpath.planning import experiment_file
-from rowpath.planning.availability import pruned, unavailable
-from rowpath.planning.lattice import spread
-from rowpath.planning.selection import check_coordinates, matches
-from rowpath.runners import driver_facts
-from rowpath.runners.manifest import availability, every_adapter
-from rowpath.workloads import workload_file
+
+if WILL_RUN:
+    from rowpath.engines import ENGINES
+    from rowpath.machine import processes
+    from rowpath.model.availability import with_remedy
+    from rowpath.planning import experiment_file
+    from rowpath.planning.availability import pruned, unavailable
+    from rowpath.planning.selection import check_coordinates, matches, spread
+    from rowpath.runners import driver_facts
+    from rowpath.runners.manifest import availability, every_adapter
+    from rowpath.workloads import workload_file
+
 
 DECIDE_WHETHER_HERE = ("engine", "engine_version", "version", "transport", "tls", "concurrency")
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `list`."""
+    parser.add_argument("what", choices=("engines", "drivers", "paths", "workloads", "experiments"))
+    parser.add_argument("filters", nargs="*", metavar="COORDINATE=VALUE", help="keep only paths with these values")
+    add_shared(parser, "--adapters")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -52,8 +61,10 @@ def paths(filters: Filters) -> Iterator[str]:
     Coordinates of `lattice.VARIED_ONE_AT_A_TIME` are varied one at a time, unless a filter names them.
     """
     check_coordinates(filters)
-    if not filters:
-        _ask_for_versions()
+    if not filters:  # every compiler, runtime and server is asked for its version, all at once: each answer is kept
+        first = {adapter.language: adapter for adapter in every_adapter()}
+        languages = [functools.partial(availability, adapter, adapter.versions[0]) for adapter in first.values()]
+        processes.side_by_side([*languages, *(engine.availability for engine in ENGINES.values())])
     reasons: dict[tuple[str, ...], str] = {}
     for adapter in every_adapter():
         for path in spread(adapter, filters):
@@ -65,13 +76,6 @@ def paths(filters: Filters) -> Iterator[str]:
                 reason, remedy = unavailable(adapter, path)
                 reasons[key] = f"    not here: {with_remedy(reason, remedy)}" if reason else ""
             yield path.id.replace(",", " ") + reasons[key]
-
-
-def _ask_for_versions() -> None:
-    """Ask every compiler, runtime and server for its version, all at once: each answer is kept."""
-    first = {adapter.language: adapter for adapter in every_adapter()}
-    languages = [functools.partial(availability, adapter, adapter.versions[0]) for adapter in first.values()]
-    processes.side_by_side([*languages, *(engine.availability for engine in ENGINES.values())])
 
 
 def drivers() -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import os
 import signal
@@ -10,13 +9,11 @@ import sys
 import traceback
 from pathlib import Path
 
-from rowpath.cli.arguments import parse
+from rowpath.cli.arguments import function, parse
 from rowpath.errors import RowpathError
 from rowpath.machine import disk_space
 
 INTERRUPT_AGAIN_S = 0.05
-# Module and function of commands that have no module of their name.
-MODULES = {"record": ("tape", "record"), "replay": ("tape", "replay"), "report": ("show", "report")}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -37,8 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
             for file in engine_files(options.adapters):
                 join_file(file)
             add_external(options.adapters)
-        module, function = MODULES.get(options.command, (options.command, "run"))
-        code: int = getattr(importlib.import_module(f"rowpath.cli.{module}"), function)(options)
+        code: int = function(options.command, "run")(options)
         return code
     except RowpathError as error:
         print(error.shown(), file=sys.stderr)

@@ -1,14 +1,19 @@
-"""Options of several commands, and the kinds of values that options take."""
+"""Options of several commands, and what the words of a command name: an experiment, a run, filters, hosts."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 from typing import Any, NoReturn
 
 from rowpath.errors import UsageError
+from rowpath.journal import FILE as JOURNAL
 from rowpath.model.choices import TIMEOUT_S, TOGETHER
 
+_PROGRAM = getattr(sys.modules["__main__"], "__spec__", None)
+# False where a clone only asks for help or an error: the packages that it takes to run a command are not there yet.
+WILL_RUN = _PROGRAM is None or _PROGRAM.name != "rowpath.cli.arguments"
 EXPORTS = {
     "json": "the results as JSON",
     "csv": "the results as CSV",
@@ -23,6 +28,7 @@ SELECTED = (
     "an experiment's name or TOML file (rowpath list experiments), and filters for its paths: "
     "engine=sqlite,postgresql language=c"
 )
+Filters = dict[str, tuple[str, ...]]
 
 
 def export_option(form: str) -> str:
@@ -92,13 +98,6 @@ def duration_s(option: str, text: str, least_s: float) -> float:
 def listed(text: str) -> tuple[str, ...]:
     """`a,b` as words."""
     return tuple(word for word in text.split(",") if word)
-
-
-def command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
-    """A command's parser; the text is its help."""
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
-    parser.set_defaults(command=name)
-    return parser
 
 
 def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -181,3 +180,55 @@ def add_own_database(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--yes", action="store_true", help="copy files of more than a gigabyte without asking")
     parser.add_argument("--redact-query", action="store_true", help="keep the query's text out of the run directory")
+
+
+def run_directory(directory: Path, hint: str) -> Path:
+    """The directory; UsageError when no run is in it."""
+    if not (directory / JOURNAL).is_file():
+        raise UsageError(f"{directory} is not a run directory: it has no {JOURNAL}", hint)
+    return directory
+
+
+def experiment_of(options: argparse.Namespace) -> str | None:
+    """The only experiment named; None where there is none."""
+    if len(options.words) > 1:
+        names = " ".join(options.words)
+        raise UsageError(f"expected one experiment, got {len(options.words)}: {names}", "rowpath run NAME")
+    return options.words[0] if options.words else None
+
+
+def source_of_hosts(options: argparse.Namespace) -> Path | str | None:
+    """The file of hosts or the address of a cluster; None without both."""
+    if options.hosts and options.cluster:
+        raise UsageError("--hosts and --cluster exclude each other", "give one of them")
+    source: Path | str | None = options.hosts or options.cluster
+    return source
+
+
+def filters_of(options: argparse.Namespace) -> Filters:
+    """The words with `=`, and the options that are short for some."""
+    words = list(options.filters)
+    for key, option in (("statement", "mode"), ("driver", "driver"), ("version", "version")):
+        if value := getattr(options, option, ""):
+            words.append(f"{key}={value}")
+    return parse_filters(words)
+
+
+def parse_filters(words: list[str]) -> Filters:
+    """`key=a,b` words as a mapping; values of a key that is repeated add up. UsageError for anything else."""
+    found: Filters = {}
+    for word in words:
+        key, equals, values = word.partition("=")
+        if not equals or not values:
+            raise UsageError(
+                f"expected COORDINATE=VALUE, got '{word}'", "for example: engine=sqlite,postgresql language=c"
+            )
+        found[key] = tuple(dict.fromkeys((*found.get(key, ()), *values.split(","))))
+    if "version" in found:
+        found["version"] = tuple(map(placed, found["version"]))
+    return found
+
+
+def placed(version: str) -> str:
+    """A version that is a file or a folder, by its whole path."""
+    return str(Path(version).resolve()) if "/" in version else version

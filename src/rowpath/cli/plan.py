@@ -11,16 +11,15 @@ from rowpath.execution.mixed_load.directory_copies import announced
 from rowpath.machine.describe import slowness
 from rowpath.model.availability import with_remedy
 from rowpath.model.experiment import Experiment, Measure, Selection
-from rowpath.planning import disk_estimate, within
-from rowpath.planning.estimate import estimate_s
+from rowpath.planning import disk_estimate
+from rowpath.planning.client_groups import stages_left_out
+from rowpath.planning.estimate import described, estimate_s
 from rowpath.planning.experiment_file import ExperimentFile, load_experiment
 from rowpath.planning.hosts import SeveralHosts
-from rowpath.planning.lattice import VARIED_ONE_AT_A_TIME
 from rowpath.planning.make_plan import make_plan
-from rowpath.planning.mixed_load.eligibility import stages_left_out
-from rowpath.planning.mixed_load.estimate import described
-from rowpath.planning.overrides import NOT_OVERRIDDEN, Overrides, overridden
+from rowpath.planning.overrides import NOT_OVERRIDDEN, Overrides, fit_within, overridden
 from rowpath.planning.plan import Plan
+from rowpath.planning.selection import VARIED_ONE_AT_A_TIME
 from rowpath.runners.manifest import every_adapter, language
 from rowpath.workloads.workload_file import all_at_scale, load_workload
 from rowpath.workloads.workload_file import names as workload_names
@@ -44,8 +43,13 @@ def plan_for(
 ) -> Plan:
     """The plan of an experiment with the command line's options; UsageError when nothing is left to run."""
     file = load_experiment(name) if isinstance(name, str) else name
-    changed = file._replace(experiment=overridden(file, overrides))
-    return checked_plan(changed, filters, extended=extended, seed=seed, hosts=hosts)
+    experiment = overridden(file, overrides)
+    workloads = all_at_scale(file.workloads, experiment.scale)
+    seed = seed if seed is not None else time.time_ns() % 1_000_000_007
+    plan = make_plan(experiment, workloads, filters, seed=seed, extended=extended, hosts=hosts)
+    if plan.nothing_left:
+        raise plan.nothing_left
+    return replace(plan, slowness=slowness())
 
 
 def plan_within(
@@ -64,26 +68,8 @@ def plan_within(
     `spent_s`: what of the time is over.
     """
     file = load_experiment(name) if isinstance(name, str) else name
-    changed = file._replace(experiment=overridden(file, overrides))
-    plan = checked_plan(changed, filters, extended=extended, seed=seed, hosts=hosts)
-    return within.fit(plan, file.workloads, within_s, overrides, spent_s)
-
-
-def checked_plan(
-    file: ExperimentFile,
-    filters: dict[str, tuple[str, ...]],
-    *,
-    extended: bool,
-    seed: int | None,
-    hosts: SeveralHosts | None = None,
-) -> Plan:
-    """The plan; UsageError when the filters leave no path that can run."""
-    workloads = all_at_scale(file.workloads, file.experiment.scale)
-    seed = seed if seed is not None else time.time_ns() % 1_000_000_007
-    plan = make_plan(file.experiment, workloads, filters, seed=seed, extended=extended, hosts=hosts)
-    if plan.nothing_left:
-        raise plan.nothing_left
-    return replace(plan, slowness=slowness())
+    plan = plan_for(file, filters, overrides, extended=extended, seed=seed, hosts=hosts)
+    return fit_within(plan, file.workloads, within_s, overrides, spent_s)
 
 
 def check_versions(plan: Plan, versions: tuple[str, ...]) -> None:

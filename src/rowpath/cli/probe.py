@@ -4,17 +4,69 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+from typing import Any
 
-from rowpath.analysis.model import Analysis
-from rowpath.cli import words
-from rowpath.cli.output import finish, open_exports
+from rowpath.cli.options import (
+    SHARED_EXPORTS,
+    WILL_RUN,
+    add_hosts,
+    add_out,
+    add_own_database,
+    add_query,
+    add_shared,
+    add_time,
+    listed,
+    source_of_hosts,
+)
 from rowpath.errors import UsageError
-from rowpath.execution.run import RunOutcome
-from rowpath.machine import processes
-from rowpath.model.progress import Progress
-from rowpath.probe import command
-from rowpath.probe.options import ProbeOptions
-from rowpath.report import live
+
+if WILL_RUN:
+    from rowpath.analysis.model import Analysis
+    from rowpath.cli.output import finish, open_exports
+    from rowpath.execution.run import RunOutcome
+    from rowpath.machine import processes
+    from rowpath.model.progress import Progress
+    from rowpath.probe import command
+    from rowpath.probe.options import ProbeOptions
+    from rowpath.report import live
+
+
+LEAST_BUDGET_S = 5.0
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `probe`."""
+    parser.add_argument(
+        "url",
+        metavar="URL|FILE",
+        help="scheme://[user[:password]@]host[:port]/database, or jdbc:…, or a file: own.db, orders.parquet",
+    )
+    add_query(parser)
+    for what in ("language", "driver"):
+        how: dict[str, Any] = {"dest": f"{what}s", "type": listed, "default": ()}
+        parser.add_argument(f"--{what}", metavar="NAMES", help=f"only these {what}s (default: all)", **how)
+    searching = "search until the winner is decided, at most this long (default 2min)"
+    add_time(parser, "--budget", LEAST_BUDGET_S, searching, 120.0)
+    parser.add_argument(
+        "--mine",
+        metavar="DRIVER[,SETTING=VALUE…]",
+        default="",
+        help="the driver that you use now, to compare with (default: each language's usual driver as it ships)",
+    )
+    parser.add_argument(
+        "--connections", metavar="N", type=int, default=4, help="maximum number of connections at once (default 4)"
+    )
+    add_own_database(parser)
+    add_hosts(parser, "the hosts of --from (docs/hosts.md)")
+    parser.add_argument(
+        "--from",
+        metavar="HOST",
+        dest="from_host",
+        default="",
+        help="probe from this host, where your program runs: with its drivers, cores and network",
+    )
+    add_out(parser, "probe")
+    add_shared(parser, "--seed", "-q --quiet", "--tables", *SHARED_EXPORTS, "--adapters", "--color")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -23,15 +75,13 @@ def run(options: argparse.Namespace) -> int:
     exports = open_exports(options)
     progress = live.make(options.quiet, options.color)
     try:
-        probing = _from_host if options.from_host or options.hosts or options.cluster else _here
-        outcome, analysis = probing(options, wanted, progress)
+        if options.from_host or options.hosts or options.cluster:
+            outcome, analysis = _from_host(options, wanted, progress)
+        else:
+            outcome, analysis = command.probe(wanted, progress)
     finally:
         processes.stop_all()
     return finish(outcome, options, exports, analysis, again="rowpath show")  # a search begins from the start
-
-
-def _here(_options: argparse.Namespace, wanted: ProbeOptions, progress: Progress) -> tuple[RunOutcome, Analysis]:
-    return command.probe(wanted, progress)
 
 
 def _from_host(options: argparse.Namespace, wanted: ProbeOptions, progress: Progress) -> tuple[RunOutcome, Analysis]:
@@ -40,7 +90,7 @@ def _from_host(options: argparse.Namespace, wanted: ProbeOptions, progress: Prog
     from rowpath.hosts import hosts_file
     from rowpath.probe import from_host
 
-    source = words.source_of_hosts(options)
+    source = source_of_hosts(options)
     if not source:
         what = f"--from {wanted.from_host}: no hosts file was given"
         raise UsageError(what, f"--hosts hosts.toml --from {wanted.from_host}")

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 import argparse
 
-from rowpath.checks import selftest
-from rowpath.report.console import make_console
+from rowpath.cli.options import WILL_RUN, add_shared
+
+if WILL_RUN:
+    from rowpath.checks import selftest
+    from rowpath.report.console import make_console
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `selftest`."""
+    parser.add_argument("--full", action="store_true", help="run the long forms too (about half an hour)")
+    parser.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
+    add_shared(parser, "--color")
 
 
 def run(options: argparse.Namespace) -> int:

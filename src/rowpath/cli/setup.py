@@ -5,11 +5,19 @@ from __future__ import annotations
 import argparse
 import itertools
 
-from rowpath.model.availability import with_remedy
-from rowpath.model.path import AccessPath
-from rowpath.planning.availability import pruned
-from rowpath.report.console import make_console
-from rowpath.runners.manifest import availability, build, every_adapter
+from rowpath.cli.options import WILL_RUN, add_shared
+
+if WILL_RUN:
+    from rowpath.model.availability import with_remedy
+    from rowpath.model.path import AccessPath
+    from rowpath.planning.availability import pruned
+    from rowpath.report.console import make_console
+    from rowpath.runners.manifest import availability, build, every_adapter
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `setup`."""
+    add_shared(parser, "--color")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -3,22 +3,67 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
+from typing import Any
 
-from rowpath.analysis.analyse import analyse
-from rowpath.cli import projection
-from rowpath.cli.output import data_on_stdout, open_exports, print_answer
-from rowpath.cli.words import parse_filters, run_directory
-from rowpath.report import html
-from rowpath.report.exports import write_exports
+from rowpath.cli.options import SHARED_EXPORTS, WILL_RUN, Filters, add_shared, listed, parse_filters, run_directory
+from rowpath.errors import UsageError
+
+if WILL_RUN:
+    from rowpath.analysis.analyse import analyse, analysis_of, gather
+    from rowpath.analysis.projection import measured_ratios, project
+    from rowpath.analysis.projection_model import Choice
+    from rowpath.cli.output import data_on_stdout, open_exports, print_answer
+    from rowpath.report import html, projection_exports, projection_terminal
+    from rowpath.report.console import make_console
+    from rowpath.report.exports import open_export, write_exports
 
 HINT = "rowpath show DIR, with the directory of a run"
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `show`."""
+    parser.add_argument("directory", metavar="DIR", type=Path)
+    add_shared(parser, "--together", "--tables", *SHARED_EXPORTS, "--color")
+    _add_projection(parser)
+
+
+def _add_projection(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group(
+        "projection",
+        "show matrices instead of the answer, for the terminal, --export-markdown and --export-csv; COORD: a "
+        "coordinate of the paths, or path, phase, regime, stage, client_group",
+    )
+    how: dict[str, Any] = {"metavar": "COORD[,COORD]", "type": listed, "default": ()}
+    group.add_argument("--row", dest="rows", help="a row for each value (default: the first that varies)", **how)
+    group.add_argument("--col", dest="columns", help="a column for each; ratios are to the first column", **how)
+    group.add_argument("--table", dest="table_axes", help="a table for each, beside phase and regime", **how)
+    group.add_argument("--ignore", dest="ignored", help="may vary within a cell without a note", **how)
+    group.add_argument(
+        "--filter",
+        dest="filter_words",
+        metavar="COORD=VALUE[,VALUE]",
+        nargs="+",
+        action="extend",
+        default=[],
+        help="only paths with these values, shown in this order",
+    )
+    group.add_argument("--metric", metavar="NAME", default="", help="what cells show (default: time)")
+
+
+def add_report(parser: argparse.ArgumentParser) -> None:
+    """The options of `report`."""
+    parser.add_argument("directory", metavar="DIR", type=Path)
+    add_shared(parser, "--together")
+    parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="the page (default: DIR/report.html)")
 
 
 def run(options: argparse.Namespace) -> int:
     """`rowpath show`: the answer, every table, or a projection."""
     directory = run_directory(options.directory, HINT)
-    if projection.is_wanted(options):
-        return projection.run(options, directory, parse_filters(options.filter_words))
+    axes = options.rows, options.columns, options.table_axes, options.ignored
+    if any((*axes, options.filter_words, options.metric)):
+        return _project(options, directory, parse_filters(options.filter_words))
     exports = open_exports(options)
     analysis = analyse(directory, tuple(options.together))
     write_exports(analysis, exports)
@@ -28,10 +73,30 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def report(options: argparse.Namespace) -> int:
+def run_report(options: argparse.Namespace) -> int:
     """`rowpath report`: the page again."""
     directory = run_directory(options.directory, HINT)
     target = options.out or directory / "report.html"
     html.write(analyse(directory, tuple(options.together)), target)
     print(target)
+    return 0
+
+
+def _project(options: argparse.Namespace, directory: Path, filters: Filters) -> int:
+    """Print or export the projection; UsageError for options that show or write something else."""
+    for name in ("tables", "export_json", "export_timeline"):
+        if getattr(options, name):
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(
+                f"{option} shows the whole run, not a projection", "--export-markdown FILE or --export-csv FILE"
+            )
+    writers = {"markdown": projection_exports.write_markdown, "csv": projection_exports.write_csv}
+    exported = {form: file for form in writers if (file := getattr(options, f"export_{form}"))}
+    evidence = gather(directory, tuple(options.together))
+    choice = Choice(options.rows, options.columns, options.table_axes, options.ignored, filters, options.metric)
+    projection = project(analysis_of(evidence), choice, measured_ratios(evidence))
+    for form, name in exported.items():
+        writers[form](projection, open_export(name))
+    if "-" not in exported.values():
+        projection_terminal.render(projection, make_console(options.color))
     return 0

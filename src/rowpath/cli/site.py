@@ -4,10 +4,33 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 
+from rowpath.cli.options import WILL_RUN, add_shared
 from rowpath.errors import UsageError
-from rowpath.site.build import build, check
-from rowpath.site.model import Examined
+
+if WILL_RUN:
+    from rowpath.site.build import build, check
+    from rowpath.site.model import Examined
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `site`."""
+    parser.add_argument(
+        "directories", metavar="DIR", type=Path, nargs="+", help="directories of runs, at any depth below them"
+    )
+    parser.add_argument("-o", "--out", metavar="SITE", type=Path, help="the directory of the site")
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="only show whether a site accepts each run; exit with 1 when it refuses one",
+    )
+    parser.add_argument(
+        "--without-pages",
+        action="store_true",
+        help="leave out the runs' own reports, for a smaller site that is built faster",
+    )
+    add_shared(parser, "-q --quiet")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -13,23 +13,55 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rowpath import __version__
-from rowpath.cli.words import Filters, parse_filters
-from rowpath.engines import ENGINES, taped
-from rowpath.engines.base import Wire
+from rowpath.cli.options import WILL_RUN, Filters, add_shared, parse_filters
 from rowpath.errors import RowpathError, UsageError
-from rowpath.machine import processes
-from rowpath.probe.target import Target, read_target
-from rowpath.tape.format import IN_WORDS, Header, Tape, read, write
-from rowpath.tape.proxy import RecordingProxy
-from rowpath.tape.replay_server import ReplayServer
-from rowpath.text import printable
+
+if WILL_RUN:
+    from rowpath.engines import ENGINES, taped
+    from rowpath.engines.base import Wire
+    from rowpath.machine import processes
+    from rowpath.probe.target import read_target
+    from rowpath.tape.format import IN_WORDS, Header, Tape, read, write
+    from rowpath.tape.proxy import RecordingProxy
+    from rowpath.tape.replay_server import ReplayServer
+    from rowpath.text import printable
+
 
 EXAMPLE = "rowpath record postgresql://me@localhost/shop -o slow.tape -- COMMAND"
 SHOWN_REASONS = 5
 INTERRUPTED = 130
 
 
-def record(options: argparse.Namespace) -> int:
+def add_record(parser: argparse.ArgumentParser) -> None:
+    """The options of `record`."""
+    parser.add_argument(
+        "words",
+        nargs="*",
+        metavar="URL or COORDINATE=VALUE",
+        help="the server: postgresql://…, mariadb://…, mysql://… or derby://…; put the command that talks to it "
+        "after --: ROWPATH_URL and {url} give it the recording proxy's URL; with --experiment: filters for its paths",
+    )
+    parser.add_argument("-o", "--out", metavar="FILE.tape", type=Path, required=True, help="the tape")
+    parser.add_argument("--scrub", action="store_true", help="replace all values in rows with noise of the same size")
+    instead = "instead of a command: record this experiment's paths on Rowpath's own server, in each phase that reads"
+    parser.add_argument("--experiment", metavar="NAME", default="", help=instead)
+    add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")
+
+
+def add_replay(parser: argparse.ArgumentParser) -> None:
+    """The options of `replay`."""
+    parser.add_argument(
+        "tape", metavar="FILE.tape", type=Path, help="after --: a command to run while the tape is served"
+    )
+    parser.add_argument("--port", metavar="N", type=int, default=0, help="port on 127.0.0.1 (default: any free port)")
+    parser.add_argument(
+        "--line-rate",
+        action="store_true",
+        help="send replies as fast as the kernel accepts them, not in the server's small pieces",
+    )
+
+
+def run_record(options: argparse.Namespace) -> int:
     """An experiment's paths, or a command's conversation. Errors: RowpathError."""
     if options.out.is_dir() or not options.out.absolute().parent.is_dir():
         raise UsageError(f"cannot write the tape {options.out}", "-o FILE.tape, in a directory that exists")
@@ -90,7 +122,16 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
         raise UsageError(
             "a statement or a row contains the password, so no tape was written", "use --scrub, or another login"
         )
-    _keep(options.out, _header(target, proxy, options.scrub), content)
+    header = Header(
+        engine=target.engine,
+        rowpath=__version__,
+        recorded=datetime.now(UTC).isoformat(timespec="seconds"),
+        server=proxy.server,
+        scrubbed=options.scrub,
+        connections=proxy.records.connections,
+        requests=proxy.records.requests,
+    )
+    _keep(options.out, header, content)
     return _ended(code)
 
 
@@ -99,18 +140,6 @@ def _ended(code: int) -> int:
     if code:
         print(f"error: the command ended with code {code}", file=sys.stderr)
     return 1 if code else 0
-
-
-def _header(target: Target, proxy: RecordingProxy, scrubbed: bool) -> Header:
-    return Header(
-        engine=target.engine,
-        rowpath=__version__,
-        recorded=datetime.now(UTC).isoformat(timespec="seconds"),
-        server=proxy.server,
-        scrubbed=scrubbed,
-        connections=proxy.records.connections,
-        requests=proxy.records.requests,
-    )
 
 
 def _keep(file: Path, header: Header, content: bytes) -> None:
@@ -162,7 +191,7 @@ def _run(program: Sequence[str], engine: str, wire: Wire, user: str, password: s
     return code
 
 
-def replay(options: argparse.Namespace) -> int:
+def run_replay(options: argparse.Namespace) -> int:
     """Serve a tape until interrupted, or until the command has ended."""
     tape = read(options.tape)
     engine = tape.header.engine

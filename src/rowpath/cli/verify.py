@@ -5,29 +5,37 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from rowpath.cli import words
-from rowpath.cli.plan import checked_plan, everything, plan_for
-from rowpath.execution.run import run_plan
-from rowpath.execution.run_options import RunOptions
-from rowpath.journal.reader import Records, read
-from rowpath.journal.records import FailureRecord, VerifyRecord
-from rowpath.journal.writer import new_name
-from rowpath.model.availability import with_remedy
-from rowpath.report import live
-from rowpath.report.console import make_console
-from rowpath.text import clean
+from rowpath.cli.options import WILL_RUN, add_out, add_selection, add_shared, experiment_of, filters_of
+
+if WILL_RUN:
+    from rowpath.cli.plan import everything, plan_for
+    from rowpath.execution.run import run_plan
+    from rowpath.execution.run_options import RunOptions
+    from rowpath.journal.reader import Records, read
+    from rowpath.journal.records import FailureRecord, VerifyRecord
+    from rowpath.journal.writer import new_name
+    from rowpath.model.availability import with_remedy
+    from rowpath.report import live
+    from rowpath.report.console import make_console
+    from rowpath.text import clean
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 
+def add(parser: argparse.ArgumentParser) -> None:
+    """The options of `verify`."""
+    add_selection(parser)
+    add_out(parser, "verify")
+    add_shared(parser, "--timeout")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show each digest beside the expected one")
+    add_shared(parser, "-q --quiet", "--color")
+
+
 def run(options: argparse.Namespace) -> int:
     """One cheap pass over the experiment's paths, or over all there are; 1 when one is wrong or failed."""
-    name, filters = words.experiment(options), words.filters(options)
-    if name is None:
-        plan = checked_plan(everything(), filters, extended=True, seed=1)
-    else:
-        plan = plan_for(name, filters, extended=options.all, seed=1)
+    name, filters = experiment_of(options), filters_of(options)
+    plan = plan_for(name or everything(), filters, extended=name is None or options.all, seed=1)
     outcome = run_plan(
         plan,
         RunOptions(timeout_s=options.timeout),

@@ -16,9 +16,8 @@ from typing_extensions import override
 from rowpath.engines.probe_facts import ProbeFacts
 from rowpath.model.availability import Availability
 from rowpath.model.core_user import CoreUser
-from rowpath.model.dialect import Dialect
 from rowpath.model.path import AccessPath
-from rowpath.model.workload import Table
+from rowpath.model.workload import Dialect, Table
 
 
 @dataclass

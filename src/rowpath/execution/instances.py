@@ -18,8 +18,7 @@ from rowpath.machine.counters import syncs
 from rowpath.machine.counters.syncs import SyncCount
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table, Workload
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import Key, PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 
 

@@ -10,8 +10,7 @@ from pathlib import Path
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.model.path import AccessPath
-from rowpath.model.result_columns import result_columns
-from rowpath.model.workload import Column, Phase, PhaseName, Table, Workload
+from rowpath.model.workload import Column, Phase, PhaseName, Table, Workload, result_columns
 from rowpath.runners.protocol import ParameterSlice
 from rowpath.workloads import generators, partitions
 from rowpath.workloads.codec import write_rows

@@ -18,7 +18,6 @@ from rowpath.execution.schedule import PathsToRepeat, Schedule
 from rowpath.execution.several_hosts import Hosts
 from rowpath.journal.reader import Records, read_as_written
 from rowpath.journal.records import (
-    SCHEMA_VERSION,
     DroppedRecord,
     EndRecord,
     FailureRecord,
@@ -134,11 +133,6 @@ def rest_of(directory: Path, hosts: HostsOfRun | None = None) -> RestOfRun | Non
     head = records.run
     if records.outcome == "complete":
         return None
-    if head.schema_version != SCHEMA_VERSION:
-        raise UsageError(
-            f"cannot resume {directory}: its journal has schema version {head.schema_version}, not {SCHEMA_VERSION}",
-            f"see the results: rowpath show {directory}",
-        )
     if head.options.get("tape"):
         taped.put_in(read(Path(head.options["tape"])))
     filters = {key: tuple(values) for key, values in head.options["filters"].items()}

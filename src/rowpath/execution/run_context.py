@@ -19,8 +19,7 @@ from rowpath.machine.counters import noise
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
 from rowpath.model.workload import PhaseName, Workload
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Key, Plan, PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable
 

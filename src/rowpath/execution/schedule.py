@@ -25,10 +25,9 @@ from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import syncs
 from rowpath.model.progress import Progress
-from rowpath.planning.instance_key import Key, key_of
+from rowpath.planning import client_groups
 from rowpath.planning.make_plan import SET_LIMIT
-from rowpath.planning.mixed_load import connections
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Key, Plan, PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable
 from rowpath.workloads import generators, load_progress
@@ -65,7 +64,7 @@ class Schedule:
             phase_cache,
             scrubber.add,
             far=self._hosts.bring_up,
-            connections=connections.needed(plan),
+            connections=client_groups.needed(plan),
         )
         self.context = RunContext(
             plan,

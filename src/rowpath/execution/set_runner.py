@@ -17,8 +17,7 @@ from rowpath.execution.worker import Worker
 from rowpath.journal.record_base import InSet
 from rowpath.journal.records import FactsRecord, NoteRecord, PrepareRecord, SettleRecord
 from rowpath.model.workload import Phase, PhaseName
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import PlannedPath, block_order
+from rowpath.planning.plan import PlannedPath, block_order, key_of
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 

@@ -22,10 +22,9 @@ from rowpath.execution.verification_pass import VerificationPass
 from rowpath.execution.worker import Worker
 from rowpath.journal.record_base import Record
 from rowpath.machine.counters.syncs import SyncCost, measure_cost
-from rowpath.model.mixed_load import ClientGroupTable
+from rowpath.model.experiment import ClientGroupTable
 from rowpath.planning.hosts import together
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Key, Plan, PlannedPath, key_of
 
 
 class HostLost(Exception):

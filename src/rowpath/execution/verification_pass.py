@@ -22,8 +22,7 @@ from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.machine.counters.syncs import SyncCount
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import PhaseName
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, SampleReply
 

@@ -17,7 +17,7 @@ from rowpath.explain.system_calls import INSIDE, entered
 from rowpath.machine import downloads, jvm, maven, private_directories, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.availability import Availability
-from rowpath.model.stacks import Frame, Stack
+from rowpath.model.explanation import Frame, Stack
 from rowpath.runners.language import Language
 
 VERSION = "4.2"

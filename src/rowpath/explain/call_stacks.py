@@ -12,7 +12,7 @@ from rowpath.errors import EnvironmentMissing
 from rowpath.explain import profile
 from rowpath.explain.parts import part_of
 from rowpath.machine import processes
-from rowpath.model.stacks import Frame, Stack
+from rowpath.model.explanation import Frame, Stack
 from rowpath.runners.manifest import language as header_of
 
 Stacks = dict[int, Counter[Stack]]  # by process

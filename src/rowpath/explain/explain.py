@@ -28,8 +28,7 @@ from rowpath.machine import jvm
 from rowpath.machine.counters import core_users
 from rowpath.model.explanation import Explanation, Part
 from rowpath.model.workload import PhaseName
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Plan, PlannedPath, key_of
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable

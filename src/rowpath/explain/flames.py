@@ -23,8 +23,7 @@ from rowpath.explain.parts import KERNEL, runtime
 from rowpath.explain.system_calls import INSIDE
 from rowpath.explain.warm_up import warm_up
 from rowpath.machine import cpus, jvm
-from rowpath.model.explanation import Explanation
-from rowpath.model.stacks import Flame, Frame, SideStacks, Stack
+from rowpath.model.explanation import Explanation, Flame, Frame, SideStacks, Stack
 from rowpath.runners.language import Sampler
 from rowpath.runners.manifest import Command, command, language
 from rowpath.runners.process import Runner

@@ -20,10 +20,8 @@ from rowpath.explain.trips import Unknown
 from rowpath.explain.warm_up import warm_up
 from rowpath.machine import c_tools, private_directories
 from rowpath.machine.counters import call_stamps
-from rowpath.model.explanation import Explanation
-from rowpath.model.hops import Hops
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.model.explanation import Explanation, Hops
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import SampleReply
 

@@ -15,7 +15,7 @@ from itertools import islice
 
 from rowpath.explain.trips import Endpoint, Trip, Unknown, round_trips
 from rowpath.machine.counters.call_stamps import Call, Kind
-from rowpath.model.hops import Hop, Hops, RoundTrip, Where
+from rowpath.model.explanation import Hop, Hops, RoundTrip, Where
 from rowpath.text import count
 
 SHOWN_TRIPS = 6  # more round trips of an operation are folded, after the first five

@@ -25,8 +25,7 @@ from rowpath.explain import hop_blocks
 from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, After, Block, Blocks, account, block, taken_apart
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import processes
-from rowpath.model.explanation import Explanation, Part, ServerSays
-from rowpath.model.hops import Hops
+from rowpath.model.explanation import Explanation, Hops, Part, ServerSays
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.candidates import Candidates
 from rowpath.probe.command import Question, candidates_of, connected

@@ -18,7 +18,7 @@ from rowpath.explain.parts import UNKNOWN, library
 from rowpath.explain.system_calls import entered
 from rowpath.machine import cpus, downloads, processes
 from rowpath.machine.directories import cache_dir
-from rowpath.model.stacks import Frame, Stack
+from rowpath.model.explanation import Frame, Stack
 
 WHEEL = downloads.Wheel(
     name="py-spy",

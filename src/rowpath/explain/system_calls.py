@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from rowpath.explain.parts import KERNEL
-from rowpath.model.stacks import Frame
+from rowpath.model.explanation import Frame
 
 # The C library's wrappers, by all of their names: they are a few instructions around the call itself.
 CALLS = (

@@ -30,8 +30,7 @@ from rowpath.machine import counters, cpus, describe, processes
 from rowpath.model.hosts import cpu_list
 from rowpath.model.path import AccessPath
 from rowpath.planning.availability import unavailable
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import Plan
+from rowpath.planning.plan import Plan, key_of
 from rowpath.runners.manifest import adapter_of, build, tools
 
 LOOK_S = 0.3  # for the program's end, in one look

@@ -15,12 +15,12 @@ from rowpath.execution.mixed_load.client_processes import ProcessUse
 from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.load import GroupSeen, Used
-from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
+from rowpath.journal.records import ClockRecord
 from rowpath.model.histogram import empty
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.mixed_load import spread
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning import client_groups
+from rowpath.planning.client_groups import GroupShare
+from rowpath.planning.plan import Key, PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec
 
@@ -53,8 +53,8 @@ class LoadHosts:
         self._key = key_of(planned.path)
         self.engine_host = self._key[-1]
 
-    def _of(self, group: str, clients: int, rate_per_s: float = 0.0, seed: int = 0) -> dict[str, spread.Share]:
-        return spread.shares(clients, rate_per_s, seed, self._groups[group])
+    def _of(self, group: str, clients: int, rate_per_s: float = 0.0, seed: int = 0) -> dict[str, GroupShare]:
+        return client_groups.shares(clients, rate_per_s, seed, self._groups[group])
 
     def hosts_of(self, group: str, clients: int) -> dict[str, int]:
         """The number of a group's clients on each host."""

@@ -21,10 +21,10 @@ from rowpath.execution.worker import Worker
 from rowpath.hosts.far_counters import AskEach, Clocks, FarCounters, FarUsage, LoadHosts
 from rowpath.hosts.far_worker import FarRunner, FarWorker, TogetherThere
 from rowpath.hosts.load import Opened, States, Used
-from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, HostShare, HostsStartRecord, HostStart
-from rowpath.journal.records import WorkerRecord
-from rowpath.planning.mixed_load import spread
+from rowpath.journal.records import ClockRecord, WorkerRecord
+from rowpath.planning import client_groups
+from rowpath.planning.client_groups import GroupShare
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import CountedFailure, GroupSpec, GroupTotal
@@ -62,7 +62,7 @@ class FarProcesses(LoadHosts):
         self._helped: tuple[str, ...] = ()  # hosts whose processes have helper threads
         self._counters: FarCounters | None = None
         self._totals: dict[str, dict[str, GroupTotal]] = {}  # by host, of the last stage
-        self._shares: dict[str, dict[str, spread.Share]] = {}  # by group, of the stage
+        self._shares: dict[str, dict[str, GroupShare]] = {}  # by group, of the stage
 
     def open(self, _way: Mapping[str, Any]) -> list[WorkerRecord]:
         """Measure the clocks first."""
@@ -134,7 +134,7 @@ class FarProcesses(LoadHosts):
         for _process, spec in requested:
             shares = self._shares[spec.name] = self._of(spec.name, spec.clients, spec.rate_per_s, spec.seed)
             counters.later_ns |= {
-                (spec.name, host): spread.later_ns(spec.pacing, spec.rate_per_s, number)
+                (spec.name, host): client_groups.later_ns(spec.pacing, spec.rate_per_s, number)
                 for number, host in enumerate(self._groups[spec.name])
             }
             for host, share in shares.items():

@@ -36,9 +36,8 @@ from rowpath.machine.counters.syncs import SyncCost, measure_cost
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
 from rowpath.model.workload import PhaseName
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.mixed_load import connections
-from rowpath.planning.plan import Plan
+from rowpath.planning import client_groups
+from rowpath.planning.plan import Key, Plan, key_of
 from rowpath.workloads import generators
 
 
@@ -70,7 +69,7 @@ class HostRun(Instances):
         directory.work.mkdir(mode=0o700)
         scrubber, phases = Scrubber(), PhaseCache(directory.work / "params")
         self.instances = EngineInstances(
-            directory.work, phases, scrubber.add, listen=address, clients=others, connections=connections.needed(plan)
+            directory.work, phases, scrubber.add, listen=address, clients=others, connections=client_groups.needed(plan)
         )
         self._records: list[Record] = []  # until the controller takes them
         journal: Any = SimpleNamespace(write=self._records.append)

@@ -16,7 +16,7 @@ from rowpath.machine.counters import core_users, cpu, disk, memory
 from rowpath.machine.counters.core_users import Look
 from rowpath.machine.counters.noise import NS_PER_TICK
 from rowpath.model.core_user import CoreUser
-from rowpath.planning.instance_key import Key
+from rowpath.planning.plan import Key
 
 
 class ServerFacts(msgspec.Struct, frozen=True):

@@ -29,16 +29,15 @@ from rowpath.hosts.hosts_file import Source
 from rowpath.hosts.ray_cluster import RayCluster
 from rowpath.hosts.replies import Ask
 from rowpath.hosts.server_side import FarServerSyncs, far_server
-from rowpath.journal.host_records import ClockRecord, HostRecord, RoundTrip, WayRecord
 from rowpath.journal.record_base import Record
+from rowpath.journal.records import ClockRecord, HostRecord, WayRecord, WayRoundTrip
 from rowpath.machine import processes
 from rowpath.machine.counters.syncs import SyncCost
+from rowpath.model.experiment import ClientGroupTable
 from rowpath.model.hosts import Host, HostsFile
-from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.path import AccessPath
 from rowpath.planning.hosts import of_group, spreads, together
-from rowpath.planning.instance_key import Key, key_of
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Key, Plan, PlannedPath, key_of
 
 ENDED_S = 15.0  # until nothing of a run is left on a host that was lost, whatever became of it
 AGAIN_S = 5.0  # between two tries
@@ -373,7 +372,7 @@ class Session(HostsOfRun):
             when=when,
             offset_ns=seen["offset_ns"],
             bound_ns=seen["bound_ns"],
-            round_trips=[RoundTrip(**trip) for trip in seen["round_trips"]],
+            round_trips=[WayRoundTrip(**trip) for trip in seen["round_trips"]],
             to_server_bytes_per_s=seen["to_bytes_per_s"],
             from_server_bytes_per_s=seen["from_bytes_per_s"],
             method=network.METHOD,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,16 +10,17 @@ from typing import Any, TypeVar
 import msgspec
 
 from rowpath.errors import InternalError, UsageError
-from rowpath.journal import FILE, version_1, version_2
-from rowpath.journal.host_records import ClockRecord, HostRecord, WayRecord
+from rowpath.journal import FILE
 from rowpath.journal.record_base import InSet, InStage, Record
 from rowpath.journal.records import (
     SCHEMA_VERSION,
     AnyRecord,
+    ClockRecord,
     DroppedRecord,
     EndRecord,
     ExplanationRecord,
     FactsRecord,
+    HostRecord,
     LinkRecord,
     NoteRecord,
     PathRecord,
@@ -31,9 +32,9 @@ from rowpath.journal.records import (
     SourceRecord,
     SyncCostRecord,
     VerifiedRecord,
+    WayRecord,
     WorkerRecord,
 )
-from rowpath.journal.version_1 import Body
 from rowpath.model.experiment import Experiment
 from rowpath.model.explanation import Explanation
 from rowpath.model.workload import Workload
@@ -92,7 +93,8 @@ class Records:
             if record.batch is None:
                 record.batch = self._open_batches.get(record.set, 0)
             if isinstance(record, FactsRecord):
-                self._add_facts(record)
+                if worker := self._workers.get(record.path_id):
+                    worker.facts = record.facts
             elif isinstance(record, InSet):
                 self.in_sets.append(record)
                 if isinstance(record, WorkerRecord):
@@ -143,10 +145,6 @@ class Records:
         elif isinstance(record, EndRecord):
             self.outcome = record.outcome
 
-    def _add_facts(self, record: FactsRecord) -> None:
-        if worker := self._workers.get(record.path_id):
-            worker.facts = record.facts
-
     def _forget(self, restarted: SetRecord) -> None:
         key = restarted.set, restarted.batch
         self.in_sets = [record for record in self.in_sets if (record.set, record.batch) != key]
@@ -191,64 +189,33 @@ def read_as_written(run_directory: Path) -> Records:
         ) from error
     if not begun:
         raise UsageError(f"{file} is not a run directory", "rowpath show DIR, with the directory of a run")
-    if records.run.schema_version == version_1.SCHEMA_VERSION:
-        records.notes.append(version_1.NOTE)
     return records
-
-
-class _Head(msgspec.Struct):
-    record: str = ""
-    schema_version: int = 0
 
 
 def _records(file: Path) -> Iterator[AnyRecord | None]:
     """Every line's record; None of one that is none. A last line without an end was cut by a kill: left out."""
-    decode: Callable[[bytes], AnyRecord] | None = None
+    decode = msgspec.json.Decoder(AnyRecord).decode
+    begun = False
     with file.open("rb") as stream:
         for line in stream:
             if not line.strip():
                 continue
             try:
-                if decode is None:
-                    head = msgspec.json.decode(line, type=_Head)
-                    if head.record == "run":
-                        decode = _decoder(file, head.schema_version)
-                        yield _run_record(file, line, head.schema_version)
-                else:
+                if begun:
                     yield decode(line)
+                elif (head := msgspec.json.decode(line, type=dict[str, Any])).get("record") == "run":
+                    begun = True
+                    yield _run_record(file, head)
             except (msgspec.DecodeError, UnicodeDecodeError):
                 if line.endswith(b"\n"):
                     yield None
 
 
-_UPGRADES: dict[int, tuple[Callable[[Body], Body], ...]] = {  # by the version of a journal, each to the next one
-    version_1.SCHEMA_VERSION: (version_1.upgraded, version_2.upgraded),
-    version_2.SCHEMA_VERSION: (version_2.upgraded,),
-    SCHEMA_VERSION: (),
-}
-
-
-def _decoder(file: Path, version: int) -> Callable[[bytes], AnyRecord]:
-    if version == SCHEMA_VERSION:
-        return msgspec.json.Decoder(AnyRecord).decode
-    if version in _UPGRADES:
-        return lambda line: msgspec.convert(_upgraded(line, version), type=AnyRecord)
-    raise InternalError(
-        f"{file} has schema version {version}; this Rowpath reads versions {min(_UPGRADES)} to {SCHEMA_VERSION}",
-        "read it with the Rowpath that wrote it",
-    )
-
-
-def _upgraded(line: bytes, version: int) -> Body:
-    body = msgspec.json.decode(line, type=Body)
-    for upgrade in _UPGRADES[version]:
-        body = upgrade(body)
-    return body
-
-
-def _run_record(file: Path, line: bytes, version: int) -> RunRecord:
+def _run_record(file: Path, body: dict[str, Any]) -> RunRecord:
     """The head; what a later Rowpath of the same version added to experiments and workloads is left out."""
-    body = _upgraded(line, version)
+    again = "read it with the Rowpath that wrote it"
+    if (version := body.get("schema_version", 0)) != SCHEMA_VERSION:
+        raise InternalError(f"{file} has schema version {version}; this Rowpath reads version {SCHEMA_VERSION}", again)
     for key, kind in (("experiment", Experiment), ("workloads", dict[str, Workload])):
         for location, _key, _right in unknown_keys(body.get(key, {}), kind, ()):
             inner: Any = body[key]
@@ -258,6 +225,4 @@ def _run_record(file: Path, line: bytes, version: int) -> RunRecord:
     try:
         return msgspec.convert(body, RunRecord)
     except msgspec.ValidationError as error:
-        raise InternalError(
-            f"{file}: invalid head of a run: {error}", "read it with the Rowpath that wrote it"
-        ) from error
+        raise InternalError(f"{file}: invalid head of a run: {error}", again) from error

@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 from typing_extensions import override
 
-from rowpath.journal.host_records import AnyHostRecord
 from rowpath.journal.mixed_load_records import AnyMixedLoadRecord
 from rowpath.journal.record_base import InSet, OperationFailure, Record
 from rowpath.model.core_user import CoreUser
@@ -339,6 +338,54 @@ class EndRecord(Record, tag="end"):
     outcome: str = ""
 
 
+class HostRecord(Record, tag="host"):
+    """One host as it was found before the run."""
+
+    name: str = ""
+    address: str = ""
+    roles: list[str] = []
+    measured_cpus: list[int] = []
+    helper_cpus: list[int] = []  # of all that is not measured there
+    mtu: int = 0  # of the interface, in bytes; 0: not known
+    environment: dict[str, Any] = {}
+    note: str = ""  # what shares cores with what is measured; empty: nothing
+    methods: dict[str, str] = {}  # by resource, as those of a run
+
+
+class ClockRecord(Record, tag="clock"):
+    """A host's monotonic clock less the controller's; the truth lies within the bound."""
+
+    host: str = ""
+    when: str = ""  # before, after
+    offset_ns: int = 0
+    bound_ns: int = 0
+    method: str = ""
+
+
+class WayRoundTrip(msgspec.Struct):
+    """Round trips with an answer of this many bytes: 10th percentile, median, 90th percentile."""
+
+    bytes: int
+    trips: int
+    low_ns: int
+    median_ns: int
+    high_ns: int
+
+
+class WayRecord(Record, tag="way"):
+    """The way from a client's host to a server's: the floor of every path between them."""
+
+    client: str = ""
+    server: str = ""
+    when: str = ""
+    offset_ns: int = 0  # the server's clock less the client's
+    bound_ns: int = 0
+    round_trips: list[WayRoundTrip] = []
+    to_server_bytes_per_s: float = 0
+    from_server_bytes_per_s: float = 0
+    method: str = ""
+
+
 AnyRecord = (
     RunRecord
     | PathRecord
@@ -366,5 +413,7 @@ AnyRecord = (
     | ResumedRecord
     | EndRecord
     | AnyMixedLoadRecord
-    | AnyHostRecord
+    | HostRecord
+    | ClockRecord
+    | WayRecord
 )

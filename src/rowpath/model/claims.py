@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from rowpath.model.base import Frozen, Regime
-from rowpath.model.metrics import UNITS
+from rowpath.model.metrics import METRICS
 
 # Coordinates with a value or a list of values; `workload`, `phase`, `regime` and `name` are taken too, and of metrics
 # of groups `stage` and `group`.
@@ -16,8 +16,8 @@ Selector = dict[str, str | tuple[str, ...]]
 
 def check_metric(metric: str) -> None:
     """ValueError when there is no such metric."""
-    if metric not in UNITS:
-        raise ValueError(f"unknown metric '{metric}': expected one of {', '.join(UNITS)}")
+    if metric not in METRICS:
+        raise ValueError(f"unknown metric '{metric}': expected one of {', '.join(METRICS)}")
 
 
 class Check(Frozen, frozen=True):

@@ -2,15 +2,64 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 import msgspec
-
-from rowpath.model.hops import Hops
 
 MOST_UNEXPLAINED = 0.05  # of an operation's time; beyond that the parts are no account of it
 
 Side = Literal["client", "server", "wire", "core"]
+Where = Literal["client", "to server", "server", "to client", "both"]
+
+
+class Hop(msgspec.Struct, frozen=True):
+    """A step of an operation. `slowest_ns`: in the operation that took longest.
+
+    `where`: a side that works, a way that a message takes, or `both`: after the first message of an answer of several.
+    """
+
+    where: Where
+    name: str
+    median_ns: float
+    p99_ns: float
+    worst_ns: float
+    slowest_ns: float
+
+
+class RoundTrip(msgspec.Struct, frozen=True):
+    """A request and its answer. Sizes, and how many messages the answer was sent in, are of one in the middle."""
+
+    hops: tuple[Hop, ...]
+    sent_bytes: int
+    received_bytes: int
+    messages: int
+    median_ns: float
+    p99_ns: float
+    worst_ns: float
+
+
+class Hops(msgspec.Struct, frozen=True):
+    """The hops of one path in one phase, of operations whose calls were stamped.
+
+    `folded`: round trips of an operation beyond those in `round_trips`, of `folded_ns` each. `server_seen`: False for a
+    server of others, of which only the client's side is known. `stamping_share`: how much longer an operation took.
+    `pipeline`: how many operations share the calls; where it is over 1, all figures are of a whole pipeline.
+    """
+
+    operations: int
+    median_ns: float
+    p99_ns: float
+    worst_ns: float
+    round_trips: tuple[RoundTrip, ...]
+    folded: int
+    folded_ns: float
+    server_seen: bool
+    one_core: bool
+    stamping_share: float
+    pipeline: int = 1
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -61,3 +110,53 @@ class Explanation(msgspec.Struct, frozen=True):
     def adds_up(self) -> bool:
         """Whether the parts account for the operation."""
         return abs(self.unexplained_ns) <= MOST_UNEXPLAINED * self.operation_ns
+
+
+class Frame(NamedTuple):
+    """A function, and the part that it belongs to."""
+
+    name: str
+    part: str
+
+
+Stack = tuple[Frame, ...]  # the outermost caller first
+
+
+@dataclass(frozen=True)
+class SideStacks:
+    """What one side executed. `cpu_ns`: of an operation, by the side's own clock; `by`: what sampled the stacks."""
+
+    side: Literal["client", "server"]
+    cpu_ns: float
+    by: str
+    samples: Mapping[Stack, int]
+
+    @property
+    def count(self) -> int:
+        """Samples of all stacks."""
+        return sum(self.samples.values())
+
+    def times_ns(self) -> dict[Stack, float]:
+        """What each stack has of an operation's time: its share of the samples, of the side's CPU time."""
+        whole = max(1, self.count)
+        return {stack: self.cpu_ns * count / whole for stack, count in self.samples.items()}
+
+    def parts_ns(self) -> dict[str, float]:
+        """What each part has of it, by the innermost frames, the greatest first."""
+        found: Counter[str] = Counter()
+        for stack, count in self.samples.items():
+            found[stack[-1].part] += count
+        return {name: self.cpu_ns * count / max(1, self.count) for name, count in found.most_common()}
+
+
+@dataclass(frozen=True)
+class Flame:
+    """The stacks of one path in one phase. `parts`: of its bar; `notes`: what is missing, and what sampling cost."""
+
+    name: str
+    phase: str
+    path: Mapping[str, str]
+    operation_ns: float
+    parts: tuple[Part, ...]
+    sides: tuple[SideStacks, ...]
+    notes: tuple[str, ...] = ()

@@ -38,7 +38,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TimeEstimate:
     """How long a run would take, step by step."""
 
     steps: tuple[Step, ...]
@@ -57,7 +57,7 @@ def step_name(*words: str) -> str:
 class Progress:
     """What the schedule reports to a watcher, always between blocks; without more it shows nothing."""
 
-    def begin(self, planned: Estimate | float, paths: list[str]) -> None: ...
+    def begin(self, planned: TimeEstimate | float, paths: list[str]) -> None: ...
     def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None: ...
     def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None: ...
     def tried(self, path_name: str, ns_per_operation: float, done: int, total: int) -> None: ...

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Literal, NamedTuple
+import re
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
@@ -33,6 +35,7 @@ LogicalType = Literal[
 ]
 
 PhaseKind = Literal["query", "execute", "load", "connect", "null"]
+_COLUMNS = re.compile(r"\{columns:([^{}]+)\}")
 
 
 class PhaseName(NamedTuple):
@@ -158,3 +161,37 @@ def phase_of(workloads: Mapping[str, Workload], name: str) -> Phase:
     """The phase called `workload.phase`; KeyError when there is none."""
     workload, phase = PhaseName.of(name)
     return workloads[workload].phase(phase)
+
+
+class Dialect(Protocol):
+    """What an engine is called, and how it makes and drops a table."""
+
+    name: str
+
+    def create(self, name: str, table: Table) -> str:
+        """CREATE TABLE in its dialect."""
+
+    def drop(self, name: str) -> str:
+        """DROP TABLE in its dialect (may fail when the table does not exist)."""
+
+
+def result_columns(workload: Workload, phase: Phase) -> tuple[Column, ...]:
+    """The columns of the phase's result: its own, else those of its table; empty when it delivers no rows."""
+    if phase.columns or phase.kind in ("execute", "load", "null"):
+        return phase.columns
+    columns = workload.tables[phase.table].columns if phase.table else ()
+    if not phase.only:
+        return columns
+    return tuple(column for column in columns if any(fnmatchcase(column.name, pattern) for pattern in phase.only))
+
+
+def column_names(columns: Iterable[Column]) -> str:
+    """The names as SQL lists them."""
+    return ", ".join(column.name for column in columns)
+
+
+def with_columns(workload: Workload, phase: Phase, sql: str) -> str:
+    """`sql` with the names that `{columns:TABLE}` and `{result}` stand for."""
+    if "{result}" in sql:
+        sql = sql.replace("{result}", column_names(result_columns(workload, phase)))
+    return _COLUMNS.sub(lambda match: column_names(workload.tables[match[1]].columns), sql)

@@ -8,7 +8,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp, ReachedByUrl, Versioned
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase, Workload
-from rowpath.planning.lattice import is_size, sized_like
+from rowpath.planning.selection import is_size, sized_like
 from rowpath.runners.manifest import Adapter, adapter_of, availability, most_clients, too_many
 
 
@@ -29,14 +29,10 @@ def most_round_trips(adapter: Adapter, path: AccessPath) -> int:
 def _speaks_of(coordinates: dict[str, str], when: dict[str, str]) -> bool:
     for key, ruled in when.items():  # for every rule and point of the lattice: `all` takes twice as long
         value = coordinates.get(key, "none")
-        if value != ruled and not _meant(value, ruled):
+        # A rule for `cursor:1000` speaks of a cursor of any size, one for `n` of any number.
+        if value != ruled and not (sized_like(value, (ruled,)) or (ruled == "n" and is_size(value))):
             return False
     return True
-
-
-def _meant(value: str, ruled: str) -> bool:
-    """Whether a rule for `cursor:1000` speaks of this value, of any size; one for `n` of any number."""
-    return sized_like(value, (ruled,)) or (ruled == "n" and is_size(value))
 
 
 def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:

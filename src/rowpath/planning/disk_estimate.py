@@ -13,8 +13,7 @@ from rowpath.machine import disk_space
 from rowpath.machine.directories import cache_dir
 from rowpath.model.grouping import grouped
 from rowpath.model.workload import Table
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import Plan
+from rowpath.planning.plan import Plan, key_of
 from rowpath.workloads import generators, tpch
 
 WORTH_SAYING_BYTES = 5e6  # of text in all tables together; less is loaded in a moment

@@ -8,16 +8,56 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from rowpath.engines import ENGINES
+from rowpath.engines.base import Versioned
 from rowpath.machine.counters import system_calls
-from rowpath.model.progress import Estimate, Step, step_name
+from rowpath.model.experiment import CopyEnd
+from rowpath.model.progress import Step, TimeEstimate, step_name
 from rowpath.model.workload import Phase, PhaseName
-from rowpath.planning import disk_estimate, rough
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.mixed_load.estimate import moves_s, rate_search_steps, stage_steps
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning import disk_estimate
+from rowpath.planning.client_groups import stages_of
+from rowpath.planning.plan import Plan, PlannedPath, key_of
 from rowpath.runners.manifest import language
 
 Batch = Sequence[PlannedPath]
+# Before the first set.
+BEGIN_S = 1.0  # the methods of counting tried, the head written
+BRING_UP_S, BRING_UP_SERVER_S, BRING_UP_JVM_S = 0.3, 1.0, 3.0  # an engine made and started; one written in Java more
+VERIFY_S, VERIFY_SERVED_S = 0.6, 0.6  # a path verified; over a proxy that counts more
+VERIFY_OPERATIONS = 10  # of a whole table: verified, settled, counted
+STRACED_S = 5e-4  # a round trip, or a row written, while strace counts system calls
+STRACED_SCANS, STRACED_READS, STRACED_WRITES = 6, 23, 100  # operations that it counts
+HOST_S, WAY_S = 0.5, 1.5  # clocks of a host; the way between two: before and after all sets each
+MOVE_S, MOVE_ROW_S = 5.0, 1.5e-5  # a database made or copied, and every table read at both ends
+
+# Of each set.
+SET_S = 0.5  # noise looked at, processes ended
+STARTING_SHARE = 0.7  # of the processes' starts: they overlap
+QUIET_S = 0.15  # before each phase's blocks: compilers come to rest
+COLD_S = 0.05  # a phase prepared on a path, and its first pass
+WRITE_S = 0.25  # around a write phase: tables made again, the engine brought to rest, what was written checked
+WARM_BLOCKS = 9  # the least that can be judged
+WARM_MORE = 1.1  # of the least time: paths that keep no level
+REPEATED = 1.1  # blocks, with those that were disturbed
+EXCHANGE_S = 0.002  # a request to a runner and its reply, journalled
+
+# Operations.
+LONG_OPERATION_S = 0.05  # no lead-in before such
+CONNECT_S = 0.003
+FETCH_S = 3e-5  # the round trip for the next rows of a cursor
+SYNC_S, TURN_S, SPLIT_S = 0.0008, 0.00006, 0.00012  # a write that waits for the disk; that does not; with two cores
+WRITE_ROW_S = 6e-5  # of an operation that stores many
+LINK_S = 0.0001  # more than a link's stated round trip
+COLUMNS_S, SUMMED_S = 3e-7, 1e-7  # of a row in columns; of one that only an aggregate sees
+
+# Client groups.
+BESIDE_S = 0.7  # per stage and path: clients made ready, totals fetched, a little for what is checked afterwards
+BACKUP_BEGUN_S = 2.0  # seconds of a stage around its backup
+BACKUP_S, BACKUP_ROW_S = 0.4, 4e-6
+RESTORE_S, RESTORE_ROW_S = 9.0, 7e-6  # a restored backup is checked, then read row by row
+REST_S = 3.0  # after warming up: compilers come to rest
+RECOVER_S = 5.0  # a killed engine started again, and its ledger read; only HSQLDB's lock takes ten
+LEAD_IN_CAP_S = 1.5  # before each stage, where only its own groups are at work
+RATE_SEARCH = "rate search"  # as its stage is called
 
 
 def estimate_s(plan: Plan) -> float:
@@ -25,7 +65,7 @@ def estimate_s(plan: Plan) -> float:
     return estimate(plan).total_s
 
 
-def estimate(plan: Plan, done: Collection[tuple[int, int]] = ()) -> Estimate:
+def estimate(plan: Plan, done: Collection[tuple[int, int]] = ()) -> TimeEstimate:
     """What is left to do of the plan, step by step; no engine is needed. `done`: (batch, set) of complete sets."""
     sets = range(plan.experiment.measure.sets)
     steps = [Step(-1, "", _before_s(plan))]
@@ -38,7 +78,7 @@ def estimate(plan: Plan, done: Collection[tuple[int, int]] = ()) -> Estimate:
                 steps += _set_steps(plan, batch, set_number) if (number, set_number) not in done else ()
     for planned in plan.paths:
         steps += rate_search_steps(plan, planned, len(sets))
-    return Estimate(tuple(_joined(steps)))
+    return TimeEstimate(tuple(_joined(steps)))
 
 
 def _joined(steps: Iterable[Step]) -> Iterator[Step]:
@@ -57,16 +97,16 @@ def _joined(steps: Iterable[Step]) -> Iterator[Step]:
 
 def _before_s(plan: Plan) -> float:
     """Engines up and loaded, databases moved, every path verified."""
-    work_s, total = rough.BEGIN_S + disk_estimate.estimate(plan).seconds, moves_s(plan) + _ways_s(plan)
+    work_s, total = BEGIN_S + disk_estimate.estimate(plan).seconds, moves_s(plan) + _ways_s(plan)
     for engine, deployment, *_ in dict.fromkeys(key_of(planned.path) for planned in plan.paths):
-        work_s += rough.BRING_UP_JVM_S if ENGINES[engine].server_warm_s else 0.0
-        work_s += rough.BRING_UP_SERVER_S if deployment == "server" else rough.BRING_UP_S
+        work_s += BRING_UP_JVM_S if ENGINES[engine].server_warm_s else 0.0
+        work_s += BRING_UP_SERVER_S if deployment == "server" else BRING_UP_S
     for planned in plan.paths:
-        work_s += language(planned.adapter.language).start_s + rough.VERIFY_S
+        work_s += language(planned.adapter.language).start_s + VERIFY_S
         total += sum(_passing_s(planned, plan.phase(name)) for name in planned.phases)
-        work_s += rough.VERIFY_SERVED_S if planned.path.served else 0.0
+        work_s += VERIFY_SERVED_S if planned.path.served else 0.0
         for name in planned.phases:
-            total += rough.VERIFY_OPERATIONS * _operation_s(plan, planned, name) + _straced_s(plan, planned, name)
+            total += VERIFY_OPERATIONS * _operation_s(plan, planned, name) + _straced_s(plan, planned, name)
     return plan.slowness * work_s + total
 
 
@@ -75,7 +115,7 @@ def _ways_s(plan: Plan) -> float:
     pairs = {(planned.path.client_host, planned.path.server_host) for planned in plan.paths}
     hosts = {host for pair in pairs for host in pair if host != "none"}
     ways = [pair for pair in pairs if pair[1] not in ("none", pair[0])]
-    return 2 * (rough.HOST_S * len(hosts) + rough.WAY_S * len(ways))
+    return 2 * (HOST_S * len(hosts) + WAY_S * len(ways))
 
 
 def _straced_s(plan: Plan, planned: PlannedPath, name: str) -> float:
@@ -84,9 +124,9 @@ def _straced_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     if system_calls.probe() != system_calls.METHOD_STRACE or phase.way == "bulk":
         return 0.0
     if phase.writes:
-        return plan.slowness * rough.STRACED_S * min(phase.operations, rough.STRACED_WRITES) * _rows_written(phase)
-    operations = rough.STRACED_SCANS if phase.scan or phase.union else rough.STRACED_READS
-    return plan.slowness * rough.STRACED_S * operations * _fetches(plan, planned, name)
+        return plan.slowness * STRACED_S * min(phase.operations, STRACED_WRITES) * _rows_written(phase)
+    operations = STRACED_SCANS if phase.scan or phase.union else STRACED_READS
+    return plan.slowness * STRACED_S * operations * _fetches(plan, planned, name)
 
 
 def _rows_written(phase: Phase) -> int:
@@ -98,7 +138,7 @@ def _set_steps(plan: Plan, batch: Batch, set_number: int) -> Iterator[Step]:
     """One set of a batch: every path started, every cold pass, then every phase warmed up and measured."""
     measure, phases = plan.experiment.measure, plan.experiment.phases
     starts_s = sum(language(planned.adapter.language).start_s for planned in batch)
-    yield Step(set_number, "", plan.slowness * (rough.SET_S + rough.STARTING_SHARE * starts_s))
+    yield Step(set_number, "", plan.slowness * (SET_S + STARTING_SHARE * starts_s))
     serving = {name: [planned for planned in batch if name in planned.phases] for name in phases}
     for name, paths in serving.items():
         if paths and (not plan.phase(name).writes or _writes_in(plan, "cold")):
@@ -108,9 +148,9 @@ def _set_steps(plan: Plan, batch: Batch, set_number: int) -> Iterator[Step]:
     for name, paths in serving.items():
         if paths and not plan.phase(name).writes:
             warm_s = sum(_warm_s(plan, planned, name, set_number) for planned in paths)
-            yield Step(set_number, _called(name, "warm"), plan.slowness * rough.QUIET_S + warm_s)
+            yield Step(set_number, _called(name, "warm"), plan.slowness * QUIET_S + warm_s)
             blocks_s = sum(_block_s(plan, planned, name) for planned in paths)
-            yield Step(set_number, _called(name, "steady"), rough.REPEATED * measure.rounds * blocks_s)
+            yield Step(set_number, _called(name, "steady"), REPEATED * measure.rounds * blocks_s)
         elif paths and _writes_in(plan, "steady"):
             yield Step(set_number, _called(name, "steady"), sum(_cold_s(plan, planned, name) for planned in paths))
 
@@ -127,13 +167,13 @@ def _cold_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """The first pass of a phase, or a whole write phase."""
     phase = plan.phase(name)
     if phase.writes:
-        rows_s = plan.slowness * rough.WRITE_ROW_S * _rows_written(phase)
-        return plan.slowness * rough.WRITE_S + phase.operations * (_write_s(plan, planned) + rows_s)
+        rows_s = plan.slowness * WRITE_ROW_S * _rows_written(phase)
+        return plan.slowness * WRITE_S + phase.operations * (_write_s(plan, planned) + rows_s)
     if phase.kind == "null":
         return 0.0
     if "cold" not in plan.experiment.measure.regimes:
-        return plan.slowness * rough.COLD_S
-    return plan.slowness * rough.COLD_S + _operation_s(plan, planned, name) + _passing_s(planned, phase)
+        return plan.slowness * COLD_S
+    return plan.slowness * COLD_S + _operation_s(plan, planned, name) + _passing_s(planned, phase)
 
 
 def _warm_s(plan: Plan, planned: PlannedPath, name: str, set_number: int) -> float:
@@ -143,7 +183,7 @@ def _warm_s(plan: Plan, planned: PlannedPath, name: str, set_number: int) -> flo
     if planned.path.served and set_number == 0:  # later sets meet what the server has compiled by then
         least_s = max(least_s, ENGINES[planned.path.engine].server_warm_s)
     compiling_s = plan.slowness * runner.compiling_s[0 if first else 1]
-    blocks_s = rough.WARM_MORE * max(least_s, compiling_s, rough.WARM_BLOCKS * _block_s(plan, planned, name))
+    blocks_s = WARM_MORE * max(least_s, compiling_s, WARM_BLOCKS * _block_s(plan, planned, name))
     return max(least_s, min(cap_s, blocks_s), _operation_s(plan, planned, name))
 
 
@@ -151,32 +191,32 @@ def _block_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """A lead-in and a block; half an operation more, because the last one ends after the block's time."""
     measure, operation_s = plan.experiment.measure, _operation_s(plan, planned, name)
     lead_in_s = language(planned.adapter.language).lead_in_ns(int(measure.lead_in_ms * 1e6)) / 1e9
-    lead_in_s = max(lead_in_s, operation_s) if operation_s < rough.LONG_OPERATION_S else 0.0
-    return plan.slowness * rough.EXCHANGE_S + lead_in_s + max(measure.block_ms / 1000 + operation_s / 2, operation_s)
+    lead_in_s = max(lead_in_s, operation_s) if operation_s < LONG_OPERATION_S else 0.0
+    return plan.slowness * EXCHANGE_S + lead_in_s + max(measure.block_ms / 1000 + operation_s / 2, operation_s)
 
 
 def _write_s(plan: Plan, planned: PlannedPath) -> float:
     """Seconds of a write: what the disk takes, or the way there and back; a link's round trip added."""
     waiting = _trip_s(planned) / planned.path.pipeline
     if planned.path.durability == "full":
-        return waiting + rough.SYNC_S
+        return waiting + SYNC_S
     apart = planned.path.placement == "split" and planned.path.served
-    return waiting + plan.slowness * (rough.SPLIT_S if apart else rough.TURN_S)
+    return waiting + plan.slowness * (SPLIT_S if apart else TURN_S)
 
 
 def _operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """Seconds of an operation that goes through a whole table, or delivers many rows; next to nothing of any other."""
     phase = plan.phase(name)
     if phase.kind == "connect":
-        return plan.slowness * rough.CONNECT_S
+        return plan.slowness * CONNECT_S
     table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
     if phase.expected == "aggregate":
-        return plan.slowness * rough.SUMMED_S * (phase.range_rows or (table.rows if table else 0))
+        return plan.slowness * SUMMED_S * (phase.range_rows or (table.rows if table else 0))
     rows = _rows_read(plan, name)
     if planned.path.fetch_form == "columnar":
-        return plan.slowness * rows * rough.COLUMNS_S
+        return plan.slowness * rows * COLUMNS_S
     rows_s = rows * language(planned.adapter.language).row_s
-    return plan.slowness * (rows_s + rough.FETCH_S * _fetches(plan, planned, name))
+    return plan.slowness * (rows_s + FETCH_S * _fetches(plan, planned, name))
 
 
 def _rows_read(plan: Plan, name: str) -> int:
@@ -198,4 +238,87 @@ def _passing_s(planned: PlannedPath, phase: Phase) -> float:
 
 
 def _trip_s(planned: PlannedPath) -> float:
-    return planned.path.link_ns / 1e9 + rough.LINK_S if planned.path.link_ns else 0.0
+    return planned.path.link_ns / 1e9 + LINK_S if planned.path.link_ns else 0.0
+
+
+def least_s(planned: PlannedPath, cap_s: float) -> float:
+    """The shortest time in which a path's groups are warmed up."""
+    least = min(cap_s, language(planned.adapter.language).warm_least_s[0])
+    return max(least, ENGINES[planned.path.engine].server_warm_s) if planned.path.served else least
+
+
+def lead_in_s(planned: PlannedPath, cap_s: float) -> tuple[float, float]:
+    """The shortest and the longest lead-in of a stage: compilers optimize its groups again."""
+    cap_s = min(cap_s, LEAD_IN_CAP_S)
+    return min(cap_s, language(planned.adapter.language).warm_least_s[1]), cap_s
+
+
+def stage_steps(plan: Plan, planned: PlannedPath, set_number: int) -> list[Step]:
+    """One set of a path: its start, warming up, every stage, restoring backups."""
+    measure = plan.experiment.measure
+    actions = {group.name: max(1, group.times) for group in plan.experiment.client_groups if group.action}
+    rows = _rows(plan)
+    beside_s = BESIDE_S + lead_in_s(planned, measure.warm_cap_s)[1]
+    steps: list[Step] = []
+    for stage in stages_of(plan.experiment, planned, plan.extended):
+        backups = sum(actions.get(name, 0) for name in stage.client_groups)
+        ends_early = stage.until in actions
+        seconds = beside_s + plan.slowness * (RESTORE_S + RESTORE_ROW_S * rows) * backups
+        backup_s = BACKUP_BEGUN_S + plan.slowness * (BACKUP_S + BACKUP_ROW_S * rows) * backups
+        seconds += min(stage.seconds, backup_s) if ends_early else stage.kill_s or stage.seconds
+        if stage.kill_s:
+            seconds += RECOVER_S + measure.warm_cap_s  # new clients are warmed up again
+        seconds += 0.0 if steps else _ready_s(plan, planned)
+        steps.append(Step(set_number, step_name(planned.name, stage.name), seconds))
+    return steps
+
+
+def rate_search_steps(plan: Plan, planned: PlannedPath, set_number: int) -> list[Step]:
+    """The rate search of one path, at most; none where the experiment has none."""
+    search = plan.experiment.rate_search
+    if search is None:
+        return []
+    seconds = _ready_s(plan, planned) + search.tries * (search.seconds + BESIDE_S)
+    return [Step(set_number, step_name(planned.name, RATE_SEARCH), seconds, announced=False)]
+
+
+def _ready_s(plan: Plan, planned: PlannedPath) -> float:
+    cap_s = plan.experiment.measure.warm_cap_s
+    warm_s = max(cap_s, least_s(planned, cap_s)) + REST_S
+    return plan.slowness * (SET_S + language(planned.adapter.language).start_s) + warm_s
+
+
+def moves_s(plan: Plan) -> float:
+    """Databases moved before the first set, those that can be."""
+    engines = {planned.path.engine for planned in plan.paths}
+    copies = [copy for copy in plan.experiment.directory_copies if copy.engine in engines]
+    moved = [copy for copy in copies if _here(copy.engine, copy.source) and _here(copy.engine, copy.target)]
+    return plan.slowness * (MOVE_S + MOVE_ROW_S * _rows(plan)) * len(moved)
+
+
+def _here(engine_name: str, end: CopyEnd) -> bool:
+    engine = ENGINES[engine_name]
+    return not end.version or (isinstance(engine, Versioned) and engine.availability_of(end.version, "off").ok)
+
+
+def _rows(plan: Plan) -> int:
+    return sum(table.rows for each in plan.workloads.values() for table in each.tables.values())
+
+
+def described(plan: Plan) -> str:
+    """`4 sets of 5 stages (reads 5 s, with a backup until backup), then a rate search of readers`."""
+    measure = plan.experiment.measure
+    stages = [each for each in plan.experiment.stages if plan.extended or not each.extended]
+    shown = ", ".join(
+        f"{each.name} until {each.until} is done"
+        if each.until
+        else f"{each.name} {each.seconds:g} s" + (f", the engine killed after {each.kill_s:g} s" if each.kill_s else "")
+        for each in stages
+    )
+    sweep = plan.experiment.rate_search
+    words = f"{_counted(measure.sets, 'set')} of {_counted(len(stages), 'stage')} ({shown})"
+    return words + (f", then a rate search of {sweep.client_group} (p99 ≤ {sweep.p99_ms:g} ms)" if sweep else "")
+
+
+def _counted(count: int, one: str) -> str:
+    return f"{count} {one if count == 1 else one + 's'}"

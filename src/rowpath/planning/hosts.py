@@ -9,11 +9,10 @@ from typing import Protocol
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL
 from rowpath.errors import UsageError
-from rowpath.model.experiment import Experiment
+from rowpath.model.experiment import ClientGroupTable, Experiment
 from rowpath.model.hosts import HERE, HostsFile, Role
-from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.path import AccessPath, Dropped
-from rowpath.planning.mixed_load.estimate import RATE_SEARCH
+from rowpath.planning.estimate import RATE_SEARCH
 from rowpath.runners.manifest import Adapter, is_external
 from rowpath.toml_file import suggest
 

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+from msgspec import structs
 
 from rowpath.engines import ENGINES
+from rowpath.errors import UsageError
 from rowpath.model.choices import TOGETHER
-from rowpath.model.experiment import Experiment
+from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.grouping import grouped
+from rowpath.model.hosts import HostsFile
 from rowpath.model.path import WITHOUT, AccessPath, Dropped
-from rowpath.model.workload import Workload, phase_of
-from rowpath.planning.availability import unavailable
-from rowpath.planning.candidates import candidates, eligible_phases, nothing_left
+from rowpath.model.workload import PhaseName, Workload, phase_of
+from rowpath.planning import hosts as on_hosts
+from rowpath.planning.availability import ineligible_reason, pruned, unavailable, unnumbered_reason
+from rowpath.planning.client_groups import crowded, only_alone
 from rowpath.planning.hosts import SeveralHosts, cannot_load, spreads
 from rowpath.planning.hosts import check as check_for_hosts
-from rowpath.planning.lattice import applies
-from rowpath.planning.mixed_load.connections import crowded
-from rowpath.planning.mixed_load.eligibility import only_alone
-from rowpath.planning.path_names import short_names
 from rowpath.planning.plan import Plan, PlannedPath
-from rowpath.planning.selection import check_coordinates
-from rowpath.runners.manifest import language
+from rowpath.planning.selection import applies, check_coordinates, matches, select, unmatched
+from rowpath.runners.manifest import Adapter, language
 
 SET_LIMIT = 14  # live runners in one set: twelve and two anchors
+MOST_PAIRS = SET_LIMIT // 2
 
 
 def make_plan(
@@ -138,9 +144,7 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
         return ((tuple(paths),) if paths else ()), ()
     null = next((p for p in paths if p.path.is_null and p.path.language == "c"), None)
     real = max(
-        (p for p in paths if not p.path.is_null),
-        key=lambda p: (len(p.phases), p.path.language == "c"),
-        default=None,
+        (p for p in paths if not p.path.is_null), key=lambda p: (len(p.phases), p.path.language == "c"), default=None
     )
     anchors = tuple(p for p in (null, real) if p is not None)
     rest = [p for p in paths if p not in anchors]
@@ -166,3 +170,179 @@ def _units(paths: list[PlannedPath]) -> list[list[PlannedPath]]:
         return AccessPath.of(alike).id if planned.path.ranges != "none" else planned.path.id
 
     return list(grouped(paths, unit).values())
+
+
+class Chosen(NamedTuple):
+    """A path of a selection that exists; its name where the selection gives one, its phases where it restricts them."""
+
+    path: AccessPath
+    adapter: Adapter
+    name: str
+    phases: tuple[str, ...]
+
+
+def candidates(
+    selections: Iterable[Selection],
+    filters: dict[str, tuple[str, ...]],
+    dropped: list[Dropped],
+    hosts: HostsFile | None = None,
+) -> list[Chosen]:
+    """Each path of the selections that exists and that the filters keep, once; with hosts on each that is wanted."""
+    chosen: dict[str, Chosen] = {}
+    kept = {key: values for key, values in filters.items() if key not in on_hosts.KEYS}
+    for selection in selections:
+        pairs = _selected(selection, filters, dropped, hosts)
+        if not pairs and hosts is not None:
+            continue  # each was dropped with its reason
+        varying = [key for key, _ in pairs[0][1].coordinates if len({path.get(key) for _, path in pairs}) > 1]
+        named = selection.name and (len(pairs) == 1 or varying)
+        for adapter, path in pairs:
+            if path.id in chosen or not matches(path, kept):
+                continue
+            if reason := pruned(adapter, path):
+                dropped += [Dropped(path=path, reason=reason)] if len(pairs) == 1 else []
+                continue
+            name = " ".join([selection.name, *(spelt(key, path.get(key)) for key in varying)]) if named else ""
+            chosen[path.id] = Chosen(path, adapter, name, selection.phases)
+    return list(chosen.values())
+
+
+def _selected(
+    selection: Selection, filters: dict[str, tuple[str, ...]], dropped: list[Dropped], hosts: HostsFile | None
+) -> list[tuple[Adapter, AccessPath]]:
+    """The paths that a selection means; UsageError when there are none."""
+    if hosts is None:
+        on_hosts.refuse(selection.wanted)
+        on_hosts.refuse(filters)
+    wanted = on_hosts.without(selection.wanted)
+    alike = selection if wanted == selection.wanted else structs.replace(selection, select=dict(wanted))
+    rest = on_hosts.without(filters)
+    pairs = select(alike, rest)
+    if not pairs:
+        raise unmatched(alike)
+    if hosts is None:
+        return pairs
+    return [
+        (adapter, there)
+        for adapter, path in pairs
+        for there in on_hosts.placed(adapter, path, selection.wanted, filters, hosts, dropped)
+    ]
+
+
+def eligible_phases(
+    candidate: Chosen, experiment: Experiment, workloads: dict[str, Workload], ineligible: list[tuple[str, str, str]]
+) -> tuple[str, ...]:
+    """The experiment's phases that the path can run; the others with their reasons into `ineligible`."""
+    path, adapter = candidate.path, candidate.adapter
+    eligible = []
+    for name in experiment.phases:
+        if candidate.phases and name not in candidate.phases:
+            continue
+        phase = phase_of(workloads, name)
+        why = ineligible_reason(adapter, path, name, phase)
+        why = why or unnumbered_reason(path, workloads[PhaseName.of(name).workload], name, phase)
+        if not why:
+            eligible.append(name)
+        elif why.strip():
+            ineligible.append((path.id, name, why))
+    return tuple(eligible)
+
+
+def nothing_left(
+    experiment: Experiment, filters: dict[str, tuple[str, ...]], dropped: list[Dropped], extended: bool
+) -> UsageError:
+    """Why no path of the experiment is left to run."""
+    what = f"no path of '{experiment.name}'"
+    if dropped:
+        return UsageError(f"{what} can run here: {dropped[0].reason}", dropped[0].remedy or "rowpath doctor")
+    shown = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
+    if not extended and candidates([each for each in experiment.paths if each.extended], filters, []):
+        return UsageError(f"{what} has {shown} without --all", f"rowpath run {experiment.name} --all {shown}")
+    return UsageError(f"{what} has {shown}", f"rowpath run {experiment.name} --plan")
+
+
+def spelt(key: str, value: str) -> str:
+    """A coordinate's value as part of a name; a bare number is preceded by what it counts."""
+    if key == "version" and "/" in value:
+        return Path(value).name
+    if key == "clients":
+        return f"{value} client{'s' if value != '1' else ''}"
+    if key == "tls":
+        return f"TLS {value}"
+    if key == "plan_cache_mode":
+        return f"{value.removeprefix('force_').removesuffix('_plan')} plan"
+    if key in ("client_host", "server_host"):
+        return f"{'from' if key == 'client_host' else 'to'} {value}"
+    if key == "durability" and value == "none":
+        return "not durable"
+    if value == "none" or (key == "pipeline" and not value.isdigit()):
+        return f"no {key}"
+    named = value.isdigit() or key == "link" or (key == "backup" and key not in value)
+    return f"{key} {value}" if named else value
+
+
+def short_names(paths: list[tuple[AccessPath, str]]) -> dict[str, str]:
+    """A short, unique name per path: the given one, else engine, language, driver and the coordinates that vary."""
+    names: dict[str, str] = {}
+    for path, name in paths:
+        if name:
+            names[path.id] = name
+            continue
+        base = ("engine", "deployment", "language", "driver")
+        alike = [other for other, _ in paths if all(other.get(key) == path.get(key) for key in base)]
+        keys = [key for key, _ in path.coordinates if key not in base and len({o.get(key) for o in alike}) > 1]
+        parts = [path.engine, path.language, path.driver]
+        if path.deployment not in ("none", path.engine) and _both_deployments(paths, path):
+            parts.insert(1, path.deployment)
+        parts += [spelt(key, path.get(key)) for key in keys]
+        names[path.id] = " ".join([*parts, *([path.label] if path.label else [])])
+    taken: dict[str, int] = {}
+    for path_id, name in names.items():
+        taken[name] = taken.get(name, 0) + 1
+        if taken[name] > 1:
+            names[path_id] = f"{name} #{taken[name]}"
+    return names
+
+
+def _both_deployments(paths: list[tuple[AccessPath, str]], path: AccessPath) -> bool:
+    same = [o for o, _ in paths if o.engine == path.engine and o.driver == path.driver]
+    return len({other.deployment for other in same}) > 1
+
+
+@dataclass(frozen=True)
+class PathPair:
+    """A path's coordinates on both sides, and where both are to be measured."""
+
+    name: str
+    base: dict[str, str]
+    head: dict[str, str]
+    phases: tuple[str, ...]
+
+
+def paired_plan(experiment: Experiment, workloads: dict[str, Workload], pairs: Sequence[PathPair], sets: int) -> Plan:
+    """Both sides of every pair in one batch; UsageError where one cannot run here, or where they do not fit."""
+    selections = tuple(
+        Selection(select=dict(coordinates), name=f"{pair.name} {side}", phases=pair.phases)
+        for pair in pairs
+        for side, coordinates in (("base", pair.base), ("head", pair.head))
+    )
+    named = {phase for pair in pairs for phase in pair.phases}
+    once_more = Experiment(
+        schema_version=experiment.schema_version,
+        name="compare",
+        title="Base and head in the same sets",
+        phases=tuple(phase for phase in experiment.phases if phase in named),
+        paths=selections,
+        workload_files=experiment.workload_files,
+        measure=msgspec.structs.replace(experiment.measure, sets=sets, max_sets=sets),
+        scale=experiment.scale,
+    )
+    plan = make_plan(once_more, workloads, {}, seed=time.time_ns() % 1_000_000_007)
+    if plan.dropped:
+        first = plan.dropped[0]
+        raise UsageError(f"{first.path.driver} {first.path.version} cannot run here: {first.reason}", first.remedy)
+    if len(plan.paths) < len(selections):
+        raise UsageError("base and head are the same path to this machine", "rowpath compare BASE HEAD")
+    if len(plan.batches) > 1:
+        raise UsageError(f"{len(pairs)} pairs do not fit in one set", "rowpath compare BASE HEAD")
+    return plan

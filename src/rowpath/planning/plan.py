@@ -5,11 +5,17 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from rowpath.engines import ENGINES
+from rowpath.engines.base import versions
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
 from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Phase, PhaseName, Workload, phase_of
 from rowpath.runners.manifest import Adapter
+
+# engine, deployment, durability, version (`none` where the engine has but one), storage (`none` likewise), `free` for
+# a server that may use every core (else `none`), host (`none`: this machine)
+Key = tuple[str, str, str, str, str, str, str]
 
 
 @dataclass(frozen=True)
@@ -59,3 +65,13 @@ def block_order(seed: int, where: str, count: int) -> list[int]:
     order = list(range(count))
     random.Random(f"{seed}/{where}").shuffle(order)
     return order
+
+
+def key_of(path: AccessPath) -> Key:
+    """What a path's engine instance is shared by."""
+    offered = versions(ENGINES[path.engine])
+    version = path.engine_version if path.engine_version in offered else offered[0]
+    shown = version if len(offered) > 1 else "none"
+    free = "free" if path.served and path.placement == "free" else "none"
+    host = path.get("server_host" if path.served else "client_host")
+    return path.engine, path.deployment, path.durability, shown, path.storage, free, host

@@ -18,7 +18,7 @@ from typing_extensions import override
 from rowpath.hosts.agent import like_a_users_program
 from rowpath.hosts.replies import Reply, reply_of
 from rowpath.machine import processes
-from rowpath.model.progress import Estimate, Progress
+from rowpath.model.progress import Progress, TimeEstimate
 from rowpath.probe import command
 from rowpath.probe.options import ProbeOptions
 from rowpath.probe.target import PASSWORD_VARIABLE
@@ -48,7 +48,7 @@ class Events(Progress):
         self._stream.write(msgspec.json.encode([name, *values]) + b"\n")
 
     @override
-    def begin(self, planned: Estimate | float, paths: list[str]) -> None:
+    def begin(self, planned: TimeEstimate | float, paths: list[str]) -> None:
         self.write("begin", planned, paths)
 
     @override

@@ -13,9 +13,9 @@ from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Phase
 from rowpath.planning.availability import ineligible_reason, pruned
-from rowpath.planning.lattice import lattice, sized_like
-from rowpath.planning.path_names import short_names
+from rowpath.planning.make_plan import short_names
 from rowpath.planning.plan import PlannedPath
+from rowpath.planning.selection import lattice, sized_like
 from rowpath.probe.eligibility import ineligibility
 from rowpath.runners.manifest import Adapter, availability, every_adapter, language
 from rowpath.toml_file import suggest

@@ -18,8 +18,7 @@ from rowpath.execution.worker import Worker
 from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Workload
-from rowpath.planning.instance_key import Key
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Key, Plan, PlannedPath
 from rowpath.probe.budget import LATEST, LEAST_BLOCKS, MOST_WARM_S, Budget, FullSetsBudget
 from rowpath.probe.candidates import NAME
 from rowpath.probe.row_consistency import RowConsistency

@@ -21,8 +21,7 @@ from rowpath.execution.worker import Worker
 from rowpath.machine import private_directories
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.workload import PhaseName
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Plan, PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS
 from rowpath.tape.format import IN_WORDS, Header, RecordedPath

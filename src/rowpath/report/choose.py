@@ -28,20 +28,11 @@ from rowpath.analysis.projection_points import (
 )
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
+from rowpath.model.metrics import shown_in, title
 from rowpath.report.path_panel import FEW_PATHS
 from rowpath.report.projection import ABSENT, Reasons, half_width, headline, ratio
 
 LEADING = ("time", "group_rate", "paced_rate")
-OTHERS = (  # beside time
-    "client_cpu",
-    "server_cpu",
-    "client_peak_memory",
-    "server_peak_memory",
-    "bytes_received",
-    "round_trips",
-    "first_row",
-    "lines_of_code",
-)
 HIDDEN = "left out by the choice above"
 MOST_DROPPED = 200  # whose reasons a page has room for
 
@@ -99,8 +90,8 @@ def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
     absent = any(entry.reason == NO_PATH for entry in first.entries)
     return Choose(
         caption=headline(shown),
-        head=fmt.metric(shown.rows[0]),
-        columns=tuple(fmt.clean(" ".join(values)) or fmt.metric(metric) for values in first.columns),
+        head=title(shown.rows[0]),
+        columns=tuple(fmt.clean(" ".join(values)) or title(metric) for values in first.columns),
         rows=tuple(
             (fmt.clean(row.values[0]), tuple(_shown(entry, shown, reasons, hrefs) for entry in row.entries))
             for row in first.rows
@@ -109,9 +100,9 @@ def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
         reasons=(*reasons.lines(), *([f"{ABSENT} {NO_PATH}"] if absent else [])),
         apart=tuple(f"Ranked apart: {fmt.clean(each)}." for each in shown.own_builds),
         tables=tuple(fmt.clean(_title(source)) for source in sources),
-        axes=tuple((axis, fmt.metric(axis)) for axis in axes),
+        axes=tuple((axis, title(axis)) for axis in axes),
         chosen=(shown.rows[0], shown.columns[0] if shown.columns else ""),
-        metrics=tuple((name, fmt.metric(name)) for name in (metric, *data.others)),
+        metrics=tuple((name, title(name)) for name in (metric, *data.others)),
         data=data.embedded(axes, differing, kept),
     )
 
@@ -139,10 +130,10 @@ def note(matrix: Matrix) -> str:
     """What the cells of a matrix do not show."""
     sentences = []
     if matrix.several:
-        within = f"; within them vary {words([fmt.metric(axis) for axis in matrix.hidden])}" if matrix.hidden else ""
+        within = f"; within them vary {words([title(axis) for axis in matrix.hidden])}" if matrix.hidden else ""
         sentences.append(f"Cells with several paths (of n) show the fastest{within}.")
     if matrix.beside:
-        beside = words([fmt.metric(axis) for axis in matrix.beside])
+        beside = words([title(axis) for axis in matrix.beside])
         sentences.append(f"Side by side here, but ranked apart: {beside}.")
     return " ".join(sentences)
 
@@ -184,7 +175,7 @@ class _Data:
         self.numbers = {path_id: number for number, path_id in enumerate(analysis.names)}
         self.reasons: dict[str, int] = {}
         room = metric == "time" and len(analysis.names) <= FEW_PATHS
-        self.others = tuple(name for name in OTHERS if self._has(name)) if room else ()
+        self.others = tuple(name for name in shown_in("choose") if self._has(name)) if room else ()
 
     def _has(self, metric: str) -> bool:
         return any(self._other(metric, point)[0] for found in self.sources.values() for point in found if point.usable)

@@ -13,6 +13,7 @@ from rowpath.analysis.comparison.differences import in_words
 from rowpath.analysis.comparison.model import ComparedRow, ComparedRun, Comparison, Confirmed, Gate
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
+from rowpath.model.metrics import title
 
 TITLES = ("path", "metric", "base", "head", "ratio", "95 % interval", "own noise", "change ÷ noise")
 MOST_NAMES = 2
@@ -42,7 +43,7 @@ def cells(row: ComparedRow) -> tuple[str, ...]:
     """The row's cells under TITLES."""
     return (
         row.name,
-        fmt.metric(row.metric),
+        title(row.metric),
         fmt.figure(row.base, row.unit),
         fmt.figure(row.head, row.unit),
         fmt.ratio(row.ratio),

@@ -9,7 +9,7 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from rowpath import text as fmt
-from rowpath.model.stacks import Flame, SideStacks
+from rowpath.model.explanation import Flame, SideStacks
 from rowpath.report import flame_parts
 from rowpath.report.flame_parts import signed
 from rowpath.report.flame_tree import Box, boxes, tree

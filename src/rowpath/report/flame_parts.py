@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from rowpath import text as fmt
-from rowpath.model.explanation import MOST_UNEXPLAINED, Part
-from rowpath.model.stacks import Flame
+from rowpath.model.explanation import MOST_UNEXPLAINED, Flame, Part
 
 NAMED = 3
 NOT_OF_THE_PATH = ("core", "other programs")

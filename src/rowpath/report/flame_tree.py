@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rowpath.model.stacks import Frame, Stack
+from rowpath.model.explanation import Frame, Stack
 
 LEAST_SHARE = 0.001  # of the whole: narrower frames are not drawn
 

@@ -6,21 +6,21 @@ from typing import TextIO
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Analysis
-from rowpath.model.metrics import MORE_IS_BETTER
+from rowpath.model.metrics import METRICS
 from rowpath.report.json_export import write_export
 from rowpath.report.tracked import Tracked, tracked
 
 
 def write_github_benchmark(analysis: Analysis, file: TextIO) -> None:
     """Writes every figure that counts and of which less is better: the median of the sets."""
-    entries = [_entry(analysis, each) for each in tracked(analysis) if each.result.metric not in MORE_IS_BETTER]
+    entries = [_entry(analysis, each) for each in tracked(analysis) if not METRICS[each.result.metric].more_is_better]
     write_export(entries, file)
 
 
 def _entry(analysis: Analysis, each: Tracked) -> dict[str, str | float]:
     result = each.result
     entry: dict[str, str | float] = {
-        "name": f"{each.benchmark} · {fmt.metric(result.metric)}",
+        "name": f"{each.benchmark} · {METRICS[result.metric].title}",
         "unit": result.unit,
         "value": each.value,
     }

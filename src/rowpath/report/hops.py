@@ -8,9 +8,8 @@ from rich.text import Text
 
 from rowpath import text as fmt
 from rowpath.drawing.grid import Grid, figure, line, of_lines, word
-from rowpath.model.explanation import Explanation
+from rowpath.model.explanation import Explanation, Hop, Hops, RoundTrip, Where
 from rowpath.model.grouping import grouped
-from rowpath.model.hops import Hop, Hops, RoundTrip, Where
 from rowpath.report.bars import block
 
 WIDE = 30  # of the drawing

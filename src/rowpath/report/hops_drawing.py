@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from markupsafe import Markup, escape
 
 from rowpath import text as fmt
-from rowpath.model.hops import Hop, Hops, RoundTrip, Where
+from rowpath.model.explanation import Hop, Hops, RoundTrip, Where
 from rowpath.report.hops import folded, name
 
 LANES: dict[Where, int] = {"client": 36, "server": 64}  # per cent of the width

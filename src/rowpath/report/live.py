@@ -14,7 +14,7 @@ from rich.text import Text
 from typing_extensions import override
 
 from rowpath import text as fmt
-from rowpath.model.progress import Estimate, Progress, Silent, StageSecond, step_name
+from rowpath.model.progress import Progress, Silent, StageSecond, TimeEstimate, step_name
 from rowpath.report.bars import CUT, shorten
 from rowpath.report.console import make_console
 from rowpath.report.live_mixed_load import GAP, GroupsHistory
@@ -54,10 +54,10 @@ class LiveProgress(Progress):
         self._groups = GroupsHistory()
 
     @override
-    def begin(self, planned: Estimate | float, paths: list[str]) -> None:
+    def begin(self, planned: TimeEstimate | float, paths: list[str]) -> None:
         """Starts the display of a run that is planned to take this long; a number is the most it may take."""
         now_s = self._now()
-        if isinstance(planned, Estimate):
+        if isinstance(planned, TimeEstimate):
             self._time_left, self._planned_s = TimeLeft(planned, now_s), planned.total_s
         else:
             self._time_left, self._planned_s = TimeLeftOfBudget(planned, now_s), planned

@@ -14,24 +14,9 @@ from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Neighbour, PathDetails
 from rowpath.drawing.picture import Difference, Panel
 from rowpath.drawing.scale import Block, blocks
+from rowpath.model.metrics import shown_in, title
 from rowpath.report import statement
 
-FIGURES = (
-    "round_trips",
-    "bytes_sent",
-    "bytes_received",
-    "client_cpu",
-    "server_cpu",
-    "client_peak_memory",
-    "server_peak_memory",
-    "prepare",
-    "first_row",
-    "commits",
-    "syncs",
-    "system_calls",
-    "deferred",
-    "lines_of_code",
-)
 BLOCKS_DRAWN = 9_000  # on a page; each is about ten bytes
 # With more of them a panel leaves out what stands elsewhere: the query, the coordinates that its command names.
 FEW_PATHS = 60
@@ -110,10 +95,10 @@ class Panels:
 
     def _figures(self, name: str, where: Phase, bar: Bar) -> Iterator[tuple[str, str]]:
         measured = self.lookup.measured(*where)
-        for metric in FIGURES:
+        for metric in shown_in("panel"):
             found = measured.text(metric, name)
             if found != fmt.MISSING:
-                yield fmt.metric(metric), found
+                yield title(metric), found
         if bar.waiting_ns is not None:
             yield "waiting", fmt.duration(bar.waiting_ns)
         cold = self.lookup.measured(*where[:2], "cold").text("time", name)

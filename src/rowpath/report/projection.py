@@ -8,7 +8,7 @@ from rowpath import text as fmt
 from rowpath.analysis.findings.wording import words
 from rowpath.analysis.projection import NO_PATH
 from rowpath.analysis.projection_model import Entry, Matrix, Projection
-from rowpath.model.metrics import MIXED_LOAD_METRICS
+from rowpath.model.metrics import is_of_groups, title
 
 ABSENT = "·"  # no such path: the commonest reason, which needs no number
 
@@ -33,8 +33,8 @@ class Reasons:
 
 def headline(projection: Projection) -> str:
     """`time by engine and language`."""
-    axes = words([fmt.metric(axis) for axis in (*projection.rows, *projection.columns)])
-    return f"{fmt.metric(projection.metric)} by {axes}"
+    axes = words([title(axis) for axis in (*projection.rows, *projection.columns)])
+    return f"{title(projection.metric)} by {axes}"
 
 
 def caption(matrix: Matrix) -> str:
@@ -51,7 +51,7 @@ def notes(projection: Projection) -> Iterator[str]:
         anchored = any(entry.against and entry.against.through_anchor for entry in entries)
         yield f"×: relative to the first column of the row{' (a: through an anchor path)' if anchored else ''}."
     if any(each.several for each in projection.matrices):
-        best = "best" if projection.metric in MIXED_LOAD_METRICS else "fastest"
+        best = "best" if is_of_groups(projection.metric) else "fastest"
         within = f"; within cells vary {words(projection.hidden)}" if projection.hidden else ""
         yield f"A cell with several paths shows the {best} of them (of n){within}."
     if projection.beside:

@@ -8,6 +8,7 @@ from typing import TextIO
 
 from rowpath import text as fmt
 from rowpath.analysis.projection_model import Projection
+from rowpath.model.metrics import title
 from rowpath.report.csv import cell_text
 from rowpath.report.markdown import escaped
 from rowpath.report.projection import Reasons, caption, cell_lines, headline, notes
@@ -21,8 +22,8 @@ def write_markdown(projection: Projection, file: TextIO) -> None:
     reasons = Reasons()
     parts = [f"**{escaped(headline(projection))}**"]
     for matrix in projection.matrices:
-        columns = [" · ".join(values) or fmt.metric(projection.metric) for values in matrix.columns]
-        titles = [*map(fmt.metric, projection.rows), *map(fmt.clean, columns)]
+        columns = [" · ".join(values) or title(projection.metric) for values in matrix.columns]
+        titles = [*map(title, projection.rows), *map(fmt.clean, columns)]
         lines = [_line(titles), _line([":--"] * len(projection.rows) + ["--:"] * len(columns), plain=True)]
         for row in matrix.rows:
             cells = (" ".join(filter(None, cell_lines(each, projection.unit, reasons))) for each in row.entries)

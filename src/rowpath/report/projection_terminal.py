@@ -10,6 +10,7 @@ from rich.text import Text
 
 from rowpath import text as fmt
 from rowpath.analysis.projection_model import Matrix, Projection
+from rowpath.model.metrics import title
 from rowpath.report.projection import Reasons, caption, cell_lines, headline, notes
 
 GAP = 2
@@ -32,17 +33,17 @@ def render(projection: Projection, console: Console) -> None:
 
 def _parts(projection: Projection, matrix: Matrix, reasons: Reasons, width: int) -> Iterator[Table]:
     """Tables of as many columns as have room; each has the row's values again."""
-    titles = [" · ".join(map(fmt.clean, values)) or fmt.metric(projection.metric) for values in matrix.columns]
+    titles = [" · ".join(map(fmt.clean, values)) or title(projection.metric) for values in matrix.columns]
     cells = [[cell_lines(entry, projection.unit, reasons) for entry in row.entries] for row in matrix.rows]
-    heads = [fmt.metric(axis) for axis in projection.rows]
+    heads = [title(axis) for axis in projection.rows]
     labels = [[fmt.clean(value) for value in row.values] for row in matrix.rows]
     label_widths = [
         min(max(len(head), *(len(row[at]) for row in labels)), max(12, width // (3 * len(heads))))
         for at, head in enumerate(heads)
     ]
     widths = [
-        max(*map(len, title.split(" ")), *(len(line) for row in cells for line in row[at]))
-        for at, title in enumerate(titles)
+        max(*map(len, head.split(" ")), *(len(line) for row in cells for line in row[at]))
+        for at, head in enumerate(titles)
     ]
     room = width - sum(label_widths) - GAP * len(heads)
     for part in _fitting(widths, room):

@@ -7,21 +7,7 @@ from collections.abc import Iterator, Sequence
 from rowpath import text as fmt
 from rowpath.analysis.lookup import Lookup, PhaseFigures
 from rowpath.drawing.grid import Cell, Grid, figure, line, of_lines, without_empty, word
-
-RESOURCES = (
-    "client_cpu",
-    "server_cpu",
-    "client_peak_memory",
-    "server_peak_memory",
-    "round_trips",
-    "bytes_sent",
-    "bytes_received",
-    "commits",
-    "syncs",
-    "disk_written",
-    "deferred",
-)
-EFFORT = ("connect", "prepare", "execute", "first_row", "rest", "warm_up", "warm_up_time")
+from rowpath.model.metrics import shown_in, title
 
 
 def resources_grid(measured: PhaseFigures, names: Sequence[str], lookup: Lookup) -> Grid:
@@ -30,14 +16,14 @@ def resources_grid(measured: PhaseFigures, names: Sequence[str], lookup: Lookup)
     for name in names:
         code, closure = lookup.lines_of_code.get(name), lookup.lines_of_code_closure.get(name)
         counts = figure("lines of code", fmt.count(code), 1), figure("with families", fmt.count(closure), 1)
-        lines.append(line(*_cells(RESOURCES, measured, name), *counts))
+        lines.append(line(*_cells(shown_in("costs"), measured, name), *counts))
     caption = f"Resources per operation ({measured.regime})"
     return without_empty(of_lines(caption, lines, "–: not available on this machine or for this path."))
 
 
 def effort_grid(measured: PhaseFigures, names: Sequence[str]) -> Grid:
     """Connecting, preparing, executing, first row and the rest, each timed apart, and what warming up took."""
-    lines = (line(*_cells(EFFORT, measured, name)) for name in names)
+    lines = (line(*_cells(shown_in("effort"), measured, name)) for name in names)
     table = without_empty(of_lines(f"Where the time goes ({measured.regime})", lines))
     rows = tuple(row for row in table.rows if any(cell != fmt.MISSING for cell in row.cells[1:]))
     return Grid(table.caption, table.columns, rows if len(table.columns) > 1 else ())
@@ -46,7 +32,7 @@ def effort_grid(measured: PhaseFigures, names: Sequence[str]) -> Grid:
 def _cells(metrics: Sequence[str], measured: PhaseFigures, name: str) -> Iterator[Cell]:
     yield word("path", name)
     for metric in metrics:
-        yield figure(fmt.metric(metric), measured.text(metric, name), 1)
+        yield figure(title(metric), measured.text(metric, name), 1)
 
 
 def regimes_grid(cold_ones: PhaseFigures, steady_ones: PhaseFigures, names: Sequence[str]) -> Grid:

@@ -11,7 +11,7 @@ import msgspec
 
 from rowpath import __version__
 from rowpath import text as fmt
-from rowpath.model.stacks import Flame, Frame
+from rowpath.model.explanation import Flame, Frame
 
 SCHEMA = "https://www.speedscope.app/file-format-schema.json"
 

@@ -6,7 +6,7 @@ import re
 
 from rowpath import text as fmt
 from rowpath.analysis.model import Analysis
-from rowpath.model.result_columns import with_columns
+from rowpath.model.workload import with_columns
 
 _DDL = re.compile(r"\{(create|drop):([^{}]+)\}")
 

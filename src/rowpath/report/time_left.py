@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rowpath.model.progress import Estimate, Step
+from rowpath.model.progress import Step, TimeEstimate
 
 
 @dataclass
@@ -21,7 +21,7 @@ ENOUGH_SHARE = 0.2  # of a step's blocks, from which on their pace counts and no
 class TimeLeft:
     """Learns when steps begin and how far they are; times are seconds of any clock that goes on."""
 
-    def __init__(self, estimate: Estimate, now_s: float) -> None:
+    def __init__(self, estimate: TimeEstimate, now_s: float) -> None:
         self._last_set = max((step.set_number for step in estimate.steps if step.announced), default=-1)
         self._one_set_s = sum(step.seconds for step in estimate.steps if step.set_number == self._last_set)
         self._todo = list(estimate.steps[1:])

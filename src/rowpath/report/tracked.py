@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rowpath import text as fmt
-from rowpath.analysis.comparison.side import COUNTED, MEMORY, TIMED, WHOLE
+from rowpath.analysis.comparison.side import WHOLE
 from rowpath.analysis.model import Analysis, Result
 from rowpath.model.grouping import grouped
+from rowpath.model.metrics import METRICS
 
-OF_GROUPS = ("group_rate", "service_p50", "service_p99", "latency_p50", "latency_p99", "longest_stall", "highest_rate")
-METRICS = (*TIMED, "rate", *MEMORY, *COUNTED, *OF_GROUPS, "backup_time", "recovery_time")
 MOST_LINES = 20
 
 Place = tuple[str, str, str, str]  # path's name, workload, phase, regime
@@ -53,7 +52,7 @@ def left_out(analysis: Analysis) -> list[str]:
 
 
 def _of_metrics(analysis: Analysis) -> Iterator[Result]:
-    return (each for each in analysis.results if each.metric in METRICS)
+    return (each for each in analysis.results if METRICS[each.metric].tracked or METRICS[each.metric].compared)
 
 
 def _problem(result: Result, unranked: dict[Place, str]) -> str:

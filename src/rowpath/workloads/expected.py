@@ -11,8 +11,7 @@ from functools import cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from rowpath.model.result_columns import result_columns
-from rowpath.model.workload import Column, Phase, Table, Workload
+from rowpath.model.workload import Column, Phase, Table, Workload, result_columns
 from rowpath.workloads import codec, generators
 from rowpath.workloads.codec import MASK64, payload_of
 from rowpath.workloads.expected_scan import WholeTable, aggregated, variants, whole_table

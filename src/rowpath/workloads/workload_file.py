@@ -11,9 +11,16 @@ import msgspec
 
 from rowpath.errors import UsageError
 from rowpath.machine.directories import data_dir
-from rowpath.model.dialect import Dialect
-from rowpath.model.result_columns import column_names, result_columns, with_columns
-from rowpath.model.workload import Parameters, Phase, Table, Workload
+from rowpath.model.workload import (
+    Dialect,
+    Parameters,
+    Phase,
+    Table,
+    Workload,
+    column_names,
+    result_columns,
+    with_columns,
+)
 from rowpath.toml_file import decode_file, nearest
 from rowpath.workloads.generators import GENERATORS, parameter_table
 

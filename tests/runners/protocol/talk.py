@@ -15,8 +15,7 @@ import msgspec
 
 from rowpath.engines.base import Engine
 from rowpath.model.path import AccessPath
-from rowpath.model.result_columns import result_columns
-from rowpath.model.workload import Column, Phase, Workload
+from rowpath.model.workload import Column, Phase, Workload, result_columns
 from rowpath.runners import manifest, protocol
 from rowpath.runners.manifest import Adapter, load_manifest
 from rowpath.runners.process import AnyReply, Runner

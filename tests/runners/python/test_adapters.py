@@ -11,8 +11,7 @@ import pytest
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
 from rowpath.machine.counters.counting_proxy import Proxy
-from rowpath.model.result_columns import result_columns
-from rowpath.model.workload import Phase
+from rowpath.model.workload import Phase, result_columns
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import generators, workload_file
 from rowpath.workloads.expected import Expected

@@ -12,8 +12,7 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.model.path import AccessPath
-from rowpath.model.result_columns import result_columns
-from rowpath.model.workload import Phase, Table
+from rowpath.model.workload import Phase, Table, result_columns
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import workload_file

@@ -12,8 +12,7 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.model.path import AccessPath
-from rowpath.model.result_columns import result_columns
-from rowpath.model.workload import Phase
+from rowpath.model.workload import Phase, result_columns
 from rowpath.planning.availability import pruned
 from rowpath.runners.manifest import toolchain
 from rowpath.runners.process import RunnerFailure

@@ -15,8 +15,8 @@ from rowpath.execution.worker import Worker
 from rowpath.machine import processes
 from rowpath.machine.counters import cpu, memory
 from rowpath.model.path import AccessPath
-from rowpath.planning.lattice import lattice
 from rowpath.planning.plan import PlannedPath
+from rowpath.planning.selection import lattice
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.process import RunnerFailure
 from tests.runners.insides import read

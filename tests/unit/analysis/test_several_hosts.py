@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from rowpath.analysis import several_hosts
-from rowpath.journal.host_records import HostRecord
 from rowpath.journal.reader import Records
-from rowpath.journal.records import SyncCostRecord
+from rowpath.journal.records import HostRecord, SyncCostRecord
 
 
 def test_each_host_has_its_own_sync_and_names_what_is_missing() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rowpath.cli.hosts import clock_text
-from rowpath.journal.host_records import ClockRecord
+from rowpath.journal.records import ClockRecord
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.cli import words
 from rowpath.cli.arguments import commands, option_names, parse
+from rowpath.cli.options import filters_of, parse_filters
 from rowpath.cli.run import run
 from rowpath.errors import UsageError
 
@@ -55,7 +55,7 @@ def test_every_option_of_run_is_of_one_kind_or_the_other() -> None:
 
 
 def test_values_of_a_repeated_filter_add_up() -> None:
-    found = words.parse_filters(["engine=sqlite,null", "language=c", "engine=postgresql", "engine=null"])
+    found = parse_filters(["engine=sqlite,null", "language=c", "engine=postgresql", "engine=null"])
     assert found == {"engine": ("sqlite", "null", "postgresql"), "language": ("c",)}
     options = parse(["run", "tour", "-M", "text", "statement=bound", "statement=prepared"])
-    assert words.filters(options) == {"statement": ("bound", "prepared", "text")}
+    assert filters_of(options) == {"statement": ("bound", "prepared", "text")}

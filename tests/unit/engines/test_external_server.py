@@ -17,7 +17,7 @@ from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Table
-from rowpath.planning import availability, lattice
+from rowpath.planning import availability, selection
 from rowpath.runners.manifest import load_manifest
 from tests.unit.insides import forget_axes
 
@@ -150,7 +150,7 @@ def test_paths_to_it_know_no_placement_and_no_socket_that_is_not_named(monkeypat
     monkeypatch.setenv("ROWPATH_MYSQL_URL", URL)
     adapter = next(one for one in load_manifest("python").adapter if one.driver == "pymysql")
     wanted = {"engine": ("mysql",), "transport": ("unix", "tcp"), "placement": ("*",)}
-    unix, tcp = lattice.lattice(adapter, wanted)
+    unix, tcp = selection.lattice(adapter, wanted)
     assert [path.get("placement") for path in (unix, tcp)] == ["none", "none"]
     assert availability.unavailable(adapter, unix)[0] == "ROWPATH_MYSQL_URL names no unix socket"
     assert availability.unavailable(adapter, tcp) == ("", "")

@@ -14,12 +14,10 @@ from rowpath.execution.several_hosts import HostLost, Hosts, LostHosts
 from rowpath.journal.record_base import Record
 from rowpath.journal.records import NoteRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
-from rowpath.model.experiment import Experiment
-from rowpath.model.mixed_load import StageTable
+from rowpath.model.experiment import Experiment, StageTable
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
-from rowpath.planning.instance_key import Key
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Key, Plan, PlannedPath
 from rowpath.runners.manifest import adapter_of
 
 WHAT = NoteRecord("what the host is")

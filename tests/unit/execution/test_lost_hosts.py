@@ -8,7 +8,7 @@ import pytest
 
 from rowpath.execution import several_hosts
 from rowpath.execution.several_hosts import HostLost
-from rowpath.model.mixed_load import StageTable
+from rowpath.model.experiment import StageTable
 from tests.unit.execution.lost_hosts_world import WHAT, World
 
 

@@ -13,7 +13,7 @@ from rowpath.explain.call_stacks import TABLES, parsed, recording, short
 from rowpath.explain.node_names import NodeNames
 from rowpath.explain.parts import KERNEL, LOOP
 from rowpath.explain.system_calls import INSIDE
-from rowpath.model.stacks import Frame, SideStacks
+from rowpath.model.explanation import Frame, SideStacks
 from rowpath.runners.manifest import language
 
 JAVASCRIPT, JAVA = "JavaScript (compiled)", "Java code (compiled)"

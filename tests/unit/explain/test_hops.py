@@ -11,7 +11,7 @@ import pytest
 from rowpath.explain.hops import SHOWN_TRIPS, hops
 from rowpath.explain.trips import Unknown
 from rowpath.machine.counters.call_stamps import Call, Kind
-from rowpath.model.hops import Hops
+from rowpath.model.explanation import Hops
 from rowpath.report import hops_drawing
 from rowpath.report.hops import grid, lines, sentence
 from tests.unit.report.test_explanation import WHOLE

@@ -13,8 +13,8 @@ from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.far_counters import FarCounters
 from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.load import GroupSeen, Opened, States
-from rowpath.journal.host_records import ClockRecord
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
+from rowpath.journal.records import ClockRecord
 from rowpath.model.histogram import empty
 from rowpath.model.path import AccessPath
 from rowpath.runners.protocol import GroupClient, GroupSpec, GroupTotal

@@ -21,10 +21,10 @@ from rowpath.hosts.far_counters import FarCounters, FarUsage, joined, stall_ns
 from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.far_worker import FarBackup
 from rowpath.hosts.load import GroupSeen
+from rowpath.model.experiment import ClientGroupTable
 from rowpath.model.histogram import empty
-from rowpath.model.mixed_load import ClientGroupTable
 from rowpath.model.workload import Phase
-from rowpath.planning.mixed_load import spread
+from rowpath.planning import client_groups
 from tests.unit import groups_factory as factory
 from tests.unit import journal_factory
 
@@ -47,7 +47,7 @@ def test_a_stage_finds_on_hosts_what_it_finds_here(there: type, here: type, only
 
 @pytest.mark.parametrize(("clients", "hosts"), [(1, 3), (7, 3), (8, 2), (2000, 7)])
 def test_clients_are_spread_evenly_and_none_is_left_out(clients: int, hosts: int) -> None:
-    shares = spread.shares(clients, 100.0, 5, range(hosts))
+    shares = client_groups.shares(clients, 100.0, 5, range(hosts))
     counts = [share.clients for share in shares.values()]
     assert sum(counts) == clients
     assert max(counts) - min(counts) <= 1

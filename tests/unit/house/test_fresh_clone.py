@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from rowpath.cli.arguments import COMMANDS
+
 ROOT = Path(__file__).parents[3]
 PARTS = ("rowpath", "scripts", "requirements.lock", "src")
 
@@ -45,8 +47,8 @@ def answered(clone: Path, *words: str) -> subprocess.CompletedProcess[str]:
     ("words", "first"),
     [
         (["--help"], "usage: rowpath"),
-        (["run", "--help"], "usage: rowpath run"),
         (["--version"], "rowpath 0."),
+        *(([command, "--help"], f"usage: rowpath {command}") for command in COMMANDS),
     ],
 )
 def test_help_and_version_need_no_environment(clone: Path, words: list[str], first: str) -> None:

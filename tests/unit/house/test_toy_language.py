@@ -21,9 +21,9 @@ from rowpath.journal.records import PathRecord
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
+from rowpath.planning.client_groups import only_alone
 from rowpath.planning.experiment_file import load_workloads
 from rowpath.planning.make_plan import make_plan
-from rowpath.planning.mixed_load.eligibility import only_alone
 from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.snippets import snippet
 from rowpath.probe.target import Target

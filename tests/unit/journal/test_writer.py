@@ -6,13 +6,13 @@ import pytest
 from rowpath.errors import UsageError
 from rowpath.journal.mixed_load_records import ClientGroupRecord, CountedFailure
 from rowpath.journal.reader import read_as_written
+from rowpath.journal.record_base import OperationFailure
 from rowpath.journal.records import (
     CountedRecord,
     EndRecord,
     FactsRecord,
     FailureRecord,
     NoteRecord,
-    OperationFailure,
     OperationShape,
     PathRecord,
     ProbeRecord,

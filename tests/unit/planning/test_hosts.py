@@ -12,18 +12,16 @@ from typing_extensions import override
 
 from rowpath.cli.plan import plan_for, plan_within
 from rowpath.errors import UsageError
-from rowpath.model.experiment import Selection
+from rowpath.model.experiment import CopyEnd, DirectoryCopyTable, Selection, StageTable
 from rowpath.model.hosts import Host, HostsFile
-from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable, StageTable
 from rowpath.model.path import AccessPath
+from rowpath.planning.client_groups import stages_left_out
 from rowpath.planning.estimate import _ways_s
 from rowpath.planning.experiment_file import load_experiment
 from rowpath.planning.hosts import of_group
-from rowpath.planning.instance_key import key_of
 from rowpath.planning.make_plan import make_plan
-from rowpath.planning.mixed_load.eligibility import stages_left_out
 from rowpath.planning.overrides import NOT_OVERRIDDEN
-from rowpath.planning.plan import Plan
+from rowpath.planning.plan import Plan, key_of
 from rowpath.runners.process import RunnerFailure
 
 HOSTS = HostsFile(

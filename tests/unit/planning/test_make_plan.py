@@ -8,10 +8,9 @@ from rowpath.model.experiment import Experiment, Selection
 from rowpath.planning.availability import most_round_trips, pruned
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import load_experiment, load_workloads
-from rowpath.planning.lattice import lattice
 from rowpath.planning.make_plan import SET_LIMIT, make_plan
 from rowpath.planning.plan import Plan, block_order
-from rowpath.planning.selection import check_coordinates
+from rowpath.planning.selection import check_coordinates, lattice
 from rowpath.runners.manifest import every_adapter
 
 Select = dict[str, str | tuple[str, ...]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rowpath.planning.path_names import spelt
+from rowpath.planning.make_plan import spelt
 
 
 @pytest.mark.parametrize(

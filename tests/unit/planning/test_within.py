@@ -11,7 +11,7 @@ from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.cli import arguments
 from rowpath.cli.plan import plan_for, plan_within
 from rowpath.errors import UsageError
-from rowpath.planning import within
+from rowpath.planning import overrides
 from rowpath.planning.estimate import estimate_s
 from rowpath.planning.experiment_file import load_experiment, names
 from rowpath.planning.overrides import Overrides, overridden
@@ -38,26 +38,26 @@ def test_it_ends_in_time_and_more_time_is_never_less_certain() -> None:
     for seconds in range(round(least_s("tour", FEW)), 120, 3):
         plan, said = fitted(seconds)
         measure = plan.experiment.measure
-        assert estimate_s(plan) * within.MARGIN <= seconds
+        assert estimate_s(plan) * overrides.MARGIN <= seconds
         assert measure.max_sets == measure.sets
         now = (measure.sets, measure.rounds, measure.warm_cap_s)
         if measure.sets == last[0]:
             assert now >= last, said
         assert now[0] >= last[0]
         last = now
-    assert last[0] == within.MOST_SETS
+    assert last[0] == overrides.MOST_SETS
 
 
 def test_what_it_costs_is_said() -> None:
-    usual_s = estimate_s(plan_for("tour", FEW, seed=1)) * within.MARGIN
-    three = estimate_s(plan_for("tour", FEW, Overrides(sets=3), seed=1)) * within.MARGIN
+    usual_s = estimate_s(plan_for("tour", FEW, seed=1)) * overrides.MARGIN
+    three = estimate_s(plan_for("tour", FEW, Overrides(sets=3), seed=1)) * overrides.MARGIN
     assert "10 sets instead of 6" in fitted(600.0)[1]
     assert fitted(usual_s + 0.1)[1].endswith("measured as without --within")
     plan, said = fitted(three + 0.1)
     assert plan.experiment.measure.sets >= 3
     if plan.experiment.measure.sets < 6:
         assert "instead of 6 (provisional: no difference is claimed)" in said
-    assert within.CLAIM_SETS == SETS_FOR_CLAIMS
+    assert overrides.CLAIM_SETS == SETS_FOR_CLAIMS
 
 
 def test_too_little_names_the_least_which_then_suffices() -> None:
@@ -89,7 +89,7 @@ def test_stages_shrink_but_not_those_that_wait_for_something() -> None:
     filters = {"deployment": ("embedded",)}
     least = least_s("reads-writes-backup", filters)
     plan, said = plan_within("reads-writes-backup", filters, NOTHING, least, seed=1)
-    assert {stage.seconds for stage in plan.experiment.stages if not stage.until} == {within.LEAST_STAGE_S}
+    assert {stage.seconds for stage in plan.experiment.stages if not stage.until} == {overrides.LEAST_STAGE_S}
     assert {stage.seconds for stage in plan.experiment.stages if stage.until} == {120.0}
     assert "1 s of a stage instead of 2" in said
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from rowpath.cli.arguments_to_measure import LEAST_BUDGET_S
 from rowpath.cli.options import duration_s
+from rowpath.cli.probe import LEAST_BUDGET_S
 from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath
 from rowpath.probe import budget as budgets

@@ -8,12 +8,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rowpath.cli import explain_flames
+from rowpath.cli import explain
 from rowpath.cli.explain import chosen
 from rowpath.cli.plan import plan_for
 from rowpath.errors import UsageError
-from rowpath.model.explanation import Part
-from rowpath.model.stacks import Frame, SideStacks
+from rowpath.model.explanation import Frame, Part, SideStacks
 from rowpath.report import flame_graph, flame_parts, speedscope
 from rowpath.report.flame_tree import boxes, tree
 from tests.unit.flame_factory import CLIENT, EXEC, MAIN, SEND, SYSCALL, flame
@@ -141,18 +140,18 @@ def test_speedscope_keeps_to_its_format() -> None:
     ("name", "file"), [("PostgreSQL C# TCP", "PostgreSQL-C-sharp-TCP"), ("a/../b c", "a-..-b-c"), ("é (x)", "é-x")]
 )
 def test_names_of_files(name: str, file: str) -> None:
-    assert explain_flames.file_name(name) == file
+    assert explain.file_name(name) == file
 
 
 SAME = {"placement": ("same",), "engine": ("postgresql",), "language": ("c",)}
 
 
 def test_a_path_is_compared_with_the_one_that_differs_only_so() -> None:
-    against = explain_flames.parse_against(["statement=text"], "tour")
+    against = explain.parse_against(["statement=text"], "tour")
     filters = SAME | {"statement": ("prepared",), "transport": ("tcp",)}
-    wide = plan_for("tour", explain_flames.widened(filters, against), seed=1)
+    wide = plan_for("tour", explain.widened(filters, against), seed=1)
     one = chosen(plan_for("tour", filters, seed=1), ["keyed.read"])
-    paths = [each.path for each in explain_flames.with_counterparts(one, wide, against).paths]
+    paths = [each.path for each in explain.with_counterparts(one, wide, against).paths]
     assert [path.get("statement") for path in paths] == ["text", "prepared"]
     assert {path.get("transport") for path in paths} == {"tcp"}
 
@@ -167,7 +166,7 @@ def test_a_path_is_compared_with_the_one_that_differs_only_so() -> None:
 )
 def test_against_what(words: list[str], flames: bool, error: str) -> None:
     with pytest.raises(UsageError, match=re.escape(error)):
-        explain_flames.parse_against(words, "tour", flame=flames)
+        explain.parse_against(words, "tour", flame=flames)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +177,8 @@ def test_against_what(words: list[str], flames: bool, error: str) -> None:
     ],
 )
 def test_no_path_to_compare_with(against: str, error: str) -> None:
-    wanted = explain_flames.parse_against([against], "tour")
+    wanted = explain.parse_against([against], "tour")
     filters = SAME | {"statement": ("prepared",), "transport": ("tcp",)}
     one = chosen(plan_for("tour", filters, seed=1), ["keyed.read"])
     with pytest.raises(UsageError, match=error):
-        explain_flames.with_counterparts(one, plan_for("tour", SAME, seed=1), wanted)
+        explain.with_counterparts(one, plan_for("tour", SAME, seed=1), wanted)

@@ -8,10 +8,8 @@ import pytest
 
 from rowpath.cli.plan import plan_for
 from rowpath.machine import describe
-from rowpath.model.progress import Estimate, Step
-from rowpath.planning.estimate import estimate, estimate_s
-from rowpath.planning.mixed_load import estimate as mixed_load
-from rowpath.planning.mixed_load.estimate import RATE_SEARCH
+from rowpath.model.progress import Step, TimeEstimate
+from rowpath.planning.estimate import RATE_SEARCH, estimate, estimate_s
 from rowpath.planning.overrides import Overrides
 from rowpath.report.time_left import TimeLeft, TimeLeftOfBudget
 
@@ -20,11 +18,11 @@ PHASES = {"read · cold": 1.0, "read · warm": 5.0, "read · steady": 4.0}
 BEFORE_S = 20.0
 
 
-def planned() -> Estimate:
+def planned() -> TimeEstimate:
     steps = [Step(-1, "", BEFORE_S)]
     for set_number in range(SETS):
         steps += [Step(set_number, name, seconds) for name, seconds in PHASES.items()]
-    return Estimate(tuple(steps))
+    return TimeEstimate(tuple(steps))
 
 
 def test_on_plan_it_counts_down() -> None:
@@ -95,7 +93,7 @@ def test_no_one_knows_how_long_sets_for_wide_intervals_take() -> None:
 
 def test_stages_of_paths_in_any_order_are_known_by_name() -> None:
     steps = [Step(number, f"{path} · reads", 10.0) for number in range(2) for path in "ab"]
-    left = TimeLeft(Estimate((Step(-1, "", 5.0), *steps)), 0.0)
+    left = TimeLeft(TimeEstimate((Step(-1, "", 5.0), *steps)), 0.0)
     left.begins("b · reads", 5.0)
     left.begins("a · reads", 25.0)
     assert left.seconds(25.0) == pytest.approx(20.0 + 2 * 10.0 * 40 / 30), "b takes twice as long; so may a, a little"
@@ -103,7 +101,7 @@ def test_stages_of_paths_in_any_order_are_known_by_name() -> None:
 
 def test_a_rate_search_that_no_one_is_told_of_counts_down_after_the_last_stage() -> None:
     steps = (Step(-1, "", 5.0), Step(0, "a · reads", 10.0), Step(1, "a · search", 30.0, announced=False))
-    left = TimeLeft(Estimate(steps), 0.0)
+    left = TimeLeft(TimeEstimate(steps), 0.0)
     left.begins("a · reads", 5.0)
     assert left.seconds(10.0) == 35.0
     assert left.seconds(25.0) == 20.0
@@ -123,7 +121,6 @@ def test_the_steps_of_a_plan_are_those_that_the_progress_is_told_of() -> None:
     stages = [stage.name for stage in groups.experiment.stages if not stage.extended]
     names = [step.name for step in estimate(groups).steps if step.name.startswith(groups.paths[0].name)]
     assert [name.partition(" · ")[2] for name in names] == [*stages, RATE_SEARCH]
-    assert mixed_load.RATE_SEARCH == RATE_SEARCH
 
 
 def test_complete_sets_are_not_estimated_again() -> None:

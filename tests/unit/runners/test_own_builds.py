@@ -10,7 +10,7 @@ import pytest
 from rowpath.cli.main import main
 from rowpath.machine.directories import digest
 from rowpath.model.path import AccessPath
-from rowpath.planning.path_names import short_names
+from rowpath.planning.make_plan import short_names
 from rowpath.runners.manifest import Adapter, adapter_of, availability, toolchain
 from tests.runners.java.insides import java_artefacts
 

@@ -15,7 +15,7 @@ from rowpath.analysis.long_form import BEST_OF
 from rowpath.analysis.model import ClaimCheck, Published
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
 from rowpath.model.claims import Check, Claim, PublishedColumn, PublishedRow, Selector
-from rowpath.model.metrics import MIXED_LOAD_METRICS, MORE_IS_BETTER
+from rowpath.model.metrics import METRICS, is_of_groups
 
 ClaimOutcome = Literal["holds", "does not hold", "uncertain"]
 UNCERTAIN: ClaimOutcome = "uncertain"
@@ -183,7 +183,7 @@ def _shrunk(first: Interval, second: Interval) -> ClaimOutcome:
 
 
 def _unmeasured(check: Check, where: str) -> str:
-    if check.metric in MIXED_LOAD_METRICS:
+    if is_of_groups(check.metric):
         return f"no {check.metric} of any path was measured for {where}"
     return f"no path has a ranked figure for {where}"
 
@@ -210,7 +210,7 @@ def _ratio(evidence: Evidence, check: Check, added: Selector) -> tuple[Interval 
 
 
 def _interval(evidence: Evidence, metric: str, a: Candidate, b: Candidate) -> Interval | None:
-    if a.cell is not None and b.cell is not None and metric in ("time", *MORE_IS_BETTER):
+    if a.cell is not None and b.cell is not None and (metric == "time" or METRICS[metric].more_is_better):
         interval = evidence.cells.interval(a.cell, b.cell)
         if interval is None or metric == "time":
             return interval
@@ -234,6 +234,6 @@ def _measured(evidence: Evidence, column: PublishedColumn, row: PublishedRow) ->
         return None
     figure = best.figure
     if column.statistic == "best_of_five":
-        choose = max if column.metric in MORE_IS_BETTER else min
+        choose = max if METRICS[column.metric].more_is_better else min
         figure = choose(best.values[number] for number in sorted(best.values)[:BEST_OF])
     return best.name, figure * column.scale

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
-from rowpath.model.metrics import COUNTED_METRICS, MIXED_LOAD_METRICS, MORE_IS_BETTER, UNITS
+from rowpath.model.metrics import METRICS, is_of_groups
 
 Wanted = Mapping[str, str | tuple[str, ...]]
 
@@ -33,20 +33,20 @@ class Candidate:
 
 def best_of(evidence: Evidence, metric: str, selector: Wanted) -> Candidate | None:
     """The best of those that match, by the metric's median."""
-    choose = max if metric in MORE_IS_BETTER else min
+    choose = max if METRICS[metric].more_is_better else min
     return choose(candidates(evidence, metric, selector), key=lambda each: each.figure, default=None)
 
 
 def candidates(evidence: Evidence, metric: str, selector: Wanted) -> list[Candidate]:
     """The sound cells, or for metrics of groups the sound groups, that match and have the metric."""
-    if metric in MIXED_LOAD_METRICS or selector.keys() & {"stage", "client_group"}:
+    if is_of_groups(metric) or selector.keys() & {"stage", "client_group"}:
         wanted = {key: value for key, value in selector.items() if key != "regime"}
         return [
             Candidate(
                 each.path.name,
                 f"{each.client_group or 'all groups'} in '{each.stage}'",
                 each.values,
-                unit=UNITS[metric],
+                unit=METRICS[metric].unit,
             )
             for each in evidence.group_values
             if each.metric == metric
@@ -70,11 +70,12 @@ def selected(own: Mapping[str, str], selector: Wanted) -> bool:
 
 
 def _valued(evidence: Evidence, cell: Cell, metric: str) -> Candidate | None:
-    made = functools.partial(Candidate, cell.path.name, f"{cell.workload}.{cell.phase}", cell=cell, unit=UNITS[metric])
-    if metric in ("lines_of_code", "lines_of_code_closure"):
+    category, unit = METRICS[metric].category, METRICS[metric].unit
+    made = functools.partial(Candidate, cell.path.name, f"{cell.workload}.{cell.phase}", cell=cell, unit=unit)
+    if category == "code":
         lines = getattr(cell.path, metric)
         return made({0: float(lines)}, counted=True) if lines else None
-    if metric in COUNTED_METRICS:
+    if category == "counted":
         value = metrics.exact(evidence.counted.get(cell.key[:3])).get(metric)
         return made({0: value}, counted=True) if value is not None else None
     values = metrics.of_cell(cell).get(metric) or evidence.of_phase(cell).get(metric)

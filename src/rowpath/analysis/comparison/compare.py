@@ -17,14 +17,14 @@ from rowpath.analysis.comparison import differences
 from rowpath.analysis.comparison.between_runs import LEAST_UNCHANGED, Drift, compare_sides, drift_of
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Difference, RowOutcome
 from rowpath.analysis.comparison.pairs import pair
-from rowpath.analysis.comparison.side import MEMORY, WHOLE, Run, Side, SideMetric, Where
+from rowpath.analysis.comparison.side import WHOLE, Run, Side, SideMetric, Where
 from rowpath.analysis.comparison.versions import interval as interval_within
 from rowpath.analysis.comparison.versions import sides
 from rowpath.analysis.statistics.grouping import holm
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, student
 from rowpath.errors import UsageError
 from rowpath.journal.records import PathRecord
-from rowpath.model.metrics import UNITS
+from rowpath.model.metrics import METRICS
 
 PRIMARY = "time"
 MEMORY_OF_A_SERVER = "server_peak_memory"
@@ -138,7 +138,7 @@ def _candidates(
         phase=phase,
         regime=regime,
         metric=PRIMARY,
-        unit=UNITS[PRIMARY],
+        unit=METRICS[PRIMARY].unit,
         outcome="not comparable",
         differences=tuple(found),
     )
@@ -156,14 +156,14 @@ def _candidates(
             msgspec.structs.replace(
                 common,
                 metric=name,
-                unit=UNITS[name],
+                unit=METRICS[name].unit,
                 outcome="no difference shown",
                 base=of_base[name].middle,
                 head=of_head[name].middle,
                 ratio=of_head[name].middle / of_base[name].middle if of_base[name].middle else None,
                 base_sets=of_base[name].sets,
                 head_sets=of_head[name].sets,
-                counted=regime == WHOLE and name not in MEMORY,
+                counted=METRICS[name].category == "counted",
             ),
             of_base[name],
             of_head[name],
@@ -199,7 +199,7 @@ def _one_server(run: Run, row: ComparedRow) -> bool:
 def _resolved(candidate: _Candidate) -> bool:
     """Whether the counters are fine enough for the difference."""
     difference = abs(candidate.head.middle - candidate.base.middle)
-    return candidate.row.metric not in MEMORY or difference >= MEMORY_RESOLUTION_BYTES
+    return METRICS[candidate.row.metric].category != "memory" or difference >= MEMORY_RESOLUTION_BYTES
 
 
 def _judged(candidates: list[_Candidate]) -> list[ComparedRow]:

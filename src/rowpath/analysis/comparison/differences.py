@@ -11,7 +11,7 @@ from rowpath import text
 from rowpath.analysis.comparison.model import Difference
 from rowpath.analysis.comparison.side import Run, Side, Where
 from rowpath.journal.records import PathRecord, RunRecord
-from rowpath.model.comparison import QUESTIONS, REFUSED
+from rowpath.model.choices import QUESTIONS, REFUSED
 from rowpath.model.workload import Workload
 
 # Coordinates in which two paths may differ and still be one path's two sides.

@@ -7,21 +7,21 @@ from collections.abc import Sequence
 
 from rowpath.analysis.comparison.compare import PRIMARY
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Confirmed, Gate, GateWords
-from rowpath.analysis.comparison.side import COUNTED, MEMORY, TIMED
 from rowpath.errors import UsageError
+from rowpath.model.metrics import compared
 
 DIRECTIONS = {"slower": (PRIMARY, True), "faster": (PRIMARY, False)}
-METRICS = tuple(name for name in (*TIMED, *MEMORY, *COUNTED) if name != PRIMARY)
 FORM = re.compile(r"(\w+)=(\d+(?:\.\d+)?)%?")
 
 
 def parse_gate(text: str) -> GateWords:
     """`slower=5%`; UsageError for anything else."""
     found = FORM.fullmatch(text)
+    metrics = [name for name in compared() if name != PRIMARY]
     name = found[1] if found else ""
-    if found is None or (name not in DIRECTIONS and name not in METRICS):
+    if found is None or (name not in DIRECTIONS and name not in metrics):
         raise UsageError(
-            f"invalid --fail-on '{text}': expected slower, faster or a metric ({', '.join(METRICS)}) and a percentage",
+            f"invalid --fail-on '{text}': expected slower, faster or a metric ({', '.join(metrics)}) and a percentage",
             "--fail-on slower=5%",
         )
     metric, more = DIRECTIONS.get(name, (name, True))

@@ -16,11 +16,9 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.errors import UsageError
 from rowpath.journal import reader
 from rowpath.journal.records import PathRecord, WorkerRecord
+from rowpath.model.metrics import compared
 
 Where = tuple[str, str, str]  # workload, phase, regime
-TIMED = ("time", "client_cpu", "server_cpu")
-MEMORY = ("client_peak_memory", "server_peak_memory")
-COUNTED = ("round_trips", "bytes_sent", "bytes_received", "syncs")
 WHOLE = "none"  # the regime of what belongs to a phase, not to one of its regimes
 
 
@@ -94,7 +92,7 @@ class Run:
         found = {name: tuple(values.values()) for name, values in self.by_set(path_id, where).items()}
         if where[2] == WHOLE:
             exact = metrics.exact(self.evidence.counted.get((path_id, *where[:2])))
-            found |= {name: (exact[name],) for name in COUNTED if name in exact}
+            found |= {name: (exact[name],) for name in compared("counted") if name in exact}
         return found
 
     def by_set(self, path_id: str, where: Where) -> dict[str, dict[int, float]]:
@@ -102,12 +100,12 @@ class Run:
         workload, phase, regime = where
         if regime == WHOLE:
             whole = self.evidence.of_phases.get((path_id, workload, phase), {})
-            return {name: _medians(whole[name]) for name in MEMORY if name in whole}
+            return {name: _medians(whole[name]) for name in compared("phase", "memory") if name in whole}
         cell = self.evidence.cells.get(path_id, *where)
         if cell is None or not cell.costs:
             return {}
         series = metrics.of_cell(cell)
-        return {name: _medians(series[name]) for name in TIMED if series.get(name)}
+        return {name: _medians(series[name]) for name in compared("blocks") if series.get(name)}
 
 
 class Side:

@@ -14,8 +14,7 @@ from typing import Literal
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.engines import ENGINES
 from rowpath.engines.base import External
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply, Interrupt, InterruptReply, SampleReply
 

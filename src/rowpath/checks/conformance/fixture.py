@@ -14,8 +14,7 @@ from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
 from rowpath.model.workload import Phase
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners import manifest
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import Close, CloseReply

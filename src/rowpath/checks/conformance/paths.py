@@ -17,9 +17,8 @@ from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Workload
 from rowpath.planning.availability import ineligible_reason, pruned, unavailable
-from rowpath.planning.lattice import lattice
 from rowpath.planning.plan import PlannedPath
-from rowpath.planning.selection import check_coordinates
+from rowpath.planning.selection import check_coordinates, lattice
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter
 from rowpath.toml_file import suggest

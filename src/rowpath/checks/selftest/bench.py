@@ -26,8 +26,7 @@ from rowpath.journal.reader import Records
 from rowpath.journal.records import EndRecord, SampleRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.machine import cpus, processes
-from rowpath.model.experiment import Experiment, Measure
-from rowpath.model.mixed_load import ClientGroupTable, StageTable
+from rowpath.model.experiment import ClientGroupTable, Experiment, Measure, StageTable
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
 from rowpath.model.workload import PhaseName

@@ -18,7 +18,7 @@ from rowpath.execution.mixed_load.group_totals import TAIL_S, due_before, reache
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
 from rowpath.machine import cpus, processes
 from rowpath.model import histogram
-from rowpath.model.mixed_load import ClientGroupTable, StageTable
+from rowpath.model.experiment import ClientGroupTable, StageTable
 
 BURN_NS = 20_000
 STALL_NS = 20_000_000

@@ -21,7 +21,7 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run_context import RunContext
 from rowpath.journal.mixed_load_records import BackupRecord, Inside
 from rowpath.machine import cpus, private_directories, processes
-from rowpath.model.mixed_load import ClientGroupTable
+from rowpath.model.experiment import ClientGroupTable
 from rowpath.model.workload import Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.protocol import GroupTotal

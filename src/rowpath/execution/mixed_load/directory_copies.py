@@ -22,11 +22,10 @@ from rowpath.journal.record_base import Record
 from rowpath.journal.records import NoteRecord
 from rowpath.machine import cpus, private_directories
 from rowpath.model.availability import Availability
-from rowpath.model.mixed_load import CopyEnd, DirectoryCopyTable
+from rowpath.model.experiment import CopyEnd, DirectoryCopyTable
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.plan import Plan, PlannedPath
+from rowpath.planning.plan import Plan, PlannedPath, key_of
 from rowpath.runners.manifest import build
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads.expected_scan import whole_table

@@ -12,8 +12,8 @@ from rowpath.execution.mixed_load.shared_counters import Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.mixed_load_records import ClientGroupRecord, CountedFailure, GroupSecond
 from rowpath.model import histogram
-from rowpath.model.mixed_load import ClientGroupTable
-from rowpath.planning.mixed_load import spread
+from rowpath.model.experiment import ClientGroupTable
+from rowpath.planning import client_groups
 from rowpath.runners.protocol import GroupTotal
 from rowpath.text import printable
 from rowpath.workloads.expected import Touches
@@ -169,8 +169,8 @@ def group_record(
 
 def _due(member: Member, elapsed_ns: int) -> int:
     """Operations of all its clients that were due by then, each host with its own schedule."""
-    shares = spread.shares(member.clients, member.rate_per_s, member.seed, range(member.hosts))
-    later_ns = (spread.later_ns(member.table.pacing, member.rate_per_s, number) for number in shares)
+    shares = client_groups.shares(member.clients, member.rate_per_s, member.seed, range(member.hosts))
+    later_ns = (client_groups.later_ns(member.table.pacing, member.rate_per_s, number) for number in shares)
     return sum(
         due_before(
             member.table.pacing, share.rate_per_s, share.clients, share.seed, elapsed_ns - late, member.table.times

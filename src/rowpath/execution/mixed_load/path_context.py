@@ -21,11 +21,10 @@ from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import AcknowledgedRecord
 from rowpath.journal.record_base import InSet, InStage
 from rowpath.journal.records import NoteRecord
-from rowpath.model.mixed_load import StageTable
+from rowpath.model.experiment import StageTable
 from rowpath.model.workload import PhaseName
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.mixed_load.eligibility import why_left_out
-from rowpath.planning.plan import PlannedPath
+from rowpath.planning.client_groups import why_left_out
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 
 

@@ -25,13 +25,12 @@ from rowpath.execution.several_hosts import Hosts, LostHosts
 from rowpath.execution.warm_up import LOOK_NS, Warming, wait_for_compilers
 from rowpath.journal.mixed_load_records import AtWork, RateTryRecord, SecondRecord, StageRecord
 from rowpath.model import histogram
-from rowpath.model.mixed_load import ClientGroupTable, RateSearchTable, StageTable
+from rowpath.model.experiment import ClientGroupTable, RateSearchTable, StageTable
 from rowpath.model.progress import StageSecond
 from rowpath.model.workload import PhaseName
+from rowpath.planning.estimate import RATE_SEARCH, lead_in_s, least_s
 from rowpath.planning.hosts import together
-from rowpath.planning.instance_key import key_of
-from rowpath.planning.mixed_load.estimate import RATE_SEARCH, lead_in_s, least_s
-from rowpath.planning.plan import PlannedPath, block_order
+from rowpath.planning.plan import PlannedPath, block_order, key_of
 from rowpath.runners.process import RunnerFailure
 
 CLOSE_ENOUGH = 1.05  # a rate that fails over one that holds

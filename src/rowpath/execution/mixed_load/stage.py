@@ -15,7 +15,7 @@ from rowpath.execution.mixed_load.shared_counters import DONE, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.journal.mixed_load_records import ClientGroupRecord, SecondRecord
 from rowpath.machine import processes
-from rowpath.model.mixed_load import StageTable
+from rowpath.model.experiment import StageTable
 from rowpath.model.progress import GroupNow, StageSecond
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec

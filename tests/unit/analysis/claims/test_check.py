@@ -166,10 +166,10 @@ def test_the_documentation_names_every_metric_and_its_examples_are_valid() -> No
     import re
     import tomllib
 
-    from rowpath.model.metrics import UNITS
+    from rowpath.model.metrics import METRICS
 
     text = (Path(__file__).parents[4] / "docs" / "claims.md").read_text(encoding="utf-8")
-    assert not [metric for metric in UNITS if f"`{metric}`" not in text]
+    assert not [metric for metric in METRICS if f"`{metric}`" not in text]
     blocks = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     for block in blocks:
         for line in block.splitlines():

@@ -13,8 +13,8 @@ from rowpath.analysis.comparison.gate import judge, parse_gate
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
 from rowpath.model.path import AccessPath
-from rowpath.planning.lattice import lattice
-from rowpath.planning.paired_plan import Pair, paired_plan
+from rowpath.planning.make_plan import PathPair, paired_plan
+from rowpath.planning.selection import lattice
 from rowpath.runners.manifest import adapter_of
 from rowpath.workloads.workload_file import load_workload
 from tests.unit.analysis.comparison.test_compare import SLOWER, made
@@ -25,11 +25,11 @@ def java_path(version: str) -> AccessPath:
     return lattice(adapter_of("java", "pgjdbc"), {"version": (version,), "placement": ("same",)})[0]
 
 
-def pair(base: str, head: str) -> Pair:
-    return Pair("pgjdbc", java_path(base).as_dict(), java_path(head).as_dict(), ("keyed.read",))
+def pair(base: str, head: str) -> PathPair:
+    return PathPair("pgjdbc", java_path(base).as_dict(), java_path(head).as_dict(), ("keyed.read",))
 
 
-def plan(pairs: list[Pair], sets: int = 8):  # type: ignore[no-untyped-def]
+def plan(pairs: list[PathPair], sets: int = 8):  # type: ignore[no-untyped-def]
     workloads = {name: load_workload(name) for name in ("keyed", "scan")}
     experiment = Experiment(1, "tour", "", ("keyed.read", "scan.read"), ())
     return paired_plan(experiment, workloads, pairs, sets)

@@ -6,7 +6,7 @@ from rowpath.execution.mixed_load.group_totals import Member, group_record
 from rowpath.execution.mixed_load.shared_counters import Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model import histogram
-from rowpath.model.mixed_load import ClientGroupTable
+from rowpath.model.experiment import ClientGroupTable
 from rowpath.model.workload import Phase
 from rowpath.runners.protocol import GroupTotal
 

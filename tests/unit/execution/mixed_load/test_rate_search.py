@@ -8,7 +8,7 @@ import pytest
 
 from rowpath.execution.mixed_load.schedule import CLOSE_ENOUGH, search_rate
 from rowpath.journal.mixed_load_records import RateTryRecord
-from rowpath.model.mixed_load import RateSearchTable
+from rowpath.model.experiment import RateSearchTable
 
 BOUND_NS = 5_000_000
 

@@ -11,7 +11,7 @@ from rowpath.engines.null import NullInstance
 from rowpath.execution.mixed_load.client_processes import Processes
 from rowpath.execution.mixed_load.stage import Stage
 from rowpath.journal.mixed_load_records import SecondRecord
-from rowpath.model.mixed_load import StageTable
+from rowpath.model.experiment import StageTable
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import StageSecond
 from rowpath.planning.plan import PlannedPath

@@ -7,13 +7,11 @@ from rowpath.cli.plan import plan_for
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp
 from rowpath.errors import UsageError
-from rowpath.model.experiment import Experiment, Selection
-from rowpath.model.mixed_load import ClientGroupTable, StageTable
-from rowpath.planning.estimate import estimate_s
+from rowpath.model.experiment import ClientGroupTable, Experiment, Selection, StageTable
+from rowpath.planning.client_groups import stages_left_out, stages_of
+from rowpath.planning.estimate import described, estimate_s
 from rowpath.planning.experiment_file import load_experiment, load_workloads
 from rowpath.planning.make_plan import SET_LIMIT, make_plan
-from rowpath.planning.mixed_load.eligibility import stages_left_out
-from rowpath.planning.mixed_load.estimate import described, stages_of
 from rowpath.planning.plan import Plan
 
 GROUPS = (
@@ -66,7 +64,10 @@ def test_stages_that_a_path_cannot_run_are_named_with_the_reason() -> None:
     assert [each[1:] for each in stages_left_out(unnamed)] == [
         ("'with a backup'", "its selection names no backup method (backup = '*')")
     ]
-    assert [each.name for each in stages_of(unnamed, unnamed.paths[0])] == ["reads", "killed"]
+    assert [each.name for each in stages_of(unnamed.experiment, unnamed.paths[0], unnamed.extended)] == [
+        "reads",
+        "killed",
+    ]
     assert not list(stages_left_out(planned({"engine": "sqlite", "driver": "sqlite", "backup": "api"})))
 
 

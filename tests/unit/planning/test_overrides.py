@@ -6,10 +6,9 @@ import msgspec
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.model.experiment import Experiment
-from rowpath.model.mixed_load import ClientGroupTable
+from rowpath.model.experiment import ClientGroupTable, Experiment
 from rowpath.planning.experiment_file import load_experiment
-from rowpath.planning.mixed_load.overrides import changed
+from rowpath.planning.overrides import changed_groups
 
 
 @pytest.fixture
@@ -22,11 +21,11 @@ def group(experiment: Experiment, name: str) -> ClientGroupTable:
 
 
 def test_nothing_asked_changes_nothing(experiment: Experiment) -> None:
-    assert changed(experiment, [], "", 0.0) is experiment
+    assert changed_groups(experiment, [], "", 0.0) is experiment
 
 
 def test_a_rate_of_all_groups_with_an_operation(experiment: Experiment) -> None:
-    paced = changed(experiment, ["2000"], "", 0.0)
+    paced = changed_groups(experiment, ["2000"], "", 0.0)
     told = {each.name: (each.pacing, each.rate_per_s) for each in paced.client_groups}
     assert told["readers"] == told["writers"] == ("poisson", 2000.0)
     assert told["backup"] == ("closed", 0.0)
@@ -34,16 +33,16 @@ def test_a_rate_of_all_groups_with_an_operation(experiment: Experiment) -> None:
 
 def test_a_rate_of_one_group_at_equal_distances_in_every_stage(experiment: Experiment) -> None:
     stages = tuple(msgspec.structs.replace(each, rates={"readers": 9.0, "writers": 7.0}) for each in experiment.stages)
-    paced = changed(msgspec.structs.replace(experiment, stages=stages), ["readers=500,fixed"], "", 0.0)
+    paced = changed_groups(msgspec.structs.replace(experiment, stages=stages), ["readers=500,fixed"], "", 0.0)
     assert (group(paced, "readers").pacing, group(paced, "readers").rate_per_s) == ("fixed", 500.0)
     assert group(paced, "writers").pacing == "closed"
     assert {tuple(each.rates.items()) for each in paced.stages} == {(("writers", 7.0),)}
-    again = changed(paced, ["readers=600"], "", 0.0)
+    again = changed_groups(paced, ["readers=600"], "", 0.0)
     assert (group(again, "readers").pacing, group(again, "readers").rate_per_s) == ("fixed", 600.0), "it stays fixed"
 
 
 def test_a_bound_makes_a_search(experiment: Experiment) -> None:
-    paced = changed(experiment, ["readers=300"], "readers=2.5", 0.0)
+    paced = changed_groups(experiment, ["readers=300"], "readers=2.5", 0.0)
     assert paced.rate_search is not None
     assert (paced.rate_search.client_group, paced.rate_search.p99_ms, paced.rate_search.begin_per_s) == (
         "readers",
@@ -54,7 +53,7 @@ def test_a_bound_makes_a_search(experiment: Experiment) -> None:
 
 
 def test_seconds_leave_what_waits_for_something(experiment: Experiment) -> None:
-    paced = changed(experiment, [], "", 1.5)
+    paced = changed_groups(experiment, [], "", 1.5)
     before = {each.name: each.seconds for each in experiment.stages}
     for each in paced.stages:
         assert each.seconds == (before[each.name] if each.until else 1.5)
@@ -79,12 +78,12 @@ def test_what_cannot_be(
     experiment: Experiment, rates: list[str], p99: str, seconds: float, message: str, hint: str
 ) -> None:
     with pytest.raises(UsageError) as raised:
-        changed(experiment, rates, p99, seconds)
+        changed_groups(experiment, rates, p99, seconds)
     assert message in raised.value.message
     assert hint in raised.value.hint
 
 
 def test_an_experiment_without_groups() -> None:
     with pytest.raises(UsageError, match="-R: 'tour' has no client groups") as raised:
-        changed(load_experiment("tour").experiment, ["5"], "", 0.0)
+        changed_groups(load_experiment("tour").experiment, ["5"], "", 0.0)
     assert raised.value.hint == "rowpath run reads-writes-backup"

@@ -105,7 +105,7 @@ def test_a_mistake_is_named_with_its_line(tmp_path: Path, right: str, wrong: str
 
 def test_a_second_ledger_is_refused(tmp_path: Path) -> None:
     workload = tmp_path / "other.toml"
-    library = (Path(__file__).parents[4] / "workloads" / "library.toml").read_text()
+    library = (Path(__file__).parents[3] / "workloads" / "library.toml").read_text()
     workload.write_text(library.replace('name = "library"', 'name = "other"'))
     text = RIGHT.replace('"connect.first"]', '"other.write"]\nworkload_files = ["other.toml"]')
     text = text.replace('phase = "library.read"', 'phase = "other.write"')

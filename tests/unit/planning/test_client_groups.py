@@ -11,15 +11,14 @@ import pytest
 
 from rowpath.engines.base import CONNECTIONS
 from rowpath.machine.directories import data_dir
-from rowpath.model.experiment import Experiment, Selection
+from rowpath.model.experiment import ClientGroupTable, Experiment, RateSearchTable, Selection, StageTable
 from rowpath.model.hosts import Host, HostsFile
-from rowpath.model.mixed_load import ClientGroupTable, RateSearchTable, StageTable
 from rowpath.model.path import AccessPath
+from rowpath.planning import client_groups
 from rowpath.planning import make_plan as planning
 from rowpath.planning.availability import unavailable
 from rowpath.planning.experiment_file import load_workloads
 from rowpath.planning.make_plan import make_plan
-from rowpath.planning.mixed_load import connections
 from rowpath.planning.plan import Plan
 from rowpath.runners.manifest import adapter_of, language
 
@@ -31,16 +30,16 @@ def _needed(groups: list[tuple[str, int]], stage_clients: dict[str, int], path_c
     plan: Any = SimpleNamespace(
         experiment=experiment, paths=[SimpleNamespace(path=SimpleNamespace(clients=path_clients))]
     )
-    return connections.needed(plan)
+    return client_groups.needed(plan)
 
 
 @pytest.mark.parametrize(
     ("groups", "stage_clients", "path_clients", "expected"),
     [
         ([("readers", 3)], {}, 1, CONNECTIONS),
-        ([("readers", 1500), ("writers", 500)], {}, 1, 2000 + connections.SPARE),
-        ([("readers", 10), ("writers", 500)], {"readers": 1500}, 1, 2000 + connections.SPARE),
-        ([], {}, 600, 600 + connections.SPARE),
+        ([("readers", 1500), ("writers", 500)], {}, 1, 2000 + client_groups.SPARE),
+        ([("readers", 10), ("writers", 500)], {"readers": 1500}, 1, 2000 + client_groups.SPARE),
+        ([], {}, 600, 600 + client_groups.SPARE),
     ],
 )
 def test_the_largest_number_at_once_counts(

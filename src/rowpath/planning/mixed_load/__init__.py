@@ -1,1 +1,0 @@
-"""Planning client groups at work at once."""
