@@ -14,18 +14,11 @@ if WILL_RUN:
     from rich.text import Text
 
     from rowpath.engines import ENGINES
-    from rowpath.machine import counters
+    from rowpath.machine import counters, describe
     from rowpath.model.availability import Availability
     from rowpath.report.console import make_console
     from rowpath.runners import driver_facts
     from rowpath.runners.manifest import Adapter, availability, every_adapter
-
-from rowpath.engines import ENGINES
-from rowpath.machine import counters, describe
-from rowpath.model.availability import Availability
-from rowpath.report.console import make_console
-from rowpath.runners import driver_facts
-from rowpath.runners.manifest import Adapter, availability, every_adapter
 
 State = Literal["ok", "missing", "noisy", "unknown"]
 MARKS: dict[State, tuple[str, str]] = {
