@@ -58,7 +58,7 @@ def engines() -> Iterator[str]:
 def paths(filters: Filters) -> Iterator[str]:
     """One line per path, every coordinate; those that cannot run here say why.
 
-    Coordinates of `lattice.VARIED_ONE_AT_A_TIME` are varied one at a time, unless a filter names them.
+    Coordinates of `selection.VARIED_ONE_AT_A_TIME` are varied one at a time, unless a filter names them.
     """
     check_coordinates(filters)
     if not filters:  # every compiler, runtime and server is asked for its version, all at once: each answer is kept
