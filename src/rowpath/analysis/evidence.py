@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any, TypeVar
 
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell, Cells, Where
-from rowpath.analysis.curves_model import Against
 from rowpath.analysis.floors import AgainstFloor, against_floor
 from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.analysis.mixed_load.values import GroupValues
-from rowpath.analysis.model import RankedPath, Ranking
+from rowpath.analysis.model import Against, RankedPath, Ranking, Result
 from rowpath.analysis.path_status import PathStatuses, path_statuses
 from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH, Interval
 from rowpath.journal.reader import Records
@@ -22,6 +23,8 @@ from rowpath.journal.record_base import InSet
 from rowpath.journal.records import CountedRecord, FailureRecord, PathRecord, SettleRecord
 from rowpath.model.grouping import grouped
 from rowpath.model.workload import Phase
+
+Made = TypeVar("Made")
 
 
 @dataclass
@@ -37,6 +40,8 @@ class Evidence:
     rankings: tuple[Ranking, ...] = ()
     mixed_load: MixedLoadReport | None = None  # of groups at work at once
     group_values: tuple[GroupValues, ...] = ()
+    results: tuple[Result, ...] = ()  # in long form, once made
+    figures: dict[Callable[[Evidence], Any], Any] = field(default_factory=dict)  # by what made them: `once`
     _floors: dict[tuple[str, str, str, str], AgainstFloor | None] = field(default_factory=dict)
 
     @classmethod
@@ -165,6 +170,19 @@ class Evidence:
         source = _given(self.journal.run.command)
         name = self._named() if "--tape" in source else self.experiment  # a tape holds an experiment
         return f"rowpath run {shlex.join([*([name] if name else []), *source])} {options}".strip()
+
+
+def once(make: Callable[[Evidence], Made]) -> Callable[[Evidence], Made]:
+    """What makes figures of evidence, made once for each evidence: several rules and chapters ask for them."""
+
+    @functools.wraps(make)
+    def made(evidence: Evidence) -> Made:
+        if make not in evidence.figures:
+            evidence.figures[make] = make(evidence)
+        figures: Made = evidence.figures[make]
+        return figures
+
+    return made
 
 
 def _given(command: Sequence[str]) -> list[str]:

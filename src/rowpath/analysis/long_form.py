@@ -9,17 +9,16 @@ from typing import Any
 
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.chapters.scalings import scalings
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.metrics import Values, Where
 from rowpath.analysis.model import Result
-from rowpath.analysis.scaling import scalings
 from rowpath.analysis.statistics.intervals import student
 from rowpath.journal.records import MemoryRecord, SettleRecord, WorkerRecord
 from rowpath.model.base import Status
 from rowpath.model.metrics import MORE_IS_BETTER, UNITS
 from rowpath.model.workload import PhaseName
 
-BEST_OF = 5
 CLOCK = "the runner's own monotonic clock"
 WARMED = "operations until windows are flat within 10 %"
 CONNECTIONS = "bytes of our connections"
@@ -154,7 +153,7 @@ def _spread(middles: list[float]) -> tuple[float | None, float | None]:
 
 
 def _timed(maker: _Maker, cell: Cell) -> Iterator[Result]:
-    first = sorted(cell.costs)[:BEST_OF] if cell.regime == "cold" else []
+    first = sorted(cell.costs)[: metrics.BEST_OF] if cell.regime == "cold" else []
     for metric, values in metrics.of_cell(cell).items():
         best = None
         if first and metric in ("time", *MORE_IS_BETTER):

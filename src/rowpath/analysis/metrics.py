@@ -11,6 +11,8 @@ from rowpath.journal.reader import Records
 from rowpath.journal.records import CountedRecord, MemoryRecord, PrepareRecord, SampleRecord, SettleRecord, WarmRecord
 from rowpath.model.metrics import COUNTED_METRICS
 
+BEST_OF = 5  # first sets whose best value is shown beside a median, as published tables do
+
 Values = dict[int, list[float]]  # by set
 Where = tuple[str, str, str]  # path id, workload, phase
 
@@ -91,6 +93,18 @@ def rows_each(cell: Cell) -> float:
     if cell.stored_rows:
         return cell.stored_rows
     return cell.delivered_rows
+
+
+def cpu_shares(cell: Cell) -> tuple[float, float | None] | None:
+    """Client and server CPU as shares of the window (medians over samples); None where CPU was not measured."""
+    known = [sample for sample in cell.samples if sample.client_cpu_ns is not None and sample.window_ns > 0]
+    if not known:
+        return None
+    client = statistics.median((sample.client_core_ns or 0.0) / sample.window_ns for sample in known)
+    served = [sample.server_core_ns / sample.window_ns for sample in known if sample.server_core_ns is not None]
+    if cell.served and not served:
+        return None
+    return client, statistics.median(served) if served else None
 
 
 def _values(working: Sequence[SampleRecord], value: Callable[[SampleRecord], float | None]) -> Values:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-import statistics
 from collections.abc import Iterator, Sequence
 
 from rowpath import text
+from rowpath.analysis import metrics
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.cells import Cell, CellKey
 from rowpath.analysis.evidence import Evidence
@@ -178,7 +178,7 @@ class _Speaker:
         """Split the time of the fastest server path (else the fastest), with the distance to its floor."""
         for ranking, cells in self.found:
             cell = min(cells, key=lambda cell: not cell.served)
-            parts, against = shares(cell), self.evidence.floor(cell)
+            parts, against = metrics.cpu_shares(cell), self.evidence.floor(cell)
             near = against is not None and against.interval.ratio < FAR
             spent = _spent(cell.path.name, *parts) if parts is not None else ""
             floor = ""
@@ -230,18 +230,6 @@ def _spent(name: str, client: float, server: float | None) -> str:
     if client + server > 1.02:
         return f"{both} (overlapping)"
     return f"{both}, {text.share(max(0.0, 1 - client - server))} waiting"
-
-
-def shares(cell: Cell) -> tuple[float, float | None] | None:
-    """Client and server CPU as shares of the window (medians over samples); None where CPU was not measured."""
-    known = [sample for sample in cell.samples if sample.client_cpu_ns is not None and sample.window_ns > 0]
-    if not known:
-        return None
-    client = statistics.median((sample.client_core_ns or 0.0) / sample.window_ns for sample in known)
-    served = [sample.server_core_ns / sample.window_ns for sample in known if sample.server_core_ns is not None]
-    if cell.served and not served:
-        return None
-    return client, statistics.median(served) if served else None
 
 
 def _uncertain(evidence: Evidence) -> Iterator[Sentence]:

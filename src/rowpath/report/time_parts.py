@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
+from rowpath.analysis.chapters.explanations import CHAPTER
 from rowpath.analysis.model import Analysis
 from rowpath.drawing.grid import Grid, figure, line, of_lines, word
 from rowpath.drawing.picture import PARTS, Picture, PlainBar, plain
@@ -26,7 +27,7 @@ def chapters(analysis: Analysis) -> tuple[Section, ...]:
     Then one for the hops of each path.
     """
     sections: list[Section] = []
-    for phase, found in grouped(analysis.explanations, lambda one: one.phase).items():
+    for phase, found in grouped(CHAPTER.of(analysis), lambda one: one.phase).items():
         opening = of_bars(sentences(found), picture(phase, found))
         sections.append(Section(section_key("time", phase), parts_grid(phase, found), opening))
         for one in sorted(found, key=lambda one: one.operation_ns):

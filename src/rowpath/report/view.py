@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Finding, MergedFinding, Trust
+from rowpath.analysis.chapter import Place, RankedPhase
+from rowpath.analysis.chapters import CHAPTERS, probe
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.drawing import grid as tables
-from rowpath.drawing.grid import Column, Grid, Row
+from rowpath.drawing.grid import Column, Grid, Row, figure, line, of_lines, word
 from rowpath.drawing.picture import Picture
-from rowpath.drawing.section import Opening, Section, TimeLines, of_chart, section_key
+from rowpath.drawing.section import Opening, Section, TimeLines, section_key
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
-from rowpath.report import probe, statement, time_parts
-from rowpath.report.chapters import (
-    across,
-    claims,
-    mixed_load_chapters,
-    published,
-    time_lines,
-)
+from rowpath.report import mixed_load, mixed_load_drawing, statement, time_parts, timeline, timeline_drawing
 from rowpath.report.choose import Choose, choose
-from rowpath.report.cross_phase import clients_chart, clients_grid, clients_sentence
 from rowpath.report.path_panel import Panels, codes
 from rowpath.report.picture import Pictures
-from rowpath.report.pipelines import pipelines_grid, pipelines_sentence
 from rowpath.report.ranking import means_differ, ranking_grid
-from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
-from rowpath.report.run_order import order_blocks, order_grid
 
 # What a sign in a ranking means, and whether a row has it.
 MARKS: dict[str, Callable[[RankedPath], bool]] = {
@@ -105,6 +98,12 @@ def view(analysis: Analysis) -> View:
     panels = Panels(analysis, lookup)
     pictures = Pictures(panels, analysis.names, analysis.answer.findings)
     lead, trust = _lead(analysis, pictures), analysis.answer.trust
+    snippets = found.snippets if (found := probe.CHAPTER.of(analysis)) else ()
+
+    def placed(place: Place) -> tuple[Section, ...]:
+        chapters = (chapter for chapter in CHAPTERS.values() if chapter.place == place)
+        return _with_rows(each for chapter in chapters for each in chapter.sections(chapter.of(analysis), lookup))
+
     return View(
         title=_title(analysis),
         name=fmt.clean(analysis.run.experiment.name),
@@ -117,20 +116,20 @@ def view(analysis: Analysis) -> View:
         lead=lead,
         findings=tuple(map(_cleaned, analysis.findings)),
         merged=tuple(map(_cleaned_merged, analysis.answer.findings)),
-        first=tuple(Section(f"first-{number}", grid) for number, grid in enumerate(probe.languages(analysis))),
+        first=placed("first"),
         operations=_operations(analysis, lookup, pictures, lead),
-        across=across(analysis, lookup),
+        across=placed("across"),
         time=time_parts.chapters(analysis),
-        mixed_load=mixed_load_chapters(analysis),
-        time_lines=time_lines(analysis),
+        mixed_load=(*_client_groups(analysis), *placed("mixed_load")),
+        time_lines=_time_lines(analysis),
         marks=_marks(analysis),
-        claims=claims(analysis),
-        published=published(analysis),
+        claims=next(iter(placed("claims")), None),
+        published=placed("published"),
         dropped=_dropped(analysis),
         diagnostics=_diagnostics(analysis),
         environment=_environment(analysis),
         commands=_commands(analysis),
-        snippets=analysis.probe.snippets if analysis.probe else (),
+        snippets=snippets,
         codes={fmt.clean(file): fmt.printable(text) for file, text in codes(analysis).items()},
         paths=tuple(
             {key: fmt.clean(value) for key, value in lookup.coordinates(name).items() if key in panels.varying}
@@ -140,13 +139,38 @@ def view(analysis: Analysis) -> View:
     )
 
 
+def _with_rows(sections: Iterable[Section]) -> tuple[Section, ...]:
+    return tuple(section for section in sections if section.grid.rows)
+
+
+def _client_groups(analysis: Analysis) -> tuple[Section, ...]:
+    """The chapters about client groups at work at once."""
+    if analysis.mixed_load is None:
+        return ()
+    openings = mixed_load_drawing.openings(analysis.mixed_load)
+    return tuple(
+        Section(f"groups-{key}", grid, openings.get(key, Opening()), leading=key != "processes")
+        for key, grid in mixed_load.grids(analysis.mixed_load)
+    )
+
+
+def _time_lines(analysis: Analysis) -> tuple[TimeLines, ...]:
+    """The time lines of client groups, path by path."""
+    together: dict[str, list[Section]] = {}
+    for number, time_line in enumerate(analysis.mixed_load.lines if analysis.mixed_load else ()):
+        opening = Opening(curves=timeline_drawing.draw(time_line))
+        section = Section(f"time-line-{number}", timeline.table(time_line), opening)
+        together.setdefault(fmt.clean(time_line.name), []).append(section)
+    return tuple(TimeLines(name, tuple(sections)) for name, sections in together.items())
+
+
 def _lead(analysis: Analysis, pictures: Pictures) -> tuple[Picture, ...]:
     """The leading ranking of the first phase; of a probe every language, of client groups every one of them."""
     answer = analysis.answer
     if answer.groups:
         made = [pictures.of_group(f"lead-{number}", group) for number, group in enumerate(answer.groups)]
     else:
-        phases = answer.phases if analysis.probe else answer.phases[:1]
+        phases = answer.phases if probe.CHAPTER.of(analysis) else answer.phases[:1]
         made = [pictures.of_phase(f"lead-{number}", phase) for number, phase in enumerate(phases)]
     return tuple(picture for picture in made if picture)
 
@@ -199,7 +223,7 @@ def _operations(
         together.items(),
         key=lambda item: (item[0] in last, answered.index(item[0]) if item[0] in answered else len(answered)),
     )
-    leading = analysis.answer.phases[0] if lead and analysis.answer.phases and not analysis.probe else None
+    leading = analysis.answer.phases[0] if lead and analysis.answer.phases and not probe.CHAPTER.of(analysis) else None
 
     def shown(ranking: Ranking, key: str) -> tuple[Picture | None, bool]:
         phase = drawn.get(ranking)
@@ -231,33 +255,14 @@ def _operation(
         for regime, listed in by_regime.items()
         for number, ranking in enumerate(listed)
     ]
-    names = list(dict.fromkeys(row.name for each in ordered for row in each.rows if row.is_ranked))
-    regime = ordered[0].regime
-    measured, cold, steady = (lookup.measured(workload, phase, each) for each in (regime, "cold", "steady"))
-    clients = clients_chart(measured, names, lookup)
-    sections = (
-        Section(
-            f"{key}-clients",
-            clients_grid(measured, names, lookup),
-            of_chart(clients_sentence(clients), clients),
-            leading=True,
-        ),
-        Section(
-            f"{key}-pipelines",
-            pipelines_grid(measured, names, lookup),
-            Opening(pipelines_sentence(measured, names, lookup)),
-            leading=True,
-        ),
-        Section(f"{key}-resources", resources_grid(measured, names, lookup)),
-        Section(f"{key}-effort", effort_grid(measured, names)),
-        Section(f"{key}-regimes", regimes_grid(cold, steady, names)),
-    )
+    names = list(dict.fromkeys(row.name for ranking in ordered for row in ranking.rows if row.is_ranked))
+    ranked = RankedPhase(key, names, lookup.measured(workload, phase, ordered[0].regime), lookup)
     return Operation(
         key=key,
         title=f"{workload} · {phase}",
         query=query,
         rankings=tuple(views),
-        sections=tuple(section for section in sections if section.grid.rows),
+        sections=_with_rows(section for chapter in CHAPTERS.values() for section in chapter.of_phase(ranked)),
     )
 
 
@@ -320,10 +325,32 @@ def _diagnostics(analysis: Analysis) -> tuple[Section, ...]:
         if not value:
             continue
         caption = captions.get(name, tables.heading(name).capitalize())
-        blocks = order_blocks(value) if name == "order" else []
-        grid = order_grid(caption, blocks) if blocks else tables.of_anything(caption, value)
+        blocks = _blocks(value) if name == "order" else []
+        grid = _order(caption, blocks) if blocks else tables.of_anything(caption, value)
         sections.append(Section(f"trust-{section_key(name)}", grid))
     return tuple(sections)
+
+
+def _blocks(order: Any) -> list[dict[str, Any]]:
+    """The blocks of the diagnostics `order`; none when the record has another shape: it is then shown as it is."""
+    listed = order if isinstance(order, list | tuple) else ()
+    shaped = [block for block in listed if isinstance(block, Mapping) and {"name", "at_s"} <= block.keys()]
+    return [dict(block) for block in shaped] if len(shaped) == len(listed) else []
+
+
+def _order(caption: str, blocks: Sequence[dict[str, Any]]) -> Grid:
+    """The blocks by path. Where a path stood in the order on average: near 50 % when the order was fair."""
+    by_name = grouped(enumerate(blocks), lambda numbered: fmt.clean(str(numbered[1]["name"])))
+    lines = (
+        line(
+            word("path", name),
+            figure("blocks", str(len(placed))),
+            figure("mean position", fmt.share(statistics.fmean((at + 0.5) / len(blocks) for at, _block in placed))),
+            figure("disturbed", str(sum(bool(block.get("disturbed")) for _at, block in placed))),
+        )
+        for name, placed in by_name.items()
+    )
+    return of_lines(caption, lines, "Mean position: near 50 % if the path's blocks are spread evenly over the run.")
 
 
 def _environment(analysis: Analysis) -> tuple[Grid, ...]:

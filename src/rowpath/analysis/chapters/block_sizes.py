@@ -8,9 +8,9 @@ from rowpath import text as fmt
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapter import Chapter
-from rowpath.analysis.curves_model import Against
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
+from rowpath.analysis.model import Against
 from rowpath.analysis.statistics.intervals import APART
 from rowpath.drawing.grid import Grid, figure, line, of_lines, word
 from rowpath.drawing.line_chart import Chart, Curve, Point, valued

@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 
-from rowpath.analysis.curves_model import AcrossLink
+from rowpath.analysis.chapters import links
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
 from rowpath.engines import ENGINES
 
@@ -34,10 +34,11 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
             for link in ("none", LINK)
         ]
         analysis, records = bench.run(paths, phase, sets=6 if full else 4, rounds=10, warm_cap_s=0.3)
-        if len(analysis.across_links) != 1:
+        checked = links.CHAPTER.of(analysis)
+        if len(checked) != 1:
             verdicts.append(Verdict(False, f"{driver} over the link", "not both of its paths were measured"))
             continue
-        (found,) = analysis.across_links
+        (found,) = checked
         link = next(iter(records.links.values()))
         more = link.round_trip_ns / link.stated_ns - 1
         at_most = max(ADDED_AT_MOST, WAKE_UPS * _lateness_ns() / link.stated_ns)
@@ -49,7 +50,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     return verdicts
 
 
-def _nearest_to_one(found: AcrossLink) -> float:
+def _nearest_to_one(found: links.AcrossLink) -> float:
     """The value of the interval that is nearest to 1: a machine that wakes processes late makes it wide, not wrong."""
     low, high = found.low or found.ratio, found.high or found.ratio
     return min(max(1.0, low), high)

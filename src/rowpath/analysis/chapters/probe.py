@@ -1,4 +1,4 @@
-"""What a probe found beside its rankings, derived only from the run directory."""
+"""What a probe found: its paths by language, settings that mattered, other round-trip times, everything it tried."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Sentence
+from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import words
+from rowpath.analysis.findings.wording import words as listed
+from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Ranking, Result
 from rowpath.analysis.statistics.intervals import APART, SETS_FOR_CLAIMS
+from rowpath.drawing.grid import Grid, figure, line, of_lines, word, words
+from rowpath.drawing.section import Section
 from rowpath.model.path import fetch_form
 from rowpath.model.probe import (
     LEAST_GAIN,
@@ -35,9 +39,17 @@ CUT_OFF = "The probe was cut off: settings that it had not tried by then are not
 FORMS = {"row": "rows", "block": "blocks of rows", "columnar": "columns", "copy": "COPY's text"}
 NO_SETTINGS = ("engine", "engine_version", "deployment", "language", "driver", "version", "placement", "label")
 WORTH_SHOWING = 1.02  # a setting that changes less did not matter
+OTHER_WORK = "≠"
+AS = {
+    "row": "rows",
+    "block": f"blocks {OTHER_WORK}",
+    "columnar": f"columns {OTHER_WORK}",
+    "copy": f"COPY {OTHER_WORK}",
+}
+BASELINES = {YOURS: " ← yours", "usual": " ← usual"}
 
 
-def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
+def probe_of(evidence: Evidence) -> Probe | None:
     """What the probe of this run found; None when the run is none."""
     records = evidence.journal.probe
     if not records:
@@ -50,9 +62,9 @@ def probe_of(evidence: Evidence, results: Sequence[Result]) -> Probe | None:
     )
     return Probe(
         tried=tried,
-        languages=languages(tried, results, evidence),
+        languages=languages(tried, evidence.results, evidence),
         settings=settings(tried),
-        at_round_trips=tuple(_at_round_trips(results)),
+        at_round_trips=tuple(_at_round_trips(evidence.results)),
         digest_groups=tuple(record.digest_group for record in records if record.digest_group is not None),
         caveats=(
             *([CUT_OFF] if was_cut_off(tries, evidence.journal.outcome) else []),
@@ -75,7 +87,7 @@ def probe_sentences(probe: Probe | None) -> Iterator[Sentence]:
             )
     compared = [best for best in probe.languages if best.baseline is not None]
     if busy := [best.title or best.language for best in compared if _too_busy(best)]:
-        yield Sentence("probe", f"{words(busy)}: the machine was too busy to show which path is faster.")
+        yield Sentence("probe", f"{listed(busy)}: the machine was too busy to show which path is faster.")
     for best in sorted(compared, key=lambda best: best.baseline is None or best.baseline.kind != YOURS):
         for sentence in _baseline_sentences(best, snippets):
             yield Sentence("probe", sentence)
@@ -282,3 +294,104 @@ def _at_round_trips(results: Sequence[Result]) -> Iterator[AtRoundTrip]:
             count = trips.get(name)
             at = () if count is None else tuple(result.median + count * ms * 1e6 for ms in ROUND_TRIP_TIMES_MS)
             yield AtRoundTrip(name, count, result.median, at)
+
+
+def _languages(probe: Probe | None, _lookup: Lookup) -> Iterator[Section]:
+    """A table per language: its drivers in their fastest settings, fastest first."""
+    for number, best in enumerate(probe.languages if probe else ()):
+        yield Section(f"first-{number}", _language(best))
+
+
+def _tables(_nothing: None, lookup: Lookup) -> Iterator[Section]:
+    """The other tables."""
+    if probe := CHAPTER.of(lookup.analysis):
+        yield Section("probe-settings", _settings(probe), leading=True)
+        yield Section("probe-round-trips", _round_trips(probe), leading=True)
+        yield Section("probe-groups", groups(probe), leading=True)
+        yield Section("probe-tried", _tried(probe))
+
+
+def _language(best: LanguageBest) -> Grid:
+    lines = (
+        line(
+            word("path", f"{row.description}{BASELINES.get(row.baseline, '')}"),
+            word("as", AS.get(row.form, row.form)),
+            figure("time", fmt.duration(row.time_ns)),
+            figure("× fastest", fmt.ratio(row.ratio)),
+            figure("95 % interval", fmt.interval(row.low, row.high) or fmt.MISSING, 2),
+            word("from", row.step, 1),
+        )
+        for row in best.rows
+    )
+    notes = [f"{OTHER_WORK}: other work. A program that needs rows must still build them."]
+    notes = notes if any(OTHER_WORK in AS.get(row.form, "") for row in best.rows) else []
+    notes += ["A try may be off by half."] if any(row.step == "try" for row in best.rows) else []
+    return of_lines(f"{best.title or best.language}: your rows, fastest first", lines, " ".join(notes))
+
+
+def _settings(probe: Probe) -> Grid:
+    lines = (
+        line(
+            *words(setting=each.coordinate, better=each.better, worse=each.worse),
+            figure("worse ÷ better", fmt.ratio(each.ratio)),
+            word("seen with", each.driver, 1),
+            word("from", each.step, 1),
+        )
+        for each in probe.settings
+    )
+    rough = any(each.step != FULL for each in probe.settings)
+    note = "A try is one short measurement with up to 50 % error; a round interleaves blocks; full sets are complete."
+    return of_lines("Settings with an effect: two paths that differ only in this setting", lines, note if rough else "")
+
+
+def _round_trips(probe: Probe) -> Grid:
+    lines = []
+    for each in probe.at_round_trips:
+        at = [fmt.duration(time_ns) for time_ns in each.at_ns] or [fmt.MISSING] * len(ROUND_TRIP_TIMES_MS)
+        found = line(
+            word("path", each.name),
+            figure("round trips", fmt.count(each.round_trips) if each.round_trips is not None else "unknown"),
+            figure("here", fmt.duration(each.time_ns)),
+            *(figure(f"+{time_ms:g} ms", text) for time_ms, text in zip(ROUND_TRIP_TIMES_MS, at, strict=True)),
+        )
+        lines.append(found)
+    note = "Time here + round trips × the added time per round trip; bandwidth is not modelled."
+    return of_lines("Predicted time over a slower link", lines, note)
+
+
+def groups(probe: Probe) -> Grid:
+    """What the paths delivered, by digest, and what was not compared."""
+    lines = (
+        line(
+            word("digest", each.digest, code=True),
+            figure("rows", f"{each.rows:,}"),
+            figure("paths", str(len(each.names))),
+            word("first of them", each.names[0]),
+            word("first column that differs", each.difference or fmt.MISSING),
+        )
+        for each in probe.digest_groups
+    )
+    agree = len(probe.digest_groups) == 1
+    caption = "Delivered rows: all paths agree" if agree else "Delivered rows: the paths do NOT agree"
+    notes = [probe.not_compared, "" if agree else "Rowpath cannot know which rows are right: compare them yourself."]
+    return of_lines(caption, lines, " ".join(filter(None, notes)))
+
+
+def _tried(probe: Probe) -> Grid:
+    lines = (
+        line(
+            word("path", each.name),
+            word("until", each.step or "not tried", 1),
+            figure("time", fmt.duration(each.execution_ns)),
+            figure("relative to fastest", fmt.ratio(each.ratio)),
+            figure("interval", fmt.interval(each.low, each.high) or fmt.MISSING, 2),
+            word("why it stopped", each.left or fmt.MISSING),
+            status=each.status,
+        )
+        for each in probe.tried
+    )
+    return of_lines("Everything tried", lines)
+
+
+CHAPTER = Chapter("probe", probe_of, _languages, probe_sentences, place="first", nothing=None)
+TABLES: Chapter[None] = Chapter("probe_tables", sections=_tables)
