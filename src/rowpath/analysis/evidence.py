@@ -118,8 +118,8 @@ class Evidence:
     def sync_cost_ns(self, path_id: str) -> float | None:
         """What one sync costs on the disk of the path's engine; None when it was not measured."""
         hosts = [self.coordinate(path_id, key) for key in ("server_host", "client_host")]
-        found = self.journal.sync_costs.get(next((host for host in hosts if host != "none"), ""))
-        return found.ns if found else None
+        sync = self.journal.sync_costs.get(next((host for host in hosts if host != "none"), ""))
+        return sync.ns if sync else None
 
     def name(self, path_id: str) -> str:
         """The short name of a path; its id when it has none."""
@@ -130,14 +130,14 @@ class Evidence:
         """The phase of a record as its workload defines it; None when the journal does not have it."""
         return self.journal.run.phase(record.workload, record.phase)
 
+    @cached_property
+    def _settled(self) -> set[tuple[str, str]]:
+        return {(record.workload, record.phase) for record in self.journal.all(SettleRecord)}
+
     def writes(self, workload: str, phase: str) -> bool:
         """Whether a phase writes: so defined, or settled after each pass."""
         defined = self.journal.run.phase(workload, phase)
         return (workload, phase) in self._settled or (defined is not None and defined.writes)
-
-    @cached_property
-    def _settled(self) -> set[tuple[str, str]]:
-        return {(record.workload, record.phase) for record in self.journal.all(SettleRecord)}
 
     @cached_property
     def of_phases(self) -> dict[metrics.Where, dict[str, metrics.Values]]:
@@ -187,14 +187,14 @@ def once(make: Callable[[Evidence], Made]) -> Callable[[Evidence], Made]:
 
 def _given(command: Sequence[str]) -> list[str]:
     """The options of a command that say where its rows come from."""
-    found: list[str] = []
+    given: list[str] = []
     for option in ("--tape", "--hosts", "--cluster"):
         for at, word in enumerate(command):
             if word == option:
-                found += command[at : at + 2]
+                given += command[at : at + 2]
             elif word.startswith(f"{option}="):
-                found += [option, word.partition("=")[2]]
-    return found
+                given += [option, word.partition("=")[2]]
+    return given
 
 
 def stops_on_width(journal: Records) -> bool:

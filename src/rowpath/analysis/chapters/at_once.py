@@ -51,7 +51,14 @@ def _clients(phase: RankedPhase) -> Iterator[Section]:
     note = "Fairness: Jain's index over the clients' operations; 1 means equal shares. CPU is per operation."
     grid = without_empty(of_lines(f"Clients at once ({measured.regime})", lines, note))
     chart = _clients_chart(phase, families)
-    yield Section(f"{phase.key}-clients", grid, of_chart(_clients_sentence(chart), chart), leading=True)
+    sentence = ""
+    if chart:  # which path reaches most, with how many clients, and what it had with its fewest
+        every = ((point, curve) for curve in chart.curves for point in curve.points)
+        most, curve = max(every, key=lambda pair: pair[0].y)
+        fewest = curve.points[0]
+        sentence = f"Most operations/s, by medians: {curve.name} with {most.x:g} clients, {fmt.rate(most.y)}; "
+        sentence += "more clients add none." if most == fewest else f"with {fewest.x:g}, {fmt.rate(fewest.y)}."
+    yield Section(f"{phase.key}-clients", grid, of_chart(sentence, chart), leading=True)
 
 
 def _clients_chart(phase: RankedPhase, families: list[Family]) -> Chart | None:
@@ -75,18 +82,6 @@ def _clients_chart(phase: RankedPhase, families: list[Family]) -> Chart | None:
         text=fmt.rate,
         explanation="A point is the median rate of the sets.",
     )
-
-
-def _clients_sentence(chart: Chart | None) -> str:
-    """Which path reaches most, with how many clients, and what it had with its fewest."""
-    if chart is None:
-        return ""
-    most, curve = max(((point, curve) for curve in chart.curves for point in curve.points), key=lambda pair: pair[0].y)
-    fewest = curve.points[0]
-    lead = f"Most operations/s, by medians: {curve.name} with {most.x:g} clients, {fmt.rate(most.y)}"
-    if most == fewest:
-        return f"{lead}; more clients add none."
-    return f"{lead}; with {fewest.x:g}, {fmt.rate(fewest.y)}."
 
 
 def _pipelines(phase: RankedPhase) -> Iterator[Section]:

@@ -106,10 +106,24 @@ def cost_models(evidence: Evidence) -> tuple[CostModel, ...]:
                 cells[phase.name] = cell
                 shape = counted.shape
                 shapes[phase.name] = Shape(phase.name, shape.rows, shape.values, shape.payload_bytes)
-        held_out = tuple(phase for phase in wanted.held_out if phase in cells)
-        fitted = [shapes[phase] for phase in cells if phase not in held_out]
-        if len(fitted) >= LEAST_SHAPES:
-            models.append(_model(path.name, wanted.workload, cells, fitted, shapes, held_out))
+        held_out = tuple(name for name in wanted.held_out if name in cells)
+        fitted = [shapes[name] for name in cells if name not in held_out]
+        if len(fitted) < LEAST_SHAPES:
+            continue
+        sets = sorted(set.intersection(*(set(cells[shape.phase].set_medians) for shape in fitted)))
+        by_set = [fit(fitted, [cells[shape.phase].set_medians[number] for shape in fitted]) for number in sets]
+        mean = tuple(statistics.fmean(values) for values in zip(*by_set, strict=True))
+        predictions = {}
+        for name, cell in cells.items():
+            measured, predicted = cell.median or float("nan"), predicted_ns(mean, shapes[name])
+            predictions[name] = Predicted(name, measured, predicted, predicted / measured)
+        worst = max((predictions[shape.phase] for shape in fitted), key=lambda predicted: abs(predicted.ratio - 1))
+        operation, row, value, byte = (Coefficient.of(list(values)) for values in zip(*by_set, strict=True))
+        model = CostModel(
+            path.name, wanted.workload, operation, row, value, byte, len(sets), worst.phase, worst.ratio,
+            tuple(predictions[name] for name in held_out),
+        )  # fmt: skip
+        models.append(model)
     return tuple(models)
 
 
@@ -130,28 +144,6 @@ def fit(shapes: list[Shape], costs_ns: list[float]) -> tuple[float, ...]:
 def predicted_ns(coefficients: tuple[float, ...], shape: Shape) -> float:
     """Time of one operation of this shape by the model, in ns."""
     return sum(coefficient * term for coefficient, term in zip(coefficients, shape.terms, strict=True))
-
-
-def _model(
-    name: str,
-    workload: str,
-    cells: dict[str, Cell],
-    fitted: list[Shape],
-    shapes: dict[str, Shape],
-    held_out: tuple[str, ...],
-) -> CostModel:
-    medians = {phase: cell.median or float("nan") for phase, cell in cells.items()}
-    sets = sorted(set.intersection(*(set(cells[shape.phase].set_medians) for shape in fitted)))
-    by_set = [fit(fitted, [cells[shape.phase].set_medians[number] for shape in fitted]) for number in sets]
-    mean = tuple(statistics.fmean(values) for values in zip(*by_set, strict=True))
-    ratios = {shape.phase: predicted_ns(mean, shape) / medians[shape.phase] for shape in fitted}
-    worst = max(ratios, key=lambda phase: abs(ratios[phase] - 1))
-    predictions = []
-    for phase in held_out:
-        measured, predicted = medians[phase], predicted_ns(mean, shapes[phase])
-        predictions.append(Predicted(phase, measured, predicted, predicted / measured))
-    operation, row, value, byte = (Coefficient.of(list(values)) for values in zip(*by_set, strict=True))
-    return CostModel(name, workload, operation, row, value, byte, len(sets), worst, ratios[worst], tuple(predictions))
 
 
 def _sections(models: tuple[CostModel, ...], _lookup: Lookup) -> Iterator[Section]:

@@ -61,7 +61,10 @@ def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
     # half later.
     trips += sum(evidence.per_operation(cell, more) or 0 for more in ("connections", "greetings"))
     added = max(0.0, link.round_trip_ns - link.direct_ns)
-    pairs = _pairs(cell, twin, trips * added)
+    over, without = cell.set_medians, twin.set_medians
+    pairs = [(over[number], without[number] + trips * added) for number in sorted(over.keys() & without.keys())]
+    if not pairs and cell.median and twin.median:  # they share no set
+        pairs = [(cell.median, twin.median + trips * added)]
     interval = student([math.log(measured / predicted) for measured, predicted in pairs], evidence.cells.confidence)
     if interval is None:
         return None
@@ -83,15 +86,6 @@ def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
     )
 
 
-def _pairs(cell: Cell, twin: Cell, more_ns: float) -> list[tuple[float, float]]:
-    """(measured, predicted) by set; the two cells' medians where they share no set."""
-    over, without = cell.set_medians, twin.set_medians
-    shared = sorted(over.keys() & without.keys())
-    if shared:
-        return [(over[number], without[number] + more_ns) for number in shared]
-    return [(cell.median, twin.median + more_ns)] if cell.median and twin.median else []
-
-
 def _twin(cell: Cell) -> tuple[object, ...]:
     """What two cells have in common that differ only in the link."""
     others = (item for item in cell.path.coordinates.items() if item[0] != "link" and item[1] != "none")
@@ -99,7 +93,7 @@ def _twin(cell: Cell) -> tuple[object, ...]:
 
 
 def _sections(links: tuple[AcrossLink, ...], _lookup: Lookup) -> Iterator[Section]:
-    """Each path over an emulated link beside the same path without it."""
+    """Each path over an emulated link beside itself without it; how many times are what round trips predict."""
     lines = (
         line(
             *words(path=across.name, phase=f"{across.workload} · {across.phase}"),
@@ -117,7 +111,14 @@ def _sections(links: tuple[AcrossLink, ...], _lookup: Lookup) -> Iterator[Sectio
         f"Predicted: time without the link + round trips per operation × the measured delay per round trip ({added})."
     )
     grid = of_lines("Across a link, time per operation", lines, note)
-    yield Section("links", grid, of_bars(_sentence(links), _picture(links)), leading=True)
+    if links:
+        right = sum(abs(across.ratio - 1) <= PREDICTED_WITHIN for across in links)
+        furthest = max(links, key=lambda across: abs(math.log(across.ratio)))
+        sentence = (
+            f"Round trips predict {right} of {len(links)} times within {fmt.share(PREDICTED_WITHIN)}; furthest is "
+            f"{fmt.clean(furthest.name)}, {ratio_text(furthest.ratio, furthest.low, furthest.high)} of its prediction."
+        )
+        yield Section("links", grid, of_bars(sentence, _picture(links)), leading=True)
 
 
 def _picture(links: tuple[AcrossLink, ...]) -> Picture | None:
@@ -152,18 +153,6 @@ def _parts(across: AcrossLink) -> tuple[tuple[str, float], ...]:
     predicted = min(1.0, across.predicted_ns / across.measured_ns)
     parts = ("client", own), ("waiting", max(0.0, predicted - own)), ("server", 1.0 - max(own, predicted))
     return tuple((kind, share) for kind, share in parts if share > 0)
-
-
-def _sentence(links: tuple[AcrossLink, ...]) -> str:
-    """How many times over a link are what round trips predict, and which is furthest from that."""
-    if not links:
-        return ""
-    right = sum(abs(across.ratio - 1) <= PREDICTED_WITHIN for across in links)
-    furthest = max(links, key=lambda across: abs(math.log(across.ratio)))
-    return (
-        f"Round trips predict {right} of {len(links)} times within {fmt.share(PREDICTED_WITHIN)}; furthest is "
-        f"{fmt.clean(furthest.name)}, {ratio_text(furthest.ratio, furthest.low, furthest.high)} of its prediction."
-    )
 
 
 CHAPTER = Chapter("across_links", across_links, _sections)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rowpath import text as fmt
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.lookup import Lookup
-from rowpath.drawing.grid import Grid, figure, line, of_lines, word, words
+from rowpath.drawing.grid import figure, line, of_lines, word, words
 from rowpath.drawing.line_chart import Chart, Curve, Point, named
 from rowpath.drawing.section import Section, of_chart, section_key
 
@@ -18,8 +18,19 @@ def _sections(_nothing: None, lookup: Lookup) -> Iterator[Section]:
     """One per workload with several ways."""
     for workload in dict.fromkeys(ranking.workload for ranking in lookup.analysis.rankings):
         rates = _rates(lookup, workload)
+        lines = []
+        for name, by_way in rates.items():
+            known = [rate for rate in by_way.values() if rate]
+            row = line(
+                *words(path=name, durability=lookup.coordinate(name, "durability")),
+                word("bulk way", lookup.coordinate(name, "bulk")),
+                *(figure(f"{phase}, rows/s", fmt.rate(rate), 1) for phase, rate in by_way.items()),
+                figure("fastest ÷ slowest", fmt.ratio(max(known) / min(known) if len(known) > 1 else None), 2),
+            )
+            lines.append(row)
+        grid = of_lines(f"Loading ({workload}): rows a second by way, steady", lines)
         opening = of_chart(_sentence(rates), _chart(rates, workload))
-        yield Section(section_key(workload, "loading"), _grid(rates, workload, lookup), opening, leading=True)
+        yield Section(section_key(workload, "loading"), grid, opening, leading=True)
 
 
 def _rates(lookup: Lookup, workload: str) -> Rates:
@@ -45,20 +56,6 @@ def _rates(lookup: Lookup, workload: str) -> Rates:
         name: {phase: rate * rows if (rate := operations[name, phase]) else None for phase, rows in rows_each.items()}
         for name in names
     }
-
-
-def _grid(rates: Rates, workload: str, lookup: Lookup) -> Grid:
-    lines = []
-    for name, by_way in rates.items():
-        known = [rate for rate in by_way.values() if rate]
-        row = line(
-            *words(path=name, durability=lookup.coordinate(name, "durability")),
-            word("bulk way", lookup.coordinate(name, "bulk")),
-            *(figure(f"{phase}, rows/s", fmt.rate(rate), 1) for phase, rate in by_way.items()),
-            figure("fastest ÷ slowest", fmt.ratio(max(known) / min(known) if len(known) > 1 else None), 2),
-        )
-        lines.append(row)
-    return of_lines(f"Loading ({workload}): rows a second by way, steady", lines)
 
 
 def _chart(rates: Rates, workload: str) -> Chart | None:

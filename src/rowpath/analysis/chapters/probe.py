@@ -57,8 +57,8 @@ def probe_of(evidence: Evidence) -> Probe | None:
     tries = [record.tried for record in records if record.tried is not None]
     refused = {cell.path.name for cell in evidence.cells.cells.values() if cell.refused}
     tried = tuple(
-        msgspec.structs.replace(each, step=TOO_BUSY) if each.name in refused else each
-        for each in with_ratios(latest(tries), evidence.rankings)
+        msgspec.structs.replace(path, step=TOO_BUSY) if path.name in refused else path
+        for path in with_ratios(latest(tries), evidence.rankings)
     )
     return Probe(
         tried=tried,
@@ -80,11 +80,10 @@ def probe_sentences(probe: Probe | None) -> Iterator[Sentence]:
     if probe is None:
         return
     snippets = {snippet.name: snippet for snippet in probe.snippets}
-    for each in probe.tried:
-        if each.baseline == YOURS and (each.status != "ok" or each.ratio is None):
-            yield Sentence(
-                "probe", f"You use {each.description}, which has no figure here ({each.left or each.status})."
-            )
+    for path in probe.tried:
+        if path.baseline == YOURS and (path.status != "ok" or path.ratio is None):
+            why = path.left or path.status
+            yield Sentence("probe", f"You use {path.description}, which has no figure here ({why}).")
     compared = [best for best in probe.languages if best.baseline is not None]
     if busy := [best.title or best.language for best in compared if _too_busy(best)]:
         yield Sentence("probe", f"{listed(busy)}: the machine was too busy to show which path is faster.")
@@ -92,13 +91,13 @@ def probe_sentences(probe: Probe | None) -> Iterator[Sentence]:
         for sentence in _baseline_sentences(best, snippets):
             yield Sentence("probe", sentence)
     if probe.tried:
-        drivers = {(each.path["language"], each.path["driver"]) for each in probe.tried}
-        looked = [each for each in probe.tried if each.step]
-        reached = {(each.path["language"], each.path["driver"]) for each in looked}
+        drivers = {(path.path["language"], path.path["driver"]) for path in probe.tried}
+        looked = [path for path in probe.tried if path.step]
+        reached = {(path.path["language"], path.path["driver"]) for path in looked}
         yield Sentence(
             "tried",
             f"Tried: {len(reached)} of {len(drivers)} drivers, {len(looked)} of {len(probe.tried)} settings, "
-            f"{sum(1 for each in looked if each.step == FULL)} in full sets.",
+            f"{sum(1 for path in looked if path.step == FULL)} in full sets.",
         )
     if len(probe.digest_groups) > 1:
         many = len(probe.digest_groups)
@@ -109,12 +108,12 @@ def probe_sentences(probe: Probe | None) -> Iterator[Sentence]:
 
 def _times(results: Sequence[Result]) -> dict[str, Result]:
     """The time of each path by its name: steady where there is one, else cold."""
-    found: dict[str, Result] = {}
+    times: dict[str, Result] = {}
     for result in results:
-        steady = result.regime == "steady" or result.name not in found
+        steady = result.regime == "steady" or result.name not in times
         if result.metric == "time" and result.median is not None and steady:
-            found[result.name] = result
-    return found
+            times[result.name] = result
+    return times
 
 
 def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[TriedPath, ...]:
@@ -125,46 +124,47 @@ def with_ratios(tried: list[TriedPath], rankings: Sequence[Ranking]) -> tuple[Tr
     costs = {row.name: row.cost_ns for ranking in rankings for row in ranking.rows if row.rank and row.cost_ns}
     least = min(costs.values(), default=0.0)
     ranked = {row.name: row for ranking in rankings for row in ranking.rows}
-    by_name = {each.name: each for each in tried}
+    by_name = {path.name: path for path in tried}
 
     def of(name: str, met: tuple[str, ...] = ()) -> float:
-        each = by_name[name]
+        path = by_name[name]
         if name in costs:  # where rankings have fastest paths of their own there is only the ratio of medians
             return ranked[name].ratio or costs[name] / least if len(rankings) == 1 else costs[name] / least
-        if each.ratio is None or each.compared_with in (*met, name) or each.compared_with not in by_name:
-            return each.ratio or 1.0
-        return each.ratio * of(each.compared_with, (*met, name))
+        if path.ratio is None or path.compared_with in (*met, name) or path.compared_with not in by_name:
+            return path.ratio or 1.0
+        return path.ratio * of(path.compared_with, (*met, name))
 
-    found = []
-    for each in tried:
-        if each.name in costs:
-            found.append(msgspec.structs.replace(each, step=FULL, ratio=of(each.name), low=None, high=None))
-        elif each.ratio is not None:
-            scale = of(each.name) / each.ratio
-            low, high = (None if end is None else end * scale for end in (each.low, each.high))
-            found.append(msgspec.structs.replace(each, ratio=of(each.name), low=low, high=high))
-        else:
-            found.append(each)
-    return tuple(sorted(found, key=lambda each: (each.step != FULL, each.ratio or math.inf, each.left != "")))
+    def rated(path: TriedPath) -> TriedPath:
+        if path.name in costs:
+            return msgspec.structs.replace(path, step=FULL, ratio=of(path.name), low=None, high=None)
+        if path.ratio is None:
+            return path
+        scale = of(path.name) / path.ratio
+        low, high = (None if end is None else end * scale for end in (path.low, path.high))
+        return msgspec.structs.replace(path, ratio=of(path.name), low=low, high=high)
+
+    return tuple(
+        sorted(map(rated, tried), key=lambda path: (path.step != FULL, path.ratio or math.inf, path.left != ""))
+    )
 
 
 def was_cut_off(tried: Sequence[TriedPath], outcome: str) -> bool:
     """Whether a probe was ended before its last word on each: then that on what was never tried is missing too."""
-    return bool(tried) and outcome != "complete" and len({each.name for each in tried}) == len(tried)
+    return bool(tried) and outcome != "complete" and len({path.name for path in tried}) == len(tried)
 
 
 def latest(tried: Sequence[TriedPath]) -> list[TriedPath]:
     """The last word on each; of a probe that was ended before any of them was compared, by their tries."""
-    found = list({each.name: each for each in tried}.values())
-    times = {each.name: each.execution_ns for each in found if each.execution_ns and each.status == "ok"}
-    if not times or any(each.ratio is not None for each in found):
-        return found
+    last = list({path.name: path for path in tried}.values())
+    times = {path.name: path.execution_ns for path in last if path.execution_ns and path.status == "ok"}
+    if not times or any(path.ratio is not None for path in last):
+        return last
     first = min(times, key=lambda name: times[name])
     return [
-        msgspec.structs.replace(each, ratio=times[each.name] / times[first], compared_with=first)
-        if each.name in times
-        else each
-        for each in found
+        msgspec.structs.replace(path, ratio=times[path.name] / times[first], compared_with=first)
+        if path.name in times
+        else path
+        for path in last
     ]
 
 
@@ -178,7 +178,11 @@ def _baseline_sentences(best: LanguageBest, snippets: Mapping[str, Snippet]) -> 
     for saving in best.savings:
         less = "not certain to be less"
         if saving.sure:
-            between = "" if saving.low is None or saving.high is None else f" ({_percent(saving.low, saving.high)})"
+            between = (
+                ""
+                if saving.low is None or saving.high is None
+                else f" ({100 * saving.low:.0f}–{100 * saving.high:.0f})"
+            )
             less = f"{100 * saving.share:.0f} % less{between}"
         form = "" if saving.form == baseline.form else f", as {FORMS.get(saving.form, saving.form)}"
         sentences.append(f"{saving.description}: {fmt.duration(saving.time_ns)}, {less}{form}.")
@@ -197,47 +201,36 @@ def _too_busy(best: LanguageBest) -> bool:
     return any(row.step == TOO_BUSY for row in best.rows if row.name in named)
 
 
-def _percent(low: float, high: float) -> str:
-    return f"{100 * low:.0f}–{100 * high:.0f}"
-
-
 def languages(tried: Sequence[TriedPath], results: Sequence[Result], evidence: Evidence) -> tuple[LanguageBest, ...]:
+    """The paths of each language relative to its fastest; of settings that had no full sets only the best of a kind."""
     times = _times(results)
-    known = (times[each.name].median for each in tried if each.name in times)
+    known = (times[path.name].median for path in tried if path.name in times)
     least_ns = min((time_ns for time_ns in known if time_ns), default=None)
     together: dict[str, list[LanguageRow]] = {}
     titles: dict[str, str] = {}
     ratios: dict[str, float] = {}
-    for each in tried:  # those of the full sets come first, each part fastest first
-        time_ns = times[each.name].median if each.name in times else each.execution_ns
-        if each.step != FULL and least_ns and each.ratio:
-            time_ns = least_ns * each.ratio
-        if each.ratio is None or time_ns is None or each.status != "ok":
+    kinds: dict[str, set[tuple[str, str]]] = {}  # by language: driver and form
+    for path in tried:  # those of the full sets come first, each part fastest first
+        time_ns = times[path.name].median if path.name in times else path.execution_ns
+        if path.step != FULL and least_ns and path.ratio:
+            time_ns = least_ns * path.ratio
+        if path.ratio is None or time_ns is None or path.status != "ok":
             continue
-        rows = together.setdefault(each.path["language"], [])
-        titles[each.path["language"]], ratios[each.name] = each.title, each.ratio
-        form = fetch_form(each.path.get("fetch", "none"))
-        if (
-            each.step != FULL
-            and not each.baseline
-            and (each.path["driver"], form) in [_kind(row, tried) for row in rows]
-        ):
+        language = path.path["language"]
+        rows = together.setdefault(language, [])
+        titles[language], ratios[path.name] = path.title, path.ratio
+        form = fetch_form(path.path.get("fetch", "none"))
+        kind = path.path["driver"], form
+        if path.step != FULL and not path.baseline and kind in kinds.get(language, ()):
             continue
-        first = rows[0] if rows else None
-        ratio, low, high = (1.0, None, None) if first is None else (each.ratio / ratios[first.name], None, None)
-        if first is not None and (interval := evidence.named_interval(each.name, first.name)) is not None:
+        kinds.setdefault(language, set()).add(kind)
+        ratio, low, high = path.ratio / ratios[rows[0].name] if rows else 1.0, None, None
+        if rows and (interval := evidence.named_interval(path.name, rows[0].name)) is not None:
             ratio, low, high = interval.ratios
-        rows.append(
-            LanguageRow(
-                each.name, each.description or each.name, form, time_ns, ratio, low, high, each.step, each.baseline
-            )
-        )
-    found = [_best(language, rows, ratios, titles, evidence) for language, rows in together.items()]
-    return tuple(sorted(found, key=lambda each: each.ratio))
-
-
-def _kind(row: LanguageRow, tried: Sequence[TriedPath]) -> tuple[str, str]:
-    return next(each.path["driver"] for each in tried if each.name == row.name), row.form
+        name = path.description or path.name
+        rows.append(LanguageRow(path.name, name, form, time_ns, ratio, low, high, path.step, path.baseline))
+    bests = (_best(language, rows, ratios, titles, evidence) for language, rows in together.items())
+    return tuple(sorted(bests, key=lambda best: best.ratio))
 
 
 def _best(
@@ -268,22 +261,22 @@ def _saving(row: LanguageRow, baseline: Baseline, evidence: Evidence) -> Saving:
 
 def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:
     """The widest ratio between two paths that differ only in one coordinate, for each; the weightiest first."""
-    found: dict[str, Setting] = {}
-    known = [each for each in tried if each.ratio is not None and each.status == "ok"]
     by_rest: dict[tuple[str, tuple[tuple[str, str], ...]], list[TriedPath]] = {}
-    for each in known:
-        for key in each.path:
-            if key not in NO_SETTINGS:
-                rest = tuple(sorted((name, value) for name, value in each.path.items() if name != key))
-                by_rest.setdefault((key, rest), []).append(each)
+    for path in tried:
+        known = path.ratio is not None and path.status == "ok"
+        for key in (key for key in path.path if known and key not in NO_SETTINGS):
+            rest = tuple(sorted((name, value) for name, value in path.path.items() if name != key))
+            by_rest.setdefault((key, rest), []).append(path)
+    widest: dict[str, Setting] = {}
     for (key, _rest), alike in by_rest.items():
-        better, worse = (choose(alike, key=lambda each: each.ratio or math.inf) for choose in (min, max))
+        better, worse = (choose(alike, key=lambda path: path.ratio or math.inf) for choose in (min, max))
         ratio = (worse.ratio or 1.0) / (better.ratio or 1.0)
-        if better.path[key] != worse.path[key] and ratio > max(WORTH_SHOWING, found[key].ratio if key in found else 0):
+        least = max(WORTH_SHOWING, widest[key].ratio if key in widest else 0)
+        if better.path[key] != worse.path[key] and ratio > least:
             step = better.step if worse.step == FULL else worse.step
             driver = f"{better.path['language']} {better.path['driver']}"
-            found[key] = Setting(key, better.path[key], worse.path[key], ratio, driver, step)
-    return tuple(sorted(found.values(), key=lambda each: -each.ratio))
+            widest[key] = Setting(key, better.path[key], worse.path[key], ratio, driver, step)
+    return tuple(sorted(widest.values(), key=lambda setting: -setting.ratio))
 
 
 def _at_round_trips(results: Sequence[Result]) -> Iterator[AtRoundTrip]:
@@ -299,7 +292,22 @@ def _at_round_trips(results: Sequence[Result]) -> Iterator[AtRoundTrip]:
 def _languages(probe: Probe | None, _lookup: Lookup) -> Iterator[Section]:
     """A table per language: its drivers in their fastest settings, fastest first."""
     for number, best in enumerate(probe.languages if probe else ()):
-        yield Section(f"first-{number}", _language(best))
+        lines = (
+            line(
+                word("path", f"{row.description}{BASELINES.get(row.baseline, '')}"),
+                word("as", AS.get(row.form, row.form)),
+                figure("time", fmt.duration(row.time_ns)),
+                figure("× fastest", fmt.ratio(row.ratio)),
+                figure("95 % interval", fmt.interval(row.low, row.high) or fmt.MISSING, 2),
+                word("from", row.step, 1),
+            )
+            for row in best.rows
+        )
+        notes = [f"{OTHER_WORK}: other work. A program that needs rows must still build them."]
+        notes = notes if any(OTHER_WORK in AS.get(row.form, "") for row in best.rows) else []
+        notes += ["A try may be off by half."] if any(row.step == "try" for row in best.rows) else []
+        grid = of_lines(f"{best.title or best.language}: your rows, fastest first", lines, " ".join(notes))
+        yield Section(f"first-{number}", grid)
 
 
 def _tables(_nothing: None, lookup: Lookup) -> Iterator[Section]:
@@ -311,50 +319,34 @@ def _tables(_nothing: None, lookup: Lookup) -> Iterator[Section]:
         yield Section("probe-tried", _tried(probe))
 
 
-def _language(best: LanguageBest) -> Grid:
-    lines = (
-        line(
-            word("path", f"{row.description}{BASELINES.get(row.baseline, '')}"),
-            word("as", AS.get(row.form, row.form)),
-            figure("time", fmt.duration(row.time_ns)),
-            figure("× fastest", fmt.ratio(row.ratio)),
-            figure("95 % interval", fmt.interval(row.low, row.high) or fmt.MISSING, 2),
-            word("from", row.step, 1),
-        )
-        for row in best.rows
-    )
-    notes = [f"{OTHER_WORK}: other work. A program that needs rows must still build them."]
-    notes = notes if any(OTHER_WORK in AS.get(row.form, "") for row in best.rows) else []
-    notes += ["A try may be off by half."] if any(row.step == "try" for row in best.rows) else []
-    return of_lines(f"{best.title or best.language}: your rows, fastest first", lines, " ".join(notes))
-
-
 def _settings(probe: Probe) -> Grid:
     lines = (
         line(
-            *words(setting=each.coordinate, better=each.better, worse=each.worse),
-            figure("worse ÷ better", fmt.ratio(each.ratio)),
-            word("seen with", each.driver, 1),
-            word("from", each.step, 1),
+            *words(setting=setting.coordinate, better=setting.better, worse=setting.worse),
+            figure("worse ÷ better", fmt.ratio(setting.ratio)),
+            word("seen with", setting.driver, 1),
+            word("from", setting.step, 1),
         )
-        for each in probe.settings
+        for setting in probe.settings
     )
-    rough = any(each.step != FULL for each in probe.settings)
+    rough = any(setting.step != FULL for setting in probe.settings)
     note = "A try is one short measurement with up to 50 % error; a round interleaves blocks; full sets are complete."
     return of_lines("Settings with an effect: two paths that differ only in this setting", lines, note if rough else "")
 
 
 def _round_trips(probe: Probe) -> Grid:
+    unknown = (fmt.MISSING,) * len(ROUND_TRIP_TIMES_MS)
     lines = []
-    for each in probe.at_round_trips:
-        at = [fmt.duration(time_ns) for time_ns in each.at_ns] or [fmt.MISSING] * len(ROUND_TRIP_TIMES_MS)
-        found = line(
-            word("path", each.name),
-            figure("round trips", fmt.count(each.round_trips) if each.round_trips is not None else "unknown"),
-            figure("here", fmt.duration(each.time_ns)),
-            *(figure(f"+{time_ms:g} ms", text) for time_ms, text in zip(ROUND_TRIP_TIMES_MS, at, strict=True)),
+    for path in probe.at_round_trips:
+        at = zip(ROUND_TRIP_TIMES_MS, tuple(map(fmt.duration, path.at_ns)) or unknown, strict=True)
+        lines.append(
+            line(
+                word("path", path.name),
+                figure("round trips", fmt.count(path.round_trips) if path.round_trips is not None else "unknown"),
+                figure("here", fmt.duration(path.time_ns)),
+                *(figure(f"+{time_ms:g} ms", text) for time_ms, text in at),
+            )
         )
-        lines.append(found)
     note = "Time here + round trips × the added time per round trip; bandwidth is not modelled."
     return of_lines("Predicted time over a slower link", lines, note)
 
@@ -363,13 +355,13 @@ def groups(probe: Probe) -> Grid:
     """What the paths delivered, by digest, and what was not compared."""
     lines = (
         line(
-            word("digest", each.digest, code=True),
-            figure("rows", f"{each.rows:,}"),
-            figure("paths", str(len(each.names))),
-            word("first of them", each.names[0]),
-            word("first column that differs", each.difference or fmt.MISSING),
+            word("digest", group.digest, code=True),
+            figure("rows", f"{group.rows:,}"),
+            figure("paths", str(len(group.names))),
+            word("first of them", group.names[0]),
+            word("first column that differs", group.difference or fmt.MISSING),
         )
-        for each in probe.digest_groups
+        for group in probe.digest_groups
     )
     agree = len(probe.digest_groups) == 1
     caption = "Delivered rows: all paths agree" if agree else "Delivered rows: the paths do NOT agree"
@@ -380,15 +372,15 @@ def groups(probe: Probe) -> Grid:
 def _tried(probe: Probe) -> Grid:
     lines = (
         line(
-            word("path", each.name),
-            word("until", each.step or "not tried", 1),
-            figure("time", fmt.duration(each.execution_ns)),
-            figure("relative to fastest", fmt.ratio(each.ratio)),
-            figure("interval", fmt.interval(each.low, each.high) or fmt.MISSING, 2),
-            word("why it stopped", each.left or fmt.MISSING),
-            status=each.status,
+            word("path", path.name),
+            word("until", path.step or "not tried", 1),
+            figure("time", fmt.duration(path.execution_ns)),
+            figure("relative to fastest", fmt.ratio(path.ratio)),
+            figure("interval", fmt.interval(path.low, path.high) or fmt.MISSING, 2),
+            word("why it stopped", path.left or fmt.MISSING),
+            status=path.status,
         )
-        for each in probe.tried
+        for path in probe.tried
     )
     return of_lines("Everything tried", lines)
 

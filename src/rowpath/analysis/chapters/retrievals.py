@@ -70,7 +70,12 @@ def retrievals(evidence: Evidence) -> tuple[Retrieval, ...]:
     for where in _phases(evidence):
         cells = (cell for cell in evidence.sound_in.get(where, ()) if not cell.is_null)
         alike = grouped(cells, lambda cell: tuple(map(cell.path.get, ALIKE)))
-        aggregates = _fastest_aggregates(evidence, where)
+        # The fastest aggregate of the table on each engine, however it was reached.
+        aggregates: dict[tuple[str, ...], Cell] = {}
+        for name in _aggregates(evidence, *where[:2]):
+            for cell in evidence.sound_in.get((where[0], name, where[2]), ()):
+                engine = tuple(map(cell.path.get, ALIKE[:ENGINE]))
+                aggregates[engine] = min(aggregates.get(engine, cell), cell, key=lambda cell: cell.median or 0.0)
         made += [_retrieval(evidence, where, together, aggregates.get(key[:ENGINE])) for key, together in alike.items()]
     return tuple(retrieval for retrieval in made if retrieval.paths)
 
@@ -107,7 +112,9 @@ def _aggregates(evidence: Evidence, workload: str, phase: str) -> list[str]:
 def _retrieval(evidence: Evidence, where: Where, cells: list[Cell], aggregate: Cell | None) -> Retrieval:
     like = cells[0].path
     split = like.placement == "split"
-    floors = sorted(filter(_is_floor, cells), key=lambda cell: (_polls(cell) != split, cell.median or 0.0))
+    # A sleeping reader makes the server pay for waking it: across cores the busy one is the reference.
+    busy = {cell.key: cell.path.coordinates.get("poll", "busy") == "busy" for cell in cells}
+    floors = sorted(filter(_is_floor, cells), key=lambda cell: (busy[cell.key] != split, cell.median or 0.0))
     order = list(FORMS.values())
     contenders = sorted(
         (cell for cell in cells if not _is_floor(cell)), key=lambda cell: (order.index(_form(cell)), cell.median)
@@ -129,22 +136,9 @@ def _retrieval(evidence: Evidence, where: Where, cells: list[Cell], aggregate: C
     )
 
 
-def _polls(cell: Cell) -> bool:
-    """A sleeping reader makes the server pay for waking it: across cores the busy one is the reference."""
-    return cell.path.coordinates.get("poll", "busy") == "busy"
-
-
 def _form(cell: Cell) -> str:
     """What a call hands over."""
     return FORMS.get(cell.path.fetch_form, "rows")
-
-
-def _fastest_aggregates(evidence: Evidence, where: Where) -> dict[tuple[str, ...], Cell]:
-    """The fastest aggregate of the table on each engine, however it was reached."""
-    names = _aggregates(evidence, *where[:2])
-    cells = (cell for name in names for cell in evidence.sound_in.get((where[0], name, where[2]), ()))
-    by_engine = grouped(cells, lambda cell: tuple(map(cell.path.get, ALIKE[:ENGINE])))
-    return {engine: min(alike, key=lambda cell: cell.median or 0.0) for engine, alike in by_engine.items()}
 
 
 def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | None, rows: float) -> RetrievalPath:
@@ -184,7 +178,11 @@ def _sentences(retrieved: tuple[Retrieval, ...]) -> Iterator[Sentence]:
         yield from _sentences_of(retrieval)
     for of_workload in grouped(chosen, lambda retrieval: retrieval.workload).values():
         # The aggregates of all engines and files beside each other.
-        known = {each.engine: (each.aggregate_ns, each.aggregate) for each in of_workload if each.aggregate_ns}
+        known = {
+            retrieval.engine: (retrieval.aggregate_ns, retrieval.aggregate)
+            for retrieval in of_workload
+            if retrieval.aggregate_ns
+        }
         if len(known) > 1:
             side_by_side = listed(f"{name} {fmt.duration(ns)}" for ns, name in sorted(known.values()))
             where = f"{of_workload[0].workload}.{of_workload[0].phase}"
@@ -195,10 +193,15 @@ def _sentences_of(retrieval: Retrieval) -> Iterator[Sentence]:
     best: dict[str, RetrievalPath] = {}
     for path in retrieval.paths:
         best.setdefault(path.form, path)
+    distances = dict.fromkeys(best, "")
+    for kind, path in best.items() if retrieval.floors else ():
+        if drain := path.to_drain:
+            ends = fmt.interval(drain.low, drain.high)
+            distances[kind] = f", {fmt.ratio(drain.ratio)}{f' ({ends})' if ends else ''} of {retrieval.floors[0].name}"
     conditions = ", ".join(filter(None, (retrieval.regime, retrieval.conditions)))
     where = f"{retrieval.workload}.{retrieval.phase} from {retrieval.engine} ({conditions})"
     named = [
-        f"by {kind} {path.name} is the fastest, {fmt.duration(path.cost_ns)}{_distance(path, retrieval)}"
+        f"by {kind} {path.name} is the fastest, {fmt.duration(path.cost_ns)}{distances[kind]}"
         for kind, path in best.items()
     ]
     yield Sentence("retrieval", f"{where}: {listed(named)}.")
@@ -223,13 +226,6 @@ def _sentences_of(retrieval: Retrieval) -> Iterator[Sentence]:
             yield Sentence("reading", f"{sums}: {share} of the retrieval is not the engine's reading.", weight=1)
         else:
             yield Sentence("reading", f"{sums}, as long as retrieving all rows.", weight=1)
-
-
-def _distance(path: RetrievalPath, retrieval: Retrieval) -> str:
-    if path.to_drain is None or not retrieval.floors:
-        return ""
-    ends = fmt.interval(path.to_drain.low, path.to_drain.high)
-    return f", {fmt.ratio(path.to_drain.ratio)}{f' ({ends})' if ends else ''} of {retrieval.floors[0].name}"
 
 
 def _sections(retrieved: tuple[Retrieval, ...], _lookup: Lookup) -> Iterator[Section]:
@@ -261,21 +257,19 @@ def _picture(retrieval: Retrieval) -> Picture | None:
     return plain(
         "retrieval",
         f"{retrieval.engine}, {retrieval.deployment}: {retrieval.workload}.{retrieval.phase}",
-        (_bar(path) for path in sorted((*retrieval.paths, *retrieval.floors), key=lambda path: path.cost_ns)),
+        (
+            PlainBar(
+                name=fmt.clean(path.name),
+                value=path.cost_ns,
+                text=fmt.duration(path.cost_ns),
+                ratio=fmt.ratio(path.to_drain.ratio) if path.to_drain else "",
+                interval=fmt.interval(path.to_drain.low, path.to_drain.high) if path.to_drain else "",
+                note=path.form,
+            )
+            for path in sorted((*retrieval.paths, *retrieval.floors), key=lambda path: path.cost_ns)
+        ),
         fmt.duration,
         f"Time of the whole table on a logarithmic axis: shorter is better.{meaning}",
-    )
-
-
-def _bar(path: RetrievalPath) -> PlainBar:
-    drain = path.to_drain or Against(0.0)
-    return PlainBar(
-        name=fmt.clean(path.name),
-        value=path.cost_ns,
-        text=fmt.duration(path.cost_ns),
-        ratio=fmt.ratio(drain.ratio) if drain.ratio else "",
-        interval=fmt.interval(drain.low, drain.high),
-        note=path.form,
     )
 
 

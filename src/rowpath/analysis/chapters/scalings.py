@@ -82,20 +82,12 @@ def scalings(evidence: Evidence) -> tuple[Scaling, ...]:
     """One per union phase and per paths that differ only in the number of clients; steady where that was measured."""
     return tuple(
         _scaling(evidence, workload, phase, family)
-        for workload, phase in _unions(evidence)
+        for workload, phase in map(PhaseName.of, evidence.journal.run.experiment.phases)
+        if (defined := evidence.journal.run.phase(workload, phase)) is not None and defined.union
         for family in _families(evidence)
         if any(_regime(evidence, path, workload, phase) for path in family.values())
         or any(evidence.path_statuses.of(path.path_id, workload, phase).status != "ok" for path in family.values())
     )
-
-
-def _unions(evidence: Evidence) -> list[tuple[str, str]]:
-    run = evidence.journal.run
-    return [
-        (workload, phase)
-        for workload, phase in map(PhaseName.of, run.experiment.phases)
-        if (defined := run.phase(workload, phase)) is not None and defined.union
-    ]
 
 
 def _families(evidence: Evidence) -> list[Family]:

@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 from scipy import stats
 
-from rowpath.analysis.statistics.intervals import ALPHA, Interval, student
-from rowpath.analysis.statistics.ratios import log_ratios
+from rowpath.analysis.statistics.intervals import ALPHA, Interval, log_ratios, student
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
 from rowpath.journal.reader import Records
 from rowpath.journal.records import SampleRecord

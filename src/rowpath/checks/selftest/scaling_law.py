@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scipy import stats
 
-from rowpath.analysis.statistics.usl import Curve, Law, law
+from rowpath.analysis.statistics.usl import ClientsCurve, Law, law
 from rowpath.checks.selftest.bench import Bench, Verdict
 
 CLIENTS = (1, 2, 3, 4, 6, 8)
@@ -19,9 +19,9 @@ SETS = 6
 NOISE, DRIFT = 0.01, 0.02  # of a block within its set; of the whole machine from set to set
 TRIALS = {False: 100, True: 400}
 CURVES = {
-    "contention and coherence": Curve(1_000_000, 0.05, 0.01),
-    "only contention": Curve(300_000, 0.30, 0.0),
-    "straight": Curve(50_000, 0.0, 0.0),
+    "contention and coherence": ClientsCurve(1_000_000, 0.05, 0.01),
+    "only contention": ClientsCurve(300_000, 0.30, 0.0),
+    "straight": ClientsCurve(50_000, 0.0, 0.0),
 }
 
 
@@ -33,7 +33,7 @@ class Bias(NamedTuple):
     coherence: float = 0.001
 
 
-def made(curve: Curve, seed: str, clients: tuple[int, ...] = CLIENTS) -> list[dict[int, float]]:
+def made(curve: ClientsCurve, seed: str, clients: tuple[int, ...] = CLIENTS) -> list[dict[int, float]]:
     """Rates by clients, one mapping per set, with noise and drift."""
     noise = random.Random(seed)
     sets = []
@@ -65,7 +65,7 @@ def check(bench: Bench, *, full: bool) -> list[Verdict]:
     return verdicts
 
 
-def _covering(name: str, parameter: str, curve: Curve, found: list[Law], least: int) -> Verdict:
+def _covering(name: str, parameter: str, curve: ClientsCurve, found: list[Law], least: int) -> Verdict:
     truth = getattr(curve, parameter)
     intervals = [getattr(fitted, parameter) for fitted in found]
     covering = sum(each.low is not None and each.low <= truth <= each.high for each in intervals)
@@ -74,7 +74,7 @@ def _covering(name: str, parameter: str, curve: Curve, found: list[Law], least: 
     )
 
 
-def _unbiased(name: str, parameter: str, curve: Curve, found: list[Law], bias: float) -> Verdict:
+def _unbiased(name: str, parameter: str, curve: ClientsCurve, found: list[Law], bias: float) -> Verdict:
     truth = getattr(curve, parameter)
     scale = truth if parameter == "rate_of_one" else 1.0
     off = (statistics.fmean(getattr(fitted, parameter).value for fitted in found) - truth) / scale

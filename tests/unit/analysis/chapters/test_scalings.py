@@ -11,7 +11,7 @@ from rowpath.analysis.analyse import analyse
 from rowpath.analysis.chapters import scalings
 from rowpath.analysis.chapters.scalings import Scaling
 from rowpath.analysis.model import Analysis
-from rowpath.analysis.statistics.usl import Curve
+from rowpath.analysis.statistics.usl import ClientsCurve
 from rowpath.report.csv import write_csv
 from rowpath.report.markdown import write_markdown
 from rowpath.report.view import view
@@ -20,13 +20,13 @@ from tests.unit.journal_factory import SCAN_ROWS
 
 CLIENTS = (1, 2, 3, 4, 6, 8)
 ONE_NS = 40e6
-CONTENDED = Curve(SCAN_ROWS * 1e9 / ONE_NS, 0.1, 0.02)
+CONTENDED = ClientsCurve(SCAN_ROWS * 1e9 / ONE_NS, 0.1, 0.02)
 BOUND_NS = 300_000.0
 
 
 def analysed(
     tmp_path: Path,
-    curve: Curve,
+    curve: ClientsCurve,
     clients: tuple[int, ...] = CLIENTS,
     faults: dict[int, str] | None = None,
     sets: int = 6,
@@ -120,7 +120,7 @@ def test_the_table_says_what_it_may_and_no_more(tmp_path: Path) -> None:
 
 
 def test_what_is_not_told_from_nought_is_said_so(tmp_path: Path) -> None:
-    grid = scalings.grid(the(analysed(tmp_path, Curve(CONTENDED.rate_of_one, 0.0, 0.0))))
+    grid = scalings.grid(the(analysed(tmp_path, ClientsCurve(CONTENDED.rate_of_one, 0.0, 0.0))))
     assert "coherence κ is not distinguishable from 0" in grid.note
     assert "greatest rate" not in grid.note
 
@@ -149,6 +149,6 @@ def test_every_form_shows_it(tmp_path: Path) -> None:
 
 
 def test_a_gain_that_is_not_sure_is_no_gain_in_the_verdict(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, Curve(CONTENDED.rate_of_one, 1.0, 0.0), (1, 2))
+    analysis = analysed(tmp_path, ClientsCurve(CONTENDED.rate_of_one, 1.0, 0.0), (1, 2))
     (sentence,) = (each for each in analysis.verdict if "parts at once" in each)
     assert "not a significant gain" in sentence
