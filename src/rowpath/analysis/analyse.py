@@ -48,7 +48,7 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
     """The analysis of evidence that is gathered already."""
     journal = evidence.journal
     evidence.results = results(evidence)
-    figures = {key: chapter.figures(evidence) for key, chapter in CHAPTERS.items() if chapter.figures}
+    figures = {key: chapter.made(evidence) for key, chapter in CHAPTERS.items() if chapter.figures}
     if (probe := figures.get("probe")) is not None and write_snippets is not None:
         figures["probe"] = msgspec.structs.replace(probe, snippets=tuple(write_snippets(probe)))
     leading = leading_rankings(evidence)

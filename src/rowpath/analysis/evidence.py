@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell, Cells, Where
@@ -23,8 +22,6 @@ from rowpath.journal.record_base import InSet
 from rowpath.journal.records import CountedRecord, FailureRecord, PathRecord, SettleRecord
 from rowpath.model.grouping import grouped
 from rowpath.model.workload import Phase
-
-Made = TypeVar("Made")
 
 
 @dataclass
@@ -41,7 +38,7 @@ class Evidence:
     mixed_load: MixedLoadReport | None = None  # of groups at work at once
     group_values: tuple[GroupValues, ...] = ()
     results: tuple[Result, ...] = ()  # in long form, once made
-    figures: dict[Callable[[Evidence], Any], Any] = field(default_factory=dict)  # by what made them: `once`
+    chapters: dict[str, Any] = field(default_factory=dict)  # the figures of those that are made
     _floors: dict[tuple[str, str, str, str], AgainstFloor | None] = field(default_factory=dict)
 
     @classmethod
@@ -170,19 +167,6 @@ class Evidence:
         source = _given(self.journal.run.command)
         name = self._named() if "--tape" in source else self.experiment  # a tape holds an experiment
         return f"rowpath run {shlex.join([*([name] if name else []), *source])} {options}".strip()
-
-
-def once(make: Callable[[Evidence], Made]) -> Callable[[Evidence], Made]:
-    """What makes figures of evidence, made once for each evidence: several rules and chapters ask for them."""
-
-    @functools.wraps(make)
-    def made(evidence: Evidence) -> Made:
-        if make not in evidence.figures:
-            evidence.figures[make] = make(evidence)
-        figures: Made = evidence.figures[make]
-        return figures
-
-    return made
 
 
 def _given(command: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
-from rowpath.analysis.chapters.scalings import scalings
+from rowpath.analysis.chapters import scalings
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.metrics import Values, Where
 from rowpath.analysis.model import Result
@@ -185,7 +185,7 @@ def _methods(evidence: Evidence) -> dict[tuple[Where, str], str]:
 def _in_parts(evidence: Evidence) -> Iterator[Result]:
     """What a retrieval in parts gained against the same path with one client."""
     ids = {path.name: path.path_id for path in evidence.journal.paths.values()}
-    for scaling in scalings(evidence):
+    for scaling in scalings.CHAPTER.made(evidence):
         for level in scaling.levels:
             if level.speed_up is None:
                 continue

@@ -1,4 +1,16 @@
-"""The chapters of a report beside its rankings, in the order in which they are read."""
+"""The chapters of a report beside its rankings, in the order in which they are read.
+
+A chapter is a topic in one file: the nouns that the JSON holds, the function that makes them of the evidence, the
+sentences that the verdict gains, and the tables with the sentence and the picture that each begins with. What flows in
+is evidence (cells, counts, the long form), or, of a chapter that only shows results in another order, the lookup of a
+finished analysis. What flows out is a value under the chapter's key in `Analysis.chapters` and in the JSON, and
+sections, which every report prints in the places that it has for them. To add one is a file here and a line below.
+
+`probe` comes first, for a probe asks nothing else. Then the tables below the rankings of one phase: `at_once` (clients,
+statements in a pipeline) and `resources`. Then what goes over several phases or paths: `loading`, `links`,
+`many_operations`, `sweeps` (the size of a result), `retrievals` (a whole table), `block_sizes`, `scalings` (a table in
+parts) and `cost_models`. Last what others said: `explanations` of the profiler, and `published` claims and figures.
+"""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from rowpath import text as fmt
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapter import Chapter
-from rowpath.analysis.evidence import Evidence, once
+from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.statistics.intervals import student
@@ -39,7 +39,6 @@ class AcrossLink(OfMeasuredPhase, frozen=True):
     high: float | None
 
 
-@once
 def across_links(evidence: Evidence) -> tuple[AcrossLink, ...]:
     """Every sound cell over a link that was measured without it as well, in the order in which they were measured."""
     without = {_twin(cell): cell for cell in evidence.sound() if cell.path.link == "none"}

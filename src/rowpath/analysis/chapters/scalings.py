@@ -10,7 +10,7 @@ from rowpath.analysis import metrics
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapter import Chapter
-from rowpath.analysis.evidence import Evidence, once
+from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.statistics import usl
@@ -77,7 +77,6 @@ class Scaling(OfMeasuredPhase, frozen=True):
     bound_name: str = ""  # the path by which that was measured
 
 
-@once
 def scalings(evidence: Evidence) -> tuple[Scaling, ...]:
     """One per union phase and per paths that differ only in the number of clients; steady where that was measured."""
     return tuple(

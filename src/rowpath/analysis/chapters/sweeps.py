@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rowpath import text as fmt
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.chapters.cost_models import Coefficient
-from rowpath.analysis.evidence import Evidence, once
+from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.statistics.intervals import Interval, student
 from rowpath.drawing.grid import Grid, figure, line, of_lines, without_empty, word
@@ -85,7 +85,6 @@ def sizes_of(evidence: Evidence) -> dict[str, int]:
     return {phase.name: phase.rows_per_operation for phase in (known.phases if known else ())}
 
 
-@once
 def fitted_lines(evidence: Evidence) -> list[FittedLine]:
     """The lines of all paths that were measured in at least three sizes."""
     sizes = sizes_of(evidence)
