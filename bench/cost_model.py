@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from bench.figure import Figure
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.chapters import cost_models
+from rowpath.analysis.chapters.links import PREDICTED_WITHIN
 from rowpath.analysis.wide_intervals import paths_to_repeat
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.execution.run import run_plan
 from rowpath.execution.run_options import RunOptions
 from rowpath.model.progress import Silent
-from rowpath.report.cross_phase import PREDICTED_WITHIN
 
 SHARE_BAR = 0.8  # of the paths
 TIMEOUT_S = 120.0
@@ -25,7 +26,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
     run_plan(
         plan, RunOptions(timeout_s=TIMEOUT_S), directory=directory, progress=Silent(), paths_to_repeat=paths_to_repeat
     )
-    models = analyse(directory).cost_models
+    models = cost_models.CHAPTER.of(analyse(directory))
     for phase in plan.experiment.model.held_out if plan.experiment.model else ():
         ratios = {model.name: held.ratio for model in models for held in model.held_out if held.phase == phase}
         right = sum(abs(ratio - 1) <= PREDICTED_WITHIN for ratio in ratios.values())

@@ -10,8 +10,7 @@ import statistics
 from collections.abc import Iterator
 
 from bench.figure import Figure
-from rowpath.analysis.statistics.intervals import student
-from rowpath.analysis.statistics.ratios import log_ratios
+from rowpath.analysis.statistics.intervals import log_ratios, student
 from rowpath.checks.selftest.bench import Bench, samples
 from rowpath.errors import RowpathError
 from rowpath.journal.reader import Records

@@ -20,8 +20,7 @@ import msgspec
 from bench.figure import Figure
 from bench.hand_written_program import Program, command
 from bench.hand_written_rivals import RIVALS, Rival
-from rowpath.analysis.statistics.intervals import student
-from rowpath.analysis.statistics.ratios import set_log_ratio
+from rowpath.analysis.statistics.intervals import set_log_ratio, student
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError, UsageError

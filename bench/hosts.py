@@ -18,8 +18,7 @@ from tests.hosts.lab import Lab, free_port
 from typing_extensions import override
 
 from bench.figure import Figure
-from rowpath.analysis.statistics.intervals import student
-from rowpath.analysis.statistics.ratios import set_log_ratio
+from rowpath.analysis.statistics.intervals import set_log_ratio, student
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.hosts import joined
 from rowpath.cli.plan import plan_for

@@ -21,6 +21,7 @@ from typing_extensions import override
 
 from bench.figure import Figure
 from rowpath import text
+from rowpath.analysis.chapters.probe import CHAPTER
 from rowpath.analysis.model import Analysis, RankedPath
 from rowpath.checks.selftest.bench import Bench
 from rowpath.engines.base import Instance
@@ -137,8 +138,9 @@ def show(found: Analysis, swept: Analysis) -> None:
         table.add_column(heading, overflow="fold")
     costs = {row.path_id: row.cost_ns for row in rows(swept)}
     ids = {name: path_id for path_id, name in found.names.items()}
-    best = {each.language: each for each in swept.probe.languages} if swept.probe else {}
-    for each in found.probe.languages if found.probe else ():
+    by_sweep, by_probe = CHAPTER.of(swept), CHAPTER.of(found)
+    best = {each.language: each for each in by_sweep.languages} if by_sweep else {}
+    for each in by_probe.languages if by_probe else ():
         other, cost_ns = best.get(each.language), costs.get(ids.get(each.name, ""))
         ratio = cost_ns / other.time_ns if other and cost_ns else None
         swept_best = (other.name, text.duration(other.time_ns)) if other else ("", "")

@@ -29,6 +29,7 @@ sys.path.insert(0, str(ROOT / "src"))
 from rowpath import text as fmt  # noqa: E402
 from rowpath.analysis.analyse import analyse  # noqa: E402
 from rowpath.analysis.answer_model import Bar, PhaseAnswer  # noqa: E402
+from rowpath.analysis.chapters.published import CLAIMS, PUBLISHED  # noqa: E402
 from rowpath.analysis.model import Analysis, ClaimCheck  # noqa: E402
 from rowpath.report.markdown import escaped  # noqa: E402
 
@@ -170,13 +171,15 @@ def table_result(analysis: Analysis) -> str:
         "| published column | row | published | × | here | × |",
         "| --- | --- | --: | --: | --: | --: |",
     ]
-    for each in analysis.published:
+    for each in PUBLISHED.of(analysis):
         published = f"{fmt.count(each.value)} {each.unit}", fmt.ratio(each.ratio)
         here = fmt.figure(each.measured_value, each.unit), fmt.ratio(each.measured_ratio)
         rows.append(f"| {' | '.join((escaped(each.column), escaped(each.row), *published, *here))} |")
     parts = [f"**{wrapped(escaped(analysis.refusal))}**"] if analysis.refusal else []
     parts.append("\n".join(rows))
-    parts.append("\n".join(wrapped(f"- **{each.outcome}**: {escaped(_claim(each))}", "  ") for each in analysis.claims))
+    parts.append(
+        "\n".join(wrapped(f"- **{each.outcome}**: {escaped(_claim(each))}", "  ") for each in CLAIMS.of(analysis))
+    )
     parts.append(f"{wrapped(f'Trust: {escaped(analysis.answer.trust.line)}.')}\n{wrapped(escaped(machine(analysis)))}")
     return "\n\n".join(parts) + "\n"
 

@@ -16,10 +16,10 @@ from tests.end_to_end.chromium import Chromium, program
 from tests.golden import analysis_fixture, groups_fixture, probe_fixture
 from tests.golden.whole import whole
 from tests.unit import journal_factory
-from tests.unit.analysis import test_bulk_retrieval as bulk_retrieval
-from tests.unit.analysis import test_link_prediction as link_prediction
-from tests.unit.analysis import test_scaling
-from tests.unit.analysis import test_size_sweep as size_sweep
+from tests.unit.analysis.chapters import test_links as link_prediction
+from tests.unit.analysis.chapters import test_retrievals as bulk_retrieval
+from tests.unit.analysis.chapters import test_scalings as test_scaling
+from tests.unit.analysis.chapters import test_sweeps as size_sweep
 
 AXE = Path(__file__).parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 OPEN = "document.querySelectorAll('details').forEach(each => { each.open = true; })"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 
 from rowpath.analysis.answer import answer
+from rowpath.analysis.chapters.probe import probe_sentences
 from rowpath.analysis.model import Analysis
-from rowpath.analysis.probe_results import probe_sentences
 from rowpath.model.probe import Baseline, DigestGroup, LanguageBest, LanguageRow, Probe, Saving, Snippet, TriedPath
 from tests.golden.analysis_fixture import analysis as tour
 
@@ -70,11 +70,9 @@ def analysis() -> Analysis:
     sentences = tuple(probe_sentences(found))
     made = msgspec.structs.replace(
         tour(),
-        probe=found,
+        chapters={"probe": found},
         verdict=tuple(each.text for each in sentences),
         findings=(),
-        claims=(),
-        published=(),
         dropped=(),
     )
     return msgspec.structs.replace(made, answer=answer(made, made.rankings, sentences, {}))

@@ -8,8 +8,7 @@ import msgspec
 
 from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
 from rowpath.analysis.answer_model import Sentence
-from rowpath.analysis.curves_model import Against
-from rowpath.analysis.model import Analysis, Neighbour, PathDetails, Ranking
+from rowpath.analysis.model import Against, Analysis, Neighbour, PathDetails, Ranking
 
 
 def whole(analysis: Analysis) -> Analysis:

@@ -2,34 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
+from rowpath.analysis import metrics
 from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
 from rowpath.analysis.answer_model import Sentence
-from rowpath.analysis.bulk_retrieval import retrievals
-from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
+from rowpath.analysis.chapter import Place
 from rowpath.analysis.chapters import CHAPTERS
-from rowpath.analysis.claims import check, published_order
 from rowpath.analysis.core_users import refusal
-from rowpath.analysis.cost_model import cost_models
 from rowpath.analysis.diagnostics import diagnostics
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import findings
-from rowpath.analysis.link_prediction import across_links
 from rowpath.analysis.long_form import results
 from rowpath.analysis.mixed_load import verdict as mixed_load_verdict
 from rowpath.analysis.mixed_load.figures import groups_report
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.path_details import neighbours, path_details
-from rowpath.analysis.probe_results import probe_of, probe_sentences
 from rowpath.analysis.rankings import ranked
-from rowpath.analysis.scaling import scalings
-from rowpath.analysis.scaling import sentences as scaling_sentences
-from rowpath.analysis.size_sweep import sweeps
-from rowpath.analysis.verdict import leading_rankings, shares, verdict
+from rowpath.analysis.verdict import leading_rankings, verdict
 from rowpath.journal import reader
 from rowpath.journal.records import DroppedRecord
 from rowpath.model.base import Status
@@ -53,50 +47,34 @@ def analyse(
 def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None) -> Analysis:
     """The analysis of evidence that is gathered already."""
     journal = evidence.journal
-    experiment = journal.run.experiment
-    scaled = scalings(evidence)
-    retrieved = retrievals(evidence)
-    published = tuple(check.published(evidence, experiment.published))
-    figures = results(evidence)
-    probe = probe_of(evidence, figures)
-    if probe is not None and write_snippets is not None:
-        probe = msgspec.structs.replace(probe, snippets=tuple(write_snippets(probe)))
+    evidence.results = results(evidence)
+    figures = {key: chapter.made(evidence) for key, chapter in CHAPTERS.items() if chapter.figures}
+    if (probe := figures.get("probe")) is not None and write_snippets is not None:
+        figures["probe"] = msgspec.structs.replace(probe, snippets=tuple(write_snippets(probe)))
     leading = leading_rankings(evidence)
-    chapters = {chapter.key: chapter.figures(evidence) for chapter in CHAPTERS.values()}
     sentences = (
-        *probe_sentences(probe),
+        *_spoken(figures, "first"),
         *verdict(evidence, leading),
-        *retrieval_sentences(retrieved),
-        *_of_kind("parts", scaling_sentences(scaled)),
+        *_spoken(figures, "across"),
         *_of_kind("groups", mixed_load_verdict.sentences(evidence.mixed_load)),
         *_of_kind("uncertain", mixed_load_verdict.uncertain(evidence.mixed_load)),
-        *(sentence for key, chapter in CHAPTERS.items() for sentence in chapter.sentences(chapters[key])),
-        *_of_kind("published", published_order.sentences(published)),
+        *_spoken(figures, "mixed_load", "time", "claims", "published"),
     )
     analysis = Analysis(
         run=journal.run,
         names={path_id: path.name for path_id, path in journal.paths.items()},
-        results=figures,
+        results=evidence.results,
         rankings=evidence.rankings,
         findings=findings(evidence),
-        verdict=tuple(each.text for each in sentences),
+        verdict=tuple(sentence.text for sentence in sentences),
         refusal=refusal(evidence),
-        claims=check.check_claims(evidence, experiment.claims),
-        published=published,
         dropped=tuple(_dropped(record) for record in journal.dropped),
         diagnostics=diagnostics(evidence),
-        cost_models=cost_models(evidence),
-        sweeps=sweeps(evidence),
-        scalings=scaled,
-        retrievals=retrieved,
-        chapters=chapters,
-        across_links=across_links(evidence),
-        probe=probe,
+        chapters=figures,
         mixed_load=evidence.mixed_load,
         path_details=path_details(evidence),
         sources=journal.sources,
         neighbours=neighbours(evidence),
-        explanations=tuple(journal.explanations.values()),
         lines_of_code={path.name: path.lines_of_code for path in journal.paths.values() if path.lines_of_code},
         lines_of_code_closure={
             path.name: path.lines_of_code_closure for path in journal.paths.values() if path.lines_of_code_closure
@@ -108,14 +86,21 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
     )
 
 
+def _spoken(figures: dict[str, Any], *places: Place) -> Iterator[Sentence]:
+    """The sentences of the chapters in these places."""
+    for key, chapter in CHAPTERS.items():
+        if chapter.place in places:
+            yield from chapter.sentences(figures.get(key, chapter.nothing))
+
+
 def _of_kind(kind: str, texts: Iterable[str]) -> list[Sentence]:
     return [Sentence(kind, text) for text in texts]
 
 
 def _spent(evidence: Evidence) -> SpentBy:
     """Where the time of every ranked path goes."""
-    ranked_cells = (evidence.cell(row, each) for each in evidence.rankings for row in each.rows if row.rank)
-    return {cell.key: Spent(*parts) for cell in ranked_cells if cell and (parts := shares(cell))}
+    ranked_cells = (evidence.cell(row, ranking) for ranking in evidence.rankings for row in ranking.rows if row.rank)
+    return {cell.key: Spent(*parts) for cell in ranked_cells if cell and (parts := metrics.cpu_shares(cell))}
 
 
 def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:

@@ -21,10 +21,12 @@ from rowpath.analysis.answer_model import (
     Trust,
     TrustLevel,
 )
+from rowpath.analysis.chapters.probe import CHAPTER as PROBE
+from rowpath.analysis.chapters.probe import FULL, TOO_BUSY
+from rowpath.analysis.chapters.published import CLAIMS, PUBLISHED
 from rowpath.analysis.findings.wording import words
 from rowpath.analysis.mixed_load.model import GroupFigures
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
-from rowpath.analysis.probe_results import FULL, TOO_BUSY
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import LanguageBest, LanguageRow
@@ -85,7 +87,7 @@ SpentBy = Mapping[tuple[str, str, str, str], Spent]  # by path id, workload, pha
 def answer(analysis: Analysis, leading: Sequence[Ranking], sentences: Sequence[Sentence], spent: SpentBy) -> Answer:
     """The answer; `leading`: the rankings to show, `sentences`: all, `spent`: where the time of a cell goes."""
     maker = _Maker(analysis, spent)
-    phases = _languages(analysis) if analysis.probe else tuple(map(maker.phase, leading))
+    phases = _languages(analysis) if PROBE.of(analysis) else tuple(map(maker.phase, leading))
     groups = _groups(analysis)
     found = merged(analysis.findings, phases)
     return Answer(
@@ -106,11 +108,11 @@ def pictures(analysis: Analysis, spent: SpentBy) -> tuple[PhaseAnswer, ...]:
 
 def _hidden(analysis: Analysis, leading: Sequence[Ranking], sentences: Sequence[Sentence]) -> Iterator[Hidden]:
     counts = {
-        "rankings": len(analysis.rankings) - (0 if analysis.probe else len(leading)),
+        "rankings": len(analysis.rankings) - (0 if PROBE.of(analysis) else len(leading)),
         "sentences": len(sentences) - len(chosen(sentences)),
         "paths that did not run": len(analysis.dropped),
-        "claims": len(analysis.claims),
-        "published figures": len(analysis.published),
+        "claims": len(CLAIMS.of(analysis)),
+        "published figures": len(PUBLISHED.of(analysis)),
     }
     return (Hidden(what, count) for what, count in counts.items() if count > 0)
 
@@ -185,15 +187,16 @@ class _Maker:
 
 def _languages(analysis: Analysis) -> tuple[PhaseAnswer, ...]:
     """A probe's picture: per language its drivers in their fastest settings; none where its fastest was refused."""
-    if analysis.probe is None:
+    probe = PROBE.of(analysis)
+    if probe is None:
         return ()
     ids = {name: path_id for path_id, name in analysis.names.items()}
     sets = max((ranking.sets for ranking in analysis.rankings), default=0)
     first = analysis.rankings[0] if analysis.rankings else None
     where = (first.workload, first.phase, first.regime) if first else ("", "", "steady")
     found = []
-    for best in analysis.probe.languages:
-        tried = [each for each in analysis.probe.tried if each.path["language"] == best.language]
+    for best in probe.languages:
+        tried = [each for each in probe.tried if each.path["language"] == best.language]
         unranked = {each.description or each.name: each.left or each.status for each in tried if each.status != "ok"}
         unranked |= {row.description: row.step for row in best.rows if row.step == TOO_BUSY}
         bars = () if best.step == TOO_BUSY else tuple(_language_bars(best, analysis, ids))
@@ -335,7 +338,8 @@ def trust(analysis: Analysis) -> Trust:
         for status in NOT_RIGHT
     }
     unproven = dict.fromkeys(row.name for row in ranked if row.reason.startswith("rows not verified"))
-    groups = analysis.probe.digest_groups if analysis.probe else ()
+    probe = PROBE.of(analysis)
+    groups = probe.digest_groups if probe else ()
     unproven |= dict.fromkeys(name for each in groups[1:] for name in each.names)
     few = {row.name for row in ranked if row.provisional} if sets >= SETS_FOR_CLAIMS else set()
     reasons: dict[TrustLevel, list[str]] = {
@@ -350,7 +354,7 @@ def trust(analysis: Analysis) -> Trust:
     listed += [f"{_count(len(names), 'path')} {status}: not ranked." for status, names in bad.items() if names]
     listed += [f"{_count(len(few), 'path')} with fewer than {SETS_FOR_CLAIMS} sets: provisional."] if few else []
     listed += [_sentence(each.text) for each in analysis.findings if each.id == "still-compiling"]
-    not_compared = analysis.probe.not_compared if analysis.probe else ""
+    not_compared = probe.not_compared if probe else ""
     listed += [not_compared] if not_compared else []
     rows = f"rows of {_count(len(unproven), 'path')} not verified" if unproven else _proven(analysis)
     wrong = words(f"{len(names)} {status}" for status, names in bad.items() if names)

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
-from rowpath.analysis.statistics.ratios import ENOUGH, log_ratios
+from rowpath.analysis.statistics.intervals import ENOUGH, SETS_FOR_CLAIMS, Interval, difference, log_ratios, student
 from rowpath.journal.reader import Records
 from rowpath.journal.records import PathRecord, PrepareRecord, SampleRecord
 from rowpath.model.grouping import grouped
@@ -80,7 +79,13 @@ class Cell:
         """Steady sets in which a runtime's compilers were still at work: their figure is not the settled one."""
         if self.regime != "steady":
             return 0
-        sets = ([_helpers_share(sample) for sample in rounds.values()] for rounds in self.used.values())
+        sets = (
+            [
+                ((sample.client_helpers_cpu_ns or 0) + (sample.server_helpers_cpu_ns or 0)) / max(1, sample.window_ns)
+                for sample in rounds.values()
+            ]
+            for rounds in self.used.values()
+        )
         return sum(1 for shares in sets if shares and statistics.median(shares) > COMPILING_SHARE)
 
     @cached_property
@@ -95,13 +100,13 @@ class Cell:
         return self._costs(first)
 
     def _costs(self, samples: dict[int, dict[int, SampleRecord]]) -> Costs:
-        found: Costs = {}
+        by_set: Costs = {}
         for number, rounds in samples.items():
             extra = self.cold_prepare_ns.get(number, 0.0)
             costs = {turn: (s.ns + extra) / s.operations for turn, s in rounds.items() if s.operations > 0 and s.ns > 0}
             if costs:
-                found[number] = costs
-        return found
+                by_set[number] = costs
+        return by_set
 
     @cached_property
     def set_medians(self) -> dict[int, float]:
@@ -111,11 +116,11 @@ class Cell:
     @cached_property
     def set_means(self) -> dict[int, float]:
         """Mean cost (ns/operation) by set: all its time over all its operations."""
-        found = {}
+        means = {}
         for number, costs in sorted(self.costs.items()):
             weights = [self.used[number][turn].operations for turn in costs]
-            found[number] = statistics.fmean(costs.values(), weights)
-        return found
+            means[number] = statistics.fmean(costs.values(), weights)
+        return means
 
     @property
     def median(self) -> float | None:
@@ -185,7 +190,9 @@ class Cells:
         """ln(cost a / cost b) over the sets they share, else through anchors; None when they never met."""
         key = a.key, b.key
         if key not in self._compared:
-            self._compared[key] = self._direct(a, b) or self._through_anchors(a, b)
+            values = log_ratios(a.costs, b.costs, a.key[1:] == b.key[1:])
+            direct = student(list(values.values()), self.confidence)
+            self._compared[key] = Compared(direct) if direct else self._through_anchors(a, b)
         return self._compared[key]
 
     def interval(self, a: Cell, b: Cell) -> Interval | None:
@@ -198,11 +205,6 @@ class Cells:
         values = log_ratios(a.unfiltered, b.unfiltered, a.key[1:] == b.key[1:])
         return math.exp(statistics.fmean(values.values())) if values else None
 
-    def _direct(self, a: Cell, b: Cell) -> Compared | None:
-        values = log_ratios(a.costs, b.costs, a.key[1:] == b.key[1:])
-        interval = student(list(values.values()), self.confidence)
-        return Compared(interval) if interval else None
-
     def _through_anchors(self, a: Cell, b: Cell) -> Compared | None:
         """ln(a / anchor) of a's sets minus ln(b / anchor) of b's sets, the anchors of both weighing the same."""
         anchors = [(one, other) for path in self._anchors for one, other in self._anchor_cells(path, a, b)]
@@ -214,10 +216,12 @@ class Cells:
         return Compared(difference(one, other, self.confidence), through_anchor=True)
 
     def _to(self, cell: Cell, anchors: list[Cell]) -> Interval | None:
-        """ln(cell / anchors), the same for every cell that it is compared with."""
+        """ln(cell / anchors), by set the mean over those in it: the same for every cell that it is compared with."""
         key = (cell.key, *(anchor.key for anchor in anchors))
         if key not in self._to_anchors:
-            self._to_anchors[key] = student(_against(cell, anchors), self.confidence)
+            ratios = [log_ratios(cell.costs, anchor.costs, cell.key[1:] == anchor.key[1:]) for anchor in anchors]
+            by_set = ([ratio[number] for ratio in ratios if number in ratio] for number in sorted(set().union(*ratios)))
+            self._to_anchors[key] = student([statistics.fmean(present) for present in by_set], self.confidence)
         return self._to_anchors[key]
 
     def _anchor_cells(self, path: str, a: Cell, b: Cell) -> list[tuple[Cell, Cell]]:
@@ -251,17 +255,5 @@ class Cells:
         """(workload, phase, regime) as they first appeared, cold before steady."""
         order = {"cold": 0, "warm": 1, "steady": 2}
         seen = {phase: at for at, phase in enumerate(self.by_phase)}
-        found = {key[1:] for key in self.cells if key[3] != "warm"}
-        return sorted(found, key=lambda item: (seen[item[0], item[1]], order.get(item[2], 3)))
-
-
-def _helpers_share(sample: SampleRecord) -> float:
-    busy_ns = (sample.client_helpers_cpu_ns or 0) + (sample.server_helpers_cpu_ns or 0)
-    return busy_ns / max(1, sample.window_ns)
-
-
-def _against(cell: Cell, anchors: list[Cell]) -> list[float]:
-    """Per set: ln(cell / anchor), the mean over the anchors present in it."""
-    ratios = [log_ratios(cell.costs, anchor.costs, cell.key[1:] == anchor.key[1:]) for anchor in anchors]
-    numbers = sorted({number for ratio in ratios for number in ratio})
-    return [statistics.fmean([ratio[number] for ratio in ratios if number in ratio]) for number in numbers]
+        measured = {key[1:] for key in self.cells if key[3] != "warm"}
+        return sorted(measured, key=lambda item: (seen[item[0], item[1]], order.get(item[2], 3)))

@@ -45,14 +45,14 @@ def shares(samples: Iterable[SampleRecord]) -> list[Share]:
         for user in sample.core_users:
             key = user.kind, user.name
             by_user[key] = by_user.get(key, 0) + user.ns
-    found = [Share(kind, name, ns / total_ns) for (kind, name), ns in by_user.items() if total_ns]
-    return sorted(found, key=lambda share: -share.share)
+    users = [Share(kind, name, ns / total_ns) for (kind, name), ns in by_user.items() if total_ns]
+    return sorted(users, key=lambda share: -share.share)
 
 
-def shares_text(found: list[Share]) -> str:
+def shares_text(users: list[Share]) -> str:
     """`gcc 12.1 %, the virtual machine's host 0.4 %`."""
-    named = [f"{share.title} {text.share(share.share)}" for share in found[:NAMED]]
-    rest = sum(share.share for share in found[NAMED:])
+    named = [f"{share.title} {text.share(share.share)}" for share in users[:NAMED]]
+    rest = sum(share.share for share in users[NAMED:])
     return ", ".join([*named, f"others {text.share(rest)}"] if rest else named)
 
 
@@ -65,8 +65,8 @@ def refusal(evidence: Evidence) -> str:
     names = list(dict.fromkeys(cell.path.name for cell in cells))
     some = words(names[:NAMED] + [f"{len(names) - NAMED} others"] * (len(names) > NAMED))
     who = f"every one of {len(measured)} paths" if len(names) == len(measured) > 1 else some
-    found = shares(sample for cell in cells for sample in cell.every_sample())
-    users = f": {shares_text(found)} of the time" if found else ""
+    others = shares(sample for cell in cells for sample in cell.every_sample())
+    users = f": {shares_text(others)} of the time" if others else ""
     where = words(dict.fromkeys(f"{cell.workload}.{cell.phase}" for cell in cells))
     host = evidence.journal.run.options.get("from_host")
     machine = f"Host {host}" if host else "The machine"

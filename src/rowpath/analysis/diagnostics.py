@@ -11,7 +11,7 @@ from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence, stops_on_width
 from rowpath.analysis.findings.noise import unfiltered_ratios
 from rowpath.analysis.floors import floor_name
-from rowpath.journal.records import LinkRecord, NoiseRecord, SampleRecord, VerifyRecord, WarmRecord
+from rowpath.journal.records import NoiseRecord, SampleRecord, VerifyRecord, WarmRecord
 
 NOISE = ("set", "when", "pressure_some_us", "steal_ticks", "spin_gap_max_ns", "spin_gap_share")
 BLOCKS = ("first_block_ns_per_operation", "last_block_ns_per_operation")
@@ -22,22 +22,67 @@ def diagnostics(evidence: Evidence) -> dict[str, Any]:
     """`order`, `digests`, `disturbed`, `unfiltered`, `noise`, `floors`, `links`, `warm_up`, `methods`, `intervals`,
     `journal`; of a run over several hosts also `hosts` and `ways`."""
     samples = evidence.journal.all(SampleRecord)
+    verified: dict[tuple[str, str, str], VerifyRecord] = {}  # one per path and phase: the first wrong, else the last
+    for record in evidence.journal.all(VerifyRecord):
+        if record.where not in verified or verified[record.where].ok is not False:
+            verified[record.where] = record
     disturbed = sum(1 for sample in samples if sample.disturbed)
     hosts = several_hosts.hosts(evidence.journal)
     of_hosts = {"hosts": hosts, "ways": several_hosts.ways(evidence.journal)} if hosts else {}
     return of_hosts | {
-        "order": [_block(evidence, sample) for sample in sorted(samples, key=lambda sample: sample.at_ns)],
-        "digests": [_digest(evidence, record) for record in _last(evidence.journal.all(VerifyRecord))],
+        "order": [
+            {
+                "set": sample.set,
+                "round": sample.round,
+                "at_s": round(sample.at_ns / 1e9, 4),
+                "workload": sample.workload,
+                "phase": sample.phase,
+                "regime": sample.regime,
+                "name": evidence.name(sample.path_id),
+                "cost_ns": round(sample.ns / sample.operations, 1) if sample.operations else None,
+                "disturbed": sample.disturbed,
+            }
+            for sample in sorted(samples, key=lambda sample: sample.at_ns)
+        ],
+        "digests": [
+            {
+                "workload": record.workload,
+                "phase": record.phase,
+                "name": evidence.name(record.path_id),
+                "digest": record.digest,
+                "expected": record.expected or "",
+                "ok": record.ok,
+            }
+            for record in verified.values()
+        ],
         "disturbed": {
             "blocks": len(samples),
             "disturbed": disturbed,
-            "repeated": _repeated(evidence),
+            "repeated": sum(
+                len(tries) - 1
+                for cell in evidence.cells.cells.values()
+                for turns in cell.attempts.values()
+                for tries in turns.values()
+            ),
             "share": disturbed / len(samples) if samples else 0.0,
         },
         "unfiltered": [asdict(each) for each in unfiltered_ratios(evidence)],
         "noise": [_fields(record, *NOISE) for record in evidence.journal.all(NoiseRecord)],
         "floors": _floors(evidence),
-        "links": [_link(record) for record in evidence.journal.links.values()],
+        "links": [
+            {
+                "link": record.link,
+                "placement": record.placement,
+                "round trip, stated": text.duration(record.stated_ns),
+                "measured": text.duration(record.round_trip_ns),
+                "10th to 90th percentile": f"{text.duration(record.low_ns)} to {text.duration(record.high_ns)}",
+                "without the link": text.duration(record.direct_ns),
+                "rate of a long send": f"{text.size(record.rate_bytes_per_s)}/s",
+                "on CPU": record.cpu,
+                "method": record.method,
+            }
+            for record in evidence.journal.links.values()
+        ],
         "warm_up": [
             {"set": record.set, "name": evidence.name(record.path_id)} | _fields(record, *WARM_UP)
             for record in evidence.journal.all(WarmRecord)
@@ -55,62 +100,6 @@ def diagnostics(evidence: Evidence) -> dict[str, Any]:
             "notes": evidence.journal.notes,
         },
     }
-
-
-def _link(record: LinkRecord) -> dict[str, Any]:
-    return {
-        "link": record.link,
-        "placement": record.placement,
-        "round trip, stated": text.duration(record.stated_ns),
-        "measured": text.duration(record.round_trip_ns),
-        "10th to 90th percentile": f"{text.duration(record.low_ns)} to {text.duration(record.high_ns)}",
-        "without the link": text.duration(record.direct_ns),
-        "rate of a long send": f"{text.size(record.rate_bytes_per_s)}/s",
-        "on CPU": record.cpu,
-        "method": record.method,
-    }
-
-
-def _block(evidence: Evidence, sample: SampleRecord) -> dict[str, Any]:
-    return {
-        "set": sample.set,
-        "round": sample.round,
-        "at_s": round(sample.at_ns / 1e9, 4),
-        "workload": sample.workload,
-        "phase": sample.phase,
-        "regime": sample.regime,
-        "name": evidence.name(sample.path_id),
-        "cost_ns": round(sample.ns / sample.operations, 1) if sample.operations else None,
-        "disturbed": sample.disturbed,
-    }
-
-
-def _last(records: list[VerifyRecord]) -> list[VerifyRecord]:
-    """One per path and phase: the first that was wrong, else the last."""
-    kept: dict[tuple[str, str, str], VerifyRecord] = {}
-    for record in records:
-        before = kept.get(record.where)
-        if before is None or before.ok is not False:
-            kept[record.where] = record
-    return list(kept.values())
-
-
-def _digest(evidence: Evidence, record: VerifyRecord) -> dict[str, Any]:
-    return {
-        "workload": record.workload,
-        "phase": record.phase,
-        "name": evidence.name(record.path_id),
-        "digest": record.digest,
-        "expected": record.expected or "",
-        "ok": record.ok,
-    }
-
-
-def _repeated(evidence: Evidence) -> int:
-    rounds = (
-        tries for cell in evidence.cells.cells.values() for turns in cell.attempts.values() for tries in turns.values()
-    )
-    return sum(len(tries) - 1 for tries in rounds)
 
 
 def _fields(record: NoiseRecord | WarmRecord, *names: str) -> dict[str, Any]:

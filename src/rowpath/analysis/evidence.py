@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell, Cells, Where
-from rowpath.analysis.curves_model import Against
 from rowpath.analysis.floors import AgainstFloor, against_floor
 from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.analysis.mixed_load.values import GroupValues
-from rowpath.analysis.model import RankedPath, Ranking
+from rowpath.analysis.model import Against, RankedPath, Ranking, Result
 from rowpath.analysis.path_status import PathStatuses, path_statuses
 from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH, Interval
 from rowpath.journal.reader import Records
@@ -37,6 +37,8 @@ class Evidence:
     rankings: tuple[Ranking, ...] = ()
     mixed_load: MixedLoadReport | None = None  # of groups at work at once
     group_values: tuple[GroupValues, ...] = ()
+    results: tuple[Result, ...] = ()  # in long form, once made
+    chapters: dict[str, Any] = field(default_factory=dict)  # the figures of those that are made
     _floors: dict[tuple[str, str, str, str], AgainstFloor | None] = field(default_factory=dict)
 
     @classmethod
@@ -113,8 +115,8 @@ class Evidence:
     def sync_cost_ns(self, path_id: str) -> float | None:
         """What one sync costs on the disk of the path's engine; None when it was not measured."""
         hosts = [self.coordinate(path_id, key) for key in ("server_host", "client_host")]
-        found = self.journal.sync_costs.get(next((host for host in hosts if host != "none"), ""))
-        return found.ns if found else None
+        sync = self.journal.sync_costs.get(next((host for host in hosts if host != "none"), ""))
+        return sync.ns if sync else None
 
     def name(self, path_id: str) -> str:
         """The short name of a path; its id when it has none."""
@@ -125,14 +127,14 @@ class Evidence:
         """The phase of a record as its workload defines it; None when the journal does not have it."""
         return self.journal.run.phase(record.workload, record.phase)
 
+    @cached_property
+    def _settled(self) -> set[tuple[str, str]]:
+        return {(record.workload, record.phase) for record in self.journal.all(SettleRecord)}
+
     def writes(self, workload: str, phase: str) -> bool:
         """Whether a phase writes: so defined, or settled after each pass."""
         defined = self.journal.run.phase(workload, phase)
         return (workload, phase) in self._settled or (defined is not None and defined.writes)
-
-    @cached_property
-    def _settled(self) -> set[tuple[str, str]]:
-        return {(record.workload, record.phase) for record in self.journal.all(SettleRecord)}
 
     @cached_property
     def of_phases(self) -> dict[metrics.Where, dict[str, metrics.Values]]:
@@ -169,14 +171,14 @@ class Evidence:
 
 def _given(command: Sequence[str]) -> list[str]:
     """The options of a command that say where its rows come from."""
-    found: list[str] = []
+    given: list[str] = []
     for option in ("--tape", "--hosts", "--cluster"):
         for at, word in enumerate(command):
             if word == option:
-                found += command[at : at + 2]
+                given += command[at : at + 2]
             elif word.startswith(f"{option}="):
-                found += [option, word.partition("=")[2]]
-    return found
+                given += [option, word.partition("=")[2]]
+    return given
 
 
 def stops_on_width(journal: Records) -> bool:

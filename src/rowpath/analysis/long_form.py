@@ -9,46 +9,45 @@ from typing import Any
 
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.chapters import scalings
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.metrics import Values, Where
 from rowpath.analysis.model import Result
-from rowpath.analysis.scaling import scalings
 from rowpath.analysis.statistics.intervals import student
 from rowpath.journal.records import MemoryRecord, SettleRecord, WorkerRecord
 from rowpath.model.base import Status
 from rowpath.model.metrics import METRICS, of_category
 from rowpath.model.workload import PhaseName
 
-BEST_OF = 5
 THREADS = "the clocks of its clients' threads"
 NOT_REACHED = "rate not reached: latency percentiles are withheld"
 
 
 def results(evidence: Evidence) -> tuple[Result, ...]:
     """Every figure of the run; a phase with failures has no rate, wrong rows have no figures."""
-    found: list[Result] = []
+    records: list[Result] = []
     for ranking in evidence.rankings:
         for row in ranking.rows:
             where = row.path_id, ranking.workload, ranking.phase
             maker = _Maker(evidence, where, ranking.regime, row.status, row.reason)
             cell = evidence.cell(row, ranking)
             if cell is None or not cell.costs or cell.refused or row.status in ("wrong", "failed", "unsupported"):
-                found.append(maker.result("time"))
+                records.append(maker.result("time"))
             else:
-                found += _timed(maker, cell)
+                records += _timed(maker, cell)
     methods = _methods(evidence)
     for where, series in evidence.of_phases.items():
         if where[0] in evidence.journal.paths:
             for metric, values in series.items():
                 regime = "steady" if metric.startswith("warm_up") else "none"
-                found.append(
+                records.append(
                     _Maker(evidence, where, regime).estimated(metric, values, methods.get((where, metric), ""))
                 )
     for where, counts in evidence.counted.items():
         if where[0] in evidence.journal.paths:
             for metric, value in metrics.exact(counts).items():
-                found.append(_Maker(evidence, where, "none").exact(metric, value, _method(counts.method, metric)))
-    return (*found, *_by_path(evidence), *_in_parts(evidence), *_of_groups(evidence))
+                records.append(_Maker(evidence, where, "none").exact(metric, value, _method(counts.method, metric)))
+    return (*records, *_by_path(evidence), *_in_parts(evidence), *_of_groups(evidence))
 
 
 class _Maker:
@@ -84,8 +83,8 @@ class _Maker:
         self, metric: str, values: Values, method: str = "", best: float | None = None, mean: float | None = None
     ) -> Result:
         """The median of the sets' medians, with a t interval over the sets (on logarithms where all are positive)."""
-        middles = [statistics.median(found) for _number, found in sorted(values.items()) if found]
-        every = [value for found in values.values() for value in found]
+        middles = [statistics.median(of_set) for _number, of_set in sorted(values.items()) if of_set]
+        every = [value for of_set in values.values() for value in of_set]
         low, high = _spread(middles)
         return self.result(
             metric,
@@ -116,7 +115,7 @@ def _spread(middles: list[float]) -> tuple[float | None, float | None]:
 
 
 def _timed(maker: _Maker, cell: Cell) -> Iterator[Result]:
-    first = sorted(cell.costs)[:BEST_OF] if cell.regime == "cold" else []
+    first = sorted(cell.costs)[: metrics.BEST_OF] if cell.regime == "cold" else []
     for metric, values in metrics.of_cell(cell).items():
         best = None
         more_is_better = METRICS[metric].more_is_better
@@ -149,7 +148,7 @@ def _methods(evidence: Evidence) -> dict[tuple[Where, str], str]:
 def _in_parts(evidence: Evidence) -> Iterator[Result]:
     """What a retrieval in parts gained against the same path with one client."""
     ids = {path.name: path.path_id for path in evidence.journal.paths.values()}
-    for scaling in scalings(evidence):
+    for scaling in scalings.CHAPTER.made(evidence):
         for level in scaling.levels:
             if level.speed_up is None:
                 continue
@@ -162,15 +161,17 @@ def _in_parts(evidence: Evidence) -> Iterator[Result]:
 
 def _of_groups(evidence: Evidence) -> Iterator[Result]:
     """Every metric of groups; of wrong or failed ones only the rate, without a figure."""
-    for each in evidence.group_values:
-        maker = _Maker(evidence, each.where, "steady")
-        maker.common |= {"stage": each.stage, "client_group": each.client_group}
+    for group in evidence.group_values:
+        maker = _Maker(evidence, group.where, "steady")
+        maker.common |= {"stage": group.stage, "client_group": group.client_group}
         if maker.common["status"] == "ok":
-            method = THREADS if each.client_group and each.metric == "client_cpu" else ""
-            yield maker.estimated(each.metric, {number: [value] for number, value in each.values.items()}, method)
-        elif each.metric in ("group_rate", "paced_rate"):
-            yield maker.result(each.metric)
-    for missed in (each for each in (evidence.mixed_load.figures if evidence.mixed_load else ()) if not each.reached):
+            method = THREADS if group.client_group and group.metric == "client_cpu" else ""
+            yield maker.estimated(group.metric, {number: [value] for number, value in group.values.items()}, method)
+        elif group.metric in ("group_rate", "paced_rate"):
+            yield maker.result(group.metric)
+    for missed in evidence.mixed_load.figures if evidence.mixed_load else ():
+        if missed.reached:
+            continue
         maker = _Maker(evidence, (missed.path_id, *PhaseName.of(missed.phase)), "steady", reason=NOT_REACHED)
         maker.common |= {"stage": missed.stage, "client_group": missed.client_group}
         yield maker.result("latency_p99")

@@ -14,9 +14,10 @@ class Lookup:
     def __init__(self, analysis: Analysis) -> None:
         self.analysis = analysis
         self._results = {
-            (each.workload, each.phase, each.regime, each.metric, each.name): each for each in analysis.results
+            (result.workload, result.phase, result.regime, result.metric, result.name): result
+            for result in analysis.results
         }
-        self._paths = {each.name: each.path for each in analysis.results}
+        self._paths = {result.name: result.path for result in analysis.results}
         self.lines_of_code = analysis.lines_of_code  # by path name, those that were counted
         self.lines_of_code_closure = analysis.lines_of_code_closure
 
@@ -49,10 +50,10 @@ class PhaseFigures:
 
     def text(self, metric: str, name: str) -> str:
         """The median in its unit, a dash when there is none."""
-        found = self.result(metric, name)
-        return fmt.figure(found.median, found.unit) if found else fmt.MISSING
+        result = self.result(metric, name)
+        return fmt.figure(result.median, result.unit) if result else fmt.MISSING
 
     def median(self, metric: str, name: str) -> float | None:
         """The median of a figure, None when there is none."""
-        found = self.result(metric, name)
-        return found.median if found else None
+        result = self.result(metric, name)
+        return result.median if result else None

@@ -11,6 +11,8 @@ from rowpath.journal.reader import Records
 from rowpath.journal.records import CountedRecord, MemoryRecord, PrepareRecord, SampleRecord, SettleRecord, WarmRecord
 from rowpath.model.metrics import of_category
 
+BEST_OF = 5  # first sets whose best value is shown beside a median, as published tables do
+
 Values = dict[int, list[float]]  # by set
 Where = tuple[str, str, str]  # path id, workload, phase
 
@@ -19,21 +21,21 @@ def of_cell(cell: Cell) -> dict[str, Values]:
     """The metrics of a cell's samples, those that it has; CPU is of the whole window, lead-in included."""
     costs = {number: list(rounds.values()) for number, rounds in cell.costs.items()}
     rows = rows_each(cell)
-    found: dict[str, Values] = {
+    by_metric: dict[str, Values] = {
         "time": costs,
         "rate": {number: [1e9 / cost for cost in values] for number, values in costs.items()},
     }
     if rows:
-        found["row_rate"] = {number: [rows * 1e9 / cost for cost in values] for number, values in costs.items()}
+        by_metric["row_rate"] = {number: [rows * 1e9 / cost for cost in values] for number, values in costs.items()}
     fair = fairness(cell)
     if fair:
-        found["fairness"] = fair
+        by_metric["fairness"] = fair
     working = [sample for sample in cell.samples if sample.operations > 0]
     for metric, value in SAMPLED.items():
         values = _values(working, value)
         if values:
-            found[metric] = values
-    return found
+            by_metric[metric] = values
+    return by_metric
 
 
 def fairness(cell: Cell) -> Values:
@@ -45,13 +47,13 @@ def fairness(cell: Cell) -> Values:
     for sample in cell.samples:
         if not sample.clients:
             continue
-        each = [client["operations"] for client in sample.clients]
-        before = done.get(sample.set, [0] * len(each))
-        done[sample.set] = [a + b for a, b in zip(before, each, strict=True)]
+        operations = [client["operations"] for client in sample.clients]
+        before = done.get(sample.set, [0] * len(operations))
+        done[sample.set] = [a + b for a, b in zip(before, operations, strict=True)]
     return {
-        number: [sum(each) ** 2 / (len(each) * sum(one * one for one in each))]
-        for number, each in done.items()
-        if any(each)
+        number: [sum(operations) ** 2 / (len(operations) * sum(one * one for one in operations))]
+        for number, operations in done.items()
+        if any(operations)
     }
 
 
@@ -63,10 +65,10 @@ def mean_of(cell: Cell, metric: str) -> float | None:
         }
         means = cell.set_means
         total = sum(operations.values())
-        each = sum(means[number] * operations[number] for number in means) / total if total else 0.0
-        if not each:
+        cost = sum(means[number] * operations[number] for number in means) / total if total else 0.0
+        if not cost:
             return None
-        return {"time": each, "rate": 1e9 / each, "row_rate": rows_each(cell) * 1e9 / each}[metric]
+        return {"time": cost, "rate": 1e9 / cost, "row_rate": rows_each(cell) * 1e9 / cost}[metric]
     if metric not in ("client_cpu", "server_cpu"):
         return None
     known = [sample for sample in cell.samples if sample.operations > 0 and getattr(sample, f"{metric}_ns") is not None]
@@ -82,8 +84,8 @@ def middle(values: Values | None) -> float | None:
 
 def per_row(values: Values | None, rows: float) -> float | None:
     """A metric of an operation divided by its rows; None where either is not known."""
-    each = middle(values)
-    return each / rows if each is not None and rows else None
+    per_operation = middle(values)
+    return per_operation / rows if per_operation is not None and rows else None
 
 
 def rows_each(cell: Cell) -> float:
@@ -93,13 +95,25 @@ def rows_each(cell: Cell) -> float:
     return cell.delivered_rows
 
 
+def cpu_shares(cell: Cell) -> tuple[float, float | None] | None:
+    """Client and server CPU as shares of the window (medians over samples); None where CPU was not measured."""
+    known = [sample for sample in cell.samples if sample.client_cpu_ns is not None and sample.window_ns > 0]
+    if not known:
+        return None
+    client = statistics.median((sample.client_core_ns or 0.0) / sample.window_ns for sample in known)
+    served = [sample.server_core_ns / sample.window_ns for sample in known if sample.server_core_ns is not None]
+    if cell.served and not served:
+        return None
+    return client, statistics.median(served) if served else None
+
+
 def _values(working: Sequence[SampleRecord], value: Callable[[SampleRecord], float | None]) -> Values:
-    found: Values = {}
+    by_set: Values = {}
     for sample in working:
-        each = value(sample)
-        if each is not None:
-            found.setdefault(sample.set, []).append(each)
-    return found
+        figure = value(sample)
+        if figure is not None:
+            by_set.setdefault(sample.set, []).append(figure)
+    return by_set
 
 
 def _stamp(name: str) -> Callable[[SampleRecord], float | None]:
@@ -135,11 +149,11 @@ SAMPLED: dict[str, Callable[[SampleRecord], float | None]] = {
 
 def of_phases(journal: Records) -> dict[Where, dict[str, Values]]:
     """The metrics of a path's phase that belong to no sample: one value per set."""
-    found: dict[Where, dict[str, Values]] = {}
+    by_phase: dict[Where, dict[str, Values]] = {}
 
     def keep(where: Where, metric: str, number: int, value: float | None) -> None:
         if value is not None:
-            found.setdefault(where, {}).setdefault(metric, {})[number] = [float(value)]
+            by_phase.setdefault(where, {}).setdefault(metric, {})[number] = [float(value)]
 
     prepares = journal.all(PrepareRecord)
     cold = {record.where for record in prepares if record.cold}
@@ -155,10 +169,10 @@ def of_phases(journal: Records) -> dict[Where, dict[str, Values]]:
     for settle in journal.all(SettleRecord):
         keep(settle.where, "deferred", settle.set, settle.ns)
         keep(settle.where, "disk_written", settle.set, settle.bytes_written)
-    return found
+    return by_phase
 
 
 def exact(counts: CountedRecord | None) -> dict[str, float]:
     """The counted metrics of a path's phase, per operation."""
-    each = {metric: counts.each(metric) for metric in of_category("counted")} if counts else {}
-    return {metric: value for metric, value in each.items() if value is not None}
+    figures = {metric: counts.each(metric) for metric in of_category("counted")} if counts else {}
+    return {metric: value for metric, value in figures.items() if value is not None}

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from rowpath.analysis.answer_model import Answer, Finding, PhaseAnswer
-from rowpath.analysis.curves_model import AcrossLink, Against, CostModel, Retrieval, Scaling, Sweep
 from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.journal.records import RunRecord
 from rowpath.model.base import Frozen, OfPhase, Status
-from rowpath.model.explanation import Explanation
 from rowpath.model.path import Dropped
-from rowpath.model.probe import Probe
 
 
 class Result(OfPhase, frozen=True):
@@ -72,6 +69,14 @@ class Ranking(OfPhase, frozen=True):
     notes: tuple[str, ...] = ()
 
 
+class Against(Frozen, frozen=True):
+    """A cost as a ratio to another one, with its interval over the sets where there is one."""
+
+    ratio: float
+    low: float | None = None
+    high: float | None = None
+
+
 class ClaimCheck(Frozen, frozen=True):
     """A published claim against what was measured here."""
 
@@ -105,24 +110,15 @@ class Analysis(Frozen, frozen=True):
     findings: tuple[Finding, ...]
     verdict: tuple[str, ...]
     refusal: str = ""  # whom the machine was too busy for; read first
-    claims: tuple[ClaimCheck, ...] = ()
-    published: tuple[Published, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     chapters: dict[str, Any] = {}  # by key: the figures of each (`analysis/chapters`)
     diagnostics: dict[str, Any] = {}  # order of blocks, digests, disturbed, noise, floors, methods
     lines_of_code: dict[str, int] = {}
     lines_of_code_closure: dict[str, int] = {}
-    cost_models: tuple[CostModel, ...] = ()
-    sweeps: tuple[Sweep, ...] = ()
-    scalings: tuple[Scaling, ...] = ()
-    retrievals: tuple[Retrieval, ...] = ()
-    across_links: tuple[AcrossLink, ...] = ()
-    probe: Probe | None = None
     mixed_load: MixedLoadReport | None = None  # of an experiment whose groups are at work at once
     path_details: tuple[PathDetails, ...] = ()
     sources: dict[str, str] = {}  # of adapters: file → text, as it was measured
     neighbours: tuple[Neighbour, ...] = ()
-    explanations: tuple[Explanation, ...] = ()  # of single paths, made after the run
     pictures: tuple[PhaseAnswer, ...] = ()  # every ranking as bars
     answer: Answer = Answer()  # its short form; empty until it is made
 

@@ -8,7 +8,7 @@ from typing import Any
 from rowpath import text
 from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.journal.reader import Records
-from rowpath.journal.records import ClockRecord, WayRecord
+from rowpath.journal.records import ClockRecord
 
 LISTED = 4  # ways in a line
 SHOWN = ("processor", "kernel", "distribution", "python")
@@ -16,10 +16,10 @@ SHOWN = ("processor", "kernel", "distribution", "python")
 
 def hosts(journal: Records) -> list[dict[str, Any]]:
     """A row for each host; a clock's move is from before the run to after it."""
-    found = []
+    rows = []
     for name, host in journal.hosts.items():
-        clocks = {each.when: each for each in journal.clocks if each.host == name}
-        found.append(
+        clocks = {clock.when: clock for clock in journal.clocks if clock.host == name}
+        rows.append(
             {
                 "host": name,
                 "address": host.address,
@@ -33,7 +33,7 @@ def hosts(journal: Records) -> list[dict[str, Any]]:
                 "note": "; ".join([*([host.note] if host.note else []), *missing(host.methods)]),
             }
         )
-    return found
+    return rows
 
 
 def missing(methods: Mapping[str, str]) -> list[str]:
@@ -45,34 +45,31 @@ def _clock(clocks: dict[str, ClockRecord]) -> dict[str, str]:
     before, after = clocks.get("before"), clocks.get("after")
     if before is None:
         return {}
-    found = {
+    clock = {
         "clock less the controller's": text.offset(before.offset_ns),
         "within": f"±{text.duration(before.bound_ns)}",
     }
     if after is not None:
         bound = text.duration(before.bound_ns + after.bound_ns)
-        found["moved during the run"] = f"{(after.offset_ns - before.offset_ns) / 1000:+.1f} µs ±{bound}"
-    return found
+        clock["moved during the run"] = f"{(after.offset_ns - before.offset_ns) / 1000:+.1f} µs ±{bound}"
+    return clock
 
 
 def ways(journal: Records) -> list[dict[str, Any]]:
     """A row for each pair of hosts, before and after the run, by size of the answer."""
-    return [row for way in journal.ways for row in _rows(way)]
-
-
-def _rows(way: WayRecord) -> list[dict[str, Any]]:
     return [
         {
             "from": way.client,
             "to": way.server,
             "when": way.when,
-            "answer": text.size(each.bytes),
-            "round trip": text.duration(each.median_ns),
-            "10th to 90th percentile": f"{text.duration(each.low_ns)} to {text.duration(each.high_ns)}",
+            "answer": text.size(trip.bytes),
+            "round trip": text.duration(trip.median_ns),
+            "10th to 90th percentile": f"{text.duration(trip.low_ns)} to {text.duration(trip.high_ns)}",
             "rate there": f"{text.size(way.to_server_bytes_per_s)}/s",
             "rate back": f"{text.size(way.from_server_bytes_per_s)}/s",
         }
-        for each in way.round_trips
+        for way in journal.ways
+        for trip in way.round_trips
     ]
 
 
@@ -80,8 +77,8 @@ def starts_line(report: MixedLoadReport | None) -> str:
     """How closely hosts began together, in a line; empty where no group was spread over several."""
     if report is None or not report.starts:
         return ""
-    worst = max(report.starts, key=lambda each: each.skew_ns)
-    late = "; one began late" if any(each.lead_ns <= 0 for each in report.starts) else ""
+    worst = max(report.starts, key=lambda start: start.skew_ns)
+    late = "; one began late" if any(start.lead_ns <= 0 for start in report.starts) else ""
     hosts, skew = text.listed(worst.hosts), text.duration(worst.skew_ns)
     return f"clients on {hosts} began within {skew} ±{text.duration(worst.bound_ns)} of each other{late}"
 

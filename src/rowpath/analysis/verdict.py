@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 import math
-import statistics
 from collections.abc import Iterator, Sequence
 
 from rowpath import text
+from rowpath.analysis import metrics
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.cells import Cell, CellKey
 from rowpath.analysis.evidence import Evidence
@@ -34,15 +34,15 @@ def verdict(evidence: Evidence, leading: Sequence[Ranking]) -> tuple[Sentence, .
         "driver": speaker.driver,
         "time": speaker.time,
     }
-    sentences = [each for name, kind in kinds.items() for each in _longest(name, kind())]
+    sentences = [
+        Sentence(name, sentence, weight)
+        for name, kind in kinds.items()
+        for sentence, weight in itertools.islice(kind(), LONGEST)
+    ]
     if sentences and speaker.same_conditions:
         placed = PLACED.get(speaker.same_conditions.rpartition("=")[2], "")
         sentences.append(Sentence("conditions", f"Applies to all: {speaker.same_conditions}{placed}."))
     return (*sentences, *_uncertain(evidence))
-
-
-def _longest(kind: str, found: Iterator[tuple[str, float]]) -> Iterator[Sentence]:
-    return (Sentence(kind, sentence, weight) for sentence, weight in itertools.islice(found, LONGEST))
 
 
 def leading_rankings(evidence: Evidence) -> list[Ranking]:
@@ -58,7 +58,8 @@ def leading_rankings(evidence: Evidence) -> list[Ranking]:
         key = ranking.workload, ranking.phase, first[0].path.placement
         rankings.setdefault(key, []).append(ranking)
     return [
-        max(some, key=lambda each: (each.regime == "steady", len(_paths(evidence, each)))) for some in rankings.values()
+        max(some, key=lambda ranking: (ranking.regime == "steady", len(_paths(evidence, ranking))))
+        for some in rankings.values()
     ]
 
 
@@ -82,15 +83,15 @@ class _Speaker:
 
     def __init__(self, evidence: Evidence, leading: Sequence[Ranking]) -> None:
         self.evidence = evidence
-        self.found = [(ranking, cells) for ranking in leading if (cells := _paths(evidence, ranking))]
-        conditions = {_conditions(ranking, cells[0]) for ranking, cells in self.found}
+        self.leading = [(ranking, cells) for ranking in leading if (cells := _paths(evidence, ranking))]
+        conditions = {_conditions(ranking, cells[0]) for ranking, cells in self.leading}
         self.same_conditions = ", ".join(next(iter(conditions))) if len(conditions) == 1 else ""
         self._common = set.intersection(*map(set, conditions)) if conditions else set()
         self._told: set[tuple[CellKey, CellKey]] = set()
 
     def _title(self, ranking: Ranking, cells: list[Cell]) -> str:
         """`keyed.read`, with those conditions that are not the same in all sentences."""
-        own = ", ".join(each for each in _conditions(ranking, cells[0]) if each not in self._common)
+        own = ", ".join(known for known in _conditions(ranking, cells[0]) if known not in self._common)
         return f"{ranking.workload}.{ranking.phase}{f' ({own})' if own else ''}"
 
     def _new(self, cell: Cell, base: Cell) -> Interval | None:
@@ -102,7 +103,7 @@ class _Speaker:
         return interval if interval is not None and interval.ratio_low is not None else None
 
     def fastest(self) -> Iterator[tuple[str, float]]:
-        for ranking, cells in self.found:
+        for ranking, cells in self.leading:
             rows = [row for row in ranking.rows if row.rank]
             title, cost = self._title(ranking, cells), text.duration(rows[0].cost_ns)
             tied = [row for row in rows if row.tier == rows[0].tier]
@@ -130,25 +131,23 @@ class _Speaker:
 
     def deployment(self) -> Iterator[tuple[str, float]]:
         """Compare the same engine behind its server and in-process; else the fastest of each deployment."""
-        for ranking, cells in self.found:
+        for ranking, cells in self.leading:
             for embedded, server, other_engine in _pairs(cells):
-                if interval := self._new(server, embedded):
+                interval = self._new(server, embedded)
+                if interval is None:
+                    continue
+                title = self._title(ranking, cells)
+                if interval.sets >= SETS_FOR_CLAIMS and interval.low <= 0 <= interval.high:
+                    both = f"{server.path.name} and {embedded.path.name}"
+                    yield f"{title}: no difference shown between {both}: {figure(interval)}.", 0.0
+                else:
                     part = ", engine included" if other_engine else ""
-                    yield self._against(ranking, cells, server, embedded, interval, part)
-
-    def _against(
-        self, ranking: Ranking, cells: list[Cell], cell: Cell, base: Cell, interval: Interval, part: str
-    ) -> tuple[str, float]:
-        title = self._title(ranking, cells)
-        if interval.sets >= SETS_FOR_CLAIMS and interval.low <= 0 <= interval.high:
-            both = f"{cell.path.name} and {base.path.name}"
-            return f"{title}: no difference shown between {both}: {figure(interval)}.", 0.0
-        names = cell.path.name, base.path.name
-        return f"{title}: {names[0]} takes {figure(interval)} the time of {names[1]}{part}.", _size(interval.ratio)
+                    takes = f"{server.path.name} takes {figure(interval)} the time of {embedded.path.name}{part}"
+                    yield f"{title}: {takes}.", _size(interval.ratio)
 
     def language(self) -> Iterator[tuple[str, float]]:
         """What another language costs over the baseline on one engine and deployment, each in its fastest driver."""
-        for ranking, cells in self.found:
+        for ranking, cells in self.leading:
             for languages in _fastest_by(cells, ("engine", "deployment"), "language"):
                 base = next((cell for cell in languages.values() if cell.path.in_baseline), None)
                 if base is not None:
@@ -157,7 +156,7 @@ class _Speaker:
 
     def driver(self) -> Iterator[tuple[str, float]]:
         """What another driver costs over the fastest of the same engine, deployment and language."""
-        for ranking, cells in self.found:
+        for ranking, cells in self.leading:
             for drivers in _fastest_by(cells, ("engine", "deployment", "language"), "driver"):
                 base, *others = drivers.values()
                 yield from self._listed(ranking, cells, base, [*others[:1], *others[1:][-1:]])
@@ -169,16 +168,16 @@ class _Speaker:
         if compared:
             takes = [" takes", *("" for _ in compared[1:])]
             listed = words(
-                [f"{each.path.name}{verb} {figure(one)}" for verb, (each, one) in zip(takes, compared, strict=True)]
+                [f"{cell.path.name}{verb} {figure(ratio)}" for verb, (cell, ratio) in zip(takes, compared, strict=True)]
             )
             weight = max(_size(interval.ratio) for _cell, interval in compared)
             yield f"{self._title(ranking, cells)}: {listed} the time of {base.path.name}.", weight
 
     def time(self) -> Iterator[tuple[str, float]]:
         """Split the time of the fastest server path (else the fastest), with the distance to its floor."""
-        for ranking, cells in self.found:
+        for ranking, cells in self.leading:
             cell = min(cells, key=lambda cell: not cell.served)
-            parts, against = shares(cell), self.evidence.floor(cell)
+            parts, against = metrics.cpu_shares(cell), self.evidence.floor(cell)
             near = against is not None and against.interval.ratio < FAR
             spent = _spent(cell.path.name, *parts) if parts is not None else ""
             floor = ""
@@ -216,10 +215,10 @@ def _pairs(cells: list[Cell]) -> Iterator[tuple[Cell, Cell, bool]]:
 
 def _fastest_by(cells: list[Cell], keys: tuple[str, ...], of: str) -> list[dict[str, Cell]]:
     """The fastest cell by the coordinate `of` for all values of the coordinates `keys`, fastest first."""
-    found: dict[tuple[str, ...], dict[str, Cell]] = {}
+    fastest: dict[tuple[str, ...], dict[str, Cell]] = {}
     for cell in cells:
-        found.setdefault(tuple(map(cell.path.get, keys)), {}).setdefault(cell.path.get(of), cell)
-    return list(found.values())
+        fastest.setdefault(tuple(map(cell.path.get, keys)), {}).setdefault(cell.path.get(of), cell)
+    return list(fastest.values())
 
 
 def _spent(name: str, client: float, server: float | None) -> str:
@@ -230,18 +229,6 @@ def _spent(name: str, client: float, server: float | None) -> str:
     if client + server > 1.02:
         return f"{both} (overlapping)"
     return f"{both}, {text.share(max(0.0, 1 - client - server))} waiting"
-
-
-def shares(cell: Cell) -> tuple[float, float | None] | None:
-    """Client and server CPU as shares of the window (medians over samples); None where CPU was not measured."""
-    known = [sample for sample in cell.samples if sample.client_cpu_ns is not None and sample.window_ns > 0]
-    if not known:
-        return None
-    client = statistics.median((sample.client_core_ns or 0.0) / sample.window_ns for sample in known)
-    served = [sample.server_core_ns / sample.window_ns for sample in known if sample.server_core_ns is not None]
-    if cell.served and not served:
-        return None
-    return client, statistics.median(served) if served else None
 
 
 def _uncertain(evidence: Evidence) -> Iterator[Sentence]:

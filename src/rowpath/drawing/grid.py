@@ -42,13 +42,7 @@ class Grid(msgspec.Struct, frozen=True):
         return len({row.tier for row in self.rows}) > 1
 
 
-class Line(msgspec.Struct, frozen=True):
-    """A row with the columns that its cells stand in."""
-
-    columns: tuple[Column, ...]
-    row: Row
-
-
+Line = tuple[tuple[Column, ...], Row]  # a row with the columns that its cells stand in
 Cell = tuple[Column, str]
 
 
@@ -76,13 +70,13 @@ def figure(title: str, text: str, weight: int = 0) -> Cell:
 def line(*cells: Cell, status: str = "ok", reason: str = "") -> Line:
     """A row, cell by cell with its column."""
     columns, texts = zip(*cells, strict=True)
-    return Line(columns, Row(texts, status, reason))
+    return columns, Row(texts, status, reason)
 
 
 def of_lines(caption: str, lines: Iterable[Line], note: str = "") -> Grid:
     """A grid of rows that all have the same columns; without rows it has no columns either."""
     listed = list(lines)
-    return Grid(caption, listed[0].columns if listed else (), tuple(each.row for each in listed), note)
+    return Grid(caption, listed[0][0] if listed else (), tuple(row for _columns, row in listed), note)
 
 
 def without_empty(grid: Grid) -> Grid:

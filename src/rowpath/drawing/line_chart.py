@@ -71,7 +71,7 @@ def valued(title: str, values: Iterable[float], text: Callable[[float], str]) ->
     """A logarithmic axis from the least to the greatest value; each is a tick, every other one if they are too many."""
     ordered = sorted(set(values))
     step = -(-len(ordered) // TICKS)
-    return Axis(title, tuple((each, text(each)) for each in ordered[::step]), ordered[0], ordered[-1])
+    return Axis(title, tuple((value, text(value)) for value in ordered[::step]), ordered[0], ordered[-1])
 
 
 def draw(chart: Chart) -> Markup:
@@ -79,7 +79,7 @@ def draw(chart: Chart) -> Markup:
 
     Of more than `MOST_CURVES` the longest are drawn, of equally long ones the first, and the others are counted.
     """
-    by_length = sorted((each for each in chart.curves if each.points), key=lambda curve: -len(curve.points))
+    by_length = sorted((curve for curve in chart.curves if curve.points), key=lambda curve: -len(curve.points))
     curves = sorted(by_length[:MOST_CURVES], key=lambda curve: -curve.points[-1].y)
     scale = _vertical([*curves, *chart.lines])
     drawn = [
@@ -138,7 +138,7 @@ def _ways(chart: Chart, curves: Sequence[Curve], scale: LogAxis) -> str:
 
 
 def _way(kind: str, chart: Chart, points: Sequence[Point], scale: LogAxis) -> str:
-    places = (f"{chart.across.at(each.x) * SIDE / 100:.0f} {_up(scale, each.y) * SIDE / 100:.0f}" for each in points)
+    places = (f"{chart.across.at(point.x) * SIDE / 100:.0f} {_up(scale, point.y) * SIDE / 100:.0f}" for point in points)
     return f'<path class="{kind}" d="M{"L".join(places)}"/>'
 
 
@@ -174,7 +174,7 @@ def _apart(places: Sequence[float]) -> list[float]:
         while len(together) > 1 and _spread(together[-2])[-1] + NUMBERS_APART > _spread(together[-1])[0]:
             last = together.pop()
             together[-1] += last
-    return [place for each in together for place in _spread(each)]
+    return [place for group in together for place in _spread(group)]
 
 
 def _spread(places: Sequence[float]) -> list[float]:

@@ -110,28 +110,28 @@ def plain(
 
     `uncut`: the axis reaches to the ends of all lines, however far they are.
     """
-    drawn = [each for each in bars if each.value > 0]
+    drawn = [plain_bar for plain_bar in bars if plain_bar.value > 0]
     if not drawn:
         return None
-    values, lines = [each.value for each in drawn], [(each.low, each.high) for each in drawn]
+    values, lines = [plain_bar.value for plain_bar in drawn], [(plain_bar.low, plain_bar.high) for plain_bar in drawn]
     if uncut:
         values += [end for line in lines for end in line if end]
     scale = LogAxis.over(with_intervals(values, lines))
     ticks = [(scale.at(value), short(text(value))) for value in scale.ticks()]
     rows = []
-    for at, each in enumerate(drawn):
-        ends = (scale.at(each.low), scale.at(each.high)) if each.low and each.high else None
+    for at, plain_bar in enumerate(drawn):
+        ends = (scale.at(plain_bar.low), scale.at(plain_bar.high)) if plain_bar.low and plain_bar.high else None
         row = PictureRow(
             key="",
-            path=each.path,
-            name=each.name,
+            path=plain_bar.path,
+            name=plain_bar.name,
             rank=str(at + 1),
-            note=each.note,
-            figure=each.text,
-            ratio=each.ratio,
-            interval=each.interval,
+            note=plain_bar.note,
+            figure=plain_bar.text,
+            ratio=plain_bar.ratio,
+            interval=plain_bar.interval,
             tie="",
-            drawing=bar(scale.at(each.value), each.parts, ends),
+            drawing=bar(scale.at(plain_bar.value), plain_bar.parts, ends),
         )
         rows.append(row)
     return Picture(

@@ -41,14 +41,14 @@ class LogAxis(NamedTuple):
         if self.high / self.low < LINEAR:
             return round_steps(self.low, self.high)
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
-        found: list[float] = []
+        ticks: list[float] = []
         for steps in STEPS:
-            found = [
+            ticks = [
                 step * 10.0**power for power in powers for step in steps if self.low <= step * 10.0**power <= self.high
             ]
-            if len(found) <= TICKS:
-                return found
-        return found[:: math.ceil(len(found) / TICKS)]
+            if len(ticks) <= TICKS:
+                return ticks
+        return ticks[:: math.ceil(len(ticks) / TICKS)]
 
 
 def with_intervals(values: Sequence[float], intervals: Iterable[tuple[float | None, float | None]]) -> Span:
@@ -121,20 +121,20 @@ class Block(NamedTuple):
     disturbed: bool
 
 
-def blocks(found: Sequence[Block], *, borders: bool = True) -> Markup:
+def blocks(listed: Sequence[Block], *, borders: bool = True) -> Markup:
     """The blocks of a path as they ran, on a logarithmic axis of cost; `borders`: with a line between sets."""
-    least, most = min(each.cost_ns for each in found), max(each.cost_ns for each in found)
+    least, most = min(block.cost_ns for block in listed), max(block.cost_ns for block in listed)
     height = math.log(most / least) if most > least else 1.0
-    across = WIDE / len(found)
+    across = WIDE / len(listed)
 
     def points(disturbed: bool) -> str:
         return "".join(
-            f"M{round((at + 0.5) * across)} {round(HIGH * (1 - math.log(each.cost_ns / least) / height))}h0"
-            for at, each in enumerate(found)
-            if each.disturbed == disturbed
+            f"M{round((at + 0.5) * across)} {round(HIGH * (1 - math.log(block.cost_ns / least) / height))}h0"
+            for at, block in enumerate(listed)
+            if block.disturbed == disturbed
         )
 
-    between = [at for at in range(1, len(found)) if borders and found[at].set != found[at - 1].set]
+    between = [at for at in range(1, len(listed)) if borders and listed[at].set != listed[at - 1].set]
     lines = "".join(f"M{round(at * across)} 0v{HIGH}" for at in between)
     drawn = [("border", lines), ("block", points(False)), ("disturbed", points(True))]
     paths = "".join(f'<path class="{kind}" d="{data}"/>' for kind, data in drawn if data)

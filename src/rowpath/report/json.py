@@ -34,7 +34,7 @@ _OWN = {"dropped": tuple[DroppedPath, ...], "run": dict[str, Any]}
 def export_form() -> type[msgspec.Struct]:
     """The export's form: the fields of an analysis, those of each chapter beside them."""
     fields = {name: _OWN.get(name, hint) for name, hint in get_type_hints(Analysis).items() if name != "chapters"}
-    fields |= {chapter.key: chapter.figures_type for chapter in CHAPTERS.values()}
+    fields |= {chapter.key: chapter.figures_type for chapter in CHAPTERS.values() if chapter.figures}
     return msgspec.defstruct(
         "Export",
         [("schema_version", int), *fields.items()],
@@ -49,10 +49,10 @@ def write_json(analysis: Analysis, file: TextIO) -> None:
     own = {
         "schema_version": SCHEMA_VERSION,
         "dropped": tuple(
-            DroppedPath(each.path.as_dict(), each.status, each.reason, each.remedy) for each in analysis.dropped
+            DroppedPath(path.path.as_dict(), path.status, path.reason, path.remedy) for path in analysis.dropped
         ),
         "run": msgspec.to_builtins(analysis.run),
-        **{chapter.key: chapter.of(analysis) for chapter in CHAPTERS.values()},
+        **{chapter.key: chapter.of(analysis) for chapter in CHAPTERS.values() if chapter.figures},
     }
     write_export(export_of(export_form(), analysis, own), file)
 

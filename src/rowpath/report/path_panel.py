@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, PhaseAnswer
+from rowpath.analysis.chapters.probe import CHAPTER as PROBE
 from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Neighbour, PathDetails
@@ -36,7 +37,7 @@ class Panels:
             (each.path_id, each.workload, each.phase, each.regime): each for each in analysis.neighbours
         }
         self.programs = (
-            {each.name: number for number, each in enumerate(analysis.probe.snippets)} if analysis.probe else {}
+            {each.name: number for number, each in enumerate(probe.snippets)} if (probe := PROBE.of(analysis)) else {}
         )
         self.codes = list(codes(analysis))
         self.varying = varying(lookup.coordinates(name) for name in analysis.names.values())

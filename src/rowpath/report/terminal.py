@@ -15,6 +15,7 @@ from rich.text import Text
 from rowpath import text as fmt
 from rowpath.analysis import several_hosts
 from rowpath.analysis.answer_model import Answer, GroupAnswer, Hidden, MergedFinding, PhaseAnswer
+from rowpath.analysis.chapters.probe import CHAPTER as PROBE
 from rowpath.analysis.model import Analysis
 from rowpath.report import bars
 
@@ -173,7 +174,7 @@ def _end(analysis: Analysis, width: int, directory: Path, report_path: Path | No
         more = missing if each.what == "sentences" else 0
         hidden.append(Hidden(each.what, each.count + more))
     lines = [Text("")]
-    files = [program.file for program in analysis.probe.snippets] if analysis.probe else []
+    files = [program.file for program in probe.snippets] if (probe := PROBE.of(analysis)) else []
     if files:
         lines.append(Text(bars.shorten_end(f"Programs in {directory}: {', '.join(files)}", width)))
     command = f"rowpath show {shlex.quote(str(directory))} --tables"

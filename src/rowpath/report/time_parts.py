@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rowpath import text as fmt
+from rowpath.analysis.chapters.explanations import CHAPTER
 from rowpath.analysis.model import Analysis
 from rowpath.drawing.grid import Grid, figure, line, of_lines, word
 from rowpath.drawing.picture import PARTS, Picture, PlainBar, plain
@@ -26,10 +27,10 @@ def chapters(analysis: Analysis) -> tuple[Section, ...]:
     Then one for the hops of each path.
     """
     sections: list[Section] = []
-    for phase, found in grouped(analysis.explanations, lambda one: one.phase).items():
-        opening = of_bars(sentences(found), picture(phase, found))
-        sections.append(Section(section_key("time", phase), parts_grid(phase, found), opening))
-        for one in sorted(found, key=lambda one: one.operation_ns):
+    for phase, explained in grouped(CHAPTER.of(analysis), lambda one: one.phase).items():
+        opening = of_bars(sentences(explained), picture(phase, explained))
+        sections.append(Section(section_key("time", phase), parts_grid(phase, explained), opening))
+        for one in sorted(explained, key=lambda one: one.operation_ns):
             if one.hops is not None:
                 key, said = section_key("hops", phase, one.name), hops.sentence(one, one.hops)
                 drawing = Opening(said, curves=hops_drawing.draw(one.hops, key, said), beside=True)
@@ -37,13 +38,15 @@ def chapters(analysis: Analysis) -> tuple[Section, ...]:
     return tuple(sections)
 
 
-def sentences(found: list[Explanation]) -> str:
+def sentences(explained: list[Explanation]) -> str:
     """The sentences about the fastest paths, each with its path's name where there are several."""
-    fastest = sorted(found, key=lambda one: one.operation_ns)[:SENTENCES]
-    return " ".join(fmt.clean(f"{one.name}: {sentence(one)}" if len(found) > 1 else sentence(one)) for one in fastest)
+    fastest = sorted(explained, key=lambda one: one.operation_ns)[:SENTENCES]
+    return " ".join(
+        fmt.clean(f"{one.name}: {sentence(one)}" if len(explained) > 1 else sentence(one)) for one in fastest
+    )
 
 
-def picture(phase: str, found: list[Explanation]) -> Picture | None:
+def picture(phase: str, explained: list[Explanation]) -> Picture | None:
     """The explained paths of a phase, the fastest first; one that does not add up as a bar without colours."""
     bars = [
         PlainBar(
@@ -54,7 +57,7 @@ def picture(phase: str, found: list[Explanation]) -> Picture | None:
             high=one.high_ns,
             parts=_colours(one),
         )
-        for one in sorted(found, key=lambda one: one.operation_ns)
+        for one in sorted(explained, key=lambda one: one.operation_ns)
     ]
     return plain(section_key("time", phase), fmt.clean(phase), bars, fmt.duration, HOW_TO_READ, tuple(PARTS.items()))
 
@@ -69,7 +72,7 @@ def _colours(one: Explanation) -> tuple[tuple[str, float], ...]:
     return tuple((kind, value / total) for kind, value in sums.items() if value)
 
 
-def parts_grid(phase: str, found: list[Explanation]) -> Grid:
+def parts_grid(phase: str, explained: list[Explanation]) -> Grid:
     """Every part of an operation's time, and how it is known; of parts that do not add up only what they lack."""
     lines = [
         line(
@@ -80,7 +83,7 @@ def parts_grid(phase: str, found: list[Explanation]) -> Grid:
             figure("share", fmt.share(part.ns / one.operation_ns)),
             word("known by", part.known_by, 1),
         )
-        for one in found
+        for one in explained
         for part in (shown(one) if one.adds_up else ())
     ]
     rests = [
@@ -92,7 +95,7 @@ def parts_grid(phase: str, found: list[Explanation]) -> Grid:
             figure("share", fmt.share(one.unexplained_ns / one.operation_ns)),
             word("known by", next(not_explained(one)), 1),
         )
-        for one in found
+        for one in explained
     ]
-    missing = [f"{one.name}: its hops are unknown: {one.no_hops}." for one in found if one.no_hops]
+    missing = [f"{one.name}: its hops are unknown: {one.no_hops}." for one in explained if one.no_hops]
     return of_lines(fmt.clean(phase), [*lines, *rests], fmt.clean(" ".join(missing)))

@@ -3,38 +3,32 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
+import statistics
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Finding, MergedFinding, Trust
+from rowpath.analysis.chapter import Place, RankedPhase
+from rowpath.analysis.chapters import CHAPTERS, probe
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.drawing import grid as tables
-from rowpath.drawing.grid import Column, Grid, Row
+from rowpath.drawing.grid import Column, Grid, Row, figure, line, of_lines, word
 from rowpath.drawing.picture import Picture
-from rowpath.drawing.section import Opening, Section, TimeLines, of_chart, section_key
+from rowpath.drawing.section import Opening, Section, TimeLines, section_key
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
-from rowpath.report import probe, statement, time_parts
-from rowpath.report.chapters import (
-    across,
-    claims,
-    mixed_load_chapters,
-    published,
-    time_lines,
-)
+from rowpath.report import mixed_load, mixed_load_drawing, statement, time_parts, timeline, timeline_drawing
 from rowpath.report.choose import Choose, choose
-from rowpath.report.cross_phase import clients_chart, clients_grid, clients_sentence
 from rowpath.report.path_panel import Panels, codes
 from rowpath.report.picture import Pictures
-from rowpath.report.pipelines import pipelines_grid, pipelines_sentence
 from rowpath.report.ranking import means_differ, ranking_grid
-from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
-from rowpath.report.run_order import order_blocks, order_grid
 
+TOLD_APART_BY = ("engine", "language", "driver", "version", "statement", "fetch", "transport", "placement")
 # What a sign in a ranking means, and whether a row has it.
 MARKS: dict[str, Callable[[RankedPath], bool]] = {
     "differs: significantly different from the path above (family-wise 95 %, Holm).": lambda row: row.rank > 1,
@@ -56,7 +50,7 @@ class RankingView(Frozen, frozen=True):
     remarks: tuple[str, ...]
 
 
-class Operation(Frozen, frozen=True):
+class OperationView(Frozen, frozen=True):
     """Everything about one phase of a workload."""
 
     key: str
@@ -81,7 +75,7 @@ class View(Frozen, frozen=True):
     findings: tuple[Finding, ...]
     merged: tuple[MergedFinding, ...]  # the most consequential first
     first: tuple[Section, ...]  # what answers the question, where that is not a ranking
-    operations: tuple[Operation, ...]
+    operations: tuple[OperationView, ...]
     across: tuple[Section, ...]  # tables over several phases
     time: tuple[Section, ...]  # where it goes, of the paths that were explained
     mixed_load: tuple[Section, ...]  # at work at once
@@ -104,10 +98,25 @@ def view(analysis: Analysis) -> View:
     lookup = Lookup(analysis)
     panels = Panels(analysis, lookup)
     pictures = Pictures(panels, analysis.names, analysis.answer.findings)
+    rows = [row for ranking in analysis.rankings for row in ranking.rows if row.is_ranked]
+    run = analysis.run
+    name, title = run.experiment.name, run.experiment.title
+    seed = [] if any(word.startswith("--seed") for word in run.command) else ["--seed", str(run.seed)]
+    made_in = (
+        ("Environment", run.environment),
+        ("Options", run.options),
+        ("Methods of measuring", {} if analysis.diagnostics.get("methods") else run.methods),
+    )
     lead, trust = _lead(analysis, pictures), analysis.answer.trust
+    probed = probe.CHAPTER.of(analysis)
+
+    def placed(place: Place) -> tuple[Section, ...]:
+        chapters = (chapter for chapter in CHAPTERS.values() if chapter.place == place)
+        return _with_rows(one for chapter in chapters for one in chapter.sections(chapter.of(analysis), lookup))
+
     return View(
-        title=_title(analysis),
-        name=fmt.clean(analysis.run.experiment.name),
+        title=fmt.clean(f"{name}: {title}" if name and title else title or name or "run"),
+        name=fmt.clean(name),
         facts=_facts(analysis),
         refusal=fmt.clean(analysis.refusal),
         question=fmt.clean(analysis.answer.question),
@@ -117,20 +126,20 @@ def view(analysis: Analysis) -> View:
         lead=lead,
         findings=tuple(map(_cleaned, analysis.findings)),
         merged=tuple(map(_cleaned_merged, analysis.answer.findings)),
-        first=tuple(Section(f"first-{number}", grid) for number, grid in enumerate(probe.languages(analysis))),
-        operations=_operations(analysis, lookup, pictures, lead),
-        across=across(analysis, lookup),
+        first=placed("first"),
+        operations=tuple(_operations(analysis, lookup, pictures, lead)),
+        across=placed("across"),
         time=time_parts.chapters(analysis),
-        mixed_load=mixed_load_chapters(analysis),
-        time_lines=time_lines(analysis),
-        marks=_marks(analysis),
-        claims=claims(analysis),
-        published=published(analysis),
+        mixed_load=(*_client_groups(analysis), *placed("mixed_load")),
+        time_lines=_time_lines(analysis),
+        marks=tuple(text for text, has in MARKS.items() if any(map(has, rows))),
+        claims=next(iter(placed("claims")), None),
+        published=placed("published"),
         dropped=_dropped(analysis),
         diagnostics=_diagnostics(analysis),
-        environment=_environment(analysis),
-        commands=_commands(analysis),
-        snippets=analysis.probe.snippets if analysis.probe else (),
+        environment=tuple(tables.of_mapping(caption, value, ("what", "value")) for caption, value in made_in if value),
+        commands=(fmt.clean(shlex.join([*run.command, *seed])),) if run.command else (),
+        snippets=probed.snippets if probed else (),
         codes={fmt.clean(file): fmt.printable(text) for file, text in codes(analysis).items()},
         paths=tuple(
             {key: fmt.clean(value) for key, value in lookup.coordinates(name).items() if key in panels.varying}
@@ -140,13 +149,38 @@ def view(analysis: Analysis) -> View:
     )
 
 
+def _with_rows(sections: Iterable[Section]) -> tuple[Section, ...]:
+    return tuple(section for section in sections if section.grid.rows)
+
+
+def _client_groups(analysis: Analysis) -> tuple[Section, ...]:
+    """The chapters about client groups at work at once."""
+    if analysis.mixed_load is None:
+        return ()
+    openings = mixed_load_drawing.openings(analysis.mixed_load)
+    return tuple(
+        Section(f"groups-{key}", grid, openings.get(key, Opening()), leading=key != "processes")
+        for key, grid in mixed_load.grids(analysis.mixed_load)
+    )
+
+
+def _time_lines(analysis: Analysis) -> tuple[TimeLines, ...]:
+    """The time lines of client groups, path by path."""
+    together: dict[str, list[Section]] = {}
+    for number, time_line in enumerate(analysis.mixed_load.lines if analysis.mixed_load else ()):
+        opening = Opening(curves=timeline_drawing.draw(time_line))
+        section = Section(f"time-line-{number}", timeline.table(time_line), opening)
+        together.setdefault(fmt.clean(time_line.name), []).append(section)
+    return tuple(TimeLines(name, tuple(sections)) for name, sections in together.items())
+
+
 def _lead(analysis: Analysis, pictures: Pictures) -> tuple[Picture, ...]:
     """The leading ranking of the first phase; of a probe every language, of client groups every one of them."""
     answer = analysis.answer
     if answer.groups:
         made = [pictures.of_group(f"lead-{number}", group) for number, group in enumerate(answer.groups)]
     else:
-        phases = answer.phases if analysis.probe else answer.phases[:1]
+        phases = answer.phases if probe.CHAPTER.of(analysis) else answer.phases[:1]
         made = [pictures.of_phase(f"lead-{number}", phase) for number, phase in enumerate(phases)]
     return tuple(picture for picture in made if picture)
 
@@ -160,17 +194,12 @@ def _cleaned_merged(finding: MergedFinding) -> MergedFinding:
     )
 
 
-def _title(analysis: Analysis) -> str:
-    name, title = analysis.run.experiment.name, analysis.run.experiment.title
-    return fmt.clean(f"{name}: {title}" if name and title else title or name or "run")
-
-
 def _facts(analysis: Analysis) -> tuple[str, ...]:
     run = analysis.run
     ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if row.is_ranked}
-    busy = {each.name for each in analysis.mixed_load.figures} if analysis.mixed_load else set()
+    busy = {group.name for group in analysis.mixed_load.figures} if analysis.mixed_load else set()
     scales = sorted({workload.scale for workload in run.workloads.values() if workload.scale})
-    found = (
+    facts = (
         run.started[:16].replace("T", " "),
         str(run.environment.get("processor", "")),
         str(run.environment.get("distribution", "")),
@@ -179,7 +208,7 @@ def _facts(analysis: Analysis) -> tuple[str, ...]:
         f"seed {run.seed}",
         f"Rowpath {run.rowpath}" if run.rowpath else "",
     )
-    return tuple(fmt.clean(fact) for fact in found if fact)
+    return tuple(fmt.clean(fact) for fact in facts if fact)
 
 
 def _cleaned(finding: Finding) -> Finding:
@@ -189,96 +218,53 @@ def _cleaned(finding: Finding) -> Finding:
 
 def _operations(
     analysis: Analysis, lookup: Lookup, pictures: Pictures, lead: tuple[Picture, ...]
-) -> tuple[Operation, ...]:
+) -> Iterator[OperationView]:
     drawn = dict(zip(analysis.rankings, analysis.pictures, strict=True)) if analysis.pictures else {}
     together = grouped(analysis.rankings, lambda ranking: (ranking.workload, ranking.phase))
     # What only the null engine did is a floor: of interest after what it is the floor of.
-    last = {names for names, rankings in together.items() if all(_is_floor(each, lookup) for each in rankings)}
+    last = {
+        names
+        for names, rankings in together.items()
+        if all(lookup.coordinate(row.name, "engine") == "null" for ranking in rankings for row in ranking.rows)
+    }
     answered = [(phase.workload, phase.phase) for phase in analysis.answer.phases]
-    ordered = sorted(
-        together.items(),
-        key=lambda item: (item[0] in last, answered.index(item[0]) if item[0] in answered else len(answered)),
-    )
-    leading = analysis.answer.phases[0] if lead and analysis.answer.phases and not analysis.probe else None
+    leading = analysis.answer.phases[0] if lead and analysis.answer.phases and not probe.CHAPTER.of(analysis) else None
 
-    def shown(ranking: Ranking, key: str) -> tuple[Picture | None, bool]:
+    def ranked(ranking: Ranking, key: str) -> RankingView:
+        remarks = [fmt.clean(note) for note in ranking.notes]
+        if ranking.floor_ns is not None:
+            remarks.append(f"Floor: {fmt.duration(ranking.floor_ns)} per operation, the lower bound for any client.")
         phase = drawn.get(ranking)
-        if phase is None:
-            return None, False
-        return (lead[0], True) if phase == leading else (pictures.of_phase(key, phase), False)
+        leads = phase is not None and phase == leading
+        return RankingView(
+            regime=ranking.regime,
+            comparison=fmt.clean(ranking.comparison),
+            section=Section(f"{key}-table", ranking_grid(ranking, lookup)),
+            picture=lead[0] if leads else pictures.of_phase(key, phase) if phase else None,
+            leading=leads,
+            remarks=tuple(remarks),
+        )
 
-    return tuple(
-        _operation(*names, rankings, lookup, shown, statement.common(analysis, *names)) for names, rankings in ordered
-    )
-
-
-def _is_floor(ranking: Ranking, lookup: Lookup) -> bool:
-    return all(lookup.coordinate(row.name, "engine") == "null" for row in ranking.rows)
-
-
-Shown = Callable[[Ranking, str], tuple[Picture | None, bool]]
-
-
-def _operation(
-    workload: str, phase: str, rankings: list[Ranking], lookup: Lookup, shown: Shown, query: str
-) -> Operation:
-    key = section_key(workload, phase)
-    # Cold comes first where published tables are compared; the steady figure is the one to read, so it leads.
-    ordered = sorted(rankings, key=lambda ranking: ranking.regime != "steady")
-    by_regime = grouped(ordered, lambda ranking: ranking.regime)
-    views = [
-        _ranking(ranking, section_key(key, regime, str(number)), lookup, shown)
-        for regime, listed in by_regime.items()
-        for number, ranking in enumerate(listed)
-    ]
-    names = list(dict.fromkeys(row.name for each in ordered for row in each.rows if row.is_ranked))
-    regime = ordered[0].regime
-    measured, cold, steady = (lookup.measured(workload, phase, each) for each in (regime, "cold", "steady"))
-    clients = clients_chart(measured, names, lookup)
-    sections = (
-        Section(
-            f"{key}-clients",
-            clients_grid(measured, names, lookup),
-            of_chart(clients_sentence(clients), clients),
-            leading=True,
-        ),
-        Section(
-            f"{key}-pipelines",
-            pipelines_grid(measured, names, lookup),
-            Opening(pipelines_sentence(measured, names, lookup)),
-            leading=True,
-        ),
-        Section(f"{key}-resources", resources_grid(measured, names, lookup)),
-        Section(f"{key}-effort", effort_grid(measured, names)),
-        Section(f"{key}-regimes", regimes_grid(cold, steady, names)),
-    )
-    return Operation(
-        key=key,
-        title=f"{workload} · {phase}",
-        query=query,
-        rankings=tuple(views),
-        sections=tuple(section for section in sections if section.grid.rows),
-    )
-
-
-def _ranking(ranking: Ranking, key: str, lookup: Lookup, shown: Shown) -> RankingView:
-    remarks = [fmt.clean(note) for note in ranking.notes]
-    if ranking.floor_ns is not None:
-        remarks.append(f"Floor: {fmt.duration(ranking.floor_ns)} per operation, the lower bound for any client.")
-    picture, leading = shown(ranking, key)
-    return RankingView(
-        regime=ranking.regime,
-        comparison=fmt.clean(ranking.comparison),
-        section=Section(f"{key}-table", ranking_grid(ranking, lookup)),
-        picture=picture,
-        leading=leading,
-        remarks=tuple(remarks),
-    )
-
-
-def _marks(analysis: Analysis) -> tuple[str, ...]:
-    rows = [row for ranking in analysis.rankings for row in ranking.rows if row.is_ranked]
-    return tuple(text for text, has in MARKS.items() if any(map(has, rows)))
+    for workload, phase in sorted(
+        together,
+        key=lambda names: (names in last, answered.index(names) if names in answered else len(answered)),
+    ):
+        key = section_key(workload, phase)
+        # Cold comes first where published tables are compared; the steady figure is the one to read, so it leads.
+        ordered = sorted(together[workload, phase], key=lambda ranking: ranking.regime != "steady")
+        names = list(dict.fromkeys(row.name for ranking in ordered for row in ranking.rows if row.is_ranked))
+        below = RankedPhase(key, names, lookup.measured(workload, phase, ordered[0].regime), lookup)
+        yield OperationView(
+            key=key,
+            title=f"{workload} · {phase}",
+            query=statement.common(analysis, workload, phase),
+            rankings=tuple(
+                ranked(ranking, section_key(key, regime, str(number)))
+                for regime, rankings in grouped(ordered, lambda ranking: ranking.regime).items()
+                for number, ranking in enumerate(rankings)
+            ),
+            sections=_with_rows(section for chapter in CHAPTERS.values() for section in chapter.of_phase(below)),
+        )
 
 
 def _dropped(analysis: Analysis) -> Grid | None:
@@ -286,16 +272,13 @@ def _dropped(analysis: Analysis) -> Grid | None:
         return None
     columns = (Column("path"), Column("status", weight=1), Column("why"), Column("how to enable it", code=True))
     rows = []
-    for each in analysis.dropped:
-        name = analysis.names.get(each.path.id) or _short(each.path.as_dict())
-        rows.append(Row((name, each.status, fmt.clean(each.reason), fmt.clean(each.remedy))))
+    for path in analysis.dropped:
+        # A path without a name, by the coordinates that tell paths apart most often.
+        coordinates = path.path.as_dict()
+        short = " ".join(coordinates[key] for key in TOLD_APART_BY if coordinates.get(key, "none") != "none")
+        name = analysis.names.get(path.path.id) or fmt.clean(short)
+        rows.append(Row((name, path.status, fmt.clean(path.reason), fmt.clean(path.remedy))))
     return Grid("Paths that did not run", columns, tuple(rows))
-
-
-def _short(coordinates: dict[str, str]) -> str:
-    """A path without a name, by the coordinates that tell paths apart most often."""
-    shown = ("engine", "language", "driver", "version", "statement", "fetch", "transport", "placement")
-    return fmt.clean(" ".join(coordinates[key] for key in shown if coordinates.get(key, "none") != "none"))
 
 
 def _diagnostics(analysis: Analysis) -> tuple[Section, ...]:
@@ -320,26 +303,29 @@ def _diagnostics(analysis: Analysis) -> tuple[Section, ...]:
         if not value:
             continue
         caption = captions.get(name, tables.heading(name).capitalize())
-        blocks = order_blocks(value) if name == "order" else []
-        grid = order_grid(caption, blocks) if blocks else tables.of_anything(caption, value)
+        blocks = _blocks(value) if name == "order" else []
+        grid = _order(caption, blocks) if blocks else tables.of_anything(caption, value)
         sections.append(Section(f"trust-{section_key(name)}", grid))
     return tuple(sections)
 
 
-def _environment(analysis: Analysis) -> tuple[Grid, ...]:
-    run = analysis.run
-    kept = [
-        ("Environment", run.environment),
-        ("Options", run.options),
-        ("Methods of measuring", None if analysis.diagnostics.get("methods") else run.methods),
-    ]
-    return tuple(tables.of_mapping(caption, value, ("what", "value")) for caption, value in kept if value)
+def _blocks(order: Any) -> list[dict[str, Any]]:
+    """The blocks of the diagnostics `order`; none when the record has another shape: it is then shown as it is."""
+    listed = order if isinstance(order, list | tuple) else ()
+    shaped = [block for block in listed if isinstance(block, Mapping) and {"name", "at_s"} <= block.keys()]
+    return [dict(block) for block in shaped] if len(shaped) == len(listed) else []
 
 
-def _commands(analysis: Analysis) -> tuple[str, ...]:
-    words = list(analysis.run.command)
-    if not words:
-        return ()
-    if not any(word.startswith("--seed") for word in words):
-        words += ["--seed", str(analysis.run.seed)]
-    return (fmt.clean(shlex.join(words)),)
+def _order(caption: str, blocks: Sequence[dict[str, Any]]) -> Grid:
+    """The blocks by path. Where a path stood in the order on average: near 50 % when the order was fair."""
+    by_name = grouped(enumerate(blocks), lambda numbered: fmt.clean(str(numbered[1]["name"])))
+    lines = (
+        line(
+            word("path", name),
+            figure("blocks", str(len(placed))),
+            figure("mean position", fmt.share(statistics.fmean((at + 0.5) / len(blocks) for at, _block in placed))),
+            figure("disturbed", str(sum(bool(block.get("disturbed")) for _at, block in placed))),
+        )
+        for name, placed in by_name.items()
+    )
+    return of_lines(caption, lines, "Mean position: near 50 % if the path's blocks are spread evenly over the run.")

@@ -127,7 +127,7 @@ def test_a_moved_directory_says_the_same(tmp_path: Path) -> None:
 def test_every_part_can_be_written_as_json(usual: Analysis) -> None:
     core = msgspec.structs.replace(usual, chapters={})
     assert msgspec.json.decode(msgspec.json.encode(core), type=Analysis) == core
-    for chapter in CHAPTERS.values():
+    for chapter in filter(lambda chapter: chapter.figures, CHAPTERS.values()):
         figures = chapter.of(usual)
         assert msgspec.json.decode(msgspec.json.encode(figures), type=chapter.figures_type) == figures
 

@@ -181,7 +181,7 @@ def test_what_was_refused_has_no_bar_in_a_probe() -> None:
         rows = (row("a", 1.0, fastest), row("b", 2.0, step))
         best = LanguageBest("c", "a", "row", 1.0, 1.0, fastest, "C", rows)
         probe = Probe((), (best,), (), (), (), (), ())
-        made = Analysis(RunRecord(), {}, (), (), (), (), probe=probe)
+        made = Analysis(RunRecord(), {}, (), (), (), (), chapters={"probe": probe})
         (phase,) = answer(made, (), (), {}).phases
         return phase
 

@@ -148,7 +148,7 @@ def test_a_table_run_again_has_both_figures_every_claim_and_the_machine(results:
         for row, value in (("pg", 700.0), ("other", 770.0))
     )
     claims = (ClaimCheck("slower", "other is slower", "does not hold", "1.01× (0.98–1.04)"),)
-    shown = results.table_result(msgspec.structs.replace(usual, published=rows, claims=claims))
+    shown = results.table_result(msgspec.structs.replace(usual, chapters={"published": rows, "claims": claims}))
     assert "| 500 rows | other | 770 µs | 1.10× | 385 ms | 1.50× |\n" in shown
     assert "- **does not hold**: other is slower: 1.01× (0.98–1.04)\n" in shown
     assert " ".join(shown.split()).endswith(results.escaped(results.machine(usual)))

@@ -144,7 +144,7 @@ def test_what_a_file_of_tests_rests_on_changes_its_key(changes_tests: Callable[[
     # Of a program that a test starts: the modules that it imports, or all of them where it is `rowpath`.
     assert changes_tests("tests/engines/test_crash_recovery.py", "tests/engines/crashes.py")
     assert changes_tests("tests/engines/test_tape.py", "src/rowpath/probe/search.py")
-    for file in ("src/rowpath/report/resources.py", "tests/hosts/lab.py", "bench/idle_hosts.py"):
+    for file in ("src/rowpath/report/view.py", "tests/hosts/lab.py", "bench/idle_hosts.py"):
         assert changes_tests("tests/hosts/test_run.py", file), file
 
 

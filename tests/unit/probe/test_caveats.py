@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from rowpath.analysis.chapters.probe import groups as table
 from rowpath.journal.records import ProbeRecord
 from rowpath.model.probe import DigestGroup, Probe
 from rowpath.probe.caveats import not_compared
-from rowpath.report.probe import _groups
 from rowpath.runners.protocol import DescribedColumn
 
 COLUMNS = (
@@ -31,10 +31,10 @@ def test_what_is_not_compared_is_named(named: bool, listed: str) -> None:
 def test_it_stands_below_what_was_delivered(groups: int) -> None:
     found = tuple(DigestGroup(f"1:{number}", 1, (f"path {number}",)) for number in range(groups))
     probe = Probe((), (), (), (), found, (), (), not_compared="1 of 3 columns not compared.")
-    note = _groups(probe).note
+    note = table(probe).note
     assert note.startswith(probe.not_compared)
     assert ("compare them yourself" in note) == (groups > 1)
-    assert _groups(msgspec.structs.replace(probe, not_compared="", digest_groups=found[:1])).note == ""
+    assert table(msgspec.structs.replace(probe, not_compared="", digest_groups=found[:1])).note == ""
 
 
 def test_a_journal_without_it_is_read() -> None:

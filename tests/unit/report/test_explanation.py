@@ -55,7 +55,7 @@ def test_small_parts_of_a_side_are_one_line() -> None:
 def test_the_chapter_has_a_picture_and_a_table_for_each_phase() -> None:
     less = msgspec.structs.replace(WHOLE, name="Python", parts=PARTS[:3])
     analysis = Analysis(run=RunRecord(), names={}, results=(), rankings=(), findings=(), verdict=())
-    analysis = msgspec.structs.replace(analysis, explanations=(WHOLE, less))
+    analysis = msgspec.structs.replace(analysis, chapters={"explanations": (WHOLE, less)})
     (section,) = time_parts.chapters(analysis)
     assert section.key == "time-keyed-read"
     assert section.opening.sentence.startswith("C TCP: Of 20.0 µs: 60 % postgres (server)")

@@ -6,19 +6,19 @@ import re
 from pathlib import Path
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.curves_model import Coefficient, CostModel
+from rowpath.analysis.chapters import cost_models
+from rowpath.analysis.chapters.cost_models import Coefficient, CostModel
 from rowpath.analysis.model import Analysis
 from rowpath.drawing.section import Opening
 from rowpath.report import html, mixed_load_drawing
-from rowpath.report.cross_phase import cost_model_chart, cost_model_sentence
 from rowpath.report.view import view
 from tests.golden import analysis_fixture, groups_fixture
 from tests.unit import journal_factory
-from tests.unit.analysis import test_bulk_retrieval as bulk_retrieval
-from tests.unit.analysis import test_link_prediction as link_prediction
-from tests.unit.analysis import test_scaling
-from tests.unit.analysis import test_size_sweep as size_sweep
-from tests.unit.report import test_cross_phase as cross_phase
+from tests.unit.analysis.chapters import test_at_once as at_once
+from tests.unit.analysis.chapters import test_links as link_prediction
+from tests.unit.analysis.chapters import test_retrievals as bulk_retrieval
+from tests.unit.analysis.chapters import test_scalings as test_scaling
+from tests.unit.analysis.chapters import test_sweeps as size_sweep
 
 
 def opening(analysis: Analysis, key: str) -> Opening:
@@ -70,7 +70,7 @@ def test_clients_at_once(tmp_path: Path) -> None:
         journal_factory.path("libpq 1 client", f"{words}1", {"keyed.read": 20_000}),
         journal_factory.path("libpq 4 clients", f"{words}4", {"keyed.read": 10_000}),
     ]
-    made = analyse(cross_phase.made(tmp_path, paths, shares=(30, 10, 10, 10)))
+    made = analyse(at_once.made(tmp_path, paths, shares=(30, 10, 10, 10)))
     found = opening(made, "keyed-read-clients")
     assert re.fullmatch(
         r"Most operations/s, by medians: libpq with 4 clients, [\d.]+ k/s; with 1, [\d.]+ k/s\.", found.sentence
@@ -87,7 +87,7 @@ def test_retrieval_in_parts(tmp_path: Path) -> None:
 def test_ways_of_loading(tmp_path: Path) -> None:
     costs = {"load.single": 1e6, "load.batch-100": 1e7, "load.bulk": 1e8}
     paths = [journal_factory.path("libpq", "postgresql server c libpq transport=tcp bulk=copy", costs)]
-    made = analyse(cross_phase.made(tmp_path, paths, workload="load"))
+    made = analyse(at_once.made(tmp_path, paths, workload="load"))
     found = opening(made, "load-loading")
     assert re.fullmatch(
         r"Fastest, by medians: libpq by bulk, [\d.]+ k/s; its slowest way is single, (99\d|1\.0\d k|9[789]\d)/s\.",
@@ -112,15 +112,15 @@ def test_the_cost_model() -> None:
         CostModel(name, "wide", known(ns), known(ns / 30), known(40), nothing, 6, "c", 1.2, ())
         for name, ns in (("slow", 9_000), ("quick", 3_000))
     )
-    assert cost_model_sentence(models) == (
+    assert cost_models.sentence(models) == (
         "An operation costs from 3.00 µs ± 10.0 % (quick) to 9.00 µs ± 10.0 % (slow); "
         "a row costs from 100 ns ± 10.0 % (quick) to 300 ns ± 10.0 % (slow)."
     )
-    chart = cost_model_chart(models)
+    chart = cost_models.chart(models)
     assert chart is not None
     assert [len(curve.points) for curve in chart.curves] == [3, 3], "what may as well be 0 is no point"
-    assert cost_model_chart(()) is None
-    assert cost_model_sentence(()) == ""
+    assert cost_models.chart(()) is None
+    assert cost_models.sentence(()) == ""
 
 
 def test_client_groups() -> None:

@@ -1,10 +1,56 @@
-"""The chapters of a report beside its rankings, in the order in which they are read."""
+"""The chapters of a report beside its rankings, in the order in which they are read.
+
+A chapter is a topic in one file: the nouns that the JSON holds, the function that makes them of the evidence, the
+sentences that the verdict gains, and the tables with the sentence and the picture that each begins with. What flows in
+is evidence (cells, counts, the long form), or, of a chapter that only shows results in another order, the lookup of a
+finished analysis. What flows out is a value under the chapter's key in `Analysis.chapters` and in the JSON, and
+sections, which every report prints in the places that it has for them. To add one is a file here and a line below.
+
+`probe` comes first, for a probe asks nothing else. Then the tables below the rankings of one phase: `at_once` (clients,
+statements in a pipeline) and `resources`. Then what goes over several phases or paths: `loading`, `links`,
+`many_operations`, `sweeps` (the size of a result), `retrievals` (a whole table), `block_sizes`, `scalings` (a table in
+parts) and `cost_models`. Last what others said: `explanations` of the profiler, and `published` claims and figures.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from rowpath.analysis.chapter import Chapter
-from rowpath.analysis.chapters import block_sizes
+from rowpath.analysis.chapters import (
+    at_once,
+    block_sizes,
+    cost_models,
+    explanations,
+    links,
+    loading,
+    many_operations,
+    probe,
+    published,
+    resources,
+    retrievals,
+    scalings,
+    sweeps,
+)
 
-CHAPTERS: dict[str, Chapter[Any]] = {chapter.key: chapter for chapter in (block_sizes.CHAPTER,)}
+_ORDERED: tuple[Chapter[Any], ...] = (
+    probe.CHAPTER,
+    at_once.CLIENTS,
+    at_once.PIPELINES,
+    resources.COSTS,
+    resources.EFFORTS,
+    resources.REGIMES,
+    probe.TABLES,
+    loading.CHAPTER,
+    links.CHAPTER,
+    many_operations.CHAPTER,
+    sweeps.CHAPTER,
+    retrievals.CHAPTER,
+    block_sizes.CHAPTER,
+    scalings.CHAPTER,
+    cost_models.CHAPTER,
+    explanations.CHAPTER,
+    published.CLAIMS,
+    published.PUBLISHED,
+)
+CHAPTERS = {chapter.key: chapter for chapter in _ORDERED}

@@ -8,11 +8,11 @@ from rowpath import text as fmt
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapter import Chapter
-from rowpath.analysis.curves_model import Against
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
+from rowpath.analysis.model import Against
 from rowpath.analysis.statistics.intervals import APART
-from rowpath.drawing.grid import Grid, figure, line, of_lines, word
+from rowpath.drawing.grid import figure, line, of_lines, word
 from rowpath.drawing.line_chart import Chart, Curve, Point, valued
 from rowpath.drawing.section import Section, of_chart
 from rowpath.model.base import Frozen, OfMeasuredPhase, Regime
@@ -70,20 +70,18 @@ def _sized(cell: Cell) -> Iterator[tuple[str, int, str]]:
 
 def _sizes(evidence: Evidence, what: str, family: dict[int, Cell]) -> BlockSizes:
     best = min(family.values(), key=lambda cell: cell.median or 0.0)
-    sizes = tuple(_size(evidence, size, cell, best) for size, cell in family.items())
+    sizes = []
+    for size, cell in family.items():
+        against = Against(1.0) if cell is best else evidence.against(cell, best)
+        peak = metrics.middle(evidence.of_phase(cell).get("client_peak_memory"))
+        sizes.append(BlockSize(size, cell.path.name, cell.median or 0.0, against, peak))
     first = next(iter(family.values()))
     kind = what.partition("=")[2]
     words = [word for word in first.path.name.split(" ") if not word.startswith(f"{kind}:")]
-    return BlockSizes(first.workload, first.phase, REGIME, " ".join(words), what, sizes, _enough(sizes))
+    return BlockSizes(first.workload, first.phase, REGIME, " ".join(words), what, tuple(sizes), _enough(sizes))
 
 
-def _size(evidence: Evidence, size: int, cell: Cell, best: Cell) -> BlockSize:
-    against = Against(1.0) if cell is best else evidence.against(cell, best)
-    peak = metrics.middle(evidence.of_phase(cell).get("client_peak_memory"))
-    return BlockSize(size, cell.path.name, cell.median or 0.0, against, peak)
-
-
-def _enough(sizes: tuple[BlockSize, ...]) -> int | None:
+def _enough(sizes: list[BlockSize]) -> int | None:
     """The least size that is not surely slower than the fastest; None where a smaller one has no interval."""
     for size in sizes:
         if size.against is None or (size.against.low is None and size.against.ratio != 1):
@@ -93,29 +91,34 @@ def _enough(sizes: tuple[BlockSize, ...]) -> int | None:
     return None
 
 
-def _grid(families: tuple[BlockSizes, ...]) -> Grid:
+def _sections(families: tuple[BlockSizes, ...], _lookup: Lookup) -> Iterator[Section]:
     """Each path's cost over the size of its blocks, and from which size on nothing is gained."""
     every = sorted({size.size for family in families for size in family.sizes})
     lines = []
     for family in families:
-        by_size = {size.size: size for size in family.sizes}
-        row = line(
-            word("path", family.name),
-            word("phase", f"{family.workload} · {family.phase}", 1),
-            word("what the size sets", family.what),
-            figure("enough from", fmt.count(family.enough)),
-            *(figure(f"n = {size:,}", _ratio(by_size.get(size))) for size in every),
+        ratios = {size.size: fmt.ratio(size.against.ratio) for size in family.sizes if size.against}
+        lines.append(
+            line(
+                word("path", family.name),
+                word("phase", f"{family.workload} · {family.phase}", 1),
+                word("what the size sets", family.what),
+                figure("enough from", fmt.count(family.enough)),
+                *(figure(f"n = {size:,}", ratios.get(size, fmt.MISSING)) for size in every),
+            )
         )
-        lines.append(row)
     note = (
         "Time relative to the path's fastest size, steady. Enough: the smallest size not shown to be more than "
         "2 % slower."
     )
-    return of_lines("Rows per fetch or batch", lines, note)
-
-
-def _ratio(size: BlockSize | None) -> str:
-    return fmt.ratio(size.against.ratio) if size and size.against else fmt.MISSING
+    sentence = ""
+    known = [(family.enough, fmt.clean(family.name)) for family in families if family.enough is not None]
+    if known:
+        most, name = max(known)
+        where = "on every path" if len(known) == len(families) else f"on {len(known)} of {len(families)} paths"
+        sentence = f"{most:,} rows per block are enough {where}; {name} needs most."
+        sentence = f"{name}: {most:,} rows per block are enough." if len(known) == 1 else sentence
+    grid = of_lines("Rows per fetch or batch", lines, note)
+    yield Section("block-sizes", grid, of_chart(sentence, _chart(families)), leading=True)
 
 
 def _chart(families: tuple[BlockSizes, ...]) -> Chart | None:
@@ -139,22 +142,6 @@ def _chart(families: tuple[BlockSizes, ...]) -> Chart | None:
         text=fmt.ratio,
         explanation="A point is the time relative to the path's fastest size.",
     )
-
-
-def _sentence(families: tuple[BlockSizes, ...]) -> str:
-    """The size from which larger blocks gain nothing on any path."""
-    known = [(family.enough, fmt.clean(family.name)) for family in families if family.enough is not None]
-    if not known:
-        return ""
-    most, name = max(known)
-    if len(known) == 1:
-        return f"{name}: {most:,} rows per block are enough."
-    where = "on every path" if len(known) == len(families) else f"on {len(known)} of {len(families)} paths"
-    return f"{most:,} rows per block are enough {where}; {name} needs most."
-
-
-def _sections(families: tuple[BlockSizes, ...], _lookup: Lookup) -> Iterator[Section]:
-    yield Section("block-sizes", _grid(families), of_chart(_sentence(families), _chart(families)), leading=True)
 
 
 CHAPTER = Chapter("block_sizes", block_sizes, _sections)

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Literal
 
 from rowpath import text
-from rowpath.analysis import metrics, size_sweep
+from rowpath.analysis import metrics
+from rowpath.analysis.chapters import sweeps
 from rowpath.analysis.claims.selector import Candidate, best_of, candidates, in_words, selected
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.long_form import BEST_OF
 from rowpath.analysis.model import ClaimCheck, Published
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
 from rowpath.model.claims import Check, Claim, PublishedColumn, PublishedRow, Selector
@@ -126,9 +126,9 @@ def _crossover(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
     (_, small), (_, large) = found
     if small is None or large is None:
         return UNCERTAIN, f"no row sweep was measured for {' and '.join(missing)}"
-    sizes = sorted(size_sweep.sizes_of(evidence).values())
+    sizes = sorted(sweeps.sizes_of(evidence).values())
     figure = "; ".join(f"{line.path.name}: {_terms(line)}" for line in (small, large))
-    interval = size_sweep.crossing(small, large)
+    interval = sweeps.crossing(small, large)
     if min(len(small.by_set), len(large.by_set)) < SETS_FOR_CLAIMS:
         return UNCERTAIN, figure
     if interval is None:
@@ -140,18 +140,18 @@ def _crossover(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
     return ("holds" if right else "does not hold"), figure
 
 
-def _line(evidence: Evidence, selector: Selector) -> size_sweep.Line | None:
+def _line(evidence: Evidence, selector: Selector) -> sweeps.FittedLine | None:
     """The matching line that is lowest in the middle of the sweep."""
-    sizes = sorted(size_sweep.sizes_of(evidence).values())
+    sizes = sorted(sweeps.sizes_of(evidence).values())
     lines = [
         line
-        for line in size_sweep.lines(evidence)
+        for line in sweeps.fitted_lines(evidence)
         if selected(line.path.coordinates | {"name": line.path.name}, selector)
     ]
     return min(lines, key=lambda line: line.at(math.sqrt(sizes[0] * sizes[-1])), default=None)
 
 
-def _terms(line: size_sweep.Line) -> str:
+def _terms(line: sweeps.FittedLine) -> str:
     fixed, row = line.mean
     return f"{text.duration(fixed)} + {text.duration(row)} a row"
 
@@ -235,5 +235,5 @@ def _measured(evidence: Evidence, column: PublishedColumn, row: PublishedRow) ->
     figure = best.figure
     if column.statistic == "best_of_five":
         choose = max if METRICS[column.metric].more_is_better else min
-        figure = choose(best.values[number] for number in sorted(best.values)[:BEST_OF])
+        figure = choose(best.values[number] for number in sorted(best.values)[: metrics.BEST_OF])
     return best.name, figure * column.scale

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from rowpath import text
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.chapters import links
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import mixed_load
 from rowpath.analysis.findings.wording import phase_text, ratio_text, syncs_explain, syncs_text
-from rowpath.analysis.link_prediction import across_links
 from rowpath.journal.records import NoiseRecord, SampleRecord
 
 ACKNOWLEDGEMENT_NS = (38_000_000, 48_000_000)  # Linux delays one by 40 ms, in steps of its clock
@@ -62,7 +62,7 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
 
 def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
     """Time over an emulated link that is not the time without it plus that of the round trips."""
-    for each in across_links(evidence):
+    for each in links.CHAPTER.made(evidence):
         slower = each.ratio > 1
         surely = each.low if slower else each.high
         if surely is None or (surely <= 1 + LINK_WITHIN if slower else surely >= 1 - LINK_WITHIN):

@@ -40,15 +40,15 @@ def ranked_in_tiers(
     ]
     verdicts = iter(holm(family))
     differs = [False, *(next(verdicts) if use else False for use in usable)]
-    found: list[RankedItem[Item]] = []
+    ranked: list[RankedItem[Item]] = []
     leader, rank, tier = ordered[0], 1, 0
     for position, item in enumerate(ordered):
         if position:
             step = compare(item, leader)
             if step is not None and step.apart:
                 leader, rank, tier = item, position + 1, tier + 1
-        found.append(RankedItem(item, rank, tier, compare(item, ordered[0]), differs[position]))
-    return found
+        ranked.append(RankedItem(item, rank, tier, compare(item, ordered[0]), differs[position]))
+    return ranked
 
 
 def _ordered(
@@ -57,16 +57,15 @@ def _ordered(
     """Sorted by the ratio to one reference, which is the fastest itself (its ratios decide, not the raw costs)."""
     reference = min(items, key=cost)
     for _ in range(len(items)):
-        ratios = {item: _mean(compare(item, reference), cost(item), cost(reference)) for item in items}
+        ratios = {
+            item: interval.mean if (interval := compare(item, reference)) else math.log(cost(item) / cost(reference))
+            for item in items
+        }
         fastest = min(items, key=lambda item: ratios[item])
         if fastest == reference or ratios[fastest] >= 0:
             break
         reference = fastest
     return sorted(items, key=lambda item: (item != reference, ratios[item]))
-
-
-def _mean(interval: Interval | None, cost: float, reference: float) -> float:
-    return interval.mean if interval is not None else math.log(cost / reference)
 
 
 def holm(p_values: Sequence[float]) -> list[bool]:

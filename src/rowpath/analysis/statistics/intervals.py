@@ -1,11 +1,14 @@
-"""Estimates of logarithms of ratios with Student's t intervals: the unit is the set."""
+"""Estimates of logarithms of ratios with Student's t intervals: the unit is the set.
+
+The ratio of one set is the median of the log ratios within its rounds, robust against what hits single blocks.
+"""
 
 from __future__ import annotations
 
 import functools
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 CONFIDENCE = 0.95
@@ -13,6 +16,7 @@ CONFIDENCE_STOPPED_ON_WIDTH = 0.975  # stopping as soon as the interval is narro
 ALPHA = 0.05
 APART = 0.02  # paths are ranked apart when the interval lies outside [1 - APART, 1 + APART]
 SETS_FOR_CLAIMS = 6
+ENOUGH = 0.5  # share of a set's rounds that both paths need for the set to count
 
 
 @dataclass(frozen=True)
@@ -89,8 +93,8 @@ def student(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval
 
 def mean_with_ends(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float | None, float | None]:
     """Mean of one value per set with the ends of its Student t interval, None with fewer than two sets."""
-    found = student(values, confidence)
-    low, high = (found.low, found.high) if found is not None and found.sets > 1 else (None, None)
+    interval = student(values, confidence)
+    low, high = (interval.low, interval.high) if interval is not None and interval.sets > 1 else (None, None)
     return statistics.fmean(values), low, high
 
 
@@ -117,3 +121,31 @@ def quantile(degrees: float, confidence: float) -> float:
 def _interval(mean: float, error: float, degrees: float, sets: int, confidence: float) -> Interval:
     half = quantile(degrees, confidence) * error
     return Interval(mean, mean - half, mean + half, error, degrees, sets)
+
+
+def set_log_ratio(a: Mapping[int, float], b: Mapping[int, float]) -> float | None:
+    """ln(cost a / cost b) of one set from costs by round; None when fewer than half of the rounds have both."""
+    shared = [math.log(a[number] / b[number]) for number in a.keys() & b.keys() if a[number] > 0 and b[number] > 0]
+    if not shared or len(shared) < ENOUGH * max(len(a), len(b)):
+        return None
+    return statistics.median(shared)
+
+
+def log_ratios(
+    a: Mapping[int, Mapping[int, float]], b: Mapping[int, Mapping[int, float]], within_rounds: bool = True
+) -> dict[int, float]:
+    """ln(cost a / cost b) by set, from costs by set and round.
+
+    Without `within_rounds` (two phases, whose rounds were not interleaved): the ratio of the sets' medians.
+    """
+    by_set: dict[int, float] = {}
+    for number in sorted(a.keys() & b.keys()):
+        if within_rounds:
+            value = set_log_ratio(a[number], b[number])
+        elif a[number] and b[number]:
+            value = math.log(statistics.median(a[number].values()) / statistics.median(b[number].values()))
+        else:
+            value = None
+        if value is not None:
+            by_set[number] = value
+    return by_set

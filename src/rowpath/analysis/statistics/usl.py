@@ -21,7 +21,7 @@ LEAST_DENOMINATOR = 1e-9
 
 
 @dataclass(frozen=True)
-class Curve:
+class ClientsCurve:
     """One fitted law."""
 
     rate_of_one: float
@@ -66,7 +66,7 @@ class Law:
         return at if 1 <= at <= self.most else None
 
 
-def fit(rates: Mapping[int, float]) -> Curve:
+def fit(rates: Mapping[int, float]) -> ClientsCurve:
     """The law that makes the sum of squared relative errors (of logarithms) of the rates by clients least.
 
     Gauss-Newton from the solution of the law's reciprocal, which is linear: n/X = (1 + σ(n−1) + κn(n−1)) / λ. σ and κ
@@ -85,7 +85,7 @@ def fit(rates: Mapping[int, float]) -> Curve:
 
     begin = [-math.log(max(start[0], LEAST_DENOMINATOR)), start[1] / start[0], start[2] / start[0]]
     scale, contention, coherence = least_squares(errors, begin).x
-    return Curve(math.exp(scale), float(contention), float(coherence))
+    return ClientsCurve(math.exp(scale), float(contention), float(coherence))
 
 
 def law(by_set: Sequence[Mapping[int, float]], confidence: float = CONFIDENCE) -> Law | None:

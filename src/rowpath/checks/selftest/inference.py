@@ -10,9 +10,8 @@ from typing import NamedTuple
 
 from scipy import stats
 
-from rowpath.analysis.statistics.intervals import ALPHA, Interval, student
-from rowpath.analysis.statistics.ratios import log_ratios
-from rowpath.analysis.statistics.usl import Curve, law
+from rowpath.analysis.statistics.intervals import ALPHA, Interval, log_ratios, student
+from rowpath.analysis.statistics.usl import ClientsCurve, law
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
 from rowpath.engines.base import Instance
 from rowpath.execution.prepared_phases import PreparedPhase
@@ -129,9 +128,9 @@ LAW_SETS = 6
 NOISE, DRIFT = 0.01, 0.02  # of a block within its set; of the whole machine from set to set
 LAW_TRIALS = {False: 100, True: 400}
 CURVES = {
-    "contention and coherence": Curve(1_000_000, 0.05, 0.01),
-    "only contention": Curve(300_000, 0.30, 0.0),
-    "straight": Curve(50_000, 0.0, 0.0),
+    "contention and coherence": ClientsCurve(1_000_000, 0.05, 0.01),
+    "only contention": ClientsCurve(300_000, 0.30, 0.0),
+    "straight": ClientsCurve(50_000, 0.0, 0.0),
 }
 
 
@@ -143,7 +142,7 @@ class Bias(NamedTuple):
     coherence: float = 0.001
 
 
-def made_rates(curve: Curve, seed: str, clients: tuple[int, ...] = CLIENTS) -> list[dict[int, float]]:
+def made_rates(curve: ClientsCurve, seed: str, clients: tuple[int, ...] = CLIENTS) -> list[dict[int, float]]:
     """Rates by clients, one mapping per set, with noise and drift."""
     noise = random.Random(seed)
     sets = []

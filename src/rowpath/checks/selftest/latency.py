@@ -11,6 +11,7 @@ import sys
 import time
 from dataclasses import dataclass
 
+from rowpath.analysis.chapters import links
 from rowpath.analysis.model import Result
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict, samples
 from rowpath.engines import ENGINES
@@ -264,10 +265,10 @@ def linked(bench: Bench, *, full: bool) -> list[Verdict]:
             for link in ("none", LINK)
         ]
         analysis, records = bench.run(paths, phase, sets=6 if full else 4, rounds=10, warm_cap_s=0.3)
-        if len(analysis.across_links) != 1:
+        if len(links.CHAPTER.of(analysis)) != 1:
             verdicts.append(Verdict(False, f"{driver} over the link", "not both of its paths were measured"))
             continue
-        (across,) = analysis.across_links
+        (across,) = links.CHAPTER.of(analysis)
         # The value of the interval that is nearest to 1: a machine that wakes processes late makes it wide, not wrong.
         nearest_to_one = min(max(1.0, across.low or across.ratio), across.high or across.ratio)
         link = next(iter(records.links.values()))

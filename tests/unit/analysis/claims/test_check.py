@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.chapters.published import CLAIMS, PUBLISHED
 from rowpath.analysis.model import Analysis
 from rowpath.errors import InternalError
 from rowpath.model.claims import Check, Claim, PublishedColumn
@@ -17,7 +18,7 @@ def answered(tmp_path: Path, check: dict[str, Any], **options: Any) -> tuple[str
     """Outcome and figure of one check on the usual run."""
     experiment = {"claims": [{"id": "c", "claim": "said so", "check": check}]}
     analysis = analyse(factory.write(tmp_path, factory.records(factory.Run(experiment=experiment, **options))))
-    (claim,) = analysis.claims
+    (claim,) = CLAIMS.of(analysis)
     return claim.outcome, claim.figure
 
 
@@ -146,7 +147,7 @@ def _published(tmp_path: Path, column: dict[str, Any]) -> Analysis:
 
 
 def test_published_figures_stand_beside_measured_ones_as_ratios(tmp_path: Path) -> None:
-    c, java, rpg, odbc = _published(tmp_path, COLUMN).published
+    c, java, rpg, odbc = PUBLISHED.of(_published(tmp_path, COLUMN))
     assert (c.ratio, java.ratio, rpg.ratio) == (1, 0.25, 2.5)
     assert c.measured_ratio == 1
     assert java.measured_name == "pgjdbc tcp"
@@ -158,7 +159,7 @@ def test_published_figures_stand_beside_measured_ones_as_ratios(tmp_path: Path) 
 def test_a_scale_brings_the_figure_into_the_published_unit(tmp_path: Path) -> None:
     rows = [{"row": "SELECT", "value": 6.92, "path": {"name": "sqlite c"}}]
     column = {"column": "s", "unit": "s per 100,000", "scale": 1e-4, **KEYED, "rows": rows}
-    (row,) = _published(tmp_path, column).published
+    (row,) = PUBLISHED.of(_published(tmp_path, column))
     assert row.measured_value == pytest.approx(0.57, rel=0.05)
 
 

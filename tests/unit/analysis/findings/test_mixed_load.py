@@ -8,6 +8,7 @@ import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.chapters.published import CLAIMS, PUBLISHED
 from rowpath.errors import UsageError
 from rowpath.model.claims import Consistency
 from rowpath.model.histogram import index_of
@@ -329,7 +330,8 @@ def test_claims_about_groups(tmp_path: Path, check: dict[str, Any], outcome: str
             "denominator": {"name": "embedded", "stage": "together", **group},
         }
     claims = [{"id": "c", "claim": "said so", "check": check}]
-    (claim,) = analyse(factory.write(tmp_path, groups.records(experiment={"claims": claims}))).claims
+    analysis = analyse(factory.write(tmp_path, groups.records(experiment={"claims": claims})))
+    (claim,) = CLAIMS.of(analysis)
     assert claim.outcome == outcome, claim.figure
 
 
@@ -337,7 +339,8 @@ def test_published_figures_stand_beside_those_of_groups(tmp_path: Path) -> None:
     made = groups.records(experiment={"published": article()["published"]})
     for stage in (each for each in made if each.get("stage") == "together"):
         stage["stage"] = "reads and writes"
-    rows = {(each.column, each.row): each for each in analyse(factory.write(tmp_path, made)).published}
+    figures = PUBLISHED.of(analyse(factory.write(tmp_path, made)))
+    rows = {(row.column, row.row): row for row in figures}
     reads = rows["single-row operations", "read, network server"]
     assert reads.measured_value == pytest.approx(500)
     assert reads.measured_ratio == pytest.approx(0.5)

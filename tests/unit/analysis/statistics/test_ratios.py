@@ -6,7 +6,7 @@ import statistics
 
 import pytest
 
-from rowpath.analysis.statistics.ratios import log_ratios, set_log_ratio
+from rowpath.analysis.statistics.intervals import log_ratios, set_log_ratio
 
 
 def test_the_median_of_the_rounds_ratios() -> None:

@@ -6,17 +6,20 @@ import math
 
 import pytest
 
-from rowpath.analysis.statistics.usl import Curve, fit, law
+from rowpath.analysis.statistics.usl import ClientsCurve, fit, law
 
 CLIENTS = (1, 2, 3, 4, 6, 8)
 
 
-def rates(curve: Curve, clients: tuple[int, ...] = CLIENTS) -> dict[int, float]:
+def rates(curve: ClientsCurve, clients: tuple[int, ...] = CLIENTS) -> dict[int, float]:
     return {n: curve.rate(n) for n in clients}
 
 
-@pytest.mark.parametrize("curve", [Curve(1e6, 0.05, 0.01), Curve(70, 0.4, 0.0), Curve(3e5, 0.0, 0.02), Curve(5, 0, 0)])
-def test_exact_rates_give_the_parameters_back(curve: Curve) -> None:
+@pytest.mark.parametrize(
+    "curve",
+    [ClientsCurve(1e6, 0.05, 0.01), ClientsCurve(70, 0.4, 0.0), ClientsCurve(3e5, 0.0, 0.02), ClientsCurve(5, 0, 0)],
+)
+def test_exact_rates_give_the_parameters_back(curve: ClientsCurve) -> None:
     found = fit(rates(curve))
     assert found.rate_of_one == pytest.approx(curve.rate_of_one)
     assert found.contention == pytest.approx(curve.contention, abs=1e-6)
@@ -24,21 +27,21 @@ def test_exact_rates_give_the_parameters_back(curve: Curve) -> None:
 
 
 def test_more_than_linear_is_told_as_it_is_and_not_held_at_nought() -> None:
-    assert fit(rates(Curve(100, -0.02, 0.0))).contention == pytest.approx(-0.02, abs=1e-6)
+    assert fit(rates(ClientsCurve(100, -0.02, 0.0))).contention == pytest.approx(-0.02, abs=1e-6)
 
 
 def test_five_numbers_of_clients_are_too_few_for_a_law() -> None:
-    assert law([rates(Curve(100, 0.1, 0.01), CLIENTS[:5])] * 6) is None
+    assert law([rates(ClientsCurve(100, 0.1, 0.01), CLIENTS[:5])] * 6) is None
     assert law([]) is None
     # A level that one set lacks is no level.
-    assert law([rates(Curve(100, 0.1, 0.01)), rates(Curve(100, 0.1, 0.01), CLIENTS[:5])]) is None
+    assert law([rates(ClientsCurve(100, 0.1, 0.01)), rates(ClientsCurve(100, 0.1, 0.01), CLIENTS[:5])]) is None
 
 
 def test_a_peak_is_told_only_within_what_was_measured() -> None:
     speeds = (0.99, 1.0, 1.01, 1.0, 1.0, 1.0)
 
     def of(coherence: float) -> float | None:
-        found = law([rates(Curve(1000 * speed, 0.05, coherence)) for speed in speeds])
+        found = law([rates(ClientsCurve(1000 * speed, 0.05, coherence)) for speed in speeds])
         assert found is not None
         return found.peak
 
@@ -51,7 +54,7 @@ def test_a_peak_is_told_only_within_what_was_measured() -> None:
 
 
 def test_one_set_has_no_interval_and_knows_nothing() -> None:
-    found = law([rates(Curve(1000, 0.2, 0.01))])
+    found = law([rates(ClientsCurve(1000, 0.2, 0.01))])
     assert found is not None
     assert found.contention.low is None
     assert not found.contention.known

@@ -8,25 +8,25 @@ from pathlib import Path
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.curves_model import Scaling
+from rowpath.analysis.chapters import scalings
+from rowpath.analysis.chapters.scalings import Scaling
 from rowpath.analysis.model import Analysis
-from rowpath.analysis.statistics.usl import Curve
+from rowpath.analysis.statistics.usl import ClientsCurve
 from rowpath.report.csv import write_csv
 from rowpath.report.markdown import write_markdown
-from rowpath.report.scaling import scaling_chart, scaling_grid, scaling_sentence
 from rowpath.report.view import view
 from tests.unit import journal_factory
 from tests.unit.journal_factory import SCAN_ROWS
 
 CLIENTS = (1, 2, 3, 4, 6, 8)
 ONE_NS = 40e6
-CONTENDED = Curve(SCAN_ROWS * 1e9 / ONE_NS, 0.1, 0.02)
+CONTENDED = ClientsCurve(SCAN_ROWS * 1e9 / ONE_NS, 0.1, 0.02)
 BOUND_NS = 300_000.0
 
 
 def analysed(
     tmp_path: Path,
-    curve: Curve,
+    curve: ClientsCurve,
     clients: tuple[int, ...] = CLIENTS,
     faults: dict[int, str] | None = None,
     sets: int = 6,
@@ -50,7 +50,7 @@ def analysed(
 
 
 def the(analysis: Analysis) -> Scaling:
-    (scaling,) = analysis.scalings
+    (scaling,) = scalings.CHAPTER.of(analysis)
     return scaling
 
 
@@ -83,7 +83,7 @@ def test_five_levels_have_no_law_and_say_so(tmp_path: Path) -> None:
     scaling = the(analysed(tmp_path, CONTENDED, CLIENTS[:5]))
     assert scaling.law is None
     assert "needs 6 client counts" in scaling.no_law
-    assert "needs 6 client counts" in scaling_grid(scaling).note
+    assert "needs 6 client counts" in scalings.grid(scaling).note
 
 
 def test_parts_that_are_not_the_table_have_no_speed_up(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_parts_that_are_not_the_table_have_no_speed_up(tmp_path: Path) -> None:
     assert wrong.status == "wrong"
     assert (wrong.speed_up, wrong.cost_ns) == (None, None)
     assert scaling.law is None, "five are left"
-    assert "4 clients: wrong" in scaling_grid(scaling).note
+    assert "4 clients: wrong" in scalings.grid(scaling).note
     ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if row.rank}
     assert "libpq 4 clients" not in ranked
     assert "libpq 3 clients" in ranked
@@ -102,12 +102,12 @@ def test_parts_that_are_not_the_table_have_no_speed_up(tmp_path: Path) -> None:
 def test_without_one_client_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
     scaling = the(analysed(tmp_path, CONTENDED, (2, 4)))
     assert [level.speed_up for level in scaling.levels] == [None, None]
-    assert scaling_chart([scaling]) is None
-    assert not scaling_sentence([scaling])
+    assert scalings.chart([scaling]) is None
+    assert not scalings.sentence([scaling])
 
 
 def test_the_table_says_what_it_may_and_no_more(tmp_path: Path) -> None:
-    grid = scaling_grid(the(analysed(tmp_path, CONTENDED)))
+    grid = scalings.grid(the(analysed(tmp_path, CONTENDED)))
     assert "Client and server together had 2 cores." in grid.note
     assert "contention σ 0." in grid.note
     assert "peak rate is at" in grid.note
@@ -120,7 +120,7 @@ def test_the_table_says_what_it_may_and_no_more(tmp_path: Path) -> None:
 
 
 def test_what_is_not_told_from_nought_is_said_so(tmp_path: Path) -> None:
-    grid = scaling_grid(the(analysed(tmp_path, Curve(CONTENDED.rate_of_one, 0.0, 0.0))))
+    grid = scalings.grid(the(analysed(tmp_path, ClientsCurve(CONTENDED.rate_of_one, 0.0, 0.0))))
     assert "coherence κ is not distinguishable from 0" in grid.note
     assert "greatest rate" not in grid.note
 
@@ -131,7 +131,7 @@ def test_every_form_shows_it(tmp_path: Path) -> None:
     (section,) = (each for each in shown.across if "in parts at once" in each.grid.caption)
     assert section.leading
     assert "libpq gains most" in section.opening.sentence
-    chart = scaling_chart(analysis.scalings)
+    chart = scalings.chart(scalings.CHAPTER.of(analysis))
     assert chart is not None
     points = chart.curves[0].points
     assert [point.x for point in points] == list(CLIENTS)
@@ -149,6 +149,6 @@ def test_every_form_shows_it(tmp_path: Path) -> None:
 
 
 def test_a_gain_that_is_not_sure_is_no_gain_in_the_verdict(tmp_path: Path) -> None:
-    analysis = analysed(tmp_path, Curve(CONTENDED.rate_of_one, 1.0, 0.0), (1, 2))
+    analysis = analysed(tmp_path, ClientsCurve(CONTENDED.rate_of_one, 1.0, 0.0), (1, 2))
     (sentence,) = (each for each in analysis.verdict if "parts at once" in each)
     assert "not a significant gain" in sentence

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.curves_model import AcrossLink
+from rowpath.analysis.chapters import links as across_links
 from rowpath.analysis.model import Analysis
 from rowpath.model.path import link_ns
 from rowpath.report.view import view
@@ -48,8 +48,8 @@ def test_opening_a_connection_takes_round_trips_that_nobody_counts(tmp_path: Pat
     assert found.ratio == pytest.approx(1.0, abs=0.02)
 
 
-def only(analysis: Analysis) -> AcrossLink:
-    (found,) = analysis.across_links
+def only(analysis: Analysis) -> across_links.AcrossLink:
+    (found,) = across_links.CHAPTER.of(analysis)
     return found
 
 
@@ -86,7 +86,7 @@ def test_one_set_is_no_evidence(tmp_path: Path) -> None:
 
 
 def test_without_a_measured_round_trip_nothing_is_predicted(tmp_path: Path) -> None:
-    assert analysed(tmp_path, WITHOUT_NS + ADDED_NS, links=0).across_links == ()
+    assert across_links.CHAPTER.of(analysed(tmp_path, WITHOUT_NS + ADDED_NS, links=0)) == ()
 
 
 @pytest.mark.parametrize(("link", "raised"), [("none", True), ("40ms", False)])

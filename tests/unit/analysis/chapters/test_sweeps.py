@@ -10,8 +10,11 @@ import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.chapters import sweeps
+from rowpath.analysis.chapters.cost_models import Coefficient
+from rowpath.analysis.chapters.published import CLAIMS
+from rowpath.analysis.chapters.sweeps import Leader, Sweep, SweepLine, fit, leading
 from rowpath.analysis.model import Analysis
-from rowpath.analysis.size_sweep import fit
 from rowpath.workloads.workload_file import load_workload
 from tests.unit import journal_factory
 
@@ -59,7 +62,8 @@ def test_no_part_is_below_zero() -> None:
 
 
 def test_the_leaders_and_where_they_change(tmp_path: Path) -> None:
-    (sweep,) = swept(tmp_path, {"start": QUICK_START, "rows": QUICK_ROWS, "never": (70_000, 600)}).sweeps
+    analysis = swept(tmp_path, {"start": QUICK_START, "rows": QUICK_ROWS, "never": (70_000, 600)})
+    (sweep,) = sweeps.CHAPTER.of(analysis)
     assert [leader.name for leader in sweep.leaders] == ["start", "rows"]
     change = sweep.leaders[1]
     assert change.from_rows == pytest.approx(200, rel=0.1)
@@ -82,5 +86,32 @@ def test_the_leaders_and_where_they_change(tmp_path: Path) -> None:
 def test_the_claim_of_a_crossover(
     tmp_path: Path, lines: dict[str, tuple[float, float]], sets: int, outcome: str
 ) -> None:
-    (claim,) = swept(tmp_path, lines, sets).claims
+    (claim,) = CLAIMS.of(swept(tmp_path, lines, sets))
     assert claim.outcome == outcome, claim.figure
+
+
+def line(name: str, fixed_ns: float, row_ns: float, known: bool = True) -> SweepLine:
+    def told(ns: float) -> Coefficient:
+        return Coefficient(ns, ns * 0.9, ns * 1.1, known)
+
+    return SweepLine(name, told(fixed_ns), told(row_ns), 6)
+
+
+def test_who_leads_from_which_size_on() -> None:
+    leaders = (Leader("a", 1, None, None), Leader("b", 40, 35, 46), Leader("c", 900, None, None))
+    sweep = Sweep("all paths", 1, 5000, (line("c", 9000, 10), line("b", 3000, 50), line("a", 1000, 100)), leaders)
+    assert dict(leading(sweep)) == {
+        "a": "from 1 to 40 rows",
+        "b": "from 40 (35–46) to 900 rows",
+        "c": "from 900 rows on",
+    }
+    grid = sweeps.grid(sweep)
+    assert [row.cells[0] for row in grid.rows] == ["c", "b", "a"]
+    assert grid.rows[0].cells[1] == "9.00 µs ± 10.0 %"
+
+
+def test_a_single_leader_leads_everywhere() -> None:
+    sweep = Sweep("all paths", 1, 5000, (line("a", 1, 1, known=False),), (Leader("a", 1, None, None),))
+    grid = sweeps.grid(sweep)
+    assert grid.rows[0].cells[1] == "≈ 0"
+    assert "all sizes" in grid.rows[0].cells

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.chapters import block_sizes
+from rowpath.analysis.chapters import block_sizes, retrievals
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis
 from rowpath.report.markdown import write_markdown
-from rowpath.report.retrieval import retrieval_grid
 from rowpath.report.view import view
 from tests.unit import journal_factory
 from tests.unit.journal_factory import SCAN_ROWS, MadePath, path
@@ -57,7 +56,7 @@ def bulk(tmp_path: Path, placement: str = "split") -> Analysis:
 
 
 def test_each_way_out_against_the_drain_and_the_aggregate(tmp_path: Path) -> None:
-    retrieval = next(each for each in bulk(tmp_path).retrievals if each.engine == "postgresql")
+    retrieval = next(each for each in retrievals.CHAPTER.of(bulk(tmp_path)) if each.engine == "postgresql")
     assert [(each.name, each.form) for each in retrieval.paths] == [
         ("rows", "rows"),
         ("slow rows", "rows"),
@@ -80,7 +79,7 @@ def test_each_way_out_against_the_drain_and_the_aggregate(tmp_path: Path) -> Non
 
 
 def test_on_one_core_the_sleeping_drain_is_the_reference(tmp_path: Path) -> None:
-    retrieval = next(each for each in bulk(tmp_path, "same").retrievals if each.engine == "postgresql")
+    retrieval = next(each for each in retrievals.CHAPTER.of(bulk(tmp_path, "same")) if each.engine == "postgresql")
     assert retrieval.floors[0].name == "asleep"
 
 
@@ -103,9 +102,9 @@ def test_the_verdict_says_what_is_not_the_engines_own_work(tmp_path: Path) -> No
 
 def test_without_a_floor_the_table_says_why(tmp_path: Path) -> None:
     analysis = bulk(tmp_path)
-    file = next(each for each in analysis.retrievals if each.engine == "file")
+    file = next(each for each in retrievals.CHAPTER.of(analysis) if each.engine == "file")
     assert not file.floors
-    assert "no raw read" in retrieval_grid(file).note
+    assert "no raw read" in retrievals.grid(file).note
     text = io.StringIO()
     write_markdown(analysis, text)
     assert "scan.read from postgresql" in text.getvalue()
@@ -123,7 +122,7 @@ def test_from_which_size_on_nothing_is_gained(tmp_path: Path, tenth: float, enou
     (sizes,) = block_sizes.CHAPTER.of(analysis)
     assert (sizes.name, sizes.what, sizes.enough) == ("pg", "result=cursor", enough)
     assert [size.size for size in sizes.sizes] == [1, 10, 1000]
-    (section,) = block_sizes.CHAPTER.shown(analysis, Lookup(analysis))
+    (section,) = block_sizes.CHAPTER.sections((sizes,), Lookup(analysis))
     (row,) = section.grid.rows
     assert row.cells[3] == f"{enough:,}"
     assert row.cells[4] in ("8.00×", "7.99×", "8.01×") or row.cells[4].startswith(("7.9", "8.0"))

@@ -1,4 +1,4 @@
-"""Tables across paths and phases: clients at once, ways of loading, cost models; and ranking together on request."""
+"""Tables of several paths: clients at once, ways of loading; and ranking together on request."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.curves_model import Coefficient, CostModel, Predicted
 from rowpath.drawing.grid import Grid
-from rowpath.report.cross_phase import cost_model_grid
 from rowpath.report.view import view
 from rowpath.workloads.workload_file import load_workload
 from tests.unit import journal_factory
@@ -67,18 +65,6 @@ def test_ways_of_loading_are_compared_by_rows(tmp_path: Path) -> None:
     assert [rate.partition(" ")[2] for rate in rates[1:]] == ["k/s", "k/s"]
     assert float(rates[2].split()[0]) / float(rates[1].split()[0]) == pytest.approx(10, rel=0.05)
     assert cells["fastest ÷ slowest"].startswith(("97", "98", "99", "100", "101", "102", "103"))
-
-
-def test_a_coefficient_that_is_not_known_is_no_figure() -> None:
-    def known(ns: float) -> Coefficient:
-        return Coefficient(ns, ns * 0.9, ns * 1.1, known=True)
-
-    nothing = Coefficient(0.0, -1.0, 1.0, known=False)
-    predictions = (Predicted("a", 100, 105, 1.05), Predicted("b", 100, 130, 1.3))
-    model = CostModel("sqlite c", "wide", known(9_000), known(300), known(40), nothing, 6, "c", 1.2, predictions)
-    grid = cost_model_grid((model,))
-    assert grid.rows[0].cells[1:5] == ("9.00 µs ± 10.0 %", "300 ns ± 10.0 %", "40.0 ns ± 10.0 %", "≈ 0")
-    assert "1 of 2 predictions" in grid.note
 
 
 def test_forms_are_ranked_together_only_when_asked(tmp_path: Path) -> None:

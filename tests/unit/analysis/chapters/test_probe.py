@@ -8,8 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from rowpath.analysis.model import RankedPath, Ranking
-from rowpath.analysis.probe_results import (
+from rowpath.analysis.chapters.probe import (
     TOO_BUSY,
     languages,
     latest,
@@ -18,6 +17,7 @@ from rowpath.analysis.probe_results import (
     was_cut_off,
     with_ratios,
 )
+from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.statistics.intervals import Interval
 from rowpath.model.probe import LanguageBest, Probe, Snippet, TriedPath
 

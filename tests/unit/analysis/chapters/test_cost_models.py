@@ -10,8 +10,16 @@ import msgspec
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.cost_model import TERMS, Shape, fit, predicted_ns
-from rowpath.analysis.curves_model import CostModel
+from rowpath.analysis.chapters import cost_models
+from rowpath.analysis.chapters.cost_models import (
+    TERMS,
+    Coefficient,
+    CostModel,
+    Predicted,
+    Shape,
+    fit,
+    predicted_ns,
+)
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.unit import journal_factory
@@ -79,7 +87,7 @@ def modelled(
     for record in records:
         if record["record"] in ("sample", "verify") and record.get("workload") == "wide":
             record.update({"touch_ok": True} if record["record"] == "sample" else {"ok": True})
-    return analyse(journal_factory.write(tmp_path / "run", records)).cost_models
+    return cost_models.CHAPTER.of(analyse(journal_factory.write(tmp_path / "run", records)))
 
 
 def test_a_run_is_modelled_and_its_held_out_shapes_are_predicted(tmp_path: Path) -> None:
@@ -103,3 +111,15 @@ def test_a_journal_without_shapes_is_not_modelled(tmp_path: Path) -> None:
 
 def test_an_experiment_that_asks_for_no_model_has_none(tmp_path: Path) -> None:
     assert modelled(tmp_path, TRUE_NS, {}) == ()
+
+
+def test_a_coefficient_that_is_not_known_is_no_figure() -> None:
+    def known(ns: float) -> Coefficient:
+        return Coefficient(ns, ns * 0.9, ns * 1.1, known=True)
+
+    nothing = Coefficient(0.0, -1.0, 1.0, known=False)
+    predictions = (Predicted("a", 100, 105, 1.05), Predicted("b", 100, 130, 1.3))
+    model = CostModel("sqlite c", "wide", known(9_000), known(300), known(40), nothing, 6, "c", 1.2, predictions)
+    grid = cost_models.grid((model,))
+    assert grid.rows[0].cells[1:5] == ("9.00 µs ± 10.0 %", "300 ns ± 10.0 %", "40.0 ns ± 10.0 %", "≈ 0")
+    assert "1 of 2 predictions" in grid.note

@@ -1,0 +1,157 @@
+"""The model of a link, checked: time over it = time without it + round trips × what the link adds to each."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator
+
+from rowpath import text as fmt
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.chapter import Chapter
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings.wording import ratio_text
+from rowpath.analysis.lookup import Lookup
+from rowpath.analysis.statistics.intervals import student
+from rowpath.drawing.grid import figure, line, of_lines, ratio, word, words
+from rowpath.drawing.picture import Picture, PlainBar, plain
+from rowpath.drawing.section import Section, of_bars
+from rowpath.model.base import OfMeasuredPhase
+
+PREDICTED_WITHIN = 0.10  # of the measured time, for a prediction to count as right
+
+
+class AcrossLink(OfMeasuredPhase, frozen=True):
+    """A path over an emulated link beside the same path without it; times in ns per operation.
+
+    Predicted: the time without the link + round trips × what the link adds to each.
+    """
+
+    name: str
+    link: str
+    added_ns: float  # by the link to a round trip, as measured
+    round_trips: float  # per operation, opening a connection included
+    without_ns: float
+    predicted_ns: float
+    measured_ns: float
+    ratio: float  # measured ÷ predicted, over the sets that have both
+    low: float | None  # its interval
+    high: float | None
+
+
+def across_links(evidence: Evidence) -> tuple[AcrossLink, ...]:
+    """Every sound cell over a link that was measured without it as well, in the order in which they were measured."""
+    without = {_twin(cell): cell for cell in evidence.sound() if cell.path.link == "none"}
+    checked = []
+    for cell in evidence.sound():
+        twin = without.get(_twin(cell))
+        if cell.path.link != "none" and twin is not None and cell.regime != "warm":
+            checked.append(_checked(evidence, cell, twin))
+    return tuple(across for across in checked if across is not None)
+
+
+def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
+    link = evidence.journal.links.get((cell.path.link, cell.path.placement))
+    trips = evidence.per_operation(cell, "round_trips")
+    if link is None or trips is None:
+        return None
+    # Beside those that the proof pass counted, some that no turn of client and server shows: TCP takes one to open a
+    # connection; a server that speaks first hears of it half a round trip after the client does, and is heard another
+    # half later.
+    trips += sum(evidence.per_operation(cell, more) or 0 for more in ("connections", "greetings"))
+    added = max(0.0, link.round_trip_ns - link.direct_ns)
+    over, without = cell.set_medians, twin.set_medians
+    pairs = [(over[number], without[number] + trips * added) for number in sorted(over.keys() & without.keys())]
+    if not pairs and cell.median and twin.median:  # they share no set
+        pairs = [(cell.median, twin.median + trips * added)]
+    interval = student([math.log(measured / predicted) for measured, predicted in pairs], evidence.cells.confidence)
+    if interval is None:
+        return None
+    measured, predicted = (statistics.median(side) for side in zip(*pairs, strict=True))
+    return AcrossLink(
+        workload=cell.workload,
+        phase=cell.phase,
+        regime="cold" if cell.regime == "cold" else "steady",
+        name=cell.path.name,
+        link=link.link,
+        added_ns=added,
+        round_trips=trips,
+        without_ns=predicted - trips * added,
+        predicted_ns=predicted,
+        measured_ns=measured,
+        ratio=interval.ratio,
+        low=interval.ratio_low,
+        high=interval.ratio_high,
+    )
+
+
+def _twin(cell: Cell) -> tuple[object, ...]:
+    """What two cells have in common that differ only in the link."""
+    others = (item for item in cell.path.coordinates.items() if item[0] != "link" and item[1] != "none")
+    return (*cell.key[1:], *sorted(others))
+
+
+def _sections(links: tuple[AcrossLink, ...], _lookup: Lookup) -> Iterator[Section]:
+    """Each path over an emulated link beside itself without it; how many times are what round trips predict."""
+    lines = (
+        line(
+            *words(path=across.name, phase=f"{across.workload} · {across.phase}"),
+            word("regime", across.regime, 1),
+            figure("without the link", fmt.duration(across.without_ns), 1),
+            figure("round trips", fmt.count(across.round_trips)),
+            figure("predicted", fmt.duration(across.predicted_ns)),
+            figure("measured", fmt.duration(across.measured_ns)),
+            *ratio("measured ÷ predicted", across.ratio, across.low, across.high),
+        )
+        for across in links
+    )
+    added = ", ".join(dict.fromkeys(f"{across.link}: {fmt.duration(across.added_ns)}" for across in links))
+    note = (
+        f"Predicted: time without the link + round trips per operation × the measured delay per round trip ({added})."
+    )
+    grid = of_lines("Across a link, time per operation", lines, note)
+    if links:
+        right = sum(abs(across.ratio - 1) <= PREDICTED_WITHIN for across in links)
+        furthest = max(links, key=lambda across: abs(math.log(across.ratio)))
+        sentence = (
+            f"Round trips predict {right} of {len(links)} times within {fmt.share(PREDICTED_WITHIN)}; furthest is "
+            f"{fmt.clean(furthest.name)}, {ratio_text(furthest.ratio, furthest.low, furthest.high)} of its prediction."
+        )
+        yield Section("links", grid, of_bars(sentence, _picture(links)), leading=True)
+
+
+def _picture(links: tuple[AcrossLink, ...]) -> Picture | None:
+    """Time per operation over a link as bars, each split into what it is without one and what round trips add."""
+    return plain(
+        "links",
+        "Time per operation over a link",
+        (
+            PlainBar(
+                name=fmt.clean(f"{across.name}, {across.workload} · {across.phase}, {across.regime}"),
+                value=across.measured_ns,
+                text=fmt.duration(across.measured_ns),
+                ratio=fmt.ratio(across.ratio),
+                interval=fmt.interval(across.low, across.high),
+                parts=_parts(across),
+            )
+            for across in sorted(links, key=lambda across: across.measured_ns)
+        ),
+        fmt.duration,
+        "Measured time per operation on a logarithmic axis: shorter is better. A bar's colours are shares of its time. "
+        "× is measured ÷ predicted, with its 95 % interval.",
+        (
+            ("client", "without the link"),
+            ("waiting", "predicted for the link's round trips"),
+            ("server", "not predicted"),
+        ),
+    )
+
+
+def _parts(across: AcrossLink) -> tuple[tuple[str, float], ...]:
+    own = min(1.0, across.without_ns / across.measured_ns)
+    predicted = min(1.0, across.predicted_ns / across.measured_ns)
+    parts = ("client", own), ("waiting", max(0.0, predicted - own)), ("server", 1.0 - max(own, predicted))
+    return tuple((kind, share) for kind, share in parts if share > 0)
+
+
+CHAPTER = Chapter("across_links", across_links, _sections)

@@ -1,0 +1,308 @@
+"""Bulk retrieval: each way of taking a whole table out of an engine, against its floor and the engine's own work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rowpath import text as fmt
+from rowpath.analysis import metrics
+from rowpath.analysis.answer_model import Sentence
+from rowpath.analysis.cells import Cell
+from rowpath.analysis.chapter import Chapter
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.findings.wording import ratio_text
+from rowpath.analysis.findings.wording import words as listed
+from rowpath.analysis.lookup import Lookup
+from rowpath.analysis.model import Against
+from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, ratio, without_empty, words
+from rowpath.drawing.picture import Picture, PlainBar, plain
+from rowpath.drawing.section import Section, of_bars
+from rowpath.model.base import Frozen, OfMeasuredPhase, Regime
+from rowpath.model.grouping import grouped
+
+DRAIN = "drain"
+FORMS = {"row": "rows", "block": "blocks", "columnar": "columns", "copy": "COPY", DRAIN: "floor"}
+# What separates retrievals: a path is compared with the floor that had the same way.
+ALIKE = ("engine", "engine_version", "deployment", "storage", "placement", "transport", "link", "tls")
+ENGINE = 4  # the first of them, which it shares with the aggregates of its engine
+NO_FLOOR = {
+    "embedded": "no bytes cross a connection, and this engine's files hold more than the table",
+    "server": "no floor of this server was measured over the same transport",
+    "file": "no raw read of the file was measured",
+}
+Where = tuple[str, str, Regime]
+
+
+class RetrievalPath(Frozen, frozen=True):
+    """One way out; CPU is per row, everything else of the whole table; None where it was not measured."""
+
+    name: str
+    form: str  # what a call hands over: rows, blocks, columns, COPY, nothing (a floor)
+    cost_ns: float
+    rows_per_s: float | None
+    to_drain: Against | None
+    to_aggregate: Against | None
+    client_cpu_ns: float | None
+    server_cpu_ns: float | None
+    waiting: float | None  # share of the time in which the client had nothing to do
+    first_row_ns: float | None
+    client_peak_bytes: float | None
+    bytes_per_row: float | None
+
+
+class Retrieval(OfMeasuredPhase, frozen=True):
+    """All ways of taking one table out of one engine under the same conditions; fastest first within each form."""
+
+    engine: str
+    deployment: str
+    conditions: str  # "placement=split, transport=tcp"
+    rows: float
+    paths: tuple[RetrievalPath, ...]
+    floors: tuple[RetrievalPath, ...]  # the one that ratios are to comes first
+    no_floor: str  # why there is none
+    aggregate: str  # the path by which the engine computed one row over the same table; empty: none
+    aggregate_ns: float | None
+
+
+def retrievals(evidence: Evidence) -> tuple[Retrieval, ...]:
+    """One per whole-table phase, engine and conditions, of runs with a floor or with an aggregate of the same table."""
+    made = []
+    for where in _phases(evidence):
+        cells = (cell for cell in evidence.sound_in.get(where, ()) if not cell.is_null)
+        alike = grouped(cells, lambda cell: tuple(map(cell.path.get, ALIKE)))
+        # The fastest aggregate of the table on each engine, however it was reached.
+        aggregates: dict[tuple[str, ...], Cell] = {}
+        for name in _aggregates(evidence, *where[:2]):
+            for cell in evidence.sound_in.get((where[0], name, where[2]), ()):
+                engine = tuple(map(cell.path.get, ALIKE[:ENGINE]))
+                aggregates[engine] = min(aggregates.get(engine, cell), cell, key=lambda cell: cell.median or 0.0)
+        made += [_retrieval(evidence, where, together, aggregates.get(key[:ENGINE])) for key, together in alike.items()]
+    return tuple(retrieval for retrieval in made if retrieval.paths)
+
+
+def _phases(evidence: Evidence) -> Iterator[Where]:
+    """Whole tables with something to hold them against; steady where it was measured."""
+    regimes = {where[:2]: where[2] for where in evidence.cells.phases()}  # steady comes after cold
+    for (workload, phase), regime in regimes.items():
+        defined = evidence.journal.run.phase(workload, phase)
+        if defined is None or not defined.scan:
+            continue
+        drained = any(map(_is_floor, evidence.cells.by_phase[workload, phase]))
+        if drained or _aggregates(evidence, workload, phase):
+            yield workload, phase, "steady" if regime == "steady" else "cold"
+
+
+def _is_floor(cell: Cell) -> bool:
+    """Whether the path takes bytes and parses nothing."""
+    return cell.path.fetch_form == DRAIN
+
+
+def _aggregates(evidence: Evidence, workload: str, phase: str) -> list[str]:
+    """The phases that compute one row over the whole of the table that this one reads."""
+    defined = evidence.journal.run.phase(workload, phase)
+    if defined is None:
+        return []
+    return [
+        computed.name
+        for computed in evidence.journal.run.workloads[workload].phases
+        if computed.expected == "aggregate" and computed.table == defined.table and computed.parameters is None
+    ]
+
+
+def _retrieval(evidence: Evidence, where: Where, cells: list[Cell], aggregate: Cell | None) -> Retrieval:
+    like = cells[0].path
+    split = like.placement == "split"
+    # A sleeping reader makes the server pay for waking it: across cores the busy one is the reference.
+    busy = {cell.key: cell.path.coordinates.get("poll", "busy") == "busy" for cell in cells}
+    floors = sorted(filter(_is_floor, cells), key=lambda cell: (busy[cell.key] != split, cell.median or 0.0))
+    order = list(FORMS.values())
+    contenders = sorted(
+        (cell for cell in cells if not _is_floor(cell)), key=lambda cell: (order.index(_form(cell)), cell.median)
+    )
+    drain = floors[0] if floors else None
+    conditions = [f"{key}={like.get(key)}" for key in ALIKE[3:] if like.get(key) not in ("none", "off")]
+    rows = max((metrics.rows_each(cell) for cell in contenders), default=0.0)
+    return Retrieval(
+        *where,
+        engine=like.engine,
+        deployment=like.deployment,
+        conditions=", ".join(conditions),
+        rows=rows,
+        paths=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in contenders),
+        floors=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in floors),
+        no_floor="" if floors else NO_FLOOR.get(like.deployment, ""),
+        aggregate=aggregate.path.name if aggregate else "",
+        aggregate_ns=aggregate.median if aggregate else None,
+    )
+
+
+def _form(cell: Cell) -> str:
+    """What a call hands over."""
+    return FORMS.get(cell.path.fetch_form, "rows")
+
+
+def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | None, rows: float) -> RetrievalPath:
+    measured = metrics.of_cell(cell)
+    both = metrics.cpu_shares(cell)
+    cost = cell.median or 0.0
+    return RetrievalPath(
+        name=cell.path.name,
+        form=_form(cell),
+        cost_ns=cost,
+        rows_per_s=rows * 1e9 / cost if rows and cost else None,
+        to_drain=evidence.against(cell, drain) if drain is not cell else Against(1.0),
+        to_aggregate=evidence.against(cell, aggregate),
+        client_cpu_ns=metrics.per_row(measured.get("client_cpu"), rows),
+        server_cpu_ns=metrics.per_row(measured.get("server_cpu"), rows),
+        waiting=max(0.0, 1 - both[0]) if both else None,
+        first_row_ns=metrics.middle(measured.get("first_row")),
+        client_peak_bytes=metrics.middle(evidence.of_phase(cell).get("client_peak_memory")),
+        bytes_per_row=_bytes(evidence, cell, drain, rows),
+    )
+
+
+def _bytes(evidence: Evidence, cell: Cell, drain: Cell | None, rows: float) -> float | None:
+    """The bytes per row on the wire, as the proxy counted them; of a file, the bytes that its raw read took."""
+    received = evidence.per_operation(cell, "bytes_received")
+    if received is None and drain is not None and not cell.served:
+        received = metrics.middle(metrics.of_cell(drain).get("bytes_drained"))
+    return received / rows if received and rows else None
+
+
+def _sentences(retrieved: tuple[Retrieval, ...]) -> Iterator[Sentence]:
+    """Per engine, of the largest table: the fastest of each form, where its time goes, what the database's work is."""
+    by_workload = grouped(retrieved, lambda retrieval: retrieval.workload)
+    largest = {workload: max(retrieval.rows for retrieval in every) for workload, every in by_workload.items()}
+    chosen = [retrieval for retrieval in retrieved if retrieval.rows == largest[retrieval.workload]]
+    for retrieval in chosen:
+        yield from _sentences_of(retrieval)
+    for of_workload in grouped(chosen, lambda retrieval: retrieval.workload).values():
+        # The aggregates of all engines and files beside each other.
+        known = {
+            retrieval.engine: (retrieval.aggregate_ns, retrieval.aggregate)
+            for retrieval in of_workload
+            if retrieval.aggregate_ns
+        }
+        if len(known) > 1:
+            side_by_side = listed(f"{name} {fmt.duration(ns)}" for ns, name in sorted(known.values()))
+            where = f"{of_workload[0].workload}.{of_workload[0].phase}"
+            yield Sentence("reading", f"{where}, one row of sums over the whole table: {side_by_side}.", weight=2)
+
+
+def _sentences_of(retrieval: Retrieval) -> Iterator[Sentence]:
+    best: dict[str, RetrievalPath] = {}
+    for path in retrieval.paths:
+        best.setdefault(path.form, path)
+    distances = dict.fromkeys(best, "")
+    for kind, path in best.items() if retrieval.floors else ():
+        if drain := path.to_drain:
+            ends = fmt.interval(drain.low, drain.high)
+            distances[kind] = f", {fmt.ratio(drain.ratio)}{f' ({ends})' if ends else ''} of {retrieval.floors[0].name}"
+    conditions = ", ".join(filter(None, (retrieval.regime, retrieval.conditions)))
+    where = f"{retrieval.workload}.{retrieval.phase} from {retrieval.engine} ({conditions})"
+    named = [
+        f"by {kind} {path.name} is the fastest, {fmt.duration(path.cost_ns)}{distances[kind]}"
+        for kind, path in best.items()
+    ]
+    yield Sentence("retrieval", f"{where}: {listed(named)}.")
+    first = next(iter(best.values()))
+    parts, ns_per_row = [], 0.0
+    for side, cpu in (("server", first.server_cpu_ns), ("client", first.client_cpu_ns)):
+        if cpu is not None:
+            parts.append(f"{side} CPU {fmt.share(cpu * retrieval.rows / first.cost_ns)}")
+            ns_per_row += cpu
+    both = len(parts) > 1 and ns_per_row * retrieval.rows > 1.02 * first.cost_ns
+    if first.waiting is not None:
+        parts.append(f"waiting {fmt.share(first.waiting)}")
+    if parts:
+        said = f"{where}: {first.name}: {listed(parts)}{' (overlapping)' if both else ''}."
+        yield Sentence("time", said, weight=2)
+    if retrieval.aggregate_ns and first.to_aggregate:
+        took = f"{fmt.duration(retrieval.aggregate_ns)} ({retrieval.aggregate})"
+        sums = f"{where}: one row of sums over the same table takes {took}"
+        ratio = first.to_aggregate.ratio
+        if ratio > 1:
+            share = fmt.share(1 - 1 / ratio)
+            yield Sentence("reading", f"{sums}: {share} of the retrieval is not the engine's reading.", weight=1)
+        else:
+            yield Sentence("reading", f"{sums}, as long as retrieving all rows.", weight=1)
+
+
+def _sections(retrieved: tuple[Retrieval, ...], _lookup: Lookup) -> Iterator[Section]:
+    for number, retrieval in enumerate(retrieved):
+        opening = of_bars(_sentence(retrieval), _picture(retrieval))
+        yield Section(f"retrieval-{number}", grid(retrieval), opening, leading=True)
+
+
+def grid(retrieval: Retrieval) -> Grid:
+    """One row per path, forms one after the other, floors last."""
+    lines = map(_line, (*retrieval.paths, *retrieval.floors))
+    where = ", ".join(part for part in (retrieval.regime, retrieval.conditions) if part)
+    title = f"{retrieval.workload}.{retrieval.phase} from {retrieval.engine}, {retrieval.deployment} ({where})"
+    notes = ["Rows, blocks, columns and COPY are different work: compare within one form."]
+    if retrieval.floors:
+        notes.append(f"The drain is {fmt.clean(retrieval.floors[0].name)}: it reads the same bytes and parses nothing.")
+    elif retrieval.no_floor:
+        notes.append(f"No drain: {retrieval.no_floor}.")
+    if retrieval.aggregate_ns is not None:
+        name, took = fmt.clean(retrieval.aggregate), fmt.duration(retrieval.aggregate_ns)
+        notes.append(f"The aggregate is one row of sums over the same table: {name}, {took}.")
+    return without_empty(of_lines(title, lines, " ".join(notes)))
+
+
+def _picture(retrieval: Retrieval) -> Picture | None:
+    """Every way out as a bar, fastest first, its note the form; × is the distance to the drain."""
+    drained = bool(retrieval.floors)
+    meaning = " × is the time relative to the drain, with its 95 % interval." if drained else ""
+    return plain(
+        "retrieval",
+        f"{retrieval.engine}, {retrieval.deployment}: {retrieval.workload}.{retrieval.phase}",
+        (
+            PlainBar(
+                name=fmt.clean(path.name),
+                value=path.cost_ns,
+                text=fmt.duration(path.cost_ns),
+                ratio=fmt.ratio(path.to_drain.ratio) if path.to_drain else "",
+                interval=fmt.interval(path.to_drain.low, path.to_drain.high) if path.to_drain else "",
+                note=path.form,
+            )
+            for path in sorted((*retrieval.paths, *retrieval.floors), key=lambda path: path.cost_ns)
+        ),
+        fmt.duration,
+        f"Time of the whole table on a logarithmic axis: shorter is better.{meaning}",
+    )
+
+
+def _sentence(retrieval: Retrieval) -> str:
+    """The fastest path of each form, with its distance to the drain."""
+    fastest: dict[str, str] = {}
+    for path in sorted(retrieval.paths, key=lambda path: path.cost_ns):
+        drain = path.to_drain
+        of_drain = f", {ratio_text(drain.ratio, drain.low, drain.high)} of the drain" if drain else ""
+        fastest.setdefault(path.form, f"{path.form} by {fmt.clean(path.name)}{of_drain}")
+    return f"Fastest of each form, by medians: {'; '.join(fastest.values())}." if fastest else ""
+
+
+def _line(path: RetrievalPath) -> Line:
+    drain = path.to_drain or Against(0.0)
+    return line(
+        *words(path=path.name, form=path.form),
+        figure("time", fmt.duration(path.cost_ns)),
+        figure("rows/s", fmt.rate(path.rows_per_s)),
+        *ratio("of the drain", drain.ratio or None, drain.low, drain.high, 3),
+        figure("client CPU s per million rows", _seconds(path.client_cpu_ns), 1),
+        figure("server CPU s per million rows", _seconds(path.server_cpu_ns), 1),
+        figure("waiting", fmt.MISSING if path.waiting is None else fmt.share(path.waiting), 2),
+        figure("first row", fmt.duration(path.first_row_ns), 3),
+        figure("peak memory", fmt.figure(path.client_peak_bytes, "bytes"), 4),
+        figure("bytes per row", fmt.count(path.bytes_per_row), 3),
+        figure("of the aggregate", fmt.ratio(path.to_aggregate.ratio if path.to_aggregate else None), 2),
+    )
+
+
+def _seconds(ns_per_row: float | None) -> str:
+    """CPU seconds of a million rows."""
+    return fmt.MISSING if ns_per_row is None else f"{ns_per_row / 1000:.2f}"
+
+
+CHAPTER = Chapter("retrievals", retrievals, _sections, _sentences)

@@ -1,0 +1,240 @@
+"""How a path's time grows with the size of the result: time = fixed + rows × per row, and where two paths cross."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from rowpath import text as fmt
+from rowpath.analysis.chapter import Chapter
+from rowpath.analysis.chapters.cost_models import Coefficient
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.lookup import Lookup
+from rowpath.analysis.statistics.intervals import Interval, student
+from rowpath.drawing.grid import Grid, figure, line, of_lines, without_empty, word
+from rowpath.drawing.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.section import Section, of_chart
+from rowpath.journal.records import PathRecord
+from rowpath.model.base import Frozen
+from rowpath.model.grouping import grouped
+
+LEAST_SIZES = 3
+REGIME = "steady"
+
+
+class SweepLine(Frozen, frozen=True):
+    """A path's time over the size of the result: fixed + rows × row."""
+
+    name: str
+    fixed: Coefficient
+    row: Coefficient
+    sets: int
+
+
+class Leader(Frozen, frozen=True):
+    """The fastest path from this many rows on; the interval is of that number, None where it is not certain."""
+
+    name: str
+    from_rows: float
+    low: float | None
+    high: float | None
+
+
+class Sweep(Frozen, frozen=True):
+    """How the paths of one comparison grow with the size of the result, and which leads from which size on."""
+
+    comparison: str
+    least_rows: int
+    most_rows: int
+    lines: tuple[SweepLine, ...]
+    leaders: tuple[Leader, ...]
+
+
+@dataclass(frozen=True)
+class FittedLine:
+    """A path's time over the size of its result: (fixed ns, ns per row) by set."""
+
+    path: PathRecord
+    comparison: str
+    by_set: dict[int, tuple[float, float]]
+
+    @property
+    def mean(self) -> tuple[float, float]:
+        """Fixed ns and ns per row, the means over the sets."""
+        fixed, row = zip(*self.by_set.values(), strict=True)
+        return statistics.fmean(fixed), statistics.fmean(row)
+
+    @property
+    def shown(self) -> SweepLine:
+        """The line with the intervals of its two coefficients."""
+        fixed, row = zip(*self.by_set.values(), strict=True)
+        return SweepLine(self.path.name, Coefficient.of(list(fixed)), Coefficient.of(list(row)), len(self.by_set))
+
+    def at(self, rows: float) -> float:
+        """ns for a result of this many rows."""
+        fixed, row = self.mean
+        return fixed + row * rows
+
+
+def sizes_of(evidence: Evidence) -> dict[str, int]:
+    """The phases of the experiment's sweep with the rows that an operation delivers; empty when it has none."""
+    sweep = evidence.journal.run.experiment.sweep
+    known = evidence.journal.run.workloads.get(sweep.workload) if sweep else None
+    return {phase.name: phase.rows_per_operation for phase in (known.phases if known else ())}
+
+
+def fitted_lines(evidence: Evidence) -> list[FittedLine]:
+    """The lines of all paths that were measured in at least three sizes."""
+    sizes = sizes_of(evidence)
+    sweep = evidence.journal.run.experiment.sweep
+    workload = sweep.workload if sweep else ""
+    lines = []
+    for path_id, path in evidence.journal.paths.items():
+        cells = {
+            rows: cell
+            for phase, rows in sizes.items()
+            if (cell := evidence.sound_cell(path_id, workload, phase, REGIME))
+        }
+        if len(cells) < LEAST_SIZES:
+            continue
+        sets = sorted(set.intersection(*(set(cell.set_medians) for cell in cells.values())))
+        by_set = {number: fit({rows: cell.set_medians[number] for rows, cell in cells.items()}) for number in sets}
+        if by_set:
+            lines.append(FittedLine(path, evidence.comparison(path), by_set))
+    return lines
+
+
+def fit(costs_ns: Mapping[int, float]) -> tuple[float, float]:
+    """Fixed ns and ns per row, neither below 0, that make the sum of squared relative errors least.
+
+    `costs_ns`: ns of an operation by its rows. Lawson & Hanson, Solving Least Squares Problems, 1974.
+    """
+    import numpy as np
+    from scipy.optimize import nnls
+
+    rows, costs = np.array(list(costs_ns)), np.array(list(costs_ns.values()))
+    largest = rows.max()
+    matrix = np.stack([np.ones(len(rows)), rows / largest]) / costs
+    (fixed, row), _residual = nnls(matrix.T, np.ones(len(rows)))
+    return float(fixed), float(row / largest)
+
+
+def crossing(one: FittedLine, other: FittedLine) -> Interval | None:
+    """ln of the rows at which two lines cross; None when they do not in every set that they share."""
+    values = []
+    for number in sorted(one.by_set.keys() & other.by_set.keys()):
+        (fixed, row), (other_fixed, other_row) = one.by_set[number], other.by_set[number]
+        if (other_fixed - fixed) * (row - other_row) <= 0:
+            return None
+        values.append(math.log((other_fixed - fixed) / (row - other_row)))
+    return student(values) if values else None
+
+
+def sweeps(evidence: Evidence) -> tuple[Sweep, ...]:
+    """One per comparison: every path's line, and which of them leads from which size on."""
+    sizes = sorted(sizes_of(evidence).values())
+    together = grouped(fitted_lines(evidence), lambda fitted: fitted.comparison)
+    return tuple(
+        Sweep(
+            comparison=comparison,
+            least_rows=sizes[0],
+            most_rows=sizes[-1],
+            lines=tuple(fitted.shown for fitted in sorted(group, key=lambda fitted: fitted.at(sizes[-1]))),
+            leaders=tuple(_leaders(group, sizes[0], sizes[-1])),
+        )
+        for comparison, group in together.items()
+    )
+
+
+def _leaders(group: list[FittedLine], least: int, most: int) -> Iterator[Leader]:
+    """The lower envelope of the lines from the least to the most rows."""
+    leader = min(group, key=lambda fitted: (fitted.at(least), fitted.mean[1]))
+    yield Leader(leader.path.name, float(least), None, None)
+    rows = float(least)
+    while True:
+        fixed, row = leader.mean
+        crossings = [((other.mean[0] - fixed) / (row - other.mean[1]), other) for other in group if other.mean[1] < row]
+        following = [(at, other) for at, other in crossings if rows < at <= most]
+        if not following:
+            return
+        rows, successor = min(following, key=lambda pair: pair[0])
+        interval = crossing(leader, successor)
+        leader = successor
+        low, high = (interval.ratio_low, interval.ratio_high) if interval else (None, None)
+        yield Leader(leader.path.name, rows, low, high)
+
+
+def _sections(swept: tuple[Sweep, ...], lookup: Lookup) -> Iterator[Section]:
+    for number, sweep in enumerate(swept):
+        named = [f"{fmt.clean(name)} ({sizes})" for name, sizes in leading(sweep)]
+        sentence = f"Fastest by number of rows: {', then '.join(named)}." if named else ""
+        yield Section(f"sweep-{number}", grid(sweep), of_chart(sentence, _chart(sweep, lookup)), leading=True)
+
+
+def grid(sweep: Sweep) -> Grid:
+    """What a result costs on each path whatever its size, what each row adds, and between which sizes a path leads."""
+    leads = dict(leading(sweep))
+    lines = (
+        line(
+            word("path", path.name),
+            figure("fixed", path.fixed.text()),
+            figure("per row", path.row.text()),
+            word("leads", leads.get(path.name, fmt.MISSING)),
+        )
+        for path in sweep.lines
+    )
+    where = f" ({fmt.clean(sweep.comparison)})" if sweep.comparison != "all paths" else ""
+    note = (
+        "Time per operation = fixed + rows × per row, fitted to least relative error in each set over the sizes "
+        f"{sweep.least_rows} to {sweep.most_rows}; intervals over the sets. ≈ 0: not distinguishable from 0."
+    )
+    return without_empty(of_lines(f"Growth of time with the number of rows{where}", lines, note))
+
+
+def leading(sweep: Sweep) -> Iterator[tuple[str, str]]:
+    """Each leader's name and the sizes at which it leads, in words."""
+    ends = [*(leader.from_rows for leader in sweep.leaders[1:]), None]
+    for leader, end in zip(sweep.leaders, ends, strict=True):
+        interval = f" ({fmt.count(leader.low)}–{fmt.count(leader.high)})" if leader.low and leader.high else ""
+        start = f"from {fmt.count(leader.from_rows)}{interval}"
+        if end is None:
+            yield leader.name, "all sizes" if len(sweep.leaders) == 1 else f"{start} rows on"
+        else:
+            yield leader.name, f"{start} to {fmt.count(end)} rows"
+
+
+def _chart(sweep: Sweep, lookup: Lookup) -> Chart | None:
+    """Measured time per operation over the size of the result, one curve per path."""
+    run = lookup.analysis.run
+    workload = run.workloads.get(run.experiment.sweep.workload) if run.experiment.sweep else None
+    if workload is None:
+        return None
+    curves = []
+    for path in sweep.lines:
+        measured = (
+            (phase, lookup.measured(workload.name, phase.name, REGIME).result("time", path.name))
+            for phase in workload.phases
+            if phase.rows_per_operation > 0
+        )
+        points = tuple(
+            Point(phase.rows_per_operation, result.median, result.low, result.high)
+            for phase, result in measured
+            if result and result.median
+        )
+        curves.append(Curve(fmt.clean(path.name), tuple(sorted(points))))
+    rows = [point.x for curve in curves for point in curve.points]
+    if not rows:
+        return None
+    return Chart(
+        label="Time per operation by number of rows; the table holds the fitted figures",
+        up="time per operation",
+        across=valued("rows of a result", rows, fmt.count),
+        curves=tuple(curves),
+        text=fmt.duration,
+        explanation="A point is the median time of the sets.",
+    )
+
+
+CHAPTER = Chapter("sweeps", sweeps, _sections)
