@@ -72,8 +72,7 @@ def to_the_fastest(analysis: Analysis) -> Compare:
         row = rows.get(own)
         if row is None or row.ratio is None:
             return None
-        alone = row.ratio == 1 and row.ratio_low == row.ratio_high
-        ends = (None, None) if alone else (row.ratio_low, row.ratio_high)
+        ends = (None, None) if row.is_fastest else (row.ratio_low, row.ratio_high)
         return CellRatio(row.ratio, *ends, row.through_anchor)
 
     return compare

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import msgspec
 from markupsafe import Markup
 
 from rowpath.drawing.scale import LogAxis, axis, bar, grid_lines, short, with_intervals
@@ -48,41 +49,11 @@ class Mark(Frozen, frozen=True):
     text: str
 
 
-class PictureRow(Frozen, frozen=True):
-    """A path's bar with its figures; `tie`: where it stands in a bracket."""
-
-    key: str  # of its panel here
-    path: int  # its number among the run's paths, for the filters; −1: none
-    name: str
-    rank: str
-    note: str
-    figure: str
-    ratio: str
-    interval: str
-    tie: str
-    drawing: Markup
-    href: str = ""  # of its panel elsewhere on the page
-    panel: Panel | None = None
-    marks: tuple[Mark, ...] = ()
-
-
-class Picture(Frozen, frozen=True):
-    """A ranking as bars, what lies behind them, and how to read it."""
-
-    key: str
-    title: str
-    rows: tuple[PictureRow, ...]
-    more: tuple[PictureRow, ...]  # after the first `SHOWN`
-    left_out: int  # after the first `MOST`
-    lines: Markup
-    axis: Markup
-    legend: tuple[tuple[str, str], ...]
-    how_to_read: str
-    explained: bool  # by an earlier picture of the page, in the same words
-
-
 class PlainBar(Frozen, frozen=True):
-    """A value as a bar, with the texts beside it; `parts`: kinds of the style sheet by their share of its length."""
+    """A row: a value as a bar, the texts beside it, and what it opens to; a picture draws it.
+
+    `parts`: kinds of the style sheet by their share of the bar's length. `tie`: where it stands in a bracket.
+    """
 
     name: str
     value: float
@@ -93,7 +64,29 @@ class PlainBar(Frozen, frozen=True):
     interval: str = ""  # of the ratio
     note: str = ""
     parts: tuple[tuple[str, float], ...] = (("all", 1.0),)
-    path: int = -1
+    path: int = -1  # its number among the run's paths, for the filters; −1: none
+    rank: str = ""  # empty: its place in the picture
+    tie: str = ""
+    drawing: Markup = Markup("")
+    key: str = ""  # of its panel here
+    href: str = ""  # of its panel elsewhere
+    panel: Panel | None = None
+    marks: tuple[Mark, ...] = ()
+
+
+class Picture(Frozen, frozen=True):
+    """A ranking as bars, what lies behind them, and how to read it."""
+
+    key: str
+    title: str
+    rows: tuple[PlainBar, ...]
+    more: tuple[PlainBar, ...]  # after the first `SHOWN`
+    left_out: int
+    lines: Markup
+    axis: Markup
+    legend: tuple[tuple[str, str], ...]
+    how_to_read: str
+    explained: bool  # by an earlier picture of the page, in the same words
 
 
 def plain(
@@ -105,44 +98,37 @@ def plain(
     legend: tuple[tuple[str, str], ...] = (),
     *,
     uncut: bool = False,
+    floor: tuple[float | None, str] = (None, ""),
+    most: int | None = None,
 ) -> Picture | None:
     """Bars in this order on one logarithmic axis whose values `text` words; None when none is above 0.
 
-    `uncut`: the axis reaches to the ends of all lines, however far they are.
+    `uncut`: the axis reaches to the ends of all lines, however far they are. `floor`: a value with a line of its own
+    where it lies on the axis, and the sentence that explains it. `most`: so many rows are drawn.
     """
-    drawn = [each for each in bars if each.value > 0]
-    if not drawn:
+    above = [each for each in bars if each.value > 0]
+    if not above:
         return None
-    values, lines = [each.value for each in drawn], [(each.low, each.high) for each in drawn]
+    values, lines = [each.value for each in above], [(each.low, each.high) for each in above]
     if uncut:
         values += [end for line in lines for end in line if end]
     scale = LogAxis.over(with_intervals(values, lines))
     ticks = [(scale.at(value), short(text(value))) for value in scale.ticks()]
+    at_floor = scale.at(floor[0]) if floor[0] and floor[0] >= scale.low else None
     rows = []
-    for at, each in enumerate(drawn):
-        ends = (scale.at(each.low), scale.at(each.high)) if each.low and each.high else None
-        row = PictureRow(
-            key="",
-            path=each.path,
-            name=each.name,
-            rank=str(at + 1),
-            note=each.note,
-            figure=each.text,
-            ratio=each.ratio,
-            interval=each.interval,
-            tie="",
-            drawing=bar(scale.at(each.value), each.parts, ends),
-        )
-        rows.append(row)
+    for at, each in enumerate(above[:most], 1):
+        whisker = (scale.at(each.low), scale.at(each.high)) if each.low and each.high else None
+        drawing = bar(scale.at(each.value), each.parts, whisker)
+        rows.append(msgspec.structs.replace(each, rank=each.rank or str(at), drawing=drawing))
     return Picture(
         key=key,
         title=title,
         rows=tuple(rows[:SHOWN]),
         more=tuple(rows[SHOWN:]),
-        left_out=0,
-        lines=grid_lines([x for x, _ in ticks], None),
+        left_out=len(above) - len(rows),
+        lines=grid_lines([x for x, _ in ticks], at_floor),
         axis=axis(ticks),
         legend=legend,
-        how_to_read=how_to_read,
+        how_to_read=how_to_read if at_floor is None else f"{how_to_read} {floor[1]}",
         explained=False,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.analysis.answer_model import Bar, GroupAnswer, PhaseAnswer, RateBar
+from rowpath.analysis.answer_model import GroupAnswer, PhaseAnswer, RateBar, places
 from rowpath.model.grouping import grouped
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -20,7 +20,7 @@ LEAST_NAME = 12
 GAP = 2
 CUT = "…"
 LANGUAGE = "language="  # how the comparison of a probe begins
-TIE_FIRST, TIE_BETWEEN, TIE_LAST = "╭│╰"
+TIES = {"": " ", "first": "╭", "middle": "│", "last": "╰"}  # by where a bar stands in a bracket
 FASTEST = "bold green"
 
 
@@ -88,16 +88,15 @@ def importance(answer: PhaseAnswer | GroupAnswer) -> tuple[bool, float]:
 
 def _of_phase(phase: PhaseAnswer, rows: int) -> Picture:
     bars = phase.bars[:rows]
-    ties = _ties(phase.bars)
     lines = [
         Line(
             fmt.clean(f"{bar.name} ({bar.note})" if bar.note else bar.name),
             bar.cost_ns,
-            (fmt.duration(bar.cost_ns), fmt.ratio(bar.ratio), _between(bar, at)),
-            tie,
+            (fmt.duration(bar.cost_ns), fmt.ratio(bar.ratio), bar.interval if at else ""),
+            TIES[tie],
             bar.tier == bars[0].tier,
         )
-        for at, (bar, tie) in enumerate(zip(bars, ties, strict=False))
+        for at, (bar, (_rank, tie)) in enumerate(zip(bars, places(phase.bars), strict=False))
     ]
     axis = "probe" if phase.comparison.startswith(LANGUAGE) else f"{phase.title} {phase.comparison}"
     return Picture(_title(phase), ("time", "×", "95 %"), tuple(lines), _rest(phase, rows), axis)
@@ -189,10 +188,6 @@ def _title(phase: PhaseAnswer) -> str:
     return fmt.clean(" · ".join(filter(None, (phase.title, phase.regime, comparison))))
 
 
-def _between(bar: Bar, at: int) -> str:
-    return fmt.interval(bar.ratio_low, bar.ratio_high) if at else ""
-
-
 def _of_most(bar: RateBar, at: int) -> str:
     return fmt.ratio(bar.ratio) if at else fmt.ratio(1.0)
 
@@ -201,20 +196,13 @@ def _tail(bar: RateBar) -> str:
     return fmt.duration(bar.p99_ns) if bar.reached else "rate not reached"
 
 
-def _ties(bars: Sequence[Bar]) -> list[str]:
-    """A bracket's part for each bar: tied with the one before, with the one after, with both."""
-    after = [bar.tied for bar in bars[1:]] + [False]
-    signs = {(False, False): " ", (False, True): TIE_FIRST, (True, True): TIE_BETWEEN, (True, False): TIE_LAST}
-    return [signs[bar.tied, following] for bar, following in zip(bars, after, strict=True)]
-
-
 def _rest(phase: PhaseAnswer, rows: int) -> str:
     left, unranked = phase.bars[rows:], list(phase.unranked)
     out = f"not ranked: {unranked[0]}" if len(unranked) == 1 else f"{len(unranked)} not ranked" if unranked else ""
     if not left:
         return fmt.clean(out)
     slowest = left[-1]
-    ends = fmt.interval(slowest.ratio_low, slowest.ratio_high)
+    ends = slowest.interval
     figure = fmt.ratio(slowest.ratio) + (f" ({ends})" if ends else "")
     many = f"+ {len(left)} slower, up to {slowest.name}" if len(left) > 1 else f"+ {slowest.name}"
     return fmt.clean(f"{many} {figure}{f'; {out}' if out else ''}")

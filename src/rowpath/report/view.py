@@ -29,9 +29,8 @@ from rowpath.report.chapters import (
 from rowpath.report.choose import Choose, choose
 from rowpath.report.cross_phase import clients_chart, clients_grid, clients_sentence
 from rowpath.report.path_panel import Panels, codes
-from rowpath.report.picture import Pictures
 from rowpath.report.pipelines import pipelines_grid, pipelines_sentence
-from rowpath.report.ranking import means_differ, ranking_grid
+from rowpath.report.ranking import Pictures, means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
 from rowpath.report.run_order import order_blocks, order_grid
 

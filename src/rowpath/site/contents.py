@@ -9,15 +9,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+import msgspec
 from markupsafe import Markup
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, PhaseAnswer
-from rowpath.drawing.picture import PARTS
-from rowpath.drawing.scale import LogAxis, axis, bar, grid_lines, short
+from rowpath.drawing.picture import Picture, PlainBar, plain
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
-from rowpath.report.picture import parts
+from rowpath.report.ranking import legend, rows
 from rowpath.site.change_points import LEAST_POINTS
 from rowpath.site.histories import histories
 from rowpath.site.history_chart import history_chart
@@ -38,32 +38,20 @@ class Link(Frozen, frozen=True):
     href: str
 
 
-class Row(Frozen, frozen=True):
+class StandingRow(Frozen, frozen=True):
     """A path in a picture and in its table."""
 
-    rank: str
-    name: str
+    bar: PlainBar
     driver: Link
     engine: str
-    language: str
-    figure: str
-    ratio: str
-    interval: str
-    tie: str
-    note: str
     run: Link
-    drawing: Markup
 
 
-class Picture(Frozen, frozen=True):
+class StandingPicture(Frozen, frozen=True):
     """A ranking as bars, with the run that it is from."""
 
-    title: str
-    rows: tuple[Row, ...]
-    left_out: int
-    lines: Markup
-    axis: Markup
-    legend: tuple[tuple[str, str], ...]
+    drawn: Picture
+    rows: tuple[StandingRow, ...]
     run: Link
     source: str
 
@@ -179,57 +167,28 @@ class Site:
         """A driver's page."""
         return Link(f"{driver[1]} ({self.languages[driver[0]]})", self.page_of("drivers", "/".join(driver)))
 
-    def picture(self, standing: Standing, bars: Sequence[Bar]) -> Picture:
-        """These bars of a ranking on one axis."""
-        ends = [end for each in bars for end in (each.cost_ns, each.low_ns, each.high_ns) if end]
-        scale = LogAxis.over(ends)
-        ticks = [(scale.at(value), short(fmt.duration(value))) for value in scale.ticks()]
-        run = standing.run
-        return Picture(
-            title=title(standing.phase),
-            rows=tuple(self.row(standing, bars, at, scale) for at in range(min(len(bars), MOST))),
-            left_out=max(0, len(bars) - MOST),
-            lines=grid_lines([x for x, _ in ticks], None),
-            axis=axis(ticks),
-            legend=_legend(bars),
-            run=self.run_link(run),
-            source=f"{self.machines[run.machine]}, {run.trust.line}",
-        )
+    def pictures(self, standing: Standing, bars: Sequence[Bar]) -> Iterator[StandingPicture]:
+        """These bars of a ranking on one axis; none without bars."""
+        drawn = plain("", title(standing.phase), _rows(bars), fmt.duration, "", legend(bars), uncut=True, most=MOST)
+        if drawn:
+            machine = self.machines[standing.run.machine]
+            rows = tuple(self._row(standing, *each) for each in zip((*drawn.rows, *drawn.more), bars, strict=False))
+            yield StandingPicture(drawn, rows, self.run_link(standing.run), f"{machine}, {standing.run.trust.line}")
 
-    def row(self, standing: Standing, bars: Sequence[Bar], at: int, scale: LogAxis | None = None) -> Row:
-        """A bar as a row; ranks and ties are those among `bars`."""
-        own = bars[at]
-        path = standing.path(own)
-        tied_before = at > 0 and bars[at - 1].tier == own.tier
-        tied_after = at + 1 < len(bars) and bars[at + 1].tier == own.tier
-        first = next(place for place, each in enumerate(bars) if each.tier == own.tier)
-        fastest = own.ratio == 1 and own.ratio_low == own.ratio_high
-        whisker = (scale.at(own.low_ns), scale.at(own.high_ns)) if scale and own.low_ns and own.high_ns else None
-        known = not path.is_null
-        return Row(
-            rank=f"{first + 1}{'=' if tied_before or tied_after else ''}",
-            name=fmt.clean(own.name),
-            driver=self.driver_link(path.driver_key) if known else Link(path.driver, ""),
-            engine=path.engine,
-            language=path.language_as_written,
-            figure=fmt.duration(own.cost_ns),
-            ratio=fmt.ratio(own.ratio),
-            interval="" if fastest else fmt.interval(own.ratio_low, own.ratio_high),
-            tie=_TIES[tied_before, tied_after],
-            note="provisional" if own.provisional else "",
-            run=self.run_link(standing.run),
-            drawing=bar(scale.at(own.cost_ns), parts(own), whisker) if scale else Markup(""),
-        )
+    def _row(self, standing: Standing, row: PlainBar, bar: Bar) -> StandingRow:
+        path = standing.run.paths[bar.path_id]
+        driver = Link(path.driver, "") if path.is_null else self.driver_link(path.driver_key)
+        return StandingRow(row, driver, path.engine, self.run_link(standing.run))
 
-    def works(self, standing_of: Iterable[tuple[Standing, list[Bar]]]) -> list[tuple[Link, str, Row]]:
+    def works(self, standing_of: Iterable[tuple[Standing, list[Bar]]]) -> list[tuple[Link, str, StandingRow]]:
         """The experiment, the phase, and the row among all bars of the phase, for each of these bars."""
-        found = []
+        works = []
         for standing, bars in standing_of:
-            every = list(standing.phase.bars)
-            for each in bars:
-                experiment = Link(standing.experiment, self.page_of("experiments", standing.experiment))
-                found.append((experiment, title(standing.phase), self.row(standing, every, every.index(each))))
-        return found
+            experiment = Link(standing.experiment, self.page_of("experiments", standing.experiment))
+            ranked = zip(_rows(standing.phase.bars), standing.phase.bars, strict=True)
+            of_paths = {bar.path_id: self._row(standing, row, bar) for row, bar in ranked}
+            works += [(experiment, title(standing.phase), of_paths[bar.path_id]) for bar in bars]
+        return works
 
     def changed(self, found: Iterable[History]) -> list[Changed]:
         """Every change of these histories, the newest first; what changed in several places is said once."""
@@ -282,9 +241,6 @@ class Site:
         return charts, sum(each.driver == driver for each in self.histories) - len(charts)
 
 
-_TIES = {(False, False): "", (False, True): "first", (True, True): "middle", (True, False): "last"}
-
-
 def chart_key(history: History) -> str:
     """An anchor that stays the same when runs are added."""
     named = "|".join((history.experiment, *history.where, history.path_key, history.machine))
@@ -313,6 +269,8 @@ def title(phase: PhaseAnswer) -> str:
     return fmt.clean(f"{phase.title}, {phase.regime}{comparison}")
 
 
-def _legend(bars: Sequence[Bar]) -> tuple[tuple[str, str], ...]:
-    split = [kind for each in bars if each.client_cpu_ns is not None for kind, _share in parts(each)]
-    return tuple((kind, words) for kind, words in PARTS.items() if kind in split)
+def _rows(bars: Sequence[Bar]) -> Iterator[PlainBar]:
+    """Bars as rows, tied with those beside them that share their tier."""
+    before = (None, *(bar.tier for bar in bars))
+    tied = [msgspec.structs.replace(bar, tied=bar.tier == tier) for tier, bar in zip(before, bars, strict=False)]
+    return rows(tied, all_provisional=True)

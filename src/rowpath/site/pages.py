@@ -19,7 +19,6 @@ from rowpath.site.standings import RULE, fastest_of_each, newest_groups
 
 FOLDER = Path(__file__).parent
 LEADING = 2  # pictures of an experiment that the front page does not fold
-SHOWN = 10  # rows of a picture; the others fold out
 NEWEST = 10  # runs and changes on the front page
 
 
@@ -51,7 +50,7 @@ def pages(site: Site) -> Iterator[tuple[str, str]]:
 def _front(site: Site) -> str:
     works = []
     for name, listed in grouped(site.standings, lambda each: each.experiment).items():
-        pictures = [site.picture(each, bars) for each in listed if (bars := fastest_of_each(each))]
+        pictures = [drawn for each in listed for drawn in site.pictures(each, fastest_of_each(each))]
         newest = max(listed, key=lambda each: each.run.started).run
         works.append((name, newest, pictures[:LEADING], pictures[LEADING:]))
     changes = site.changed(site.histories)
@@ -150,7 +149,7 @@ def _experiment(site: Site, name: str) -> str:
         name,
         below=1,
         runs=runs,
-        pictures=[site.picture(each, each.phase.bars) for each in standings],
+        pictures=[drawn for each in standings for drawn in site.pictures(each, each.phase.bars)],
         rule=RULE,
         groups=newest_groups(runs),
         tables=[each for each in side_by_side(site.runs, site.machines) if each.experiment == name],
@@ -173,7 +172,6 @@ def _render(site: Site, template: str, title: str, *, below: int = 0, script: st
         root="../" * below,
         caps=caps(),
         fmt=fmt,
-        shown=SHOWN,
         runs_of=_runs,
         exp=math.exp,
         **more,
