@@ -6,14 +6,14 @@ import argparse
 from pathlib import Path
 
 from rowpath.analysis.analyse import analysis_of, gather
-from rowpath.analysis.projection import measured_ratios, project
-from rowpath.analysis.projection_model import Choice
+from rowpath.analysis.projection import Choice, measured_ratios, project
 from rowpath.errors import UsageError
-from rowpath.report import projection_exports, projection_terminal
+from rowpath.report import markdown
+from rowpath.report import projection as report
 from rowpath.report.console import make_console
 from rowpath.report.exports import open_export
 
-WRITERS = {"markdown": projection_exports.write_markdown, "csv": projection_exports.write_csv}
+WRITERS = {"markdown": markdown.write_projection, "csv": report.write_csv}
 
 
 def is_wanted(options: argparse.Namespace) -> bool:
@@ -38,5 +38,5 @@ def run(options: argparse.Namespace, directory: Path, filters: dict[str, tuple[s
     for form, name in exported.items():
         WRITERS[form](projection, open_export(name))
     if "-" not in exported.values():
-        projection_terminal.render(projection, make_console(options.color))
+        report.render(projection, make_console(options.color))
     return 0

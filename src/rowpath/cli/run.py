@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowpath.analysis.wide_intervals import paths_to_repeat
+from rowpath.analysis.rankings import paths_to_repeat
 from rowpath.cli import arguments, words
 from rowpath.cli import plan as planning
 from rowpath.cli.options import SHARED_EXPORTS

@@ -14,7 +14,7 @@ PARTS = {"client": "client CPU", "server": "server CPU", "waiting": "waiting"}
 SHOWN = 10  # rows; the others fold out
 
 
-class Difference(Frozen, frozen=True):
+class PanelDifference(Frozen, frozen=True):
     """One coordinate, setting or version that a path and its neighbour do not share."""
 
     name: str
@@ -28,7 +28,7 @@ class Panel(Frozen, frozen=True):
     coordinates: str  # those that vary in this run
     neighbour: str
     against: str  # this path's time relative to its neighbour's, with its interval
-    differences: tuple[Difference, ...]
+    differences: tuple[PanelDifference, ...]
     versions: str
     figures: tuple[tuple[str, str], ...]
     query: str

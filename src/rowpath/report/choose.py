@@ -11,8 +11,19 @@ from rowpath import text as fmt
 from rowpath.analysis.findings.wording import words
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Ranking
-from rowpath.analysis.projection import NO_PATH, NOT_HERE, NOT_MEASURED, not_run, project, to_the_fastest
-from rowpath.analysis.projection_model import CellRatio, Choice, Entry, Matrix, Projection
+from rowpath.analysis.projection import (
+    NO_PATH,
+    NOT_HERE,
+    NOT_MEASURED,
+    CellRatio,
+    Choice,
+    Entry,
+    Matrix,
+    Projection,
+    not_run,
+    project,
+    to_the_fastest,
+)
 from rowpath.analysis.projection_points import (
     APART,
     PATH,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -12,9 +13,9 @@ from rowpath.analysis.answer_model import Bar, PhaseAnswer
 from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Neighbour, PathDetails
-from rowpath.drawing.picture import Difference, Panel
+from rowpath.drawing.picture import Panel, PanelDifference
 from rowpath.drawing.scale import Block, blocks
-from rowpath.report import statement
+from rowpath.model.result_columns import with_columns
 
 FIGURES = (
     "round_trips",
@@ -36,6 +37,7 @@ BLOCKS_DRAWN = 9_000  # on a page; each is about ten bytes
 # With more of them a panel leaves out what stands elsewhere: the query, the coordinates that its command names.
 FEW_PATHS = 60
 BLOCKS_LEAST = 15  # of a path
+_DDL = re.compile(r"\{(create|drop):([^{}]+)\}")
 
 Phase = tuple[str, str, str]  # workload, phase, regime
 
@@ -73,7 +75,11 @@ class Panels:
             neighbour=fmt.clean(there),
             against=ratio_text(against.ratio, against.low, against.high) if against else "",
             differences=tuple(self._differences(bar.path_id, name, neighbour.other_id, there)) if neighbour else (),
-            versions=_versions(own.versions) if own else "",
+            versions=fmt.clean(
+                ", ".join(f"{name} {own.versions[name]}" for name in own.versions if name in ("driver", "engine"))
+            )
+            if own
+            else "",
             figures=tuple(self._figures(name, where, bar)),
             query=self._query(name, where),
             program=f"program-{self.programs[name]}" if name in self.programs else "",
@@ -91,12 +97,12 @@ class Panels:
         said = len(self.analysis.names) > FEW_PATHS and set(words) <= set(command.split())
         return "" if said else " ".join(words)
 
-    def _differences(self, path_id: str, name: str, other_id: str, there: str) -> Iterator[Difference]:
+    def _differences(self, path_id: str, name: str, other_id: str, there: str) -> Iterator[PanelDifference]:
         a, b = self.lookup.coordinates(name), self.lookup.coordinates(there)
         for key in dict.fromkeys((*a, *b)):
             values = a.get(key, "none"), b.get(key, "none")
             if values[0] != values[1]:
-                yield Difference(key, *map(fmt.clean, values))
+                yield PanelDifference(key, *map(fmt.clean, values))
         own, other = self.details.get(path_id), self.details.get(other_id)
         if own is None or other is None:
             return
@@ -106,7 +112,7 @@ class Panels:
                     continue  # what only one of two drivers reports is no difference between them
                 values = here.get(key, fmt.MISSING), beside.get(key, fmt.MISSING)
                 if values[0] != values[1]:
-                    yield Difference(key.replace("_", " "), *map(fmt.clean, values))
+                    yield PanelDifference(key.replace("_", " "), *map(fmt.clean, values))
 
     def _figures(self, name: str, where: Phase, bar: Bar) -> Iterator[tuple[str, str]]:
         measured = self.lookup.measured(*where)
@@ -121,8 +127,8 @@ class Panels:
             yield "first pass, cold", cold
 
     def _query(self, name: str, where: Phase) -> str:
-        common = statement.common(self.analysis, *where[:2]) if len(self.analysis.names) <= FEW_PATHS else ""
-        return statement.own(self.analysis, *where[:2], self.lookup.coordinate(name, "engine")) or common
+        common = statement(self.analysis, *where[:2]) if len(self.analysis.names) <= FEW_PATHS else ""
+        return statement(self.analysis, *where[:2], self.lookup.coordinate(name, "engine")) or common
 
     def _trust(self, name: str, where: Phase, bar: Bar) -> str:
         time = self.lookup.measured(*where).result("time", name)
@@ -131,7 +137,7 @@ class Panels:
         found = self.blocks.get((name, *where), [])
         disturbed = sum(each.disturbed for each in found)
         parts = [
-            f"{_count(time.sets, 'set')}, {_count(time.blocks, 'block')}",
+            f"{fmt.counted(time.sets, 'set')}, {fmt.counted(time.blocks, 'block')}",
             f"{disturbed} disturbed" if found else "",
             f"interval ±{fmt.share((time.high - time.low) / 2 / time.median)}"
             if time.low is not None and time.high is not None and time.median
@@ -166,10 +172,6 @@ def varying(paths: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     return tuple(key for key in keys if len({path.get(key, "none") for path in reaching}) > 1)
 
 
-def _versions(versions: Mapping[str, str]) -> str:
-    return fmt.clean(", ".join(f"{name} {value}" for name, value in versions.items() if name in ("driver", "engine")))
-
-
 def _blocks(order: Any) -> dict[tuple[str, str, str, str], list[Block]]:
     """The blocks of the diagnostics `order` by path and phase, as they ran; those without a cost are left out."""
     found: dict[tuple[str, str, str, str], list[Block]] = {}
@@ -181,5 +183,15 @@ def _blocks(order: Any) -> dict[tuple[str, str, str, str], list[Block]]:
     return found
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def statement(analysis: Analysis, workload: str, phase: str, engine: str = "") -> str:
+    """The SQL of a phase as a reader knows it: columns named, what is the engine's own DDL in outline.
+
+    Without an engine what those without a dialect of their own get; else what only that engine gets. Empty where it
+    gets the common statement, or the journal does not say.
+    """
+    known = analysis.run.phase(workload, phase)
+    if known is None:
+        return ""
+    sql = known.dialects.get(engine, "") if engine else known.sql
+    named = with_columns(analysis.run.workloads[workload], known, sql)
+    return fmt.clean(_DDL.sub(lambda match: f"{match[1].upper()} TABLE {match[2]}", named))

@@ -18,7 +18,7 @@ from rowpath.drawing.section import Opening, Section, TimeLines, of_chart, secti
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
-from rowpath.report import probe, statement, time_parts
+from rowpath.report import probe, time_parts
 from rowpath.report.chapters import (
     across,
     claims,
@@ -28,7 +28,7 @@ from rowpath.report.chapters import (
 )
 from rowpath.report.choose import Choose, choose
 from rowpath.report.cross_phase import clients_chart, clients_grid, clients_sentence
-from rowpath.report.path_panel import Panels, codes
+from rowpath.report.path_panel import Panels, codes, statement
 from rowpath.report.pipelines import pipelines_grid, pipelines_sentence
 from rowpath.report.ranking import Pictures, means_differ, ranking_grid
 from rowpath.report.resources import effort_grid, regimes_grid, resources_grid
@@ -207,7 +207,7 @@ def _operations(
         return (lead[0], True) if phase == leading else (pictures.of_phase(key, phase), False)
 
     return tuple(
-        _operation(*names, rankings, lookup, shown, statement.common(analysis, *names)) for names, rankings in ordered
+        _operation(*names, rankings, lookup, shown, statement(analysis, *names)) for names, rankings in ordered
     )
 
 

@@ -18,8 +18,7 @@ from rowpath.drawing.picture import Picture, PlainBar, plain
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.report.ranking import legend, rows
-from rowpath.site.change_points import LEAST_POINTS
-from rowpath.site.histories import histories
+from rowpath.site.histories import LEAST_POINTS, histories
 from rowpath.site.history_chart import history_chart
 from rowpath.site.model import Examined, History, Machine, SitePath, SiteRun
 from rowpath.site.read import slug

@@ -14,8 +14,7 @@ from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.report.self_contained import ASSETS, embedded, rendered
 from rowpath.site.contents import Link, Site
-from rowpath.site.side_by_side import side_by_side
-from rowpath.site.standings import RULE, fastest_of_each, newest_groups
+from rowpath.site.standings import RULE, fastest_of_each, newest_groups, side_by_side
 
 FOLDER = Path(__file__).parent
 LEADING = 2  # pictures of an experiment that the front page does not fold

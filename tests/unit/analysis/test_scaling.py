@@ -11,7 +11,7 @@ from rowpath.analysis.analyse import analyse
 from rowpath.analysis.curves_model import Scaling
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.statistics.usl import Curve
-from rowpath.report.csv import write_csv
+from rowpath.report.long_table import write_csv
 from rowpath.report.markdown import write_markdown
 from rowpath.report.scaling import scaling_chart, scaling_grid, scaling_sentence
 from rowpath.report.view import view

@@ -8,7 +8,7 @@ import pytest
 from rowpath.site.contents import Site
 from rowpath.site.model import SiteRun
 from rowpath.site.read import examine_all
-from rowpath.site.side_by_side import SideBySide, side_by_side
+from rowpath.site.standings import SideBySide, side_by_side
 from tests.unit import site_factory
 
 

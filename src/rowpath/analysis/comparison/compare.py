@@ -13,13 +13,19 @@ import msgspec
 
 from rowpath import text
 from rowpath.analysis.answer_model import Finding
-from rowpath.analysis.comparison import differences
 from rowpath.analysis.comparison.between_runs import LEAST_UNCHANGED, Drift, compare_sides, drift_of
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Difference, RowOutcome
-from rowpath.analysis.comparison.pairs import pair
-from rowpath.analysis.comparison.side import MEMORY, WHOLE, Run, Side, SideMetric, Where
-from rowpath.analysis.comparison.versions import interval as interval_within
-from rowpath.analysis.comparison.versions import sides
+from rowpath.analysis.comparison.pairs import in_words, of_paths, of_runs, pair, refusal, waivers
+from rowpath.analysis.comparison.side import (
+    MEMORY,
+    WHOLE,
+    Run,
+    Side,
+    SideMetric,
+    Where,
+    interval_within,
+    sides_of_versions,
+)
 from rowpath.analysis.statistics.grouping import holm
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, student
 from rowpath.errors import UsageError
@@ -65,13 +71,13 @@ def compare(base_directories: Sequence[Path], head_directories: Sequence[Path], 
 
 def compare_versions(directory: Path, versions: tuple[str, str], despite: tuple[str, ...]) -> Comparison:
     """As `compare`, of two versions of a driver that one run measured; ratios are within its sets."""
-    base, head = sides(directory, versions)
+    base, head = sides_of_versions(directory, versions)
     command = f"rowpath compare {shlex.quote(str(directory))} --version {shlex.quote(','.join(versions))}"
     return _compared(base, head, despite, command, paired=True)
 
 
 def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *, paired: bool) -> Comparison:
-    between = differences.of_runs(base.runs[0], head.runs[0])
+    between = of_runs(base.runs[0], head.runs[0])
     pairs = pair(base, head)
     candidates: list[_Candidate] = []
     refused: list[ComparedRow] = []
@@ -110,10 +116,10 @@ def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *,
 
 def _check_alike(side: Side, despite: tuple[str, ...]) -> None:
     for run in side.runs[1:]:
-        found = [each for each in differences.of_runs(side.runs[0], run) if each.name not in despite]
+        found = [each for each in of_runs(side.runs[0], run) if each.name not in despite]
         if found:
             raise UsageError(
-                f"the runs of {side.name} differ: {'; '.join(map(differences.in_words, found))}",
+                f"the runs of {side.name} differ: {'; '.join(map(in_words, found))}",
                 f"compare them with each other: rowpath compare {side.runs[0].directory} {run.directory}",
             )
 
@@ -128,7 +134,7 @@ def _candidates(
 ) -> list[_Candidate] | ComparedRow:
     """The metrics that both sides have there; one row with the reason where they are not comparable."""
     one, other = pair_of_paths
-    found = [*between, *differences.of_paths(base, head, one, other, where)]
+    found = [*between, *of_paths(base, head, one, other, where)]
     workload, phase, regime = where
     common = ComparedRow(
         name=other.name,
@@ -145,7 +151,7 @@ def _candidates(
     problems = base.problem(one.path_id, where), head.problem(other.path_id, where)
     sides = ("both", "") if problems[0] == problems[1] else ("base", "head")
     said = [f"{side}: {problem}" for side, problem in zip(sides, problems, strict=True) if side and problem]
-    reason = differences.refusal(found, despite) or "; ".join(said)
+    reason = refusal(found, despite) or "; ".join(said)
     of_base, of_head = base.measured(one.path_id, where), head.measured(other.path_id, where)
     if not reason and regime != WHOLE and (not of_base or not of_head):
         reason = f"not measured in {'base' if not of_base else 'head'}"
@@ -279,7 +285,7 @@ def _nothing(base: Side, head: Side, refused: list[ComparedRow], despite: tuple[
     if not refused:
         return UsageError(f"{what}: they have no path in common", f"rowpath show {head.runs[0].directory}")
     first = refused[0]
-    needed = differences.waivers(list(first.differences), despite)
+    needed = waivers(first.differences, despite)
     options = " ".join(f"--despite {name}" for name in (*despite, *needed))
     hint = f"{command} {options}" if needed else f"rowpath show {head.runs[0].directory}"
     return UsageError(f"{what}: {first.reason}", hint)
@@ -338,12 +344,3 @@ def _findings(
             )
         )
     return found
-
-
-def reasons(comparison: Comparison) -> dict[str, int]:
-    """How many rows are not comparable, by reason."""
-    counted: dict[str, int] = {}
-    for row in comparison.rows:
-        if row.outcome == "not comparable":
-            counted[row.reason] = counted.get(row.reason, 0) + 1
-    return counted
