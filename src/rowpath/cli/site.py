@@ -7,7 +7,7 @@ import sys
 
 from rowpath.errors import UsageError
 from rowpath.site.build import build, check
-from rowpath.site.model import Examined
+from rowpath.site.read import Examined
 
 
 def run(options: argparse.Namespace) -> int:

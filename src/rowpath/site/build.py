@@ -12,9 +12,8 @@ import msgspec
 
 from rowpath.errors import UsageError
 from rowpath.site.contents import Site
-from rowpath.site.model import Examined
 from rowpath.site.pages import pages
-from rowpath.site.read import examine_all, run_directories
+from rowpath.site.read import Examined, examine_all, run_directories
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,63 @@ import msgspec
 from rowpath.analysis.statistics.grouping import holm
 from rowpath.analysis.statistics.intervals import CONFIDENCE, Interval, quantile, student
 from rowpath.errors import EnvironmentMissing
+from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
-from rowpath.site.model import Change, History, Machine, Point, SitePath, SiteRun, Timed, Where
+from rowpath.site.read import Machine, SitePath, SiteRun, Timed, Where
 
 LEAST_SETS = 2  # one set has no interval
 MOST_RUNS = 0.75  # a path that is a reference in fewer gives way to the loop that reaches no engine
+LEAST_POINTS = 6  # with fewer no change is looked for
+LEAST_SEGMENT = 2
+# The cost of one more level, in units of the noise's variance and the logarithm of the number of points. 2 is the
+# Bayesian information criterion; 3 finds less in noise, whose variance is itself estimated from few points.
+PENALTY = 3.0
+MEDIAN_OF_NORMAL = 0.6745  # of its absolute value
+
+
+class HistoryPoint(Frozen, frozen=True):
+    """A driver's path in one run: its time ÷ the reference's, as a logarithm with its 95 % interval."""
+
+    run: str
+    date: str
+    version: str
+    mean: float
+    low: float
+    high: float
+    error: float
+    conditions: dict[str, str]  # what else may differ between two runs
+
+
+class Change(Frozen, frozen=True):
+    """Where a history changes its level; ratios are after ÷ before."""
+
+    at: int  # the first point of the new level
+    ratio: float
+    low: float
+    high: float
+    what: str  # differs: `pgjdbc 42.7.4 → 42.7.5`
+    how_much: str  # `8 % slower (6–10)`
+
+    @property
+    def text(self) -> str:
+        """Both as a clause."""
+        return f"{self.what}: {self.how_much}"
+
+
+class History(Frozen, frozen=True):
+    """One path of a driver in one phase on one machine, over versions and dates."""
+
+    experiment: str
+    where: Where
+    name: str
+    path_key: str
+    driver: tuple[str, str]
+    engine: str
+    machine: str
+    reference: str
+    points: tuple[HistoryPoint, ...]
+    left_out: int = 0  # runs without the reference
+    changes: tuple[Change, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -154,7 +206,7 @@ def _history(place: _Place, key: str, of_path: Sequence[_One], references: _Refe
     )
 
 
-def _point(one: _One, reference: _One | None) -> Point | None:
+def _point(one: _One, reference: _One | None) -> HistoryPoint | None:
     """The path ÷ the reference over the sets that have both; None with fewer than two."""
     if reference is None:
         return None
@@ -165,7 +217,9 @@ def _point(one: _One, reference: _One | None) -> Point | None:
     conditions = {"runtime": one.path.runtime, "system": one.run.system, "rowpath": one.run.rowpath}
     if not one.path.embedded:  # an embedded engine comes with its driver: one thing, not two
         conditions = {one.path.engine: one.path.engine_version} | conditions
-    return Point(one.run.id, one.run.date, one.path.version, found.mean, found.low, found.high, found.error, conditions)
+    return HistoryPoint(
+        one.run.id, one.run.date, one.path.version, found.mean, found.low, found.high, found.error, conditions
+    )
 
 
 def natural(version: str) -> list[tuple[int, int, str]]:
@@ -194,7 +248,7 @@ def _change(history: History, shift: Shift) -> Change:
     return Change(shift.at, ratio, low, high, _what(history, before, after), by_how_much(ratio, low, high))
 
 
-def _what(history: History, before: Point, after: Point) -> str:
+def _what(history: History, before: HistoryPoint, after: HistoryPoint) -> str:
     """What differs between two runs: `pgjdbc 42.7.4 → 42.7.5`, and what else."""
     name = history.driver[1]
     others = [
@@ -218,14 +272,6 @@ def by_how_much(ratio: float, low: float, high: float) -> str:
     digits = 0 if share >= 5 else 1
     word = "slower" if ratio > 1 else "faster"
     return f"{share:.{digits}f} % {word} ({ends[0]:.{digits}f}–{ends[1]:.{digits}f})"
-
-
-LEAST_POINTS = 6  # with fewer no change is looked for
-LEAST_SEGMENT = 2
-# The cost of one more level, in units of the noise's variance and the logarithm of the number of points. 2 is the
-# Bayesian information criterion; 3 finds less in noise, whose variance is itself estimated from few points.
-PENALTY = 3.0
-MEDIAN_OF_NORMAL = 0.6745  # of its absolute value
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""From run directories to what a site shows of them: each journal is read once, several side by side."""
+"""From run directories to what a site shows of them, a noun each: every journal is read once, several side by side."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from typing_extensions import override
 
 from rowpath.analysis.analyse import analysis_of, gather
+from rowpath.analysis.answer_model import GroupAnswer, PhaseAnswer, Trust
+from rowpath.analysis.comparison.pairs import memory_kib, system, without_places
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Analysis, PathDetails
 from rowpath.analysis.statistics.intervals import CONFIDENCE, SETS_FOR_CLAIMS, quantile
@@ -22,13 +25,113 @@ from rowpath.errors import RowpathError, UsageError
 from rowpath.journal import FILE
 from rowpath.journal.records import PathRecord
 from rowpath.machine import cpus, processes
+from rowpath.model.base import Frozen
+from rowpath.model.path import WITHOUT, WithCoordinates
 from rowpath.report import html
-from rowpath.site.model import Examined, Machine, SitePath, SiteRun, Timed
 from rowpath.site.requirements import digests, problems
 
 DIGITS = 8  # of a journal's digest in the id of its run
 UNNAMED_VERSIONS = ("system", "bundled", "own", "none", "")
 KIB_PER_GIB = 1024 * 1024
+
+
+Where = tuple[str, str, str]  # workload, phase, regime
+
+
+class Machine(Frozen, frozen=True):
+    """What a run says of its computer; runs that say the same count as runs of one machine."""
+
+    processor: str
+    cpus: int
+    cores_used: int
+    memory_gib: int
+    virtualised: bool
+
+    @property
+    def words(self) -> str:
+        """`AMD EPYC, 2 CPUs, 24 GiB, virtual`."""
+        used = "" if self.cores_used == self.cpus else f" ({self.cores_used} used)"
+        memory = f", {self.memory_gib} GiB" if self.memory_gib else ""
+        return f"{self.processor}, {self.cpus} CPUs{used}{memory}{', virtual' if self.virtualised else ''}"
+
+
+class SitePath(WithCoordinates, Frozen, frozen=True):
+    """A path of a run, with the versions that its runner reported."""
+
+    path_id: str
+    name: str
+    coordinates: dict[str, str]
+    version: str  # of the driver
+    engine_version: str
+    runtime: str
+    own_build: bool  # the driver is a file, not a release
+    language_as_written: str = ""
+
+    @override
+    def get(self, key: str) -> str:
+        """A coordinate; `none` where it has none."""
+        return self.coordinates.get(key, "none")
+
+    @property
+    def driver_key(self) -> tuple[str, str]:
+        """Language and name: a driver's name is one of its language."""
+        return self.language, self.driver
+
+    @property
+    def key(self) -> str:
+        """The path without the versions of driver and engine: what a history follows."""
+        left = (item for item in sorted(self.coordinates.items()) if item[0] not in ("version", "engine_version"))
+        return ",".join(f"{key}={value}" for key, value in left if value not in ("none", WITHOUT.get(key)))
+
+    @property
+    def versions(self) -> tuple[str, str, str]:
+        """What must not change in a reference."""
+        return self.version, self.engine_version, self.runtime
+
+
+class Timed(Frozen, frozen=True):
+    """What one path took in one phase: the median of each set, in ns per operation."""
+
+    path_id: str
+    where: Where
+    set_ns: dict[int, float]
+
+
+class SiteRun(Frozen, frozen=True):
+    """A run that was read."""
+
+    id: str
+    directory: str
+    experiment: str
+    title: str
+    question: str
+    started: str  # ISO 8601
+    rowpath: str
+    system: str  # distribution and kernel
+    machine: Machine
+    trust: Trust
+    sets: int
+    sentences: tuple[str, ...]
+    phases: tuple[PhaseAnswer, ...]  # its leading rankings
+    groups: tuple[GroupAnswer, ...]
+    paths: dict[str, SitePath]
+    timed: tuple[Timed, ...]
+    data: dict[str, str]  # workload.phase → fingerprint of its definition, scale and blocks
+    digests: dict[str, str]  # workload.phase:rows → the fingerprint of what was delivered
+
+    @property
+    def date(self) -> str:
+        """The day it began."""
+        return self.started[:10]
+
+
+class Examined(Frozen, frozen=True):
+    """A run directory that was looked at; `problems`: why it is refused, each a clause."""
+
+    directory: str
+    digest: str  # of its journal
+    problems: tuple[str, ...] = ()
+    run: SiteRun | None = None
 
 
 def run_directories(places: Iterable[Path]) -> list[Path]:
@@ -133,7 +236,7 @@ def _site_run(directory: Path, digest: str, evidence: Evidence, analysis: Analys
         question=run.experiment.question,
         started=run.started,
         rowpath=run.rowpath,
-        system=", ".join(str(run.environment[key]) for key in ("distribution", "kernel") if run.environment.get(key)),
+        system=system(run.environment),
         machine=machine_of(run.environment),
         trust=analysis.answer.trust,
         sets=max((each.sets for each in analysis.answer.phases), default=0),
@@ -149,34 +252,28 @@ def _site_run(directory: Path, digest: str, evidence: Evidence, analysis: Analys
 
 def machine_of(environment: Mapping[str, Any]) -> Machine:
     """The machine that a run states."""
-    memory = str(environment.get("memory_kib") or "0")
     return Machine(
         processor=str(environment.get("processor") or "unknown processor"),
         cpus=int(environment.get("cpus") or 0),
         cores_used=len(environment.get("cores_used") or ()),
-        memory_gib=round(int(memory) / KIB_PER_GIB) if memory.isdigit() else 0,
+        memory_gib=round(memory_kib(environment) / KIB_PER_GIB),
         virtualised=bool(environment.get("virtualised")),
     )
 
 
 def _path(path: PathRecord, details: PathDetails) -> SitePath:
     named = path.version
-    reported = _without_places(details.versions.get("driver", ""))
+    reported = without_places(details.versions.get("driver", ""))
     return SitePath(
         path_id=path.path_id,
         name=path.name,
         coordinates=path.coordinates,
         version=reported or "not stated" if named in UNNAMED_VERSIONS else named,
-        engine_version=_without_places(details.versions.get("engine", "")) or path.engine_version,
-        runtime=_without_places(details.versions.get("runtime", "")),
+        engine_version=without_places(details.versions.get("engine", "")) or path.engine_version,
+        runtime=without_places(details.versions.get("runtime", "")),
         own_build=bool(path.driver_digest),
         language_as_written=path.language_as_written,
     )
-
-
-def _without_places(version: str) -> str:
-    """A version without the places of its files, which are not the same in two runs."""
-    return " ".join(word for word in version.split() if "/" not in word)
 
 
 def _timed(evidence: Evidence) -> Iterator[Timed]:

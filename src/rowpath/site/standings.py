@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rowpath.analysis.answer_model import Bar, GroupAnswer, PhaseAnswer
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, student
 from rowpath.model.grouping import grouped
-from rowpath.site.model import Machine, SitePath, SiteRun, Timed, Where
+from rowpath.site.read import Machine, SitePath, SiteRun, Timed, Where
 
 ENOUGH_PATHS = 0.5  # of the most that one run ranks there
 RULE = (

@@ -6,8 +6,7 @@ import msgspec
 import pytest
 
 from rowpath.site.contents import Site
-from rowpath.site.model import SiteRun
-from rowpath.site.read import examine_all
+from rowpath.site.read import SiteRun, examine_all
 from rowpath.site.standings import SideBySide, side_by_side
 from tests.unit import site_factory
 
