@@ -11,9 +11,12 @@ from pathlib import Path
 import msgspec
 
 from rowpath.errors import UsageError
+from rowpath.model.grouping import grouped
 from rowpath.site.contents import Site
 from rowpath.site.pages import pages
 from rowpath.site.read import Examined, examine_all, run_directories
+
+LISTED = ".rowpath-site"  # which files a build wrote, one a line
 
 
 @dataclass(frozen=True)
@@ -43,9 +46,8 @@ def build(
     examined = _agreeing(examine_all(directories, site / "runs" if with_pages else None, on_examined))
     runs = [each.run for each in examined if each.run and not each.problems]
     refused = [each for each in examined if each.problems]
-    for each in refused:
-        if each.run:
-            remove(site, f"runs/{each.run.id}/index.html")
+    for run in (each.run for each in refused if each.run):
+        remove(site, f"runs/{run.id}/index.html")
     if not runs:
         first = refused[0]
         raise UsageError(
@@ -59,32 +61,22 @@ def build(
 
 def _agreeing(examined: Sequence[Examined]) -> list[Examined]:
     """The runs, with a problem for each whose rows are not those of most runs of the same data."""
-    delivered: dict[tuple[str, str], list[str]] = {}
+    delivered = {  # by phase with its number of rows, and by the definition of that phase
+        id(each): {
+            (where, each.run.data.get(where.partition(":")[0], "")): digest
+            for where, digest in each.run.digests.items()
+        }
+        for each in examined
+        if each.run and not each.problems
+    }
+    digests = grouped([item for of_run in delivered.values() for item in of_run.items()], lambda item: item[0])
+    usual = {where: Counter(digest for _, digest in items).most_common(1)[0][0] for where, items in digests.items()}
+    judged = []
     for each in examined:
-        if each.run and not each.problems:
-            for where, digest in _rows(each):
-                delivered.setdefault(where, []).append(digest)
-    usual = {where: Counter(digests).most_common(1)[0][0] for where, digests in delivered.items()}
-    found = []
-    for each in examined:
-        odd = [where[0] for where, digest in _rows(each) if not each.problems and usual[where] != digest]
-        if odd:
-            problem = f"its rows of {', '.join(odd)} differ from those of the other runs of the same data"
-            found.append(msgspec.structs.replace(each, problems=(problem,)))
-        else:
-            found.append(each)
-    return found
-
-
-def _rows(examined: Examined) -> list[tuple[tuple[str, str], str]]:
-    """What a run delivered, by phase with its number of rows, and by the definition of that phase."""
-    run = examined.run
-    if run is None:
-        return []
-    return [((where, run.data.get(where.partition(":")[0], "")), digest) for where, digest in run.digests.items()]
-
-
-LISTED = ".rowpath-site"  # which files a build wrote, one a line
+        odd = [where[0] for where, digest in delivered.get(id(each), {}).items() if usual[where] != digest]
+        problem = f"its rows of {', '.join(odd)} differ from those of the other runs of the same data"
+        judged.append(msgspec.structs.replace(each, problems=(problem,)) if odd else each)
+    return judged
 
 
 def prepare(site: Path) -> None:
@@ -101,7 +93,12 @@ def prepare(site: Path) -> None:
 
 def write(site: Path, pages: Iterable[tuple[str, str]], reports: Iterable[str]) -> None:
     """Write pages, each at once, keep these reports, and remove what an earlier build wrote and this one did not."""
-    before = _listed(site)
+    try:
+        lines = (site / LISTED).read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    # Nothing outside the site.
+    before = {line for line in lines if line and ".." not in Path(line).parts and not Path(line).is_absolute()}
     written = set(reports)
     try:
         for address, text in pages:
@@ -116,15 +113,6 @@ def write(site: Path, pages: Iterable[tuple[str, str]], reports: Iterable[str]) 
         (site / LISTED).write_text("".join(f"{address}\n" for address in sorted(written)), encoding="utf-8")
     except OSError as error:
         raise _cannot(site, error) from error
-
-
-def _listed(site: Path) -> set[str]:
-    """What the earlier build wrote; nothing outside the site."""
-    try:
-        lines = (site / LISTED).read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return set()
-    return {line for line in lines if line and ".." not in Path(line).parts and not Path(line).is_absolute()}
 
 
 def remove(site: Path, address: str) -> None:

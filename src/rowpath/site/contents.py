@@ -68,7 +68,6 @@ class HistoryChart(Frozen, frozen=True):
 
     key: str
     history: History
-    title: str
     sentences: tuple[str, ...]
     machine: str
     drawing: Markup
@@ -94,8 +93,8 @@ class Site:
     @cached_property
     def machines(self) -> dict[Machine, str]:
         """Each machine's short name, in the order in which they first ran."""
-        found = dict.fromkeys(run.machine for run in sorted(self.runs, key=lambda run: (run.started, run.id)))
-        return {machine: f"M{number}" for number, machine in enumerate(found, 1)}
+        in_order = dict.fromkeys(run.machine for run in sorted(self.runs, key=lambda run: (run.started, run.id)))
+        return {machine: f"M{number}" for number, machine in enumerate(in_order, 1)}
 
     @cached_property
     def standings(self) -> list[Standing]:
@@ -111,23 +110,6 @@ class Site:
     def by_id(self) -> dict[str, SiteRun]:
         """The runs by their ids."""
         return {run.id: run for run in self.runs}
-
-    @cached_property
-    def _slugs(self) -> dict[tuple[str, str], str]:
-        """A file name for each engine, driver and experiment; those whose letters collide get a part of a digest."""
-        found: dict[tuple[str, str], str] = {}
-        taken: set[tuple[str, str]] = set()
-        for kind, name in [
-            *(("engines", name) for name in self.engines),
-            *(("drivers", "/".join(each)) for each in self.drivers),
-            *(("experiments", name) for name in self.experiments),
-        ]:
-            made = slug(name)
-            if (kind, made) in taken:
-                made = f"{made}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
-            taken.add((kind, made))
-            found[kind, name] = f"{kind}/{made}.html"
-        return found
 
     @cached_property
     def paths(self) -> list[tuple[SiteRun, SitePath]]:
@@ -157,14 +139,26 @@ class Site:
     @property
     def left_out(self) -> list[tuple[str, str]]:
         """Name and reasons of every run that was refused; its directory stays private."""
-        return [
-            (Path(each.directory).name, "; ".join(each.problems).replace(each.directory, Path(each.directory).name))
-            for each in self.refused
-        ]
+        named = [(Path(run.directory).name, run) for run in self.refused]
+        return [(name, "; ".join(run.problems).replace(run.directory, name)) for name, run in named]
 
     def page_of(self, kind: str, name: str) -> str:
         """The address of an engine, a driver (`language/name`) or an experiment."""
-        return self._slugs[kind, name]
+        return self._addresses[kind, name]
+
+    @cached_property
+    def _addresses(self) -> dict[tuple[str, str], str]:
+        """By kind and name; of those whose letters collide all but the first get a part of a digest."""
+        names = {"engines": self.engines, "drivers": map("/".join, self.drivers), "experiments": self.experiments}
+        addresses: dict[tuple[str, str], str] = {}
+        for kind, named in names.items():
+            taken: set[str] = set()
+            for name in named:
+                digest = hashlib.sha256(name.encode()).hexdigest()[:6]
+                address = slug(name) if slug(name) not in taken else f"{slug(name)}-{digest}"
+                taken.add(address)
+                addresses[kind, name] = f"{kind}/{address}.html"
+        return addresses
 
     def run_link(self, run: SiteRun) -> Link:
         """The run's report, or its row in the list of runs."""
@@ -197,65 +191,47 @@ class Site:
             works += [(experiment, title(standing.phase), of_paths[bar.path_id]) for bar in bars]
         return works
 
-    def changed(self, found: Iterable[History]) -> list[Changed]:
+    def changed(self, of_histories: Iterable[History]) -> list[Changed]:
         """Every change of these histories, the newest first; what changed in several places is said once."""
-        listed = [(each, change) for each in found for change in each.changes]
-        groups = grouped(listed, lambda item: (item[0].driver, item[1].what)).values()
-        made = []
-        for group in groups:
-            group.sort(key=lambda item: -abs(math.log(item[1].ratio)))
-            places = [(change.how_much, Link(self._where(each), self._chart_address(each))) for each, change in group]
-            date = max(each.points[change.at].date for each, change in group)
-            made.append(Changed(group[0][1].what, date, tuple(places[:PLACES]), len(places[PLACES:])))
-        return sorted(made, key=lambda each: (each.date, each.what), reverse=True)
+        every = [(history, change) for history in of_histories for change in history.changes]
+        changed = []
+        for (_driver, what), same in grouped(every, lambda item: (item[0].driver, item[1].what)).items():
+            same.sort(key=lambda item: -abs(math.log(item[1].ratio)))
+            places = tuple((change.how_much, self._chart_link(history)) for history, change in same)
+            date = max(history.points[change.at].date for history, change in same)
+            changed.append(Changed(what, date, places[:PLACES], len(places[PLACES:])))
+        return sorted(changed, key=lambda change: (change.date, change.what), reverse=True)
 
-    def _chart_address(self, history: History) -> str:
-        drawn = any(each is history for each in self.drawn[history.driver])
+    def _chart_link(self, history: History) -> Link:
+        drawn = any(one is history for one in self.drawn[history.driver])
         place = chart_key(history) if drawn else "histories"
-        return f"{self.page_of('drivers', '/'.join(history.driver))}#{place}"
-
-    def _where(self, history: History) -> str:
-        workload, phase, regime = history.where
-        return f"{history.name}, {history.experiment} {workload}.{phase} {regime}, {history.machine}"
+        return Link(history.title, f"{self.page_of('drivers', '/'.join(history.driver))}#{place}")
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], list[History]]:
         """The histories that are drawn, by driver: those with a change, and the fastest path's of each phase."""
-        long = [each for each in self.histories if len(each.points) >= LEAST_RUNS]
-        of_phases = grouped(long, lambda each: (each.driver, each.experiment, each.where, each.machine))
-        leading = {id(min(each, key=_level)) for each in of_phases.values()}
-        chosen = sorted(
-            (each for each in long if each.changes or id(each) in leading),
-            key=lambda each: (-len(each.changes), -len(each.points)),
-        )
-        by_driver = grouped(chosen, lambda each: each.driver)
+        long = [history for history in self.histories if len(history.points) >= LEAST_RUNS]
+        of_phases = grouped(long, lambda one: (one.driver, one.experiment, one.where, one.machine))
+        leading = {id(min(same, key=lambda one: one.level())) for same in of_phases.values()}
+        chosen = [history for history in long if history.changes or id(history) in leading]
+        chosen.sort(key=lambda one: (-len(one.changes), -len(one.points)))
+        by_driver = grouped(chosen, lambda history: history.driver)
         return {driver: by_driver.get(driver, [])[:DRAWN] for driver in self.drivers}
 
     def charts(self, driver: tuple[str, str]) -> tuple[list[HistoryChart], int]:
         """The charts of a driver, and how many of its histories are not drawn."""
         machines = {name: machine.words for machine, name in self.machines.items()}
         charts = [
-            HistoryChart(
-                chart_key(each),
-                each,
-                self._where(each),
-                tuple(_sentences(each)),
-                machines[each.machine],
-                history_chart(each),
-            )
-            for each in self.drawn[driver]
+            HistoryChart(chart_key(one), one, tuple(_sentences(one)), machines[one.machine], history_chart(one))
+            for one in self.drawn[driver]
         ]
-        return charts, sum(each.driver == driver for each in self.histories) - len(charts)
+        return charts, sum(history.driver == driver for history in self.histories) - len(charts)
 
 
 def chart_key(history: History) -> str:
     """An anchor that stays the same when runs are added."""
     named = "|".join((history.experiment, *history.where, history.path_key, history.machine))
     return f"history-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
-
-
-def _level(history: History) -> float:
-    return math.fsum(point.mean for point in history.points) / len(history.points)
 
 
 def _sentences(history: History) -> Iterator[str]:
@@ -267,8 +243,7 @@ def _sentences(history: History) -> Iterator[str]:
     else:
         yield f"No change is shown over {runs} runs."
     if history.left_out:
-        runs_left = "1 run" if history.left_out == 1 else f"{history.left_out} runs"
-        yield f"Not shown: {runs_left} without the reference."
+        yield f"Not shown: {fmt.counted(history.left_out, 'run')} without the reference."
 
 
 def title(phase: PhaseAnswer) -> str:
@@ -286,7 +261,9 @@ def _rows(bars: Sequence[Bar]) -> Iterator[PlainBar]:
 def history_chart(history: History) -> Markup:
     """Ratio over runs with 95 % intervals; a dashed line where a version begins, a step where the level changes."""
     axis = _axis(history)
-    places = _places(len(history.points))
+    last = len(history.points) - 1
+    # Runs stand at equal distances; one in the middle.
+    places = [round(EDGE + (100 - 2 * EDGE) * at / last, 2) if last else 50.0 for at in range(last + 1)]
     ticks = [(f"{tick:.4g}×", _down(axis, math.log(tick))) for tick in axis.ticks()]
     grid = [f'<line class="grid" x1="0" x2="100%" y1="{y}" y2="{y}"/>' for _text, y in ticks]
     scale = "".join(f'<text x="{SCALE - 6}" y="{y + 4:g}" text-anchor="end">{text}</text>' for text, y in ticks)
@@ -299,19 +276,11 @@ def history_chart(history: History) -> Markup:
 
 
 def _axis(history: History) -> LogAxis:
-    lows = [math.exp(point.low) for point in history.points]
-    highs = [math.exp(point.high) for point in history.points]
-    low, high = min(lows) / 1.02, max(highs) * 1.02
+    low = min(math.exp(point.low) for point in history.points) / 1.02
+    high = max(math.exp(point.high) for point in history.points) * 1.02
     middle = math.sqrt(low * high)
     half = math.sqrt(max(high / low, LEAST_SPAN))
     return LogAxis(middle / half, middle * half)
-
-
-def _places(count: int) -> list[float]:
-    """Per cent of the width; runs stand at equal distances."""
-    if count == 1:
-        return [50.0]
-    return [round(EDGE + (100 - 2 * EDGE) * at / (count - 1), 2) for at in range(count)]
 
 
 def _down(axis: LogAxis, logarithm: float) -> float:
@@ -354,8 +323,7 @@ def _levels(history: History, places: Sequence[float], axis: LogAxis) -> Iterato
     if len(borders) == 2:
         return
     for begin, end in itertools.pairwise(borders):
-        level = math.fsum(point.mean for point in history.points[begin:end]) / (end - begin)
-        y = _down(axis, level)
+        y = _down(axis, history.level(begin, end))
         yield f'<line class="level" x1="{places[begin]}%" x2="{places[end - 1]}%" y1="{y}" y2="{y}"/>'
 
 

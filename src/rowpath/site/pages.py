@@ -104,7 +104,7 @@ def _engine(site: Site, name: str) -> str:
         facts=(
             f"versions {', '.join(dict.fromkeys(path.engine_version for _run, path in own if path.engine_version))}",
             ", ".join(dict.fromkeys(path.deployment for _run, path in own)),
-            _runs(len({run.id for run, _path in own})),
+            fmt.counted(len({run.id for run, _path in own}), "run"),
         ),
         links=[site.driver_link(driver) for driver in sorted({path.driver_key for _run, path in own})],
         changes=site.changed(each for each in site.histories if each.engine == name),
@@ -130,7 +130,7 @@ def _driver(site: Site, driver: tuple[str, str]) -> str:
         works=site.works(standings),
         facts=(
             f"versions {', '.join(dict.fromkeys(path.version for _run, path in own))}",
-            _runs(len({run.id for run, _path in own})),
+            fmt.counted(len({run.id for run, _path in own}), "run"),
         ),
         links=[Link(name, site.page_of("engines", name)) for name in engines],
         changes=site.changed(each for each in site.histories if each.driver == driver),
@@ -155,10 +155,6 @@ def _experiment(site: Site, name: str) -> str:
     )
 
 
-def _runs(number: int) -> str:
-    return "1 run" if number == 1 else f"{number} runs"
-
-
 def _render(site: Site, template: str, title: str, *, below: int = 0, script: str = "", **more: object) -> str:
     style = (ASSETS / "page.css").read_text(encoding="utf-8") + _asset("site.css")
     return rendered(
@@ -171,7 +167,6 @@ def _render(site: Site, template: str, title: str, *, below: int = 0, script: st
         root="../" * below,
         caps=caps(),
         fmt=fmt,
-        runs_of=_runs,
         exp=math.exp,
         **more,
     )
