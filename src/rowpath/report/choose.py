@@ -30,7 +30,7 @@ from rowpath.analysis.projection_points import (
     PHASE,
     REGIME,
     WORK,
-    Point,
+    ProjectionPoint,
     metrics,
     points,
     values_of,
@@ -103,7 +103,7 @@ def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
     filters = {} if few else {REGIME: tuple(values_of(REGIME, kept, {}))}
     shown = project(analysis, Choice(metric=metric, filters=filters), to_the_fastest(analysis))
     axes = (PATH, *(axis for axis in WORK if len(values_of(axis, kept, {})) > 1), *differing)
-    sources = grouped(kept, Point.source)
+    sources = grouped(kept, ProjectionPoint.source)
     data = _Data(analysis, lookup, hrefs, sources, metric)
     reasons = Reasons()
     first = shown.matrices[0]
@@ -140,7 +140,7 @@ def _leading_first(analysis: Analysis) -> Analysis:
     return msgspec.structs.replace(analysis, rankings=tuple(sorted(analysis.rankings, key=place)))
 
 
-def _one_regime(kept: Sequence[Point]) -> list[Point]:
+def _one_regime(kept: Sequence[ProjectionPoint]) -> list[ProjectionPoint]:
     """The points of each phase in its first regime."""
     first: dict[str, str] = {}
     return [point for point in kept if first.setdefault(point.at(PHASE), point.at(REGIME)) == point.at(REGIME)]
@@ -184,7 +184,7 @@ class _Data:
         analysis: Analysis,
         lookup: Lookup,
         hrefs: Hrefs,
-        sources: Mapping[tuple[tuple[str, str], ...], list[Point]],
+        sources: Mapping[tuple[tuple[str, str], ...], list[ProjectionPoint]],
         metric: str,
     ) -> None:
         self.analysis = analysis
@@ -200,7 +200,9 @@ class _Data:
     def _has(self, metric: str) -> bool:
         return any(self._other(metric, point)[0] for found in self.sources.values() for point in found if point.usable)
 
-    def embedded(self, axes: Sequence[str], differing: Sequence[str], kept: Sequence[Point]) -> dict[str, Any]:
+    def embedded(
+        self, axes: Sequence[str], differing: Sequence[str], kept: Sequence[ProjectionPoint]
+    ) -> dict[str, Any]:
         """The data: `sources` hold a row for each path, fastest first.
 
         It is `[path, reason]` without a figure, else `[path, where its row opens, figures …]`, parts of a figure with a
@@ -219,20 +221,20 @@ class _Data:
             "words": {"absent": NO_PATH, "elsewhere": NOT_HERE, "unmeasured": NOT_MEASURED, "hidden": HIDDEN},
         }
 
-    def _names_without_row(self, kept: Sequence[Point]) -> dict[int, str]:
+    def _names_without_row(self, kept: Sequence[ProjectionPoint]) -> dict[int, str]:
         """The names by number of paths that have no row of their own on the page."""
         with_row = {path_id for path_id, _workload, _phase in self.hrefs}
         return {
             self.numbers.get(point.key[0], -1): fmt.clean(point.name) for point in kept if point.key[0] not in with_row
         }
 
-    def _source(self, source: Sequence[tuple[str, str]], found: Sequence[Point]) -> dict[str, Any]:
+    def _source(self, source: Sequence[tuple[str, str]], found: Sequence[ProjectionPoint]) -> dict[str, Any]:
         first = next((href for point in found if (href := self.hrefs.get(point.key[:3]))), "")
         at = first.rpartition("-")[0]
         rows = [self._row(point, f"{at}-") for point in found]
         return {"is": {axis: fmt.clean(value) for axis, value in source}, "at": at, "rows": rows}
 
-    def _row(self, point: Point, at: str) -> list[Any]:
+    def _row(self, point: ProjectionPoint, at: str) -> list[Any]:
         number = self.numbers.get(point.key[0], -1)
         if not point.usable:
             return [number, self.reasons.setdefault(point.reason, len(self.reasons))]
@@ -243,7 +245,7 @@ class _Data:
             *("|".join(each).rstrip("|") for each in figures),
         ]
 
-    def _leading(self, point: Point) -> Figure:
+    def _leading(self, point: ProjectionPoint) -> Figure:
         if point.figure is None or point.figure.median is None:
             return "", "", ""
         figure = point.figure
@@ -254,7 +256,7 @@ class _Data:
             ratio(Entry(against=against)),
         )
 
-    def _other(self, metric: str, point: Point) -> Figure:
+    def _other(self, metric: str, point: ProjectionPoint) -> Figure:
         _, workload, phase, regime = point.key
         if metric == "lines_of_code":
             return str(self.lookup.lines_of_code.get(point.name, "")), "", ""
