@@ -38,7 +38,7 @@ NAME = 14  # characters of a version
 LEAST_SPAN = 1.1  # of the axis: noise must not look like an event
 
 
-class Link(Frozen, frozen=True):
+class PageLink(Frozen, frozen=True):
     """A page of the site; `href` from its top."""
 
     text: str
@@ -49,9 +49,9 @@ class StandingRow(Frozen, frozen=True):
     """A path in a picture and in its table."""
 
     bar: PlainBar
-    driver: Link
+    driver: PageLink
     engine: str
-    run: Link
+    run: PageLink
 
 
 class StandingPicture(Frozen, frozen=True):
@@ -59,7 +59,7 @@ class StandingPicture(Frozen, frozen=True):
 
     drawn: Picture
     rows: tuple[StandingRow, ...]
-    run: Link
+    run: PageLink
     source: str
 
 
@@ -78,7 +78,7 @@ class Changed(Frozen, frozen=True):
 
     what: str
     date: str  # of the first run after it
-    places: tuple[tuple[str, Link], ...]
+    places: tuple[tuple[str, PageLink], ...]
     left_out: int
 
 
@@ -160,32 +160,33 @@ class Site:
                 addresses[kind, name] = f"{kind}/{address}.html"
         return addresses
 
-    def run_link(self, run: SiteRun) -> Link:
+    def run_link(self, run: SiteRun) -> PageLink:
         """The run's report, or its row in the list of runs."""
-        return Link(run.date, f"runs/{run.id}/index.html" if self.with_pages else f"runs.html#{run.id}")
+        return PageLink(run.date, f"runs/{run.id}/index.html" if self.with_pages else f"runs.html#{run.id}")
 
-    def driver_link(self, driver: tuple[str, str]) -> Link:
+    def driver_link(self, driver: tuple[str, str]) -> PageLink:
         """A driver's page."""
-        return Link(f"{driver[1]} ({self.languages[driver[0]]})", self.page_of("drivers", "/".join(driver)))
+        return PageLink(f"{driver[1]} ({self.languages[driver[0]]})", self.page_of("drivers", "/".join(driver)))
 
     def pictures(self, standing: Standing, bars: Sequence[Bar]) -> Iterator[StandingPicture]:
         """These bars of a ranking on one axis; none without bars."""
         drawn = plain("", title(standing.phase), _rows(bars), fmt.duration, "", legend(bars), uncut=True, most=MOST)
         if drawn:
             machine = self.machines[standing.run.machine]
-            rows = tuple(self._row(standing, *each) for each in zip((*drawn.rows, *drawn.more), bars, strict=False))
+            drawn_bars = zip((*drawn.rows, *drawn.more), bars, strict=False)
+            rows = tuple(self._row(standing, row, bar) for row, bar in drawn_bars)
             yield StandingPicture(drawn, rows, self.run_link(standing.run), f"{machine}, {standing.run.trust.line}")
 
     def _row(self, standing: Standing, row: PlainBar, bar: Bar) -> StandingRow:
         path = standing.run.paths[bar.path_id]
-        driver = Link(path.driver, "") if path.is_null else self.driver_link(path.driver_key)
+        driver = PageLink(path.driver, "") if path.is_null else self.driver_link(path.driver_key)
         return StandingRow(row, driver, path.engine, self.run_link(standing.run))
 
-    def works(self, standing_of: Iterable[tuple[Standing, list[Bar]]]) -> list[tuple[Link, str, StandingRow]]:
+    def works(self, standing_of: Iterable[tuple[Standing, list[Bar]]]) -> list[tuple[PageLink, str, StandingRow]]:
         """The experiment, the phase, and the row among all bars of the phase, for each of these bars."""
         works = []
         for standing, bars in standing_of:
-            experiment = Link(standing.experiment, self.page_of("experiments", standing.experiment))
+            experiment = PageLink(standing.experiment, self.page_of("experiments", standing.experiment))
             ranked = zip(_rows(standing.phase.bars), standing.phase.bars, strict=True)
             of_paths = {bar.path_id: self._row(standing, row, bar) for row, bar in ranked}
             works += [(experiment, title(standing.phase), of_paths[bar.path_id]) for bar in bars]
@@ -202,10 +203,10 @@ class Site:
             changed.append(Changed(what, date, places[:PLACES], len(places[PLACES:])))
         return sorted(changed, key=lambda change: (change.date, change.what), reverse=True)
 
-    def _chart_link(self, history: History) -> Link:
+    def _chart_link(self, history: History) -> PageLink:
         drawn = any(one is history for one in self.drawn[history.driver])
         place = chart_key(history) if drawn else "histories"
-        return Link(history.title, f"{self.page_of('drivers', '/'.join(history.driver))}#{place}")
+        return PageLink(history.title, f"{self.page_of('drivers', '/'.join(history.driver))}#{place}")
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], list[History]]:

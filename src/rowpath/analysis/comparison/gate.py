@@ -25,15 +25,15 @@ FORM = re.compile(r"(\w+)=(\d+(?:\.\d+)?)%?")
 
 def parse_gate(text: str) -> GateWords:
     """`slower=5%`; UsageError for anything else."""
-    found = FORM.fullmatch(text)
-    name = found[1] if found else ""
-    if found is None or (name not in DIRECTIONS and name not in METRICS):
+    match = FORM.fullmatch(text)
+    name = match[1] if match else ""
+    if match is None or (name not in DIRECTIONS and name not in METRICS):
         raise UsageError(
             f"invalid --fail-on '{text}': expected slower, faster or a metric ({', '.join(METRICS)}) and a percentage",
             "--fail-on slower=5%",
         )
     metric, more = DIRECTIONS.get(name, (name, True))
-    return GateWords(text, metric, more, float(found[2]) / 100)
+    return GateWords(text, metric, more, float(match[2]) / 100)
 
 
 def judge(comparison: Comparison, gate: GateWords, confirmed: Sequence[Confirmed] = ()) -> Gate:
@@ -41,7 +41,7 @@ def judge(comparison: Comparison, gate: GateWords, confirmed: Sequence[Confirmed
 
     UsageError where no row of that metric was compared: a gate that cannot fail is none.
     """
-    again = {each.where: each for each in confirmed if each.outcome != "not possible" and gate.metric == PRIMARY}
+    again = {row.where: row for row in confirmed if row.outcome != "not possible" and gate.metric == PRIMARY}
     rows = [
         (position, row)
         for position, row in enumerate(comparison.rows)
@@ -90,7 +90,7 @@ SAME_BUILD = "base and head name the same build, and only one of them is here"
 
 def suspicious(comparison: Comparison, gates: Sequence[GateWords]) -> list[ComparedRow]:
     """Times whose own interval excludes 1 or is not known, and of two builds what a gate cannot decide; worst first."""
-    found = [
+    rows = [
         row
         for row in comparison.rows
         if row.metric == PRIMARY
@@ -101,17 +101,17 @@ def suspicious(comparison: Comparison, gates: Sequence[GateWords]) -> list[Compa
             or (two_builds(row) and any(may_fail(row, gate) for gate in gates))
         )
     ]
-    return sorted(found, key=lambda row: (not two_builds(row), -(row.factor or 0.0)))
+    return sorted(rows, key=lambda row: (not two_builds(row), -(row.factor or 0.0)))
 
 
 def two_builds(row: ComparedRow) -> bool:
     """Whether base and head can stand in one run: as two paths."""
-    return row.base_path != row.head_path and any(each.name in PAIRED_OVER.values() for each in row.differences)
+    return row.base_path != row.head_path and any(one.name in PAIRED_OVER.values() for one in row.differences)
 
 
 def settled(comparison: Comparison, confirmed: Sequence[Confirmed]) -> Comparison:
     """The comparison in which a time counts as changed only where measuring again did not say otherwise."""
-    said = {each.where: each.outcome for each in confirmed if each.outcome != "not possible"}
+    said = {row.where: row.outcome for row in confirmed if row.outcome != "not possible"}
     rows = tuple(
         msgspec.structs.replace(row, outcome="not confirmed")
         if row.metric == PRIMARY and row.changed and said.get(row.where, row.outcome) != row.outcome
@@ -129,40 +129,40 @@ def not_possible(row: ComparedRow, reason: str) -> Confirmed:
 def outcomes(rows: Sequence[ComparedRow], run_directory: Path) -> list[Confirmed]:
     """The rows as a paired run has them: ratios within sets, Holm over all of them."""
     evidence = Evidence.of(run_directory, reader.read(run_directory))
-    intervals: list[Interval | None] = []
-    reasons: list[str] = []
-    for row in rows:
-        where = row.workload, row.phase, row.regime
-        base, head = (evidence.cells.get(path, *where) for path in (row.base_path, row.head_path))
-        statuses = [evidence.path_statuses.of(path, *where[:2]) for path in (row.base_path, row.head_path)]
-        bad = next((status for status in statuses if status.status != "ok"), None)
-        interval = None
-        if bad is not None:
-            reasons.append(f"{bad.status}: {bad.reason}")
-        elif base is None or head is None or base.refused or head.refused:
-            reasons.append("the machine was too busy" if base and head else "not measured")
-        else:
-            interval = evidence.cells.interval(head, base)
-            reasons.append("too few sets" if interval is None or interval.sets < 2 else "")
-        intervals.append(interval if not reasons[-1] else None)
-    claimed = iter(holm([interval.p_value for interval in intervals if interval is not None]))
-    found = []
-    for row, interval, reason in zip(rows, intervals, reasons, strict=True):
-        if interval is None:
-            found.append(not_possible(row, reason))
+    measured = [_measured_again(evidence, row) for row in rows]
+    claimed = iter(holm([interval.p_value for interval in measured if isinstance(interval, Interval)]))
+    confirmed = []
+    for row, interval in zip(rows, measured, strict=True):
+        if isinstance(interval, str):
+            confirmed.append(not_possible(row, interval))
             continue
         differs = next(claimed) and interval.sets >= SETS_FOR_CLAIMS
-        found.append(
-            Confirmed(
-                name=row.name,
-                workload=row.workload,
-                phase=row.phase,
-                regime=row.regime,
-                outcome="no difference shown" if not differs else "slower" if interval.mean > 0 else "faster",
-                ratio=interval.ratio,
-                low=interval.ratio_low,
-                high=interval.ratio_high,
-                sets=interval.sets,
-            )
+        again = Confirmed(
+            name=row.name,
+            workload=row.workload,
+            phase=row.phase,
+            regime=row.regime,
+            outcome="no difference shown" if not differs else "slower" if interval.mean > 0 else "faster",
+            ratio=interval.ratio,
+            low=interval.ratio_low,
+            high=interval.ratio_high,
+            sets=interval.sets,
         )
-    return found
+        confirmed.append(again)
+    return confirmed
+
+
+def _measured_again(evidence: Evidence, row: ComparedRow) -> Interval | str:
+    """The ratio within the sets of a paired run, or why there is none."""
+    where = row.workload, row.phase, row.regime
+    for path in (row.base_path, row.head_path):
+        path_status = evidence.path_statuses.of(path, *where[:2])
+        if path_status.status != "ok":
+            return f"{path_status.status}: {path_status.reason}"
+    base, head = (evidence.cells.get(path, *where) for path in (row.base_path, row.head_path))
+    if base is None or head is None:
+        return "not measured"
+    if base.refused or head.refused:
+        return "the machine was too busy"
+    interval = evidence.cells.interval(head, base)
+    return "too few sets" if interval is None or interval.sets < 2 else interval
