@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
+from rowpath.analysis.answer import SpentBy, TimeShares, answer, pictures
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.block_sizes import block_sizes
 from rowpath.analysis.bulk_retrieval import retrievals
@@ -113,7 +113,7 @@ def _of_kind(kind: str, texts: Iterable[str]) -> list[Sentence]:
 def _spent(evidence: Evidence) -> SpentBy:
     """Where the time of every ranked path goes."""
     ranked_cells = (evidence.cell(row, each) for each in evidence.rankings for row in each.rows if row.rank)
-    return {cell.key: Spent(*parts) for cell in ranked_cells if cell and (parts := shares(cell))}
+    return {cell.key: TimeShares(*parts) for cell in ranked_cells if cell and (parts := shares(cell))}
 
 
 def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:

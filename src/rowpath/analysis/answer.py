@@ -71,14 +71,14 @@ FORMS = {"block": "blocks", "columnar": "columns", "copy": "COPY"}
 
 
 @dataclass(frozen=True)
-class Spent:
+class TimeShares:
     """Shares of an operation's time; None where they were not measured."""
 
     client: float
     server: float | None
 
 
-SpentBy = Mapping[tuple[str, str, str, str], Spent]  # by path id, workload, phase, regime
+SpentBy = Mapping[tuple[str, str, str, str], TimeShares]  # by path id, workload, phase, regime
 
 
 def answer(analysis: Analysis, leading: Sequence[Ranking], sentences: Sequence[Sentence], spent: SpentBy) -> Answer:

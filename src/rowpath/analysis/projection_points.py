@@ -58,21 +58,21 @@ def points(analysis: Analysis, metric: str) -> list[ProjectionPoint]:
         return _points_of_groups(analysis, metric)
     figures: dict[tuple[str, str, str], dict[str, Result]] = {}
     paths: dict[str, Mapping[str, str]] = {}
-    for each in analysis.results:
-        paths.setdefault(each.name, each.path)
-        if each.metric == metric and not each.stage:
-            figures.setdefault((each.name, each.workload, each.phase), {})[each.regime] = each
+    for result in analysis.results:
+        paths.setdefault(result.name, result.path)
+        if result.metric == metric and not result.stage:
+            figures.setdefault((result.name, result.workload, result.phase), {})[result.regime] = result
     steady_first = [
         ranking
-        for rankings in grouped(analysis.rankings, lambda each: (each.workload, each.phase)).values()
-        for ranking in sorted(rankings, key=lambda each: each.regime != "steady")
+        for rankings in grouped(analysis.rankings, lambda ranking: (ranking.workload, ranking.phase)).values()
+        for ranking in sorted(rankings, key=lambda ranking: ranking.regime != "steady")
     ]
-    found = _fastest_first(_point(row, ranking, paths, figures) for ranking in steady_first for row in ranking.rows)
-    if any(point.figure and point.figure.regime != "none" for point in found):
-        return found
+    every = _fastest_first(_point(row, ranking, paths, figures) for ranking in steady_first for row in ranking.rows)
+    if any(point.figure and point.figure.regime != "none" for point in every):
+        return every
     # Counts belong to no regime: once is enough.
-    once = {point.key[:3]: point for point in reversed(found)}
-    return [replace(point, axes={**point.axes, REGIME: "none"}) for point in found if once[point.key[:3]] is point]
+    once = {point.key[:3]: point for point in reversed(every)}
+    return [replace(point, axes={**point.axes, REGIME: "none"}) for point in every if once[point.key[:3]] is point]
 
 
 def _point(

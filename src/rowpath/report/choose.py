@@ -118,7 +118,7 @@ def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
         ),
         note=note(first),
         reasons=(*reasons.lines(), *([f"{ABSENT} {NO_PATH}"] if absent else [])),
-        apart=tuple(f"Ranked apart: {fmt.clean(each)}." for each in shown.own_builds),
+        apart=tuple(f"Ranked apart: {fmt.clean(build)}." for build in shown.own_builds),
         tables=tuple(fmt.clean(_title(source)) for source in sources),
         axes=tuple((axis, fmt.metric(axis)) for axis in axes),
         chosen=(shown.rows[0], shown.columns[0] if shown.columns else ""),
@@ -129,13 +129,16 @@ def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
 
 def _leading_first(analysis: Analysis) -> Analysis:
     """The analysis with the rankings that answer the question first."""
-    leading = {(each.workload, each.phase, each.regime, each.comparison): None for each in analysis.answer.phases}
-    phases = [*dict.fromkeys(each[:2] for each in leading)]
+    leading = {
+        (ranking.workload, ranking.phase, ranking.regime, ranking.comparison): None
+        for ranking in analysis.answer.phases
+    }
+    phases = [*dict.fromkeys(ranking[:2] for ranking in leading)]
 
-    def place(each: Ranking) -> tuple[int, bool]:
-        phase = each.workload, each.phase
+    def place(ranking: Ranking) -> tuple[int, bool]:
+        phase = ranking.workload, ranking.phase
         known = phases.index(phase) if phase in phases else len(phases)
-        return known, (*phase, each.regime, each.comparison) not in leading
+        return known, (*phase, ranking.regime, ranking.comparison) not in leading
 
     return msgspec.structs.replace(analysis, rankings=tuple(sorted(analysis.rankings, key=place)))
 
@@ -198,7 +201,7 @@ class _Data:
         self.others = tuple(name for name in OTHERS if self._has(name)) if room else ()
 
     def _has(self, metric: str) -> bool:
-        return any(self._other(metric, point)[0] for found in self.sources.values() for point in found if point.usable)
+        return any(self._other(metric, point)[0] for same in self.sources.values() for point in same if point.usable)
 
     def embedded(
         self, axes: Sequence[str], differing: Sequence[str], kept: Sequence[ProjectionPoint]
@@ -208,7 +211,7 @@ class _Data:
         It is `[path, reason]` without a figure, else `[path, where its row opens, figures …]`, parts of a figure with a
         bar between. `at`: what most of these places begin with; they are then only the number that follows.
         """
-        sources = [self._source(*each) for each in self.sources.items()]
+        sources = [self._source(source, points) for source, points in self.sources.items()]
         return {
             "names": self._names_without_row(kept),
             "order": {axis: [fmt.clean(value) for value in values_of(axis, kept, {})] for axis in axes if axis != PATH},
@@ -228,10 +231,10 @@ class _Data:
             self.numbers.get(point.key[0], -1): fmt.clean(point.name) for point in kept if point.key[0] not in with_row
         }
 
-    def _source(self, source: Sequence[tuple[str, str]], found: Sequence[ProjectionPoint]) -> dict[str, Any]:
-        first = next((href for point in found if (href := self.hrefs.get(point.key[:3]))), "")
+    def _source(self, source: Sequence[tuple[str, str]], points: Sequence[ProjectionPoint]) -> dict[str, Any]:
+        first = next((href for point in points if (href := self.hrefs.get(point.key[:3]))), "")
         at = first.rpartition("-")[0]
-        rows = [self._row(point, f"{at}-") for point in found]
+        rows = [self._row(point, f"{at}-") for point in points]
         return {"is": {axis: fmt.clean(value) for axis, value in source}, "at": at, "rows": rows}
 
     def _row(self, point: ProjectionPoint, at: str) -> list[Any]:
@@ -242,7 +245,7 @@ class _Data:
         return [
             number,
             self.hrefs.get(point.key[:3], "").removeprefix(at),
-            *("|".join(each).rstrip("|") for each in figures),
+            *("|".join(parts).rstrip("|") for parts in figures),
         ]
 
     def _leading(self, point: ProjectionPoint) -> Figure:
@@ -260,16 +263,16 @@ class _Data:
         _, workload, phase, regime = point.key
         if metric == "lines_of_code":
             return str(self.lookup.lines_of_code.get(point.name, "")), "", ""
-        found = self.lookup.measured(workload, phase, regime).result(metric, point.name)
-        if found is None or found.median is None:
+        result = self.lookup.measured(workload, phase, regime).result(metric, point.name)
+        if result is None or result.median is None:
             return "", "", ""
-        return fmt.figure(found.median, found.unit), half_width(found.median, found.low, found.high), ""
+        return fmt.figure(result.median, result.unit), half_width(result.median, result.low, result.high), ""
 
 
 def _dropped(analysis: Analysis, differing: Sequence[str]) -> list[list[str]]:
-    """Paths that did not run, each once: its values of what differs, and the reason."""
-    found = {}
-    for each in analysis.dropped:
-        own = each.path.as_dict()
-        found[tuple(fmt.clean(own.get(axis, "")) for axis in differing)] = fmt.clean(not_run(each))
-    return [[*values, reason] for values, reason in [*found.items()][:MOST_DROPPED]]
+    """Paths that did not run, dropped once: its values of what differs, and the reason."""
+    reasons = {}
+    for dropped in analysis.dropped:
+        own = dropped.path.as_dict()
+        reasons[tuple(fmt.clean(own.get(axis, "")) for axis in differing)] = fmt.clean(not_run(dropped))
+    return [[*values, reason] for values, reason in [*reasons.items()][:MOST_DROPPED]]

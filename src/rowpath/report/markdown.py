@@ -38,14 +38,16 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
             parts += _listed(ranking.remarks)
         parts += [_table(section.grid) for section in operation.sections]
     parts += [_table(section.grid) for section in shown.across]
-    for each in shown.snippets:
-        parts.append(f"**{escaped(each.file)}: {escaped(each.name)}**\n\n```{each.language}\n{each.text}```")
+    for snippet in shown.snippets:
+        parts.append(
+            f"**{escaped(snippet.file)}: {escaped(snippet.name)}**\n\n```{snippet.language}\n{snippet.text}```"
+        )
     further = [sentence for sentence in shown.verdict if sentence not in answer]
     parts += ["## Further sentences", *_listed(further)] if further else []
     parts += _listed(shown.marks)
     if shown.published or shown.claims:
         parts.append("## Published figures and claims")
-        parts += [_table(each.grid) for each in (*shown.published, *((shown.claims,) if shown.claims else ()))]
+        parts += [_table(section.grid) for section in (*shown.published, *((shown.claims,) if shown.claims else ()))]
     if shown.dropped:
         parts += ["## Paths that did not run", _table(shown.dropped)]
     parts += ["## Trust", *(_table(section.grid) for section in shown.diagnostics)] if shown.diagnostics else []

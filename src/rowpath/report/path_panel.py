@@ -48,12 +48,12 @@ class Panels:
     def __init__(self, analysis: Analysis, lookup: Lookup) -> None:
         self.analysis = analysis
         self.lookup = lookup
-        self.details: dict[str, PathDetails] = {each.path_id: each for each in analysis.path_details}
+        self.details: dict[str, PathDetails] = {path.path_id: path for path in analysis.path_details}
         self.neighbours: dict[tuple[str, str, str, str], Neighbour] = {
-            (each.path_id, each.workload, each.phase, each.regime): each for each in analysis.neighbours
+            (one.path_id, one.workload, one.phase, one.regime): one for one in analysis.neighbours
         }
         self.programs = (
-            {each.name: number for number, each in enumerate(analysis.probe.snippets)} if analysis.probe else {}
+            {snippet.name: number for number, snippet in enumerate(analysis.probe.snippets)} if analysis.probe else {}
         )
         self.codes = list(codes(analysis))
         self.varying = varying(lookup.coordinates(name) for name in analysis.names.values())
@@ -117,9 +117,9 @@ class Panels:
     def _figures(self, name: str, where: Phase, bar: Bar) -> Iterator[tuple[str, str]]:
         measured = self.lookup.measured(*where)
         for metric in FIGURES:
-            found = measured.text(metric, name)
-            if found != fmt.MISSING:
-                yield fmt.metric(metric), found
+            figure = measured.text(metric, name)
+            if figure != fmt.MISSING:
+                yield fmt.metric(metric), figure
         if bar.waiting_ns is not None:
             yield "waiting", fmt.duration(bar.waiting_ns)
         cold = self.lookup.measured(*where[:2], "cold").text("time", name)
@@ -134,11 +134,11 @@ class Panels:
         time = self.lookup.measured(*where).result("time", name)
         if time is None:
             return ""
-        found = self.blocks.get((name, *where), [])
-        disturbed = sum(each.disturbed for each in found)
+        own = self.blocks.get((name, *where), [])
+        disturbed = sum(block.disturbed for block in own)
         parts = [
             f"{fmt.counted(time.sets, 'set')}, {fmt.counted(time.blocks, 'block')}",
-            f"{disturbed} disturbed" if found else "",
+            f"{disturbed} disturbed" if own else "",
             f"interval ±{fmt.share((time.high - time.low) / 2 / time.median)}"
             if time.low is not None and time.high is not None and time.median
             else "no interval",
@@ -148,15 +148,15 @@ class Panels:
         return "; ".join(filter(None, parts))
 
     def _drawn(self, name: str, where: Phase) -> tuple[Markup, str]:
-        found = self.blocks.get((name, *where), [])
-        if len(found) < 2:
+        own = self.blocks.get((name, *where), [])
+        if len(own) < 2:
             return Markup(""), ""
         most = max(BLOCKS_LEAST, BLOCKS_DRAWN // len(self.blocks))
-        step = -(-len(found) // most)
-        costs = sorted(each.cost_ns for each in found)
+        step = -(-len(own) // most)
+        costs = sorted(block.cost_ns for block in own)
         least, greatest = fmt.duration(costs[0]), fmt.duration(costs[-1])
-        drawn = f"One block in {step} of {len(found)}" if step > 1 else f"{len(found)} blocks"
-        return blocks(found[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}."
+        drawn = f"One block in {step} of {len(own)}" if step > 1 else f"{len(own)} blocks"
+        return blocks(own[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}."
 
 
 def codes(analysis: Analysis) -> dict[str, str]:
@@ -174,13 +174,13 @@ def varying(paths: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
 
 def _blocks(order: Any) -> dict[tuple[str, str, str, str], list[Block]]:
     """The blocks of the diagnostics `order` by path and phase, as they ran; those without a cost are left out."""
-    found: dict[tuple[str, str, str, str], list[Block]] = {}
-    for each in order if isinstance(order, list | tuple) else ():
-        if isinstance(each, Mapping) and each.get("cost_ns") and "phase" in each:
-            key = str(each["name"]), str(each["workload"]), str(each["phase"]), str(each["regime"])
-            block = Block(int(each["set"]), float(each["cost_ns"]), bool(each["disturbed"]))
-            found.setdefault(key, []).append(block)
-    return found
+    by_path: dict[tuple[str, str, str, str], list[Block]] = {}
+    for record in order if isinstance(order, list | tuple) else ():
+        if isinstance(record, Mapping) and record.get("cost_ns") and "phase" in record:
+            key = str(record["name"]), str(record["workload"]), str(record["phase"]), str(record["regime"])
+            block = Block(int(record["set"]), float(record["cost_ns"]), bool(record["disturbed"]))
+            by_path.setdefault(key, []).append(block)
+    return by_path
 
 
 def statement(analysis: Analysis, workload: str, phase: str, engine: str = "") -> str:

@@ -51,20 +51,19 @@ def caption(matrix: Matrix) -> str:
 
 def notes(projection: Projection) -> Iterator[str]:
     """What ratios are to, what a cell does not show, and what stands side by side although it is ranked apart."""
-    entries = [entry for each in projection.matrices for entry in each.entries]
+    entries = [entry for matrix in projection.matrices for entry in matrix.entries]
     if any(half_width(entry.median, entry.low, entry.high) for entry in entries):
         yield "±: half of the 95 % interval."
     if any(entry.against for entry in entries):
         anchored = any(entry.against and entry.against.through_anchor for entry in entries)
         yield f"×: relative to the first column of the row{' (a: through an anchor path)' if anchored else ''}."
-    if any(each.several for each in projection.matrices):
+    if any(matrix.several for matrix in projection.matrices):
         best = "best" if projection.metric in MIXED_LOAD_METRICS else "fastest"
         within = f"; within cells vary {words(projection.hidden)}" if projection.hidden else ""
         yield f"A cell with several paths shows the {best} of them (of n){within}."
     if projection.beside:
         yield f"Side by side here, but ranked apart, because work or conditions differ: {words(projection.beside)}."
-    for each in projection.own_builds:
-        yield f"Ranked apart: {fmt.clean(each)}."
+    yield from (f"Ranked apart: {fmt.clean(build)}." for build in projection.own_builds)
     if projection.provisional:
         yield "Provisional: too few sets for a claim."
     if any(entry.reason == NO_PATH for entry in entries):

@@ -185,7 +185,7 @@ def ranking_grid(ranking: Ranking, lookup: Lookup) -> Grid:
         _ranked(row, measured, tied=shared[row.rank] > 1, by_row=by_row, with_means=with_means)
         if row.is_ranked
         else _unranked(row, len(columns))
-        for row in sorted(ranking.rows, key=lambda each: not each.is_ranked)
+        for row in sorted(ranking.rows, key=lambda row: not row.is_ranked)
     )
     caption = f"{ranking.workload} · {ranking.phase} · {ranking.regime} — {fmt.clean(ranking.comparison)}"
     if ranking.sets:
@@ -201,9 +201,9 @@ def means_differ(row: RankedPath) -> bool:
 def _rows_per_operation(ranking: Ranking, measured: PhaseFigures) -> float:
     """How many rows an operation delivers, by the rates of the first path that has both."""
     for row in ranking.rows:
-        found = measured.median("row_rate", row.name)
-        if found and row.rate_per_s:
-            return round(found / row.rate_per_s)
+        by_row = measured.median("row_rate", row.name)
+        if by_row and row.rate_per_s:
+            return round(by_row / row.rate_per_s)
     return 1
 
 

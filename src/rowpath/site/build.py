@@ -29,7 +29,7 @@ class Built:
     @property
     def refused(self) -> list[Examined]:
         """The runs that were left out."""
-        return [each for each in self.examined if each.problems]
+        return [one for one in self.examined if one.problems]
 
 
 def check(places: Iterable[Path]) -> list[Examined]:
@@ -44,9 +44,9 @@ def build(
     directories = run_directories(places)
     prepare(site)
     examined = _agreeing(examine_all(directories, site / "runs" if with_pages else None, on_examined))
-    runs = [each.run for each in examined if each.run and not each.problems]
-    refused = [each for each in examined if each.problems]
-    for run in (each.run for each in refused if each.run):
+    runs = [one.run for one in examined if one.run and not one.problems]
+    refused = [one for one in examined if one.problems]
+    for run in (one.run for one in refused if one.run):
         remove(site, f"runs/{run.id}/index.html")
     if not runs:
         first = refused[0]
@@ -62,20 +62,19 @@ def build(
 def _agreeing(examined: Sequence[Examined]) -> list[Examined]:
     """The runs, with a problem for each whose rows are not those of most runs of the same data."""
     delivered = {  # by phase with its number of rows, and by the definition of that phase
-        id(each): {
-            (where, each.run.data.get(where.partition(":")[0], "")): digest
-            for where, digest in each.run.digests.items()
+        id(one): {
+            (where, one.run.data.get(where.partition(":")[0], "")): digest for where, digest in one.run.digests.items()
         }
-        for each in examined
-        if each.run and not each.problems
+        for one in examined
+        if one.run and not one.problems
     }
     digests = grouped([item for of_run in delivered.values() for item in of_run.items()], lambda item: item[0])
     usual = {where: Counter(digest for _, digest in items).most_common(1)[0][0] for where, items in digests.items()}
     judged = []
-    for each in examined:
-        odd = [where[0] for where, digest in delivered.get(id(each), {}).items() if usual[where] != digest]
+    for one in examined:
+        odd = [where[0] for where, digest in delivered.get(id(one), {}).items() if usual[where] != digest]
         problem = f"its rows of {', '.join(odd)} differ from those of the other runs of the same data"
-        judged.append(msgspec.structs.replace(each, problems=(problem,)) if odd else each)
+        judged.append(msgspec.structs.replace(one, problems=(problem,)) if odd else one)
     return judged
 
 

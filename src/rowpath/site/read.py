@@ -136,16 +136,16 @@ class Examined(Frozen, frozen=True):
 
 def run_directories(places: Iterable[Path]) -> list[Path]:
     """Every run directory in these places or below them, in the order of their names; UsageError without any."""
-    found: dict[Path, None] = {}
+    directories: dict[Path, None] = {}
     listed = list(places)
     for place in listed:
         if not place.is_dir():
             raise UsageError(f"{place} is not a directory", "rowpath site DIR -o SITE, with a directory of runs")
-        found |= {file.parent: None for file in sorted(place.rglob(FILE))}
-    if not found:
+        directories |= {file.parent: None for file in sorted(place.rglob(FILE))}
+    if not directories:
         named = ", ".join(map(str, listed))
         raise UsageError(f"no run directory in {named}: none has a {FILE}", "rowpath run tour -o DIR/tour")
-    return list(found)
+    return list(directories)
 
 
 def examine_all(
@@ -164,11 +164,11 @@ def examine_all(
         else:
             first[digest] = directory
             todo.append((directory, digest, pages))
-    found: list[Examined] = []
-    for each in (*_side_by_side(todo), *copies):
-        on_examined(each)
-        found.append(each)
-    return sorted(found, key=lambda each: (each.run.started if each.run else "", each.digest, each.directory))
+    examined: list[Examined] = []
+    for run in (*_side_by_side(todo), *copies):
+        on_examined(run)
+        examined.append(run)
+    return sorted(examined, key=lambda run: (run.run.started if run.run else "", run.digest, run.directory))
 
 
 def _side_by_side(todo: list[tuple[Path, str, Path | None]]) -> Iterator[Examined]:
@@ -207,16 +207,16 @@ def _examine(job: tuple[Path, str, Path | None]) -> Examined:
     try:
         evidence = gather(directory)
         analysis = analysis_of(evidence)
-        found = problems(evidence, analysis)
+        refusals = problems(evidence, analysis)
         run = _site_run(directory, digest, evidence, analysis)
     except RowpathError as error:
         return Examined(str(directory), digest, (error.message,))
     except Exception as error:  # a stranger's journal may hold anything, and one must not stop the others
         return Examined(str(directory), digest, (f"it cannot be analysed: {type(error).__name__}: {error}",))
-    if not found and pages is not None:
+    if not refusals and pages is not None:
         (pages / run.id).mkdir(parents=True, exist_ok=True)
         html.write(analysis, pages / run.id / "index.html")
-    return Examined(str(directory), digest, found, run)
+    return Examined(str(directory), digest, refusals, run)
 
 
 def slug(name: str) -> str:
@@ -226,7 +226,7 @@ def slug(name: str) -> str:
 
 def _site_run(directory: Path, digest: str, evidence: Evidence, analysis: Analysis) -> SiteRun:
     run = evidence.journal.run
-    details = {each.path_id: each for each in analysis.path_details}
+    details = {one.path_id: one for one in analysis.path_details}
     name = run.experiment.name or "unnamed"
     return SiteRun(
         id=f"{slug(name)}-{slug(run.started[:10])}-{digest[:DIGITS]}",
@@ -239,7 +239,7 @@ def _site_run(directory: Path, digest: str, evidence: Evidence, analysis: Analys
         system=system(run.environment),
         machine=machine_of(run.environment),
         trust=analysis.answer.trust,
-        sets=max((each.sets for each in analysis.answer.phases), default=0),
+        sets=max((one.sets for one in analysis.answer.phases), default=0),
         sentences=analysis.answer.sentences,
         phases=analysis.answer.phases,
         groups=analysis.answer.groups,
@@ -289,10 +289,10 @@ def _data(evidence: Evidence) -> dict[str, str]:
     """Everything that decides which rows there are, what is requested, and in blocks of which length."""
     run = evidence.journal.run
     measure = run.experiment.measure
-    found = {}
+    fingerprints = {}
     for name, workload in run.workloads.items():
         for phase in workload.phases:
             parts = (workload.tables, phase, run.experiment.scale, measure.block_ms, measure.lead_in_ms)
             encoded = msgspec.json.encode(parts, order="sorted")
-            found[f"{name}.{phase.name}"] = hashlib.sha256(encoded).hexdigest()[:DIGITS]
-    return found
+            fingerprints[f"{name}.{phase.name}"] = hashlib.sha256(encoded).hexdigest()[:DIGITS]
+    return fingerprints

@@ -93,11 +93,11 @@ class Run:
 
     def values(self, path_id: str, where: Where) -> dict[str, tuple[float, ...]]:
         """The metrics of a path there: the median of each set, one value of a count."""
-        found = {name: tuple(values.values()) for name, values in self.by_set(path_id, where).items()}
+        values = {name: tuple(by_set.values()) for name, by_set in self.by_set(path_id, where).items()}
         if where[2] == WHOLE:
             exact = metrics.exact(self.evidence.counted.get((path_id, *where[:2])))
-            found |= {name: (exact[name],) for name in COUNTED if name in exact}
-        return found
+            values |= {name: (exact[name],) for name in COUNTED if name in exact}
+        return values
 
     def by_set(self, path_id: str, where: Where) -> dict[str, dict[int, float]]:
         """The median of each set, of the metrics that are not counted."""
@@ -123,22 +123,19 @@ class Side:
     @cached_property
     def paths(self) -> dict[str, PathRecord]:
         """Every path of its runs, by id."""
-        found = {path_id: path for run in reversed(self.runs) for path_id, path in run.evidence.journal.paths.items()}
-        return {path_id: path for path_id, path in found.items() if self.chosen is None or path_id in self.chosen}
+        every = {path_id: path for run in reversed(self.runs) for path_id, path in run.evidence.journal.paths.items()}
+        return {path_id: path for path_id, path in every.items() if self.chosen is None or path_id in self.chosen}
 
     def places(self, path_id: str) -> list[Where]:
         """Where the path was measured or failed, in the order of the first run: regimes, then the phase as a whole."""
-        found: dict[Where, None] = {}
-        for run in self.runs:
-            for workload, phase, regime in run.evidence.cells.phases():
-                if run.evidence.cells.get(path_id, workload, phase, regime) is not None:
-                    found |= {(workload, phase, regime): None}
-        return [*found, *dict.fromkeys((workload, phase, WHOLE) for workload, phase, _regime in found)]
+        cells = (run.evidence.cells for run in self.runs)
+        places = dict.fromkeys(place for of in cells for place in of.phases() if of.get(path_id, *place) is not None)
+        return [*places, *dict.fromkeys((workload, phase, WHOLE) for workload, phase, _regime in places)]
 
     def problem(self, path_id: str, where: Where) -> str:
         """Why no run of the side counts there; rows that were wrong in one run make all of them suspect."""
         problems = [run.problem(path_id, where) for run in self._with(path_id)]
-        wrong = next((each for each in problems if each.startswith("wrong")), "")
+        wrong = next((problem for problem in problems if problem.startswith("wrong")), "")
         return wrong or (problems[0] if problems and all(problems) else "")
 
     def measured(self, path_id: str, where: Where) -> dict[str, SideMetric]:
@@ -149,7 +146,7 @@ class Side:
 
     def digests(self, path_id: str, where: Where) -> set[str]:
         """Fingerprints of what its runs delivered."""
-        return {found for run in self._with(path_id) if (found := run.digest(path_id, where))}
+        return {digest for run in self._with(path_id) if (digest := run.digest(path_id, where))}
 
     def facts(self, path_id: str) -> dict[str, Any]:
         """What a runner of the path reported."""
@@ -160,7 +157,7 @@ class Side:
 
 
 def _medians(values: metrics.Values) -> dict[int, float]:
-    return {number: statistics.median(found) for number, found in sorted(values.items()) if found}
+    return {number: statistics.median(of_set) for number, of_set in sorted(values.items()) if of_set}
 
 
 DRIVER = ("language", "driver")
