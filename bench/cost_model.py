@@ -8,7 +8,7 @@ from bench.figure import Figure
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.chapters import cost_models
 from rowpath.analysis.chapters.links import PREDICTED_WITHIN
-from rowpath.analysis.wide_intervals import paths_to_repeat
+from rowpath.analysis.rankings import paths_to_repeat
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.execution.run import run_plan

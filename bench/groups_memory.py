@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from bench.figure import Figure
 from rowpath.analysis.mixed_load.stages import StageRun, stage_runs
-from rowpath.analysis.wide_intervals import paths_to_repeat
+from rowpath.analysis.rankings import paths_to_repeat
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.errors import RowpathError, UsageError

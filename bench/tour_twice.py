@@ -15,9 +15,8 @@ from bench.figure import Figure
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.cells import Cells
 from rowpath.analysis.core_users import shares
-from rowpath.analysis.rankings import half_width
+from rowpath.analysis.rankings import half_width, paths_to_repeat
 from rowpath.analysis.statistics.intervals import CONFIDENCE, Interval, difference
-from rowpath.analysis.wide_intervals import paths_to_repeat
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for
 from rowpath.execution.run import run_plan

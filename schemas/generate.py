@@ -4,11 +4,11 @@ from pathlib import Path
 
 import msgspec
 
-from rowpath.report import comparison_json, json
+from rowpath.report import comparison, json
 from rowpath.runners import protocol
 
 if __name__ == "__main__":
-    schemas = {"protocol": protocol.schema(), "results": json.schema(), "comparison": comparison_json.schema()}
+    schemas = {"protocol": protocol.schema(), "results": json.schema(), "comparison": comparison.schema()}
     for name, schema in schemas.items():
         encoded = msgspec.json.format(msgspec.json.encode(schema, order="sorted"), indent=2)
         Path(__file__).with_name(f"{name}.schema.json").write_bytes(encoded + b"\n")

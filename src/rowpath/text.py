@@ -95,6 +95,11 @@ def count(value: float | None) -> str:
     return f"{round(value):,}" if math.isclose(value, round(value), rel_tol=1e-9) else _significant(value)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: `1 path`, `3 paths`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def share(value: float | None) -> str:
     """A share of 1 in per cent: `2.5 %`."""
     if value is None or not math.isfinite(value):

@@ -9,8 +9,7 @@ import pytest
 from rowpath import text as fmt
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.model import Analysis
-from rowpath.analysis.projection import project, to_the_fastest
-from rowpath.analysis.projection_model import Choice, Matrix, Projection
+from rowpath.analysis.projection import Choice, Matrix, Projection, project, to_the_fastest
 from rowpath.report import html
 from rowpath.report.choose import note
 from rowpath.report.projection import half_width, ratio

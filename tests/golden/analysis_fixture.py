@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from rowpath.analysis.answer import Spent, answer
+from rowpath.analysis.answer import TimeShares, answer
 from rowpath.analysis.answer_model import Finding, Sentence
 from rowpath.analysis.model import Analysis, ClaimCheck, Published, RankedPath, Ranking, Result
 from rowpath.journal.records import RunRecord
@@ -258,7 +258,7 @@ def analysis() -> Analysis:
     )
     leading = [ranking for ranking in rankings if ranking.regime == "steady"]
     spent = {
-        (row.path_id, each.workload, each.phase, each.regime): Spent(0.4, 0.5)
+        (row.path_id, each.workload, each.phase, each.regime): TimeShares(0.4, 0.5)
         for each in leading
         for row in each.rows
         if "libpq" in row.name

@@ -6,7 +6,7 @@ import random
 
 import msgspec
 
-from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
+from rowpath.analysis.answer import SpentBy, TimeShares, answer, pictures
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.model import Against, Analysis, Neighbour, PathDetails, Ranking
 
@@ -52,7 +52,7 @@ def _spent(analysis: Analysis) -> SpentBy:
         for number, row in enumerate(row for row in ranking.rows if row.rank):
             share = 1.0 if "sqlite" in row.name else 0.3
             server = 0.65 if number % 2 else 0.75  # of some paths client and server overlap
-            found[row.path_id, ranking.workload, ranking.phase, ranking.regime] = Spent(
+            found[row.path_id, ranking.workload, ranking.phase, ranking.regime] = TimeShares(
                 share, None if share == 1.0 else server
             )
     return found

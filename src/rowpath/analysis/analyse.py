@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from rowpath.analysis import metrics
-from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
+from rowpath.analysis.answer import SpentBy, TimeShares, answer, pictures
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.chapter import Place
 from rowpath.analysis.chapters import CHAPTERS
@@ -100,7 +100,7 @@ def _of_kind(kind: str, texts: Iterable[str]) -> list[Sentence]:
 def _spent(evidence: Evidence) -> SpentBy:
     """Where the time of every ranked path goes."""
     ranked_cells = (evidence.cell(row, ranking) for ranking in evidence.rankings for row in ranking.rows if row.rank)
-    return {cell.key: Spent(*parts) for cell in ranked_cells if cell and (parts := metrics.cpu_shares(cell))}
+    return {cell.key: TimeShares(*parts) for cell in ranked_cells if cell and (parts := metrics.cpu_shares(cell))}
 
 
 def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:

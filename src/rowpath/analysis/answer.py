@@ -25,7 +25,6 @@ from rowpath.analysis.chapters.probe import CHAPTER as PROBE
 from rowpath.analysis.chapters.probe import FULL, TOO_BUSY
 from rowpath.analysis.chapters.published import CLAIMS, PUBLISHED
 from rowpath.analysis.findings.wording import words
-from rowpath.analysis.mixed_load.model import GroupFigures
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
@@ -74,74 +73,64 @@ FORMS = {"block": "blocks", "columnar": "columns", "copy": "COPY"}
 
 
 @dataclass(frozen=True)
-class Spent:
+class TimeShares:
     """Shares of an operation's time; None where they were not measured."""
 
     client: float
     server: float | None
 
 
-SpentBy = Mapping[tuple[str, str, str, str], Spent]  # by path id, workload, phase, regime
+SpentBy = Mapping[tuple[str, str, str, str], TimeShares]  # by path id, workload, phase, regime
 
 
 def answer(analysis: Analysis, leading: Sequence[Ranking], sentences: Sequence[Sentence], spent: SpentBy) -> Answer:
     """The answer; `leading`: the rankings to show, `sentences`: all, `spent`: where the time of a cell goes."""
-    maker = _Maker(analysis, spent)
-    phases = _languages(analysis) if PROBE.of(analysis) else tuple(map(maker.phase, leading))
-    groups = _groups(analysis)
-    found = merged(analysis.findings, phases)
+    phases = _languages(analysis) if PROBE.of(analysis) else tuple(map(_Rankings(analysis, spent).phase, leading))
+    shown = chosen(sentences)
+    left_out = {
+        "rankings": len(analysis.rankings) - (0 if PROBE.of(analysis) else len(leading)),
+        "sentences": len(sentences) - len(shown),
+        "paths that did not run": len(analysis.dropped),
+        "claims": len(CLAIMS.of(analysis)),
+        "published figures": len(PUBLISHED.of(analysis)),
+    }
     return Answer(
         question=analysis.run.experiment.question or analysis.run.experiment.title or "Which path is fastest?",
         trust=trust(analysis),
         phases=phases,
-        groups=groups,
-        sentences=chosen(sentences),
-        findings=found,
-        hidden=tuple(_hidden(analysis, leading, sentences)),
+        groups=_groups(analysis),
+        sentences=shown,
+        findings=merged(analysis.findings, phases),
+        hidden=tuple(Hidden(what, count) for what, count in left_out.items() if count > 0),
     )
 
 
 def pictures(analysis: Analysis, spent: SpentBy) -> tuple[PhaseAnswer, ...]:
     """Every ranking as bars, in their order."""
-    return tuple(map(_Maker(analysis, spent).phase, analysis.rankings))
+    return tuple(map(_Rankings(analysis, spent).phase, analysis.rankings))
 
 
-def _hidden(analysis: Analysis, leading: Sequence[Ranking], sentences: Sequence[Sentence]) -> Iterator[Hidden]:
-    counts = {
-        "rankings": len(analysis.rankings) - (0 if PROBE.of(analysis) else len(leading)),
-        "sentences": len(sentences) - len(chosen(sentences)),
-        "paths that did not run": len(analysis.dropped),
-        "claims": len(CLAIMS.of(analysis)),
-        "published figures": len(PUBLISHED.of(analysis)),
-    }
-    return (Hidden(what, count) for what, count in counts.items() if count > 0)
-
-
-class _Maker:
-    """Makes the pictures of rankings."""
+class _Rankings:
+    """Makes the bars of rankings."""
 
     def __init__(self, analysis: Analysis, spent: SpentBy) -> None:
         self.spent = spent
         self.results = {
-            (each.name, each.workload, each.phase, each.regime, each.metric): each
-            for each in analysis.results
-            if not each.client_group and not each.stage
+            (result.name, result.workload, result.phase, result.regime, result.metric): result
+            for result in analysis.results
+            if not result.client_group and not result.stage
         }
 
     def phase(self, ranking: Ranking) -> PhaseAnswer:
         """A ranking's paths as bars."""
         ranked = [row for row in ranking.rows if row.rank and row.cost_ns]
         where = ranking.workload, ranking.phase, ranking.regime
-        tiers = [row.tier for row in ranked]
-        bars = [
-            self._bar(row, where, tied=at > 0 and tiers[at - 1] == row.tier, first=ranked[0])
-            for at, row in enumerate(ranked)
-        ]
+        tiers = [None, *(row.tier for row in ranked)]
         return PhaseAnswer(
             *where,
             ranking.comparison,
             f"{ranking.workload}.{ranking.phase}",
-            tuple(bars),
+            tuple(self._bar(row, where, row.tier == tier, ranked[0]) for tier, row in zip(tiers, ranked, strict=False)),
             ranking.floor_ns,
             {row.name: row.reason or row.status for row in ranking.rows if not row.rank},
             ranking.sets,
@@ -155,7 +144,7 @@ class _Maker:
                 return round(row_rate.median / rate.median, 6)
         return 0.0
 
-    def _bar(self, row: RankedPath, where: tuple[str, str, str], *, tied: bool, first: RankedPath) -> Bar:
+    def _bar(self, row: RankedPath, where: tuple[str, str, str], tied: bool, first: RankedPath) -> Bar:
         cost = row.cost_ns or 0.0
         time = self.results.get((row.name, *where, "time"))
         bar = Bar(
@@ -194,20 +183,21 @@ def _languages(analysis: Analysis) -> tuple[PhaseAnswer, ...]:
     sets = max((ranking.sets for ranking in analysis.rankings), default=0)
     first = analysis.rankings[0] if analysis.rankings else None
     where = (first.workload, first.phase, first.regime) if first else ("", "", "steady")
-    found = []
+    phases = []
     for best in probe.languages:
-        tried = [each for each in probe.tried if each.path["language"] == best.language]
-        unranked = {each.description or each.name: each.left or each.status for each in tried if each.status != "ok"}
+        tried = [one for one in probe.tried if one.path["language"] == best.language]
+        unranked = {one.description or one.name: one.left or one.status for one in tried if one.status != "ok"}
         unranked |= {row.description: row.step for row in best.rows if row.step == TOO_BUSY}
         bars = () if best.step == TOO_BUSY else tuple(_language_bars(best, analysis, ids))
         title = best.title or best.language
-        found.append(PhaseAnswer(*where, f"language={best.language}", title, bars, None, unranked, sets))
-    return tuple(found)
+        phases.append(PhaseAnswer(*where, f"language={best.language}", title, bars, None, unranked, sets))
+    return tuple(phases)
 
 
 def _language_bars(best: LanguageBest, analysis: Analysis, ids: Mapping[str, str]) -> Iterator[Bar]:
-    tiers = {row.name: row.tier for ranking in analysis.rankings for row in ranking.rows if row.rank}
-    few = {row.name for ranking in analysis.rankings for row in ranking.rows if row.rank and row.provisional}
+    ranked = [row for ranking in analysis.rankings for row in ranking.rows if row.rank]
+    tiers = {row.name: row.tier for row in ranked}
+    few = {row.name for row in ranked if row.provisional}
     before: LanguageRow | None = None
     for at, row in enumerate(row for row in best.rows if row.step != TOO_BUSY):
         tied = before is not None and row.name in tiers and tiers.get(before.name) == tiers[row.name]
@@ -233,44 +223,37 @@ def _language_bars(best: LanguageBest, analysis: Analysis, ids: Mapping[str, str
 
 def _groups(analysis: Analysis) -> tuple[GroupAnswer, ...]:
     """Every client group in every stage, its paths side by side."""
-    figures = analysis.mixed_load.figures if analysis.mixed_load else ()
-    found = grouped(figures, lambda each: (each.stage, each.client_group))
-    return tuple(
-        GroupAnswer(
-            stage,
-            group,
-            max(each.clients for each in listed),
-            next((each.requested_per_s for each in listed if each.requested_per_s), None),
-            tuple(_rate_bars(listed)),
-            max(each.sets for each in listed),
-        )
-        for (stage, group), listed in found.items()
-    )
-
-
-def _rate_bars(listed: Sequence[GroupFigures]) -> Iterator[RateBar]:
-    most = max(each.rate_per_s for each in listed)
-    for each in sorted(listed, key=lambda each: -each.rate_per_s):
-        tail = each.latency if each.requested_per_s else each.service
-        yield RateBar(
-            each.name,
-            each.path_id,
-            each.rate_per_s,
-            each.low,
-            each.high,
-            each.rate_per_s / most if most else 1.0,
-            tail.p99_ns if tail else None,
-            each.reached,
-            each.failed,
-        )
+    every = analysis.mixed_load.figures if analysis.mixed_load else ()
+    groups = []
+    for (stage, group), figures in grouped(every, lambda figure: (figure.stage, figure.client_group)).items():
+        most = max(figure.rate_per_s for figure in figures)
+        bars = []
+        for figure in sorted(figures, key=lambda figure: -figure.rate_per_s):
+            tail = figure.latency if figure.requested_per_s else figure.service
+            bar = RateBar(
+                figure.name,
+                figure.path_id,
+                figure.rate_per_s,
+                figure.low,
+                figure.high,
+                figure.rate_per_s / most if most else 1.0,
+                tail.p99_ns if tail else None,
+                figure.reached,
+                figure.failed,
+            )
+            bars.append(bar)
+        clients, sets = max(figure.clients for figure in figures), max(figure.sets for figure in figures)
+        requested = next((figure.requested_per_s for figure in figures if figure.requested_per_s), None)
+        groups.append(GroupAnswer(stage, group, clients, requested, tuple(bars), sets))
+    return tuple(groups)
 
 
 def chosen(sentences: Sequence[Sentence]) -> tuple[str, ...]:
     """Choose at most five sentences, in the order of `CHOSEN`, grouped by kind."""
     by_kind = grouped(sentences, lambda one: one.kind)
     waiting = {
-        kind: list(each) if kind in AS_THEY_COME else sorted(each, key=lambda one: -one.weight)
-        for kind, each in by_kind.items()
+        kind: same if kind in AS_THEY_COME else sorted(same, key=lambda one: -one.weight)
+        for kind, same in by_kind.items()
     }
     about = next((kind for kind in CHOSEN if kind in by_kind), "")
     kept: list[Sentence] = []
@@ -283,8 +266,13 @@ def chosen(sentences: Sequence[Sentence]) -> tuple[str, ...]:
 def merged(findings: Sequence[Finding], phases: Sequence[PhaseAnswer] = ()) -> tuple[MergedFinding, ...]:
     """Findings of one id as one, the most consequential first: errors, then by the share of time they concern."""
     costs = [_Costs(phase) for phase in phases]
-    made = [_merged(id_, listed, costs) for id_, listed in grouped(findings, lambda one: one.id).items()]
-    return tuple(sorted(made, key=lambda one: (one.severity != "error", -one.weight)))
+    by_id = grouped(findings, lambda one: one.id)
+    return tuple(
+        sorted(
+            (_merged(id_, listed, costs) for id_, listed in by_id.items()),
+            key=lambda one: (one.severity != "error", -one.weight),
+        )
+    )
 
 
 class _Costs:
@@ -303,8 +291,8 @@ class _Costs:
 
 
 def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[_Costs]) -> MergedFinding:
-    paths = tuple(dict.fromkeys(name for each in listed for name in each.paths))
-    severity = min((each.severity for each in listed), key=SEVERITIES.index)
+    paths = tuple(dict.fromkeys(name for finding in listed for name in finding.paths))
+    severity = min((finding.severity for finding in listed), key=SEVERITIES.index)
     title = TITLES.get(id_, id_.replace("-", " "))
     if len(listed) == 1 and (len(listed[0].text) <= LONGEST_TEXT or not paths):
         line = listed[0].text
@@ -312,16 +300,12 @@ def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[_Costs]) -> Me
         line = f"{title}: {words(paths) if len(paths) <= NAMED else f'{len(paths)} paths'}"
     else:
         line = f"{title}: {len(listed)} times"
-    weight = sum(_weight(each, phases) for each in listed)
+    weight = 0.0  # shares of the time of all ranked paths that findings explain or put in doubt; no path named: of all
+    for finding in listed:
+        share = finding.share if finding.share is not None else UNKNOWN_SHARE[finding.severity]
+        parts = [phase.of(finding.paths) / phase.sum for phase in phases if phase.sum]
+        weight += share * (sum(parts) / len(parts) if parts and finding.paths else 1.0)
     return MergedFinding(id_, severity, line, paths, weight, tuple(listed))
-
-
-def _weight(finding: Finding, phases: Sequence[_Costs]) -> float:
-    """The share of the time of all ranked paths that a finding explains or puts in doubt; no path named: of all."""
-    share = finding.share if finding.share is not None else UNKNOWN_SHARE[finding.severity]
-    parts = [phase.of(finding.paths) / phase.sum for phase in phases if phase.sum]
-    concerned = sum(parts) / len(parts) if parts and finding.paths else 1.0
-    return share * concerned
 
 
 def trust(analysis: Analysis) -> Trust:
@@ -329,10 +313,10 @@ def trust(analysis: Analysis) -> Trust:
     ranked = [row for ranking in analysis.rankings for row in ranking.rows if row.rank]
     sets = max((ranking.sets for ranking in analysis.rankings), default=0)
     if analysis.mixed_load and analysis.mixed_load.figures and not sets:
-        sets = max(each.sets for each in analysis.mixed_load.figures)
+        sets = max(figure.sets for figure in analysis.mixed_load.figures)
     journal = analysis.diagnostics.get("journal", {})
     outcome = journal.get("outcome", "complete")
-    noise = [each for each in analysis.findings if each.id in NOT_QUIET and each.severity != "note"]
+    noise = [finding for finding in analysis.findings if finding.id in NOT_QUIET and finding.severity != "note"]
     bad = {
         status: {row.name for ranking in analysis.rankings for row in ranking.rows if row.status == status}
         for status in NOT_RIGHT
@@ -340,20 +324,20 @@ def trust(analysis: Analysis) -> Trust:
     unproven = dict.fromkeys(row.name for row in ranked if row.reason.startswith("rows not verified"))
     probe = PROBE.of(analysis)
     groups = probe.digest_groups if probe else ()
-    unproven |= dict.fromkeys(name for each in groups[1:] for name in each.names)
+    unproven |= dict.fromkeys(name for group in groups[1:] for name in group.names)
     few = {row.name for row in ranked if row.provisional} if sets >= SETS_FOR_CLAIMS else set()
     reasons: dict[TrustLevel, list[str]] = {
         "refused": [analysis.refusal] if analysis.refusal else [],
         "partial": [f"The run is partial: {outcome}."] if outcome != "complete" else [],
         "unproven": [f"The rows of {words(unproven)} were not verified."] if unproven else [],
         "provisional": [f"{_count(sets, 'set')}: claims need {SETS_FOR_CLAIMS}."] if sets < SETS_FOR_CLAIMS else [],
-        "disturbed": [_sentence(each.text) for each in noise],
+        "disturbed": [_sentence(finding) for finding in noise],
     }
-    level: TrustLevel = next((name for name, found in reasons.items() if found), "proven and quiet")
-    listed = [reason for found in reasons.values() for reason in found]
+    level: TrustLevel = next((name for name, against in reasons.items() if against), "proven and quiet")
+    listed = [reason for against in reasons.values() for reason in against]
     listed += [f"{_count(len(names), 'path')} {status}: not ranked." for status, names in bad.items() if names]
     listed += [f"{_count(len(few), 'path')} with fewer than {SETS_FOR_CLAIMS} sets: provisional."] if few else []
-    listed += [_sentence(each.text) for each in analysis.findings if each.id == "still-compiling"]
+    listed += [_sentence(finding) for finding in analysis.findings if finding.id == "still-compiling"]
     not_compared = probe.not_compared if probe else ""
     listed += [not_compared] if not_compared else []
     rows = f"rows of {_count(len(unproven), 'path')} not verified" if unproven else _proven(analysis)
@@ -362,7 +346,7 @@ def trust(analysis: Analysis) -> Trust:
     rows += ", some columns not compared" if not_compared else ""
     quiet = noise[0].text if noise else "machine quiet"
     facts = [_count(sets, "set")] if sets else []
-    facts += dict.fromkeys(each.evidence for each in analysis.findings if each.id == "stand-in")
+    facts += dict.fromkeys(finding.evidence for finding in analysis.findings if finding.id == "stand-in")
     return Trust(level, f"{level}: {'; '.join([*facts, rows, quiet])}", tuple(listed))
 
 
@@ -373,12 +357,12 @@ def _proven(analysis: Analysis) -> str:
     figures = analysis.mixed_load.figures if analysis.mixed_load else ()
     if not figures:
         return "nothing ranked"
-    checked = {each.touch_ok for each in figures}
+    checked = {figure.touch_ok for figure in figures}
     return "all values checked" if True in checked and False not in checked else "not all values checked"
 
 
-def _sentence(finding: str) -> str:
-    return f"{finding[:1].upper()}{finding[1:]}."
+def _sentence(finding: Finding) -> str:
+    return f"{finding.text[:1].upper()}{finding.text[1:]}."
 
 
 def _count(number: int, noun: str) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
+from rowpath import text
 from rowpath.model.base import Frozen, OfPhase
 
 
@@ -20,7 +22,26 @@ class Finding(Frozen, frozen=True):
     share: float | None = None  # of the time of its paths, that it explains or puts in doubt; None: not known
 
 
-class Bar(Frozen, frozen=True):
+class RankedRatio:
+    """Base of a path's place in a ranking: what its ratio to the fastest says, with the interval."""
+
+    __slots__ = ()
+    ratio: float | None
+    ratio_low: float | None
+    ratio_high: float | None
+
+    @property
+    def is_fastest(self) -> bool:
+        """Whether it is what the others are compared with: its own ratio has no interval."""
+        return self.ratio == 1 and self.ratio_low == self.ratio_high
+
+    @property
+    def interval(self) -> str:
+        """The 95 % interval of its ratio in words; empty of the fastest, and where it is not known."""
+        return "" if self.is_fastest else text.interval(self.ratio_low, self.ratio_high)
+
+
+class Bar(RankedRatio, Frozen, frozen=True):
     """A ranked path in one line.
 
     Client CPU + server CPU + waiting - overlap = cost: both sides work at once during the overlap.
@@ -42,6 +63,28 @@ class Bar(Frozen, frozen=True):
     overlap_ns: float = 0.0
     provisional: bool = False
     note: str = ""  # of a probe: what it delivers and how it was measured: "yours", "columns", "a try"
+
+    @property
+    def parts(self) -> tuple[tuple[str, float], ...]:
+        """Kinds of time by their share: of the whole time, or of all CPU where both sides work at once."""
+        kinds = {"client": self.client_cpu_ns, "server": self.server_cpu_ns, "waiting": self.waiting_ns}
+        total = sum(value or 0.0 for value in kinds.values())
+        if self.client_cpu_ns is None or total <= 0:
+            return (("all", 1.0),)
+        return tuple((kind, value / total) for kind, value in kinds.items() if value and value > 0)
+
+
+def places(bars: Sequence[Bar]) -> Iterator[tuple[str, str]]:
+    """Each bar's rank, which it shares with those it is tied with, and where it stands in their bracket.
+
+    Ranks are `1`, or `1=` of tied ones; brackets `first`, `middle`, `last`, or empty.
+    """
+    brackets = {(False, False): "", (False, True): "first", (True, True): "middle", (True, False): "last"}
+    first = 0
+    for at, bar in enumerate(bars):
+        first = first if bar.tied else at
+        bracket = brackets[bar.tied, at + 1 < len(bars) and bars[at + 1].tied]
+        yield f"{first + 1}{'=' if bracket else ''}", bracket
 
 
 class PhaseAnswer(OfPhase, frozen=True):

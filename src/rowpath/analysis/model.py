@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from rowpath.analysis.answer_model import Answer, Finding, PhaseAnswer
+from rowpath.analysis.answer_model import Answer, Finding, PhaseAnswer, RankedRatio
 from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.journal.records import RunRecord
 from rowpath.model.base import Frozen, OfPhase, Status
@@ -34,7 +34,7 @@ class Result(OfPhase, frozen=True):
     client_group: str = ""  # of clients; empty: all of the stage together
 
 
-class RankedPath(Frozen, frozen=True):
+class RankedPath(RankedRatio, Frozen, frozen=True):
     """A path's place in a comparison; ratios are cost relative to the fastest (1.0) with their interval."""
 
     name: str

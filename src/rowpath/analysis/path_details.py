@@ -24,28 +24,25 @@ def path_details(evidence: Evidence) -> tuple[PathDetails, ...]:
     """One for each path, in the order of the journal."""
     contenders = _Alike([path for path in evidence.journal.paths.values() if not path.is_null])
     facts = {worker.path_id: worker.facts for worker in evidence.journal.all(WorkerRecord) if worker.facts}
-    paths = evidence.journal.paths
-    return tuple(
-        PathDetails(
+    details = []
+    for path_id, path in evidence.journal.paths.items():
+        own: Mapping[str, Any] = facts.get(path_id, {})
+        named = {name.removesuffix("_version"): str(own[name]) for name in VERSIONS if own.get(name)}
+        made = PathDetails(
             path_id=path_id,
             name=path.name,
-            versions=_versions(facts.get(path_id, {})),
-            settings={name: str(value) for name, value in facts.get(path_id, {}).get("settings", {}).items()},
+            versions=named | {name: str(value) for name, value in own.get("libraries", {}).items()},
+            settings={name: str(value) for name, value in own.get("settings", {}).items()},
             command=_command(evidence, path, contenders),
             source=path.source,
         )
-        for path_id, path in paths.items()
-    )
-
-
-def _versions(facts: Mapping[str, Any]) -> dict[str, str]:
-    named = {name.removesuffix("_version"): str(facts[name]) for name in VERSIONS if facts.get(name)}
-    return named | {name: str(value) for name, value in facts.get("libraries", {}).items()}
+        details.append(made)
+    return tuple(details)
 
 
 def neighbours(evidence: Evidence) -> tuple[Neighbour, ...]:
     """The path of its ranking that is most like each ranked path, with the ratio of their costs."""
-    return tuple(each for ranking in evidence.rankings for each in _neighbours(evidence, ranking))
+    return tuple(neighbour for ranking in evidence.rankings for neighbour in _neighbours(evidence, ranking))
 
 
 def _neighbours(evidence: Evidence, ranking: Ranking) -> Iterator[Neighbour]:
@@ -55,7 +52,7 @@ def _neighbours(evidence: Evidence, ranking: Ranking) -> Iterator[Neighbour]:
     marks = [sum(1 << bits.setdefault(mark, len(bits)) for mark in _marks(evidence.path(row.path_id))) for row in rows]
     for place, row in enumerate(rows):
         own = marks[place]
-        apart = (((own ^ each).bit_count(), abs(place - at), at) for at, each in enumerate(marks) if at != place)
+        apart = (((own ^ other).bit_count(), abs(place - at), at) for at, other in enumerate(marks) if at != place)
         *_, nearest = min(apart, default=(0, 0, place))
         if nearest == place:
             continue  # ranked with no other
@@ -124,7 +121,7 @@ class _Alike:
         """Those that share one more coordinate."""
         if key not in self._parts:
             by_value = grouped(self.paths, lambda path: path.get(key))
-            self._parts[key] = {each: _Alike(paths) for each, paths in by_value.items()}
+            self._parts[key] = {same: _Alike(paths) for same, paths in by_value.items()}
         return self._parts[key].get(value) or _Alike([])
 
 

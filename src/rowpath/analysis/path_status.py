@@ -46,10 +46,10 @@ class PathStatuses:
 
 def path_statuses(journal: Records) -> PathStatuses:
     """Judge every path from digests, touches, failed operations and failures."""
-    found = PathStatuses()
+    statuses = PathStatuses()
 
     def at(where: tuple[str, str, str]) -> PathStatus:
-        return found.by_phase.setdefault(where, PathStatus())
+        return statuses.by_phase.setdefault(where, PathStatus())
 
     for verify in journal.all(VerifyRecord):
         path_status = at(verify.where)
@@ -63,11 +63,10 @@ def path_statuses(journal: Records) -> PathStatuses:
     for sample in journal.all(SampleRecord):
         path_status = at(sample.where)
         if sample.bytes and sample.operations:
-            each = sample.bytes / sample.operations
-            if each != drained.setdefault(sample.where, each):
-                path_status.worsen(
-                    "wrong", f"{each:,.0f} bytes an operation, {drained[sample.where]:,.0f} in the first block"
-                )
+            size = sample.bytes / sample.operations
+            first = drained.setdefault(sample.where, size)
+            if size != first:
+                path_status.worsen("wrong", f"{size:,.0f} bytes an operation, {first:,.0f} in the first block")
         if sample.touch_ok is False:
             path_status.worsen("wrong", f"{touch_text(sample)}: some values were not read")
         elif sample.touch_ok:
@@ -82,11 +81,11 @@ def path_statuses(journal: Records) -> PathStatuses:
         elif group.touch_ok:
             at(group.where).rows_verified = True
     for failure in journal.all(FailureRecord):
-        if failure.phase:
-            at(failure.where).worsen(_status(failure), failure_text(failure))
-        else:
-            found.whole_path.setdefault(failure.path_id, PathStatus()).worsen(_status(failure), failure_text(failure))
-    return found
+        whole = statuses.whole_path
+        path_status = at(failure.where) if failure.phase else whole.setdefault(failure.path_id, PathStatus())
+        known: dict[str, Status] = {"wrong": "wrong", "unsupported": "unsupported"}
+        path_status.worsen(known.get(failure.status, "failed"), failure_text(failure))
+    return statuses
 
 
 def verify_text(verify: VerifyRecord) -> str:
@@ -109,8 +108,3 @@ def failure_text(failure: FailureRecord) -> str:
     kind = "" if failure.kind == failure.status else failure.kind
     head = f"{kind} {failure.code}".strip()
     return ": ".join(part for part in (head, failure.text) if part) or failure.status
-
-
-def _status(failure: FailureRecord) -> Status:
-    statuses: dict[str, Status] = {"wrong": "wrong", "unsupported": "unsupported"}
-    return statuses.get(failure.status, "failed")

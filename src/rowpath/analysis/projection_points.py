@@ -25,7 +25,7 @@ _NUMBERED = re.compile(r"((?:[a-z-]+:)?)(\d+(?:\.\d+)?)(?:ms)?")
 
 
 @dataclass(frozen=True)
-class Point:
+class ProjectionPoint:
     """A path in one phase and regime, or in one stage and client group: what a cell can hold."""
 
     name: str
@@ -52,27 +52,27 @@ class Point:
         return math.isfinite(self.cost)
 
 
-def points(analysis: Analysis, metric: str) -> list[Point]:
+def points(analysis: Analysis, metric: str) -> list[ProjectionPoint]:
     """All that a cell can hold, steady before cold, fastest first."""
     if is_of_groups(metric):
         return _points_of_groups(analysis, metric)
     figures: dict[tuple[str, str, str], dict[str, Result]] = {}
     paths: dict[str, Mapping[str, str]] = {}
-    for each in analysis.results:
-        paths.setdefault(each.name, each.path)
-        if each.metric == metric and not each.stage:
-            figures.setdefault((each.name, each.workload, each.phase), {})[each.regime] = each
+    for result in analysis.results:
+        paths.setdefault(result.name, result.path)
+        if result.metric == metric and not result.stage:
+            figures.setdefault((result.name, result.workload, result.phase), {})[result.regime] = result
     steady_first = [
         ranking
-        for rankings in grouped(analysis.rankings, lambda each: (each.workload, each.phase)).values()
-        for ranking in sorted(rankings, key=lambda each: each.regime != "steady")
+        for rankings in grouped(analysis.rankings, lambda ranking: (ranking.workload, ranking.phase)).values()
+        for ranking in sorted(rankings, key=lambda ranking: ranking.regime != "steady")
     ]
-    found = _fastest_first(_point(row, ranking, paths, figures) for ranking in steady_first for row in ranking.rows)
-    if any(point.figure and point.figure.regime != "none" for point in found):
-        return found
+    every = _fastest_first(_point(row, ranking, paths, figures) for ranking in steady_first for row in ranking.rows)
+    if any(point.figure and point.figure.regime != "none" for point in every):
+        return every
     # Counts belong to no regime: once is enough.
-    once = {point.key[:3]: point for point in reversed(found)}
-    return [replace(point, axes={**point.axes, REGIME: "none"}) for point in found if once[point.key[:3]] is point]
+    once = {point.key[:3]: point for point in reversed(every)}
+    return [replace(point, axes={**point.axes, REGIME: "none"}) for point in every if once[point.key[:3]] is point]
 
 
 def _point(
@@ -80,13 +80,13 @@ def _point(
     ranking: Ranking,
     paths: Mapping[str, Mapping[str, str]],
     figures: Mapping[tuple[str, str, str], Mapping[str, Result]],
-) -> Point:
+) -> ProjectionPoint:
     own = figures.get((row.name, ranking.workload, ranking.phase), {})
     whole = figures.get((row.name, "none", "none"), {})  # connecting, lines of code
     figure = own.get(ranking.regime) or own.get("none") or next(iter(whole.values()), None)
     reason = "" if row.rank else f"{row.status}: {row.reason}" if row.status != "ok" else f"not ranked: {row.reason}"
     parts = [part.partition("=") for part in ranking.comparison.split(", ")]
-    return Point(
+    return ProjectionPoint(
         name=row.name,
         key=(row.path_id, ranking.workload, ranking.phase, ranking.regime),
         axes={
@@ -104,38 +104,38 @@ def _point(
     )
 
 
-def _points_of_groups(analysis: Analysis, metric: str) -> list[Point]:
+def _points_of_groups(analysis: Analysis, metric: str) -> list[ProjectionPoint]:
     """The points of groups at work at once, best first; those without a figure have their reason."""
     ids = {name: path_id for path_id, name in analysis.names.items()}
     sign = -1 if METRICS[metric].more_is_better else 1
-    listed = [each for each in analysis.results if each.metric == metric]
-    forms = [each.path | {"fetch": fetch_form(each.path.get("fetch", "none"))} for each in listed]
+    listed = [result for result in analysis.results if result.metric == metric]
+    forms = [result.path | {"fetch": fetch_form(result.path.get("fetch", "none"))} for result in listed]
     differing = [axis for axis in APART if len({form.get(axis, "none") for form in forms}) > 1]
-    found = []
-    for each, form in zip(listed, forms, strict=True):
-        own = {STAGE: each.stage, GROUP: each.client_group or "all", PATH: each.name}
-        point = Point(
-            name=each.name,
-            key=(ids.get(each.name, ""), each.workload, each.phase, each.regime),
-            axes={**each.path, **own, PHASE: f"{each.workload}.{each.phase}", REGIME: each.regime},
+    made = []
+    for result, form in zip(listed, forms, strict=True):
+        own = {STAGE: result.stage, GROUP: result.client_group or "all", PATH: result.name}
+        point = ProjectionPoint(
+            name=result.name,
+            key=(ids.get(result.name, ""), result.workload, result.phase, result.regime),
+            axes={**result.path, **own, PHASE: f"{result.workload}.{result.phase}", REGIME: result.regime},
             apart={axis: form.get(axis, "none") for axis in differing},
-            cost=math.inf if each.median is None else sign * each.median,
-            figure=each if each.median is not None else None,
-            reason="" if each.median is not None else each.reason or each.status,
+            cost=math.inf if result.median is None else sign * result.median,
+            figure=result if result.median is not None else None,
+            reason="" if result.median is not None else result.reason or result.status,
         )
-        found.append(point)
-    return _fastest_first(found)
+        made.append(point)
+    return _fastest_first(made)
 
 
-def _fastest_first(found: Iterable[Point]) -> list[Point]:
+def _fastest_first(points: Iterable[ProjectionPoint]) -> list[ProjectionPoint]:
     """Sort the points of each source by cost, the fastest first; sources keep their order."""
-    together = grouped(found, Point.source)
+    together = grouped(points, ProjectionPoint.source)
     return [point for same in together.values() for point in sorted(same, key=lambda point: point.cost)]
 
 
 def metrics(analysis: Analysis) -> tuple[str, ...]:
     """The metrics of which the run has a figure."""
-    known = {each.metric for each in analysis.results if each.median is not None}
+    known = {result.metric for result in analysis.results if result.median is not None}
     if not analysis.rankings:
         known &= set(of_category("group"))  # others belong to rows of a ranking
     return tuple(name for name in METRICS if name in known)
@@ -146,34 +146,32 @@ def in_order(axes: Iterable[str]) -> list[str]:
     return sorted(axes, key=lambda axis: (COORDINATES.index(axis) if axis in COORDINATES else len(COORDINATES), axis))
 
 
-def without_floors(kept: list[Point], filters: Mapping[str, tuple[str, ...]]) -> list[Point]:
+def without_floors(kept: list[ProjectionPoint], filters: Mapping[str, tuple[str, ...]]) -> list[ProjectionPoint]:
     """Paths that reach no engine or parse nothing are left out, unless a filter names them or there are no others."""
 
-    def floor(point: Point) -> bool:
+    def floor(point: ProjectionPoint) -> bool:
         null = point.at("engine") == "null" and not filters.keys() & {"engine", PATH, "driver"}
         return null or (point.at("fetch") == "drain" and not filters.keys() & {"fetch", PATH, "driver"})
 
     return [point for point in kept if not floor(point)] or kept
 
 
-def varying(kept: Sequence[Point]) -> list[str]:
+def varying(kept: Sequence[ProjectionPoint]) -> list[str]:
     """The coordinates in which these differ, those that most people ask for first, what is ranked apart last."""
-    values: dict[str, set[str]] = {}
-    for axis in {axis for point in kept for axis in point.axes} - {*OWN_AXES, "label"}:
-        values[axis] = {point.at(axis) for point in kept}
-    found = in_order(axis for axis, different in values.items() if len(different) > 1)
-    first = [axis for axis in FIRST_CHOICE if axis in found]
-    last = [axis for axis in found if axis in APART]
-    return [*first, *(axis for axis in found if axis not in (*first, *last)), *last]
+    axes = {axis for point in kept for axis in point.axes} - {*OWN_AXES, "label"}
+    differing = in_order(axis for axis in axes if len({point.at(axis) for point in kept}) > 1)
+    first = [axis for axis in FIRST_CHOICE if axis in differing]
+    last = [axis for axis in differing if axis in APART]
+    return [*first, *(axis for axis in differing if axis not in (*first, *last)), *last]
 
 
-def values_of(axis: str, kept: Sequence[Point], filters: Mapping[str, tuple[str, ...]]) -> list[str]:
+def values_of(axis: str, kept: Sequence[ProjectionPoint], filters: Mapping[str, tuple[str, ...]]) -> list[str]:
     """The values of an axis: as the filter names them, by number where all are numbers, else as they first come."""
     seen = list(dict.fromkeys(point.at(axis) for point in kept))
     if axis in filters:
         return [value for value in filters[axis] if value in seen]
     matched = {value: _NUMBERED.fullmatch(value) for value in seen}
-    numbers = {value: float(found[2]) for value, found in matched.items() if found}
-    if len({found[1] for found in matched.values() if found}) == 1 and len(numbers) >= len(seen) - ("none" in seen):
+    numbers = {value: float(match[2]) for value, match in matched.items() if match}
+    if len({match[1] for match in matched.values() if match}) == 1 and len(numbers) >= len(seen) - ("none" in seen):
         return sorted(seen, key=lambda value: numbers.get(value, -1.0))
     return seen

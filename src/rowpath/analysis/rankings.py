@@ -1,4 +1,7 @@
-"""Rankings: per workload phase, regime and comparison the paths that may be ranked, fastest first; the others below."""
+"""Rankings: per workload phase, regime and comparison the paths that may be ranked, fastest first; the others below.
+
+And which of them are worth another set: those whose interval is still wider than the experiment requests.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +35,12 @@ def ranked(directory: Path, records: Records, together: tuple[str, ...] = ()) ->
 
 def rankings(evidence: Evidence) -> tuple[Ranking, ...]:
     """All rankings, in the order in which the phases were measured, cold before steady."""
-    found = []
-    for workload, phase, regime in evidence.cells.phases():
-        paths = evidence.journal.paths.values()
-        belonging = (path for path in paths if _belongs(evidence, path, workload, phase, regime))
+    made = []
+    for where in evidence.cells.phases():
+        belonging = (path for path in evidence.journal.paths.values() if _belongs(evidence, path, *where))
         comparisons = grouped(belonging, evidence.comparison)
-        found += [_ranking(evidence, (workload, phase, regime), name, among) for name, among in comparisons.items()]
-    return tuple(found)
+        made += [_ranking(evidence, where, name, among) for name, among in comparisons.items()]
+    return tuple(made)
 
 
 def _belongs(evidence: Evidence, path: PathRecord, workload: str, phase: str, regime: str) -> bool:
@@ -49,13 +51,9 @@ def _belongs(evidence: Evidence, path: PathRecord, workload: str, phase: str, re
         if failure.phase and failure.where[1:] == (workload, phase):
             return True
         if not failure.phase:
-            return path.is_null == _null_phase(evidence, workload, phase)
+            cells = evidence.cells.by_phase.get((workload, phase), ())
+            return path.is_null == (bool(cells) and all(cell.is_null for cell in cells))
     return False
-
-
-def _null_phase(evidence: Evidence, workload: str, phase: str) -> bool:
-    cells = evidence.cells.by_phase.get((workload, phase), ())
-    return bool(cells) and all(cell.is_null for cell in cells)
 
 
 def _ranking(evidence: Evidence, where: tuple[str, str, str], comparison: str, paths: list[PathRecord]) -> Ranking:
@@ -110,6 +108,7 @@ def _row(
 ) -> RankedPath:
     first = cell is fastest
     interval = item.to_fastest
+    ratio, low, high = (1.0, 1.0, 1.0) if first else interval.ratios if interval else (None, None, None)
     compared = evidence.cells.compare(cell, fastest)
     cost = cell.median
     status: Status = "tied" if tied else "ok"
@@ -119,19 +118,17 @@ def _row(
         status = "disturbed" if 2 * cell.disturbed_sets >= len(cell.used) else status
     elif not evidence.path_statuses.of(*cell.key[:3]).rows_verified and not cell.is_null:
         reason = "rows not verified: no digest or touch sum was checked in this phase"
-    reason = "; ".join(filter(None, (cell.path.stands_in, reason)))
-    if cell.compiling_sets:
-        compiling = f"compilers were still at work in {cell.compiling_sets} of {len(cell.used)} sets"
-        reason = f"{reason}; {compiling}" if reason else compiling
+    compiling = f"compilers were still at work in {cell.compiling_sets} of {len(cell.used)} sets"
+    reason = "; ".join(filter(None, (cell.path.stands_in, reason, compiling if cell.compiling_sets else "")))
     return RankedPath(
         name=cell.path.name,
         path_id=cell.path.path_id,
         rank=item.rank,
         tier=item.tier,
         cost_ns=cost,
-        ratio=1.0 if first else interval.ratio if interval else None,
-        ratio_low=1.0 if first else interval.ratio_low if interval else None,
-        ratio_high=1.0 if first else interval.ratio_high if interval else None,
+        ratio=ratio,
+        ratio_low=low,
+        ratio_high=high,
         ratio_mean=1.0 if first else mean_ratio(cell, fastest),
         rate_per_s=1e9 / cost if cost else None,
         differs=item.differs,
@@ -180,3 +177,24 @@ def _notes(evidence: Evidence, rows: list[RankedPath], unranked: list[RankedPath
     if near:
         notes.append(f"not ranked, inside the floor's noise: {'; '.join(near)}")
     return tuple(notes)
+
+
+def paths_to_repeat(records: Records, at_most: int) -> set[str]:
+    """The paths with a steady ratio to the fastest that is too wide, with the fastest they are compared to; ids.
+
+    `records`: as they were written. Too wide: beyond the experiment's `target_half_width`. At most what one set holds,
+    widest first. Empty when every interval is narrow enough.
+    """
+    target = records.run.experiment.measure.target_half_width
+    widths: dict[str, float] = {}
+    fastest: set[str] = set()
+    for ranking in ranked(Path(), records.numbered()).rankings:
+        rows = [row for row in ranking.rows if row.rank]
+        for row in rows[1:] if ranking.regime == "steady" else []:
+            width = half_width(row)
+            if width is not None and width > target:
+                widths[row.path_id] = max(width, widths.get(row.path_id, 0.0))
+                fastest.add(rows[0].path_id)
+    room = max(0, at_most - len(fastest))
+    widest = sorted(widths, key=lambda path_id: -widths[path_id])[:room]
+    return {*widest, *fastest} if widest else set()

@@ -12,8 +12,16 @@ from rowpath.model.choices import DIFFERENCES
 
 if WILL_RUN:
     from rowpath.analysis.comparison.compare import compare, compare_versions
-    from rowpath.analysis.comparison.confirm import SAME_BUILD, not_possible, outcomes, settled, suspicious, two_builds
-    from rowpath.analysis.comparison.gate import judge, parse_gate
+    from rowpath.analysis.comparison.gate import (
+        SAME_BUILD,
+        judge,
+        not_possible,
+        outcomes,
+        parse_gate,
+        settled,
+        suspicious,
+        two_builds,
+    )
     from rowpath.analysis.comparison.model import Comparison, Confirmed, GateWords
     from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
     from rowpath.execution.run import run_plan
@@ -22,7 +30,8 @@ if WILL_RUN:
     from rowpath.model.grouping import grouped
     from rowpath.planning.make_plan import MOST_PAIRS, PathPair, paired_plan
     from rowpath.planning.plan import Plan
-    from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal, live
+    from rowpath.report import comparison as report
+    from rowpath.report import comparison_page, live, markdown
     from rowpath.report.comparison import ComparisonOutcome
     from rowpath.report.console import make_console
     from rowpath.report.exports import open_export
@@ -92,15 +101,15 @@ def run(options: argparse.Namespace) -> int:
         comparison, tuple(judge(comparison, gate, confirmed) for gate in gates), tuple(confirmed)
     )
     if "json" in files:
-        comparison_json.write_json(outcome, files["json"])
+        report.write_json(outcome, files["json"])
     if "markdown" in files:
-        comparison_markdown.write_markdown(outcome, files["markdown"])
+        markdown.write_comparison(outcome, files["markdown"])
     if options.out:
         comparison_page.write(outcome, options.out)
     if "-" not in exported.values():
         other = shlex.quote(options.head) if options.head else f"--version {shlex.quote(options.version)}"
         command = f"rowpath compare {shlex.quote(options.base)} {other} --all"
-        comparison_terminal.render(outcome, make_console(options.color), options.all, command)
+        report.render(outcome, make_console(options.color), options.all, command)
         if options.out:
             print(f"Page: {options.out}")
     return 130 if interrupted else 1 if outcome.failed else 0

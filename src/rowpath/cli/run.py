@@ -26,7 +26,7 @@ from rowpath.errors import UsageError
 from rowpath.model.choices import TIMEOUT_S, WAIT_FOR_QUIET_S
 
 if WILL_RUN:
-    from rowpath.analysis.wide_intervals import paths_to_repeat
+    from rowpath.analysis.rankings import paths_to_repeat
     from rowpath.cli import arguments
     from rowpath.cli import plan as planning
     from rowpath.cli.output import finish, open_exports

@@ -11,10 +11,10 @@ from rowpath.errors import UsageError
 
 if WILL_RUN:
     from rowpath.analysis.analyse import analyse, analysis_of, gather
-    from rowpath.analysis.projection import measured_ratios, project
-    from rowpath.analysis.projection_model import Choice
+    from rowpath.analysis.projection import Choice, measured_ratios, project
     from rowpath.cli.output import data_on_stdout, open_exports, print_answer
-    from rowpath.report import html, projection_exports, projection_terminal
+    from rowpath.report import html, markdown
+    from rowpath.report import projection as report
     from rowpath.report.console import make_console
     from rowpath.report.exports import open_export, write_exports
 
@@ -90,7 +90,7 @@ def _project(options: argparse.Namespace, directory: Path, filters: Filters) -> 
             raise UsageError(
                 f"{option} shows the whole run, not a projection", "--export-markdown FILE or --export-csv FILE"
             )
-    writers = {"markdown": projection_exports.write_markdown, "csv": projection_exports.write_csv}
+    writers = {"markdown": markdown.write_projection, "csv": report.write_csv}
     exported = {form: file for form in writers if (file := getattr(options, f"export_{form}"))}
     evidence = gather(directory, tuple(options.together))
     choice = Choice(options.rows, options.columns, options.table_axes, options.ignored, filters, options.metric)
@@ -98,5 +98,5 @@ def _project(options: argparse.Namespace, directory: Path, filters: Filters) -> 
     for form, name in exported.items():
         writers[form](projection, open_export(name))
     if "-" not in exported.values():
-        projection_terminal.render(projection, make_console(options.color))
+        report.render(projection, make_console(options.color))
     return 0

@@ -11,7 +11,7 @@ from rowpath.errors import UsageError
 
 if WILL_RUN:
     from rowpath.site.build import build, check
-    from rowpath.site.model import Examined
+    from rowpath.site.read import Examined
 
 
 def add(parser: argparse.ArgumentParser) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import msgspec
 from markupsafe import Markup
 
 from rowpath.drawing.scale import LogAxis, axis, bar, grid_lines, short, with_intervals
@@ -13,7 +14,7 @@ PARTS = {"client": "client CPU", "server": "server CPU", "waiting": "waiting"}
 SHOWN = 10  # rows; the others fold out
 
 
-class Difference(Frozen, frozen=True):
+class PanelDifference(Frozen, frozen=True):
     """One coordinate, setting or version that a path and its neighbour do not share."""
 
     name: str
@@ -27,7 +28,7 @@ class Panel(Frozen, frozen=True):
     coordinates: str  # those that vary in this run
     neighbour: str
     against: str  # this path's time relative to its neighbour's, with its interval
-    differences: tuple[Difference, ...]
+    differences: tuple[PanelDifference, ...]
     versions: str
     figures: tuple[tuple[str, str], ...]
     query: str
@@ -48,41 +49,11 @@ class Mark(Frozen, frozen=True):
     text: str
 
 
-class PictureRow(Frozen, frozen=True):
-    """A path's bar with its figures; `tie`: where it stands in a bracket."""
-
-    key: str  # of its panel here
-    path: int  # its number among the run's paths, for the filters; −1: none
-    name: str
-    rank: str
-    note: str
-    figure: str
-    ratio: str
-    interval: str
-    tie: str
-    drawing: Markup
-    href: str = ""  # of its panel elsewhere on the page
-    panel: Panel | None = None
-    marks: tuple[Mark, ...] = ()
-
-
-class Picture(Frozen, frozen=True):
-    """A ranking as bars, what lies behind them, and how to read it."""
-
-    key: str
-    title: str
-    rows: tuple[PictureRow, ...]
-    more: tuple[PictureRow, ...]  # after the first `SHOWN`
-    left_out: int  # after the first `MOST`
-    lines: Markup
-    axis: Markup
-    legend: tuple[tuple[str, str], ...]
-    how_to_read: str
-    explained: bool  # by an earlier picture of the page, in the same words
-
-
 class PlainBar(Frozen, frozen=True):
-    """A value as a bar, with the texts beside it; `parts`: kinds of the style sheet by their share of its length."""
+    """A row: a value as a bar, the texts beside it, and what it opens to; a picture draws it.
+
+    `parts`: kinds of the style sheet by their share of the bar's length. `tie`: where it stands in a bracket.
+    """
 
     name: str
     value: float
@@ -93,7 +64,29 @@ class PlainBar(Frozen, frozen=True):
     interval: str = ""  # of the ratio
     note: str = ""
     parts: tuple[tuple[str, float], ...] = (("all", 1.0),)
-    path: int = -1
+    path: int = -1  # its number among the run's paths, for the filters; −1: none
+    rank: str = ""  # empty: its place in the picture
+    tie: str = ""
+    drawing: Markup = Markup("")
+    key: str = ""  # of its panel here
+    href: str = ""  # of its panel elsewhere
+    panel: Panel | None = None
+    marks: tuple[Mark, ...] = ()
+
+
+class Picture(Frozen, frozen=True):
+    """A ranking as bars, what lies behind them, and how to read it."""
+
+    key: str
+    title: str
+    rows: tuple[PlainBar, ...]
+    more: tuple[PlainBar, ...]  # after the first `SHOWN`
+    left_out: int
+    lines: Markup
+    axis: Markup
+    legend: tuple[tuple[str, str], ...]
+    how_to_read: str
+    explained: bool  # by an earlier picture of the page, in the same words
 
 
 def plain(
@@ -105,44 +98,37 @@ def plain(
     legend: tuple[tuple[str, str], ...] = (),
     *,
     uncut: bool = False,
+    floor: tuple[float | None, str] = (None, ""),
+    most: int | None = None,
 ) -> Picture | None:
     """Bars in this order on one logarithmic axis whose values `text` words; None when none is above 0.
 
-    `uncut`: the axis reaches to the ends of all lines, however far they are.
+    `uncut`: the axis reaches to the ends of all lines, however far they are. `floor`: a value with a line of its own
+    where it lies on the axis, and the sentence that explains it. `most`: so many rows are drawn.
     """
-    drawn = [plain_bar for plain_bar in bars if plain_bar.value > 0]
-    if not drawn:
+    above = [one for one in bars if one.value > 0]
+    if not above:
         return None
-    values, lines = [plain_bar.value for plain_bar in drawn], [(plain_bar.low, plain_bar.high) for plain_bar in drawn]
+    values, lines = [one.value for one in above], [(one.low, one.high) for one in above]
     if uncut:
         values += [end for line in lines for end in line if end]
     scale = LogAxis.over(with_intervals(values, lines))
     ticks = [(scale.at(value), short(text(value))) for value in scale.ticks()]
+    at_floor = scale.at(floor[0]) if floor[0] and floor[0] >= scale.low else None
     rows = []
-    for at, plain_bar in enumerate(drawn):
-        ends = (scale.at(plain_bar.low), scale.at(plain_bar.high)) if plain_bar.low and plain_bar.high else None
-        row = PictureRow(
-            key="",
-            path=plain_bar.path,
-            name=plain_bar.name,
-            rank=str(at + 1),
-            note=plain_bar.note,
-            figure=plain_bar.text,
-            ratio=plain_bar.ratio,
-            interval=plain_bar.interval,
-            tie="",
-            drawing=bar(scale.at(plain_bar.value), plain_bar.parts, ends),
-        )
-        rows.append(row)
+    for at, one in enumerate(above[:most], 1):
+        whisker = (scale.at(one.low), scale.at(one.high)) if one.low and one.high else None
+        drawing = bar(scale.at(one.value), one.parts, whisker)
+        rows.append(msgspec.structs.replace(one, rank=one.rank or str(at), drawing=drawing))
     return Picture(
         key=key,
         title=title,
         rows=tuple(rows[:SHOWN]),
         more=tuple(rows[SHOWN:]),
-        left_out=0,
-        lines=grid_lines([x for x, _ in ticks], None),
+        left_out=len(above) - len(rows),
+        lines=grid_lines([x for x, _ in ticks], at_floor),
         axis=axis(ticks),
         legend=legend,
-        how_to_read=how_to_read,
+        how_to_read=how_to_read if at_floor is None else f"{how_to_read} {floor[1]}",
         explained=False,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.analysis.answer_model import Bar, GroupAnswer, PhaseAnswer, RateBar
+from rowpath.analysis.answer_model import GroupAnswer, PhaseAnswer, places
 from rowpath.model.grouping import grouped
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -20,12 +20,12 @@ LEAST_NAME = 12
 GAP = 2
 CUT = "…"
 LANGUAGE = "language="  # how the comparison of a probe begins
-TIE_FIRST, TIE_BETWEEN, TIE_LAST = "╭│╰"
+TIES = {"": " ", "first": "╭", "middle": "│", "last": "╰"}  # by where a bar stands in a bracket
 FASTEST = "bold green"
 
 
 @dataclass(frozen=True)
-class Line:
+class TextBar:
     """A bar with what stands beside it; `tie`: a sign that joins it to its neighbours."""
 
     name: str
@@ -36,12 +36,12 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Picture:
+class TextPicture:
     """Lines below a title; `headings`: of their figures; `rest`: what was left out, in words."""
 
     title: str
     headings: tuple[str, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[TextBar, ...]
     rest: str = ""
     axis: str = ""  # pictures of one axis are drawn to one scale
 
@@ -68,14 +68,21 @@ def shorten(name: str, width: int) -> str:
     return f"{name[:head]}{CUT}{name[len(name) - tail :]}"[:width]
 
 
-def picture(answer: PhaseAnswer | GroupAnswer, rows: int) -> Picture:
+def picture(answer: PhaseAnswer | GroupAnswer, rows: int) -> TextPicture:
     """The fastest `rows` of a ranking, or the paths on which a client group reaches the greatest rates."""
     return _of_phase(answer, rows) if isinstance(answer, PhaseAnswer) else _of_group(answer, rows)
 
 
 def one_line(answer: PhaseAnswer | GroupAnswer) -> str:
     """A ranking without bars: the fastest and the slowest; of a client group its rates."""
-    return _line_of_phase(answer) if isinstance(answer, PhaseAnswer) else _line_of_group(answer)
+    if isinstance(answer, GroupAnswer):
+        listed = "; ".join(f"{bar.name} {fmt.rate(bar.rate_per_s)}" for bar in answer.bars)
+        return fmt.clean(f"{answer.stage} · {answer.client_group}: {listed}")
+    first, *others = answer.bars
+    tied = sum(bar.tier == first.tier for bar in others)
+    also = f" and {tied} tied" if tied else ""
+    last = f"; {answer.bars[-1].name} {fmt.ratio(answer.bars[-1].ratio)}" if len(others) > tied else ""
+    return fmt.clean(f"{_title(answer)}: {first.name}{also} {fmt.duration(first.cost_ns)}{last}")
 
 
 def importance(answer: PhaseAnswer | GroupAnswer) -> tuple[bool, float]:
@@ -86,51 +93,36 @@ def importance(answer: PhaseAnswer | GroupAnswer) -> tuple[bool, float]:
     return len(rates) > 1, math.log(max(rates) / min(rates)) if rates else 0.0
 
 
-def _of_phase(phase: PhaseAnswer, rows: int) -> Picture:
+def _of_phase(phase: PhaseAnswer, rows: int) -> TextPicture:
     bars = phase.bars[:rows]
-    ties = _ties(phase.bars)
     lines = [
-        Line(
+        TextBar(
             fmt.clean(f"{bar.name} ({bar.note})" if bar.note else bar.name),
             bar.cost_ns,
-            (fmt.duration(bar.cost_ns), fmt.ratio(bar.ratio), _between(bar, at)),
-            tie,
+            (fmt.duration(bar.cost_ns), fmt.ratio(bar.ratio), bar.interval if at else ""),
+            TIES[tie],
             bar.tier == bars[0].tier,
         )
-        for at, (bar, tie) in enumerate(zip(bars, ties, strict=False))
+        for at, (bar, (_rank, tie)) in enumerate(zip(bars, places(phase.bars), strict=False))
     ]
     axis = "probe" if phase.comparison.startswith(LANGUAGE) else f"{phase.title} {phase.comparison}"
-    return Picture(_title(phase), ("time", "×", "95 %"), tuple(lines), _rest(phase, rows), axis)
+    return TextPicture(_title(phase), ("time", "×", "95 %"), tuple(lines), _rest(phase, rows), axis)
 
 
-def _of_group(group: GroupAnswer, rows: int) -> Picture:
+def _of_group(group: GroupAnswer, rows: int) -> TextPicture:
     bars = [bar for bar in group.bars if bar.rate_per_s > 0]
-    lines = [
-        Line(
-            fmt.clean(bar.name), bar.rate_per_s, (fmt.rate(bar.rate_per_s), _of_most(bar, at), _tail(bar)), first=not at
-        )
-        for at, bar in enumerate(bars[:rows])
-    ]
+    lines = []
+    for at, bar in enumerate(bars[:rows]):
+        tail = fmt.duration(bar.p99_ns) if bar.reached else "rate not reached"
+        figures = (fmt.rate(bar.rate_per_s), fmt.ratio(bar.ratio if at else 1.0), tail)
+        lines.append(TextBar(fmt.clean(bar.name), bar.rate_per_s, figures, first=not at))
     more = len(group.bars) - len(lines)
     requested = f" · {fmt.rate(group.requested_per_s)} requested" if group.requested_per_s else ""
     title = fmt.clean(f"{group.stage} · {group.client_group}{requested}")
-    return Picture(title, ("rate", "×", "p99"), tuple(lines), f"+ {more} more" if more else "", group.client_group)
+    return TextPicture(title, ("rate", "×", "p99"), tuple(lines), f"+ {more} more" if more else "", group.client_group)
 
 
-def _line_of_phase(phase: PhaseAnswer) -> str:
-    first, *others = phase.bars
-    tied = sum(bar.tier == first.tier for bar in others)
-    also = f" and {tied} tied" if tied else ""
-    last = f"; {phase.bars[-1].name} {fmt.ratio(phase.bars[-1].ratio)}" if len(others) > tied else ""
-    return fmt.clean(f"{_title(phase)}: {first.name}{also} {fmt.duration(first.cost_ns)}{last}")
-
-
-def _line_of_group(group: GroupAnswer) -> str:
-    listed = "; ".join(f"{bar.name} {fmt.rate(bar.rate_per_s)}" for bar in group.bars)
-    return fmt.clean(f"{group.stage} · {group.client_group}: {listed}")
-
-
-def drawn(pictures: Sequence[Picture], width: int) -> list[list[Text]]:
+def drawn(pictures: Sequence[TextPicture], width: int) -> list[list[Text]]:
     """Every picture as lines of this width; names, bars and figures of all of them stand in the same columns."""
     every = [line for picture in pictures for line in picture.lines]
     columns = max((len(picture.headings) for picture in pictures), default=0)
@@ -155,7 +147,7 @@ def drawn(pictures: Sequence[Picture], width: int) -> list[list[Text]]:
 
 
 def _draw(
-    picture: Picture, names: int, wide: int, beside: Sequence[int], width: int, scale: Callable[[float], float]
+    picture: TextPicture, names: int, wide: int, beside: Sequence[int], width: int, scale: Callable[[float], float]
 ) -> list[Text]:
     at = 2 + names + GAP + wide
     title = shorten_end(picture.title, at)
@@ -189,32 +181,13 @@ def _title(phase: PhaseAnswer) -> str:
     return fmt.clean(" · ".join(filter(None, (phase.title, phase.regime, comparison))))
 
 
-def _between(bar: Bar, at: int) -> str:
-    return fmt.interval(bar.ratio_low, bar.ratio_high) if at else ""
-
-
-def _of_most(bar: RateBar, at: int) -> str:
-    return fmt.ratio(bar.ratio) if at else fmt.ratio(1.0)
-
-
-def _tail(bar: RateBar) -> str:
-    return fmt.duration(bar.p99_ns) if bar.reached else "rate not reached"
-
-
-def _ties(bars: Sequence[Bar]) -> list[str]:
-    """A bracket's part for each bar: tied with the one before, with the one after, with both."""
-    after = [bar.tied for bar in bars[1:]] + [False]
-    signs = {(False, False): " ", (False, True): TIE_FIRST, (True, True): TIE_BETWEEN, (True, False): TIE_LAST}
-    return [signs[bar.tied, following] for bar, following in zip(bars, after, strict=True)]
-
-
 def _rest(phase: PhaseAnswer, rows: int) -> str:
     left, unranked = phase.bars[rows:], list(phase.unranked)
     out = f"not ranked: {unranked[0]}" if len(unranked) == 1 else f"{len(unranked)} not ranked" if unranked else ""
     if not left:
         return fmt.clean(out)
     slowest = left[-1]
-    ends = fmt.interval(slowest.ratio_low, slowest.ratio_high)
+    ends = slowest.interval
     figure = fmt.ratio(slowest.ratio) + (f" ({ends})" if ends else "")
     many = f"+ {len(left)} slower, up to {slowest.name}" if len(left) > 1 else f"+ {slowest.name}"
     return fmt.clean(f"{many} {figure}{f'; {out}' if out else ''}")

@@ -11,15 +11,26 @@ from rowpath import text as fmt
 from rowpath.analysis.findings.wording import words
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Ranking
-from rowpath.analysis.projection import NO_PATH, NOT_HERE, NOT_MEASURED, not_run, project, to_the_fastest
-from rowpath.analysis.projection_model import CellRatio, Choice, Entry, Matrix, Projection
+from rowpath.analysis.projection import (
+    NO_PATH,
+    NOT_HERE,
+    NOT_MEASURED,
+    CellRatio,
+    Choice,
+    Entry,
+    Matrix,
+    Projection,
+    not_run,
+    project,
+    to_the_fastest,
+)
 from rowpath.analysis.projection_points import (
     APART,
     PATH,
     PHASE,
     REGIME,
     WORK,
-    Point,
+    ProjectionPoint,
     metrics,
     points,
     values_of,
@@ -83,7 +94,7 @@ def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
     filters = {} if few else {REGIME: tuple(values_of(REGIME, kept, {}))}
     shown = project(analysis, Choice(metric=metric, filters=filters), to_the_fastest(analysis))
     axes = (PATH, *(axis for axis in WORK if len(values_of(axis, kept, {})) > 1), *differing)
-    sources = grouped(kept, Point.source)
+    sources = grouped(kept, ProjectionPoint.source)
     data = _Data(analysis, lookup, hrefs, sources, metric)
     reasons = Reasons()
     first = shown.matrices[0]
@@ -98,7 +109,7 @@ def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
         ),
         note=note(first),
         reasons=(*reasons.lines(), *([f"{ABSENT} {NO_PATH}"] if absent else [])),
-        apart=tuple(f"Ranked apart: {fmt.clean(each)}." for each in shown.own_builds),
+        apart=tuple(f"Ranked apart: {fmt.clean(build)}." for build in shown.own_builds),
         tables=tuple(fmt.clean(_title(source)) for source in sources),
         axes=tuple((axis, title(axis)) for axis in axes),
         chosen=(shown.rows[0], shown.columns[0] if shown.columns else ""),
@@ -109,18 +120,21 @@ def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
 
 def _leading_first(analysis: Analysis) -> Analysis:
     """The analysis with the rankings that answer the question first."""
-    leading = {(each.workload, each.phase, each.regime, each.comparison): None for each in analysis.answer.phases}
-    phases = [*dict.fromkeys(each[:2] for each in leading)]
+    leading = {
+        (ranking.workload, ranking.phase, ranking.regime, ranking.comparison): None
+        for ranking in analysis.answer.phases
+    }
+    phases = [*dict.fromkeys(ranking[:2] for ranking in leading)]
 
-    def place(each: Ranking) -> tuple[int, bool]:
-        phase = each.workload, each.phase
+    def place(ranking: Ranking) -> tuple[int, bool]:
+        phase = ranking.workload, ranking.phase
         known = phases.index(phase) if phase in phases else len(phases)
-        return known, (*phase, each.regime, each.comparison) not in leading
+        return known, (*phase, ranking.regime, ranking.comparison) not in leading
 
     return msgspec.structs.replace(analysis, rankings=tuple(sorted(analysis.rankings, key=place)))
 
 
-def _one_regime(kept: Sequence[Point]) -> list[Point]:
+def _one_regime(kept: Sequence[ProjectionPoint]) -> list[ProjectionPoint]:
     """The points of each phase in its first regime."""
     first: dict[str, str] = {}
     return [point for point in kept if first.setdefault(point.at(PHASE), point.at(REGIME)) == point.at(REGIME)]
@@ -164,7 +178,7 @@ class _Data:
         analysis: Analysis,
         lookup: Lookup,
         hrefs: Hrefs,
-        sources: Mapping[tuple[tuple[str, str], ...], list[Point]],
+        sources: Mapping[tuple[tuple[str, str], ...], list[ProjectionPoint]],
         metric: str,
     ) -> None:
         self.analysis = analysis
@@ -178,15 +192,17 @@ class _Data:
         self.others = tuple(name for name in shown_in("choose") if self._has(name)) if room else ()
 
     def _has(self, metric: str) -> bool:
-        return any(self._other(metric, point)[0] for found in self.sources.values() for point in found if point.usable)
+        return any(self._other(metric, point)[0] for same in self.sources.values() for point in same if point.usable)
 
-    def embedded(self, axes: Sequence[str], differing: Sequence[str], kept: Sequence[Point]) -> dict[str, Any]:
+    def embedded(
+        self, axes: Sequence[str], differing: Sequence[str], kept: Sequence[ProjectionPoint]
+    ) -> dict[str, Any]:
         """The data: `sources` hold a row for each path, fastest first.
 
         It is `[path, reason]` without a figure, else `[path, where its row opens, figures …]`, parts of a figure with a
         bar between. `at`: what most of these places begin with; they are then only the number that follows.
         """
-        sources = [self._source(*each) for each in self.sources.items()]
+        sources = [self._source(source, points) for source, points in self.sources.items()]
         return {
             "names": self._names_without_row(kept),
             "order": {axis: [fmt.clean(value) for value in values_of(axis, kept, {})] for axis in axes if axis != PATH},
@@ -199,20 +215,20 @@ class _Data:
             "words": {"absent": NO_PATH, "elsewhere": NOT_HERE, "unmeasured": NOT_MEASURED, "hidden": HIDDEN},
         }
 
-    def _names_without_row(self, kept: Sequence[Point]) -> dict[int, str]:
+    def _names_without_row(self, kept: Sequence[ProjectionPoint]) -> dict[int, str]:
         """The names by number of paths that have no row of their own on the page."""
         with_row = {path_id for path_id, _workload, _phase in self.hrefs}
         return {
             self.numbers.get(point.key[0], -1): fmt.clean(point.name) for point in kept if point.key[0] not in with_row
         }
 
-    def _source(self, source: Sequence[tuple[str, str]], found: Sequence[Point]) -> dict[str, Any]:
-        first = next((href for point in found if (href := self.hrefs.get(point.key[:3]))), "")
+    def _source(self, source: Sequence[tuple[str, str]], points: Sequence[ProjectionPoint]) -> dict[str, Any]:
+        first = next((href for point in points if (href := self.hrefs.get(point.key[:3]))), "")
         at = first.rpartition("-")[0]
-        rows = [self._row(point, f"{at}-") for point in found]
+        rows = [self._row(point, f"{at}-") for point in points]
         return {"is": {axis: fmt.clean(value) for axis, value in source}, "at": at, "rows": rows}
 
-    def _row(self, point: Point, at: str) -> list[Any]:
+    def _row(self, point: ProjectionPoint, at: str) -> list[Any]:
         number = self.numbers.get(point.key[0], -1)
         if not point.usable:
             return [number, self.reasons.setdefault(point.reason, len(self.reasons))]
@@ -220,10 +236,10 @@ class _Data:
         return [
             number,
             self.hrefs.get(point.key[:3], "").removeprefix(at),
-            *("|".join(each).rstrip("|") for each in figures),
+            *("|".join(parts).rstrip("|") for parts in figures),
         ]
 
-    def _leading(self, point: Point) -> Figure:
+    def _leading(self, point: ProjectionPoint) -> Figure:
         if point.figure is None or point.figure.median is None:
             return "", "", ""
         figure = point.figure
@@ -234,20 +250,20 @@ class _Data:
             ratio(Entry(against=against)),
         )
 
-    def _other(self, metric: str, point: Point) -> Figure:
+    def _other(self, metric: str, point: ProjectionPoint) -> Figure:
         _, workload, phase, regime = point.key
         if metric == "lines_of_code":
             return str(self.lookup.lines_of_code.get(point.name, "")), "", ""
-        found = self.lookup.measured(workload, phase, regime).result(metric, point.name)
-        if found is None or found.median is None:
+        result = self.lookup.measured(workload, phase, regime).result(metric, point.name)
+        if result is None or result.median is None:
             return "", "", ""
-        return fmt.figure(found.median, found.unit), half_width(found.median, found.low, found.high), ""
+        return fmt.figure(result.median, result.unit), half_width(result.median, result.low, result.high), ""
 
 
 def _dropped(analysis: Analysis, differing: Sequence[str]) -> list[list[str]]:
-    """Paths that did not run, each once: its values of what differs, and the reason."""
-    found = {}
-    for each in analysis.dropped:
-        own = each.path.as_dict()
-        found[tuple(fmt.clean(own.get(axis, "")) for axis in differing)] = fmt.clean(not_run(each))
-    return [[*values, reason] for values, reason in [*found.items()][:MOST_DROPPED]]
+    """Paths that did not run, dropped once: its values of what differs, and the reason."""
+    reasons = {}
+    for dropped in analysis.dropped:
+        own = dropped.path.as_dict()
+        reasons[tuple(fmt.clean(own.get(axis, "")) for axis in differing)] = fmt.clean(not_run(dropped))
+    return [[*values, reason] for values, reason in [*reasons.items()][:MOST_DROPPED]]

@@ -1,22 +1,34 @@
-"""A comparison as sentences and cells: what its terminal, Markdown and page have in common."""
+"""A comparison as sentences and cells, as its terminal, Markdown and page show it; and as JSON."""
 
 from __future__ import annotations
 
 import math
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.analysis.comparison.compare import reasons
-from rowpath.analysis.comparison.differences import in_words
 from rowpath.analysis.comparison.model import ComparedRow, ComparedRun, Comparison, Confirmed, Gate
+from rowpath.analysis.comparison.pairs import in_words
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
 from rowpath.model.metrics import title
+from rowpath.report.json_export import export_of, schema_of, write_export
 
 TITLES = ("path", "metric", "base", "head", "ratio", "95 % interval", "own noise", "change ÷ noise")
 MOST_NAMES = 2
+MOST_ROWS = 12  # in a terminal, unless all are requested
+MOST_LINES = 3  # of findings; twice as many of what was measured again
+# Left out first where the terminal is narrow: base, head, change ÷ noise, noise; below how many columns each goes.
+NARROW = {2: 90, 3: 78, 7: 68, 6: 60}
+STYLES = {"slower": "bold red", "more": "red", "faster": "bold green", "less": "green"}
+SCHEMA_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -55,11 +67,9 @@ def cells(row: ComparedRow) -> tuple[str, ...]:
 
 def side(runs: Sequence[ComparedRun]) -> str:
     """The runs of a side: directory, begin, sets."""
-    shown = []
-    for run in runs:
-        sets = f"{run.sets} set{'' if run.sets == 1 else 's'}"
-        shown.append(f"{run.directory}, {run.started[:16].replace('T', ' ')}, {sets}")
-    return "; ".join(shown)
+    return "; ".join(
+        f"{run.directory}, {run.started[:16].replace('T', ' ')}, {fmt.counted(run.sets, 'set')}" for run in runs
+    )
 
 
 def sides(comparison: Comparison) -> tuple[tuple[str, str], ...]:
@@ -73,28 +83,30 @@ def sides(comparison: Comparison) -> tuple[tuple[str, str], ...]:
 
 def what_differs(comparison: Comparison) -> str:
     """`driver version 3.2.1 → 3.2.3 (2 paths)`; that nothing does."""
-    found: dict[str, dict[str, None]] = {}
+    paths: dict[str, set[str]] = {}  # that have a difference, by its words
     for row in comparison.rows:
-        for each in row.differences:
-            found.setdefault(in_words(each), {})[row.base_path] = None
-    paths = {row.base_path for row in comparison.rows}
-    if not found:
+        for difference in row.differences:
+            paths.setdefault(in_words(difference), set()).add(row.base_path)
+    if not paths:
         return "nothing: same paths, versions and machine"
+    every = {row.base_path for row in comparison.rows}
     return "; ".join(
-        words if len(having) == len(paths) else f"{words} ({_paths(len(having))})" for words, having in found.items()
+        words if having == every else f"{words} ({fmt.counted(len(having), 'path')})" for words, having in paths.items()
     )
 
 
 def verdict(outcome: ComparisonOutcome) -> str:
     """How many paths are slower or faster, or what would have been seen; then what measuring again says."""
     first = _by_runs(outcome.comparison)
-    again = [each for each in outcome.confirmed if each.outcome != "not possible"]
+    again = [row for row in outcome.confirmed if row.outcome != "not possible"]
     if not again:
         return first
-    words = [f"{each.name} is {each.outcome}, {fmt.ratio(each.ratio)} in {each.phase}" for each in again
-             if each.outcome in ("slower", "faster")]  # fmt: skip
-    said = "; ".join(words[:3]) if words else "no difference shown"
-    return f"{first} Measured again in the same sets: {said}."
+    changed = [
+        f"{row.name} is {row.outcome}, {fmt.ratio(row.ratio)} in {row.phase}"
+        for row in again
+        if row.outcome in ("slower", "faster")
+    ]
+    return f"{first} Measured again in the same sets: {'; '.join(changed[:3]) or 'no difference shown'}."
 
 
 def _by_runs(comparison: Comparison) -> str:
@@ -106,7 +118,7 @@ def _by_runs(comparison: Comparison) -> str:
         if (worst := _worst(timed, outcome))
     ]
     if changed:
-        return f"Of {_paths(every)} {' and '.join(changed)}."
+        return f"Of {fmt.counted(every, 'path')} {' and '.join(changed)}."
     if timed and all(min(row.base_sets, row.head_sets) < SETS_FOR_CLAIMS for row in timed):
         return f"Nothing is claimed: a claim needs {SETS_FOR_CLAIMS} sets a side."
     noises = [row.noise for row in timed if row.noise is not None]
@@ -129,13 +141,16 @@ def hidden(comparison: Comparison, shown: int) -> list[str]:
     lines += not_comparable(comparison)
     for names, where in ((comparison.only_base, "base"), (comparison.only_head, "head")):
         if names:
-            lines.append(f"{_paths(len(names))} only in {where}: {', '.join(names[:3])}{' …' if names[3:] else ''}")
+            lines.append(
+                f"{fmt.counted(len(names), 'path')} only in {where}: {', '.join(names[:3])}{' …' if names[3:] else ''}"
+            )
     return lines
 
 
 def not_comparable(comparison: Comparison) -> list[str]:
     """How many rows are not comparable, by reason: `2 not comparable: both: the machine was too busy`."""
-    return [f"{number} not comparable: {reason}" for reason, number in reasons(comparison).items()]
+    reasons = Counter(row.reason for row in comparison.rows if row.outcome == "not comparable")
+    return [f"{number} not comparable: {reason}" for reason, number in reasons.items()]
 
 
 def gate_line(gate: Gate, comparison: Comparison) -> str:
@@ -150,13 +165,13 @@ def gate_line(gate: Gate, comparison: Comparison) -> str:
     return f"passed {words.text}: none of {gate.compared} rows is surely {beyond}{noisy}"
 
 
-def confirmed_line(each: Confirmed) -> str:
+def confirmed_line(row: Confirmed) -> str:
     """What measuring base and head in the same sets gave."""
-    where = f"{each.name} {place(each)}"
-    if each.outcome == "not possible":
-        return f"{where}: not possible: {each.reason}"
-    ends = fmt.interval(each.low, each.high)
-    return f"{where}: {each.outcome}, {fmt.ratio(each.ratio)} ({ends}) in {each.sets} sets"
+    where = f"{row.name} {place(row)}"
+    if row.outcome == "not possible":
+        return f"{where}: not possible: {row.reason}"
+    ends = fmt.interval(row.low, row.high)
+    return f"{where}: {row.outcome}, {fmt.ratio(row.ratio)} ({ends}) in {row.sets} sets"
 
 
 def changed_rows(comparison: Comparison) -> list[ComparedRow]:
@@ -166,13 +181,8 @@ def changed_rows(comparison: Comparison) -> list[ComparedRow]:
 
 def _worst(rows: Iterable[ComparedRow], outcome: str) -> list[ComparedRow]:
     """The row that changed most, of each path with that outcome."""
-    found: dict[str, ComparedRow] = {}
-    for row in rows:
-        if row.outcome == outcome and row.ratio:
-            before = found.get(row.base_path)
-            if before is None or abs(math.log(row.ratio)) > abs(math.log(before.ratio or 1.0)):
-                found[row.base_path] = row
-    return list(found.values())
+    of_paths = grouped((row for row in rows if row.outcome == outcome and row.ratio), lambda row: row.base_path)
+    return [max(changed, key=lambda row: abs(math.log(row.ratio or 1.0))) for changed in of_paths.values()]
 
 
 def _named(rows: Sequence[ComparedRow]) -> str:
@@ -181,5 +191,75 @@ def _named(rows: Sequence[ComparedRow]) -> str:
     return ", ".join([*words, *([f"{len(rows) - MOST_NAMES} more"] if len(rows) > MOST_NAMES else [])])
 
 
-def _paths(count: int) -> str:
-    return f"{count} path{'' if count == 1 else 's'}"
+def render(outcome: ComparisonOutcome, console: Console, every: bool = False, command: str = "") -> None:
+    """Prints what changed in at most 40 lines, unless `every` row is requested; `command` prints all of them."""
+    comparison = outcome.comparison
+    for name, text in sides(comparison):
+        console.print(Text(f"{name:<8}", style="dim").append(text, style="default"), overflow="fold")
+    if comparison.despite:
+        console.print(Text("despite ", style="dim").append(", ".join(comparison.despite)))
+    console.print()
+    console.print(Text(verdict(outcome), style="bold"))
+    shown = list(comparison.rows) if every else changed_rows(comparison)[:MOST_ROWS]
+    compared = [row for row in shown if row.outcome != "not comparable"]
+    if compared:
+        console.print(_table(compared, console.width))
+    for row in (row for row in shown if row.outcome == "not comparable"):
+        console.print(Text(f"{row.name}, {place(row)}: not comparable: {row.reason}", style="dim"))
+    if not every:
+        left = hidden(comparison, len(shown))
+        if left:
+            console.print(Text(f"Hidden: {'; '.join(left)}.{f' All: {command}' if command else ''}", style="dim"))
+    else:
+        for names, where in ((comparison.only_base, "base"), (comparison.only_head, "head")):
+            if names:
+                console.print(Text(f"only in {where}: {', '.join(names)}", style="dim"))
+    if outcome.confirmed:
+        console.print(Text("Measured again, base and head in the same sets", style="bold"))
+        for confirmed in outcome.confirmed if every else outcome.confirmed[: 2 * MOST_LINES]:
+            console.print(Text(f"  {confirmed_line(confirmed)}"))
+    for finding in comparison.findings if every else comparison.findings[:MOST_LINES]:
+        line = Text("! ", style="bold yellow").append(finding.text, style="default")
+        console.print(line.append(f"  [{finding.id}]", style="dim"))
+        for detail in (finding.evidence, finding.cause) if every else ():
+            if detail:
+                console.print(Text(f"  {detail}", style="dim"))
+        if finding.next_command:
+            console.print(Text(f"  → {finding.next_command}", style="cyan"), soft_wrap=True)
+    for gate in outcome.gates:
+        console.print(Text(gate_line(gate, comparison), style="bold red" if gate.failed else "bold"))
+
+
+def _table(compared: Sequence[ComparedRow], width: int) -> Table:
+    kept = [position for position in range(len(TITLES)) if width >= NARROW.get(position, 0)]
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
+    for position in kept:
+        table.add_column(Text(TITLES[position]), justify="right" if position > 1 else "left", no_wrap=True)
+    for where, rows in grouped(compared, place).items():
+        table.add_row(Text(where, style="dim"))
+        for row in rows:
+            texts = cells(row)
+            table.add_row(*(Text(texts[position]) for position in kept), style=STYLES.get(row.outcome))
+    return table
+
+
+class ComparisonExport(Comparison, frozen=True):
+    """Two sides of runs. Ratios are head ÷ base; times are in ns, sizes in bytes, as each row's `unit` names them."""
+
+    schema_version: int
+    verdict: str
+    failed: bool
+    gates: tuple[Gate, ...]
+    confirmed: tuple[Confirmed, ...]
+
+
+def write_json(outcome: ComparisonOutcome, file: TextIO) -> None:
+    """Writes the export as schemas/comparison.schema.json describes it."""
+    own = {"verdict": verdict(outcome), "failed": outcome.failed, "gates": outcome.gates}
+    own |= {"schema_version": SCHEMA_VERSION, "confirmed": outcome.confirmed}
+    write_export(export_of(ComparisonExport, outcome.comparison, own), file)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of the export: every field is always there, none but those described."""
+    return schema_of(ComparisonExport, "Rowpath comparison", SCHEMA_VERSION)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rowpath.analysis.comparison.model import ComparedRow
 from rowpath.analysis.findings.wording import ratio_text
+from rowpath.drawing.scale import LogAxis
 from rowpath.errors import UsageError
 from rowpath.model.grouping import grouped
 from rowpath.report import comparison as words
@@ -23,7 +24,7 @@ MARGIN = 1.15
 
 
 @dataclass(frozen=True)
-class Bar:
+class ChangeBar:
     """A row of the picture; places are in per cent of the axis."""
 
     row: ComparedRow
@@ -32,20 +33,11 @@ class Bar:
     low: float
     high: float
     ratio: float
-    beyond: bool  # the interval goes on outside the axis
 
     @property
     def words(self) -> str:
         """`1.05× (1.04–1.06)`."""
         return ratio_text(self.row.ratio, self.row.low, self.row.high)
-
-
-@dataclass(frozen=True)
-class Picture:
-    """The times of one phase and regime, changed ones first."""
-
-    title: str
-    bars: tuple[Bar, ...]
 
 
 def write(outcome: ComparisonOutcome, path: Path) -> None:
@@ -62,7 +54,7 @@ def page(outcome: ComparisonOutcome) -> str:
     """The page's text; it has no script and loads nothing."""
     comparison = outcome.comparison
     timed = [row for row in comparison.rows if row.metric == "time" and row.low is not None]
-    reach = _reach(timed)
+    axis = _axis(timed)
     style = "".join((FOLDER / "assets" / name).read_text(encoding="utf-8") for name in ("page.css", "comparison.css"))
     return rendered(
         FOLDER / "templates",
@@ -71,44 +63,30 @@ def page(outcome: ComparisonOutcome) -> str:
         outcome=outcome,
         comparison=comparison,
         words=words,
-        ticks=[(f"{tick:g}×", _place(math.log(tick), reach)) for tick in _ticks(reach)],
-        one=_place(0.0, reach),
-        pictures=[
-            Picture(title, tuple(_bar(row, reach) for row in rows))
-            for title, rows in grouped(timed, words.place).items()
-        ],
+        ticks=[(f"{tick:g}×", axis.at(tick)) for tick in _ticks(axis)],
+        one=axis.at(1.0),
+        pictures={title: [_bar(row, axis) for row in rows] for title, rows in grouped(timed, words.place).items()},
         refused=[row for row in comparison.rows if row.outcome == "not comparable"],
         compared=[row for row in comparison.rows if row.outcome != "not comparable"],
     )
 
 
-def _reach(rows: Sequence[ComparedRow]) -> float:
-    """Half of the axis in logarithms: what changed fits, and most of the rest."""
+def _axis(rows: Sequence[ComparedRow]) -> LogAxis:
+    """As far on both sides of 1: what changed fits, and most of the rest."""
     changed = [abs(math.log(end)) for row in rows if row.changed for end in (row.low, row.high) if end]
     noises = sorted(math.log1p(row.noise) for row in rows if row.noise is not None)
     usual = noises[3 * len(noises) // 4] if noises else 0.0
-    return min(max(LEAST_REACH, MARGIN * max([usual, *changed])), max(MOST_REACH, MARGIN * max(changed, default=0.0)))
+    reach = min(max(LEAST_REACH, MARGIN * max([usual, *changed])), max(MOST_REACH, MARGIN * max(changed, default=0.0)))
+    return LogAxis(math.exp(-reach), math.exp(reach))
 
 
-def _ticks(reach: float) -> list[float]:
+def _ticks(axis: LogAxis) -> list[float]:
     """1 and the outermost round ratio on each side: more would not fit beside each other on a phone."""
-    inside = [tick for tick in TICKS if abs(math.log(tick)) < 0.97 * reach]
+    inside = [tick for tick in TICKS if abs(math.log(tick)) < 0.97 * math.log(axis.high)]
     return sorted({min(inside), 1.0, max(inside)})
 
 
-def _place(logarithm: float, reach: float) -> float:
-    return round(50 + 50 * max(-1.0, min(1.0, logarithm / reach)), 2)
-
-
-def _bar(row: ComparedRow, reach: float) -> Bar:
-    low, high = (math.log(end) for end in (row.low or 1.0, row.high or 1.0))
-    noise = math.log1p(row.noise or 0.0)
-    return Bar(
-        row=row,
-        band_from=_place(-noise, reach),
-        band_to=_place(noise, reach),
-        low=_place(low, reach),
-        high=_place(high, reach),
-        ratio=_place(math.log(row.ratio or 1.0), reach),
-        beyond=low < -reach or high > reach,
-    )
+def _bar(row: ComparedRow, axis: LogAxis) -> ChangeBar:
+    noise = 1 + (row.noise or 0.0)
+    places = (axis.at(value) for value in (1 / noise, noise, row.low or 1.0, row.high or 1.0, row.ratio or 1.0))
+    return ChangeBar(row, *places)

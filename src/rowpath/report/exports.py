@@ -11,13 +11,10 @@ from typing import IO, Any, BinaryIO, TextIO
 
 from rowpath.analysis.model import Analysis
 from rowpath.errors import UsageError
-from rowpath.report.bencher import write_bencher
-from rowpath.report.csv import write_csv, write_timeline
-from rowpath.report.github_benchmark import write_github_benchmark
 from rowpath.report.json import write_json
+from rowpath.report.long_table import check_parquet, write_csv, write_parquet, write_timeline
 from rowpath.report.markdown import write_markdown
-from rowpath.report.parquet import check_available, write_parquet
-from rowpath.report.tracked import left_out
+from rowpath.report.tracked import left_out, write_bencher, write_github_benchmark
 
 WRITERS: dict[str, Callable[[Analysis, Any], None]] = {
     "json": write_json,
@@ -35,7 +32,7 @@ TRACKED = ("bencher", "github_benchmark")  # forms that hold only the figures th
 def open_exports(paths: dict[str, str]) -> dict[str, IO[Any]]:
     """Each form's file, opened to be written: form → path; UsageError or EnvironmentMissing where one can't be."""
     if "parquet" in paths:
-        check_available()
+        check_parquet()
     return {form: open_binary(path) if form in BINARY else open_export(path) for form, path in paths.items()}
 
 

@@ -1,15 +1,22 @@
-"""The Markdown export: the report's text and tables, to paste into a document."""
+"""The Markdown exports, to paste into a document or a pull request: of a run, a projection, a comparison."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TextIO
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.model import Analysis
-from rowpath.drawing.grid import Grid, Row
+from rowpath.analysis.projection import Projection
+from rowpath.drawing.grid import Grid
+from rowpath.model.metrics import title
+from rowpath.report import comparison as comparisons
+from rowpath.report import projection as projections
+from rowpath.report.comparison import ComparisonOutcome
 from rowpath.report.view import view
 
+MOST_ROWS = 30  # of a comparison
 # Characters of a text that Markdown or HTML would take for markup.
 SPECIAL = {ord(character): f"\\{character}" for character in r"\`*_[]<>|#~"} | {ord("&"): "&amp;"}
 
@@ -29,18 +36,19 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
         parts.append(f"## {escaped(operation.title)}")
         for ranking in operation.rankings:
             parts.append(_table(ranking.section.grid))
-            parts += ["\n".join(f"- {escaped(remark)}" for remark in ranking.remarks)] if ranking.remarks else []
+            parts += _listed(ranking.remarks)
         parts += [_table(section.grid) for section in operation.sections]
     parts += [_table(section.grid) for section in shown.across]
-    for each in shown.snippets:
-        parts.append(f"**{escaped(each.file)}: {escaped(each.name)}**\n\n```{each.language}\n{each.text}```")
+    for snippet in shown.snippets:
+        parts.append(
+            f"**{escaped(snippet.file)}: {escaped(snippet.name)}**\n\n```{snippet.language}\n{snippet.text}```"
+        )
     further = [sentence for sentence in shown.verdict if sentence not in answer]
     parts += ["## Further sentences", *_listed(further)] if further else []
-    if shown.marks:
-        parts.append("\n".join(f"- {escaped(mark)}" for mark in shown.marks))
+    parts += _listed(shown.marks)
     if shown.published or shown.claims:
         parts.append("## Published figures and claims")
-        parts += [_table(each.grid) for each in (*shown.published, *((shown.claims,) if shown.claims else ()))]
+        parts += [_table(section.grid) for section in (*shown.published, *((shown.claims,) if shown.claims else ()))]
     if shown.dropped:
         parts += ["## Paths that did not run", _table(shown.dropped)]
     parts += ["## Trust", *(_table(section.grid) for section in shown.diagnostics)] if shown.diagnostics else []
@@ -50,13 +58,54 @@ def write_markdown(analysis: Analysis, file: TextIO) -> None:
     file.write("\n\n".join(part for part in parts if part) + "\n")
 
 
-def _listed(sentences: list[str]) -> list[str]:
+def write_projection(projection: Projection, file: TextIO) -> None:
+    """Writes every matrix as a table, then why cells are empty and what they do not show."""
+    reasons = projections.Reasons()
+    parts = [f"**{escaped(projections.headline(projection))}**"]
+    for matrix in projection.matrices:
+        columns = [" · ".join(values) or title(projection.metric) for values in matrix.columns]
+        titles = [*map(title, projection.rows), *map(fmt.clean, columns)]
+        lines = [titles, [":--"] * len(projection.rows) + ["--:"] * len(columns)]
+        for row in matrix.rows:
+            cells = (
+                " ".join(filter(None, projections.cell_lines(entry, projection.unit, reasons))) for entry in row.entries
+            )
+            lines.append([*map(fmt.clean, row.values), *cells])
+        parts += [*([escaped(projections.caption(matrix))] if matrix.title else []), "\n".join(map(_line, lines))]
+    parts += _listed([*reasons.lines(), *projections.notes(projection)])
+    file.write("\n\n".join(parts) + "\n")
+
+
+def write_comparison(outcome: ComparisonOutcome, file: TextIO) -> None:
+    """Writes the verdict, a table of the changed rows, what was measured again or not compared, and each gate."""
+    comparison = outcome.comparison
+    rows = comparisons.changed_rows(comparison)
+    parts = [f"**{escaped(comparisons.verdict(outcome))}**"]
+    if rows:
+        lines = [
+            ["where", *comparisons.TITLES, ""],
+            [":--", ":--", ":--", *["--:"] * (len(comparisons.TITLES) - 2), ":--"],
+        ]
+        lines += [[comparisons.place(row), *comparisons.cells(row), row.outcome] for row in rows[:MOST_ROWS]]
+        parts.append("\n".join(map(_line, lines)))
+    parts += _listed([f"measured again: {comparisons.confirmed_line(row)}" for row in outcome.confirmed])
+    parts += _listed(comparisons.not_comparable(comparison))
+    parts += [escaped(comparisons.gate_line(gate, comparison)) for gate in outcome.gates]
+    file.write("\n\n".join(parts) + "\n")
+
+
+def _listed(sentences: Sequence[str]) -> list[str]:
     return ["\n".join(f"- {escaped(sentence)}" for sentence in sentences)] if sentences else []
 
 
 def escaped(text: str) -> str:
     """Text in which nothing is markup."""
     return text.translate(SPECIAL)
+
+
+def _line(cells: Iterable[str]) -> str:
+    """A line of a table, nothing in it markup."""
+    return f"| {' | '.join(map(escaped, cells))} |"
 
 
 def _code(text: str) -> str:
@@ -76,17 +125,11 @@ def _table(grid: Grid) -> str:
     reasons = any(row.reason for row in grid.rows)
     titles = [*(column.title for column in grid.columns), *(["remark"] if reasons else [])]
     rules = ["--:" if column.number else ":--" for column in grid.columns] + ([":--"] if reasons else [])
-    lines = [f"**{escaped(grid.caption)}**", "", _line([escaped(title) for title in titles]), _line(rules)]
-    lines += [_line(_cells(grid, row) + ([escaped(row.reason)] if reasons else [])) for row in grid.rows]
+    lines = [f"**{escaped(grid.caption)}**", "", _line(titles), _line(rules)]
+    for row in grid.rows:
+        cells = [
+            _code(cell).replace("|", "\\|") if column.code and cell else escaped(cell)
+            for column, cell in zip(grid.columns, row.cells, strict=True)
+        ]
+        lines.append(f"| {' | '.join([*cells, *([escaped(row.reason)] if reasons else [])])} |")
     return "\n".join(lines) + (f"\n\n{escaped(grid.note)}" if grid.note else "")
-
-
-def _cells(grid: Grid, row: Row) -> list[str]:
-    return [
-        _code(cell).replace("|", "\\|") if column.code and cell else escaped(cell)
-        for column, cell in zip(grid.columns, row.cells, strict=True)
-    ]
-
-
-def _line(cells: list[str]) -> str:
-    return f"| {' | '.join(cells)} |"

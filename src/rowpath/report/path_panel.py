@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -13,15 +14,16 @@ from rowpath.analysis.chapters.probe import CHAPTER as PROBE
 from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Neighbour, PathDetails
-from rowpath.drawing.picture import Difference, Panel
+from rowpath.drawing.picture import Panel, PanelDifference
 from rowpath.drawing.scale import Block, blocks
 from rowpath.model.metrics import shown_in, title
-from rowpath.report import statement
+from rowpath.model.workload import with_columns
 
 BLOCKS_DRAWN = 9_000  # on a page; each is about ten bytes
 # With more of them a panel leaves out what stands elsewhere: the query, the coordinates that its command names.
 FEW_PATHS = 60
 BLOCKS_LEAST = 15  # of a path
+_DDL = re.compile(r"\{(create|drop):([^{}]+)\}")
 
 Phase = tuple[str, str, str]  # workload, phase, regime
 
@@ -32,12 +34,14 @@ class Panels:
     def __init__(self, analysis: Analysis, lookup: Lookup) -> None:
         self.analysis = analysis
         self.lookup = lookup
-        self.details: dict[str, PathDetails] = {each.path_id: each for each in analysis.path_details}
+        self.details: dict[str, PathDetails] = {path.path_id: path for path in analysis.path_details}
         self.neighbours: dict[tuple[str, str, str, str], Neighbour] = {
-            (each.path_id, each.workload, each.phase, each.regime): each for each in analysis.neighbours
+            (one.path_id, one.workload, one.phase, one.regime): one for one in analysis.neighbours
         }
         self.programs = (
-            {each.name: number for number, each in enumerate(probe.snippets)} if (probe := PROBE.of(analysis)) else {}
+            {snippet.name: number for number, snippet in enumerate(probe.snippets)}
+            if (probe := PROBE.of(analysis))
+            else {}
         )
         self.codes = list(codes(analysis))
         self.varying = varying(lookup.coordinates(name) for name in analysis.names.values())
@@ -59,7 +63,11 @@ class Panels:
             neighbour=fmt.clean(there),
             against=ratio_text(against.ratio, against.low, against.high) if against else "",
             differences=tuple(self._differences(bar.path_id, name, neighbour.other_id, there)) if neighbour else (),
-            versions=_versions(own.versions) if own else "",
+            versions=fmt.clean(
+                ", ".join(f"{name} {own.versions[name]}" for name in own.versions if name in ("driver", "engine"))
+            )
+            if own
+            else "",
             figures=tuple(self._figures(name, where, bar)),
             query=self._query(name, where),
             program=f"program-{self.programs[name]}" if name in self.programs else "",
@@ -77,12 +85,12 @@ class Panels:
         said = len(self.analysis.names) > FEW_PATHS and set(words) <= set(command.split())
         return "" if said else " ".join(words)
 
-    def _differences(self, path_id: str, name: str, other_id: str, there: str) -> Iterator[Difference]:
+    def _differences(self, path_id: str, name: str, other_id: str, there: str) -> Iterator[PanelDifference]:
         a, b = self.lookup.coordinates(name), self.lookup.coordinates(there)
         for key in dict.fromkeys((*a, *b)):
             values = a.get(key, "none"), b.get(key, "none")
             if values[0] != values[1]:
-                yield Difference(key, *map(fmt.clean, values))
+                yield PanelDifference(key, *map(fmt.clean, values))
         own, other = self.details.get(path_id), self.details.get(other_id)
         if own is None or other is None:
             return
@@ -92,14 +100,14 @@ class Panels:
                     continue  # what only one of two drivers reports is no difference between them
                 values = here.get(key, fmt.MISSING), beside.get(key, fmt.MISSING)
                 if values[0] != values[1]:
-                    yield Difference(key.replace("_", " "), *map(fmt.clean, values))
+                    yield PanelDifference(key.replace("_", " "), *map(fmt.clean, values))
 
     def _figures(self, name: str, where: Phase, bar: Bar) -> Iterator[tuple[str, str]]:
         measured = self.lookup.measured(*where)
         for metric in shown_in("panel"):
-            found = measured.text(metric, name)
-            if found != fmt.MISSING:
-                yield title(metric), found
+            figure = measured.text(metric, name)
+            if figure != fmt.MISSING:
+                yield title(metric), figure
         if bar.waiting_ns is not None:
             yield "waiting", fmt.duration(bar.waiting_ns)
         cold = self.lookup.measured(*where[:2], "cold").text("time", name)
@@ -107,18 +115,18 @@ class Panels:
             yield "first pass, cold", cold
 
     def _query(self, name: str, where: Phase) -> str:
-        common = statement.common(self.analysis, *where[:2]) if len(self.analysis.names) <= FEW_PATHS else ""
-        return statement.own(self.analysis, *where[:2], self.lookup.coordinate(name, "engine")) or common
+        common = statement(self.analysis, *where[:2]) if len(self.analysis.names) <= FEW_PATHS else ""
+        return statement(self.analysis, *where[:2], self.lookup.coordinate(name, "engine")) or common
 
     def _trust(self, name: str, where: Phase, bar: Bar) -> str:
         time = self.lookup.measured(*where).result("time", name)
         if time is None:
             return ""
-        found = self.blocks.get((name, *where), [])
-        disturbed = sum(each.disturbed for each in found)
+        own = self.blocks.get((name, *where), [])
+        disturbed = sum(block.disturbed for block in own)
         parts = [
-            f"{_count(time.sets, 'set')}, {_count(time.blocks, 'block')}",
-            f"{disturbed} disturbed" if found else "",
+            f"{fmt.counted(time.sets, 'set')}, {fmt.counted(time.blocks, 'block')}",
+            f"{disturbed} disturbed" if own else "",
             f"interval ±{fmt.share((time.high - time.low) / 2 / time.median)}"
             if time.low is not None and time.high is not None and time.median
             else "no interval",
@@ -128,15 +136,15 @@ class Panels:
         return "; ".join(filter(None, parts))
 
     def _drawn(self, name: str, where: Phase) -> tuple[Markup, str]:
-        found = self.blocks.get((name, *where), [])
-        if len(found) < 2:
+        own = self.blocks.get((name, *where), [])
+        if len(own) < 2:
             return Markup(""), ""
         most = max(BLOCKS_LEAST, BLOCKS_DRAWN // len(self.blocks))
-        step = -(-len(found) // most)
-        costs = sorted(each.cost_ns for each in found)
+        step = -(-len(own) // most)
+        costs = sorted(block.cost_ns for block in own)
         least, greatest = fmt.duration(costs[0]), fmt.duration(costs[-1])
-        drawn = f"One block in {step} of {len(found)}" if step > 1 else f"{len(found)} blocks"
-        return blocks(found[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}."
+        drawn = f"One block in {step} of {len(own)}" if step > 1 else f"{len(own)} blocks"
+        return blocks(own[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}."
 
 
 def codes(analysis: Analysis) -> dict[str, str]:
@@ -152,20 +160,26 @@ def varying(paths: Iterable[Mapping[str, str]]) -> tuple[str, ...]:
     return tuple(key for key in keys if len({path.get(key, "none") for path in reaching}) > 1)
 
 
-def _versions(versions: Mapping[str, str]) -> str:
-    return fmt.clean(", ".join(f"{name} {value}" for name, value in versions.items() if name in ("driver", "engine")))
-
-
 def _blocks(order: Any) -> dict[tuple[str, str, str, str], list[Block]]:
     """The blocks of the diagnostics `order` by path and phase, as they ran; those without a cost are left out."""
-    found: dict[tuple[str, str, str, str], list[Block]] = {}
-    for each in order if isinstance(order, list | tuple) else ():
-        if isinstance(each, Mapping) and each.get("cost_ns") and "phase" in each:
-            key = str(each["name"]), str(each["workload"]), str(each["phase"]), str(each["regime"])
-            block = Block(int(each["set"]), float(each["cost_ns"]), bool(each["disturbed"]))
-            found.setdefault(key, []).append(block)
-    return found
+    by_path: dict[tuple[str, str, str, str], list[Block]] = {}
+    for record in order if isinstance(order, list | tuple) else ():
+        if isinstance(record, Mapping) and record.get("cost_ns") and "phase" in record:
+            key = str(record["name"]), str(record["workload"]), str(record["phase"]), str(record["regime"])
+            block = Block(int(record["set"]), float(record["cost_ns"]), bool(record["disturbed"]))
+            by_path.setdefault(key, []).append(block)
+    return by_path
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def statement(analysis: Analysis, workload: str, phase: str, engine: str = "") -> str:
+    """The SQL of a phase as a reader knows it: columns named, what is the engine's own DDL in outline.
+
+    Without an engine what those without a dialect of their own get; else what only that engine gets. Empty where it
+    gets the common statement, or the journal does not say.
+    """
+    known = analysis.run.phase(workload, phase)
+    if known is None:
+        return ""
+    sql = known.dialects.get(engine, "") if engine else known.sql
+    named = with_columns(analysis.run.workloads[workload], known, sql)
+    return fmt.clean(_DDL.sub(lambda match: f"{match[1].upper()} TABLE {match[2]}", named))

@@ -72,7 +72,9 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
         lines += _wrapped(analysis.refusal, width, room.of_sentence, style="bold red")
     elif answer.question:
         lines += _wrapped(answer.question, width, room.question, style="bold")
-    lines += _trust(answer, width)
+    sign, style = TRUST.get(answer.trust.level, ("!", "bold yellow"))
+    for at, words in enumerate(_wrapped(answer.trust.line, width - 2, 2)):
+        lines.append(Text(INDENT if at else f"{sign} ", style=style).append(words))
     if ways := several_hosts.line(analysis.diagnostics.get("ways", [])):
         lines += _wrapped(ways, width, 2, INDENT)
     if starts := several_hosts.starts_line(analysis.mixed_load):
@@ -81,62 +83,52 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
     if answer.sentences:
         # The last one says what is not certain.
         few = answer.sentences[: room.sentences - 1] + answer.sentences[room.sentences - 1 :][-1:]
-        lines += [Text(""), *(line for each in few for line in _wrapped(each, width, room.of_sentence, INDENT))]
-    found = _findings(answer)[: room.findings]
-    if found:
-        lines += [Text(""), *(_finding(each, width) for each in found)]
+        lines += [Text(""), *(line for text in few for line in _wrapped(text, width, room.of_sentence, INDENT))]
+    findings = _findings(answer)[: room.findings]
+    if findings:
+        lines += [Text(""), *(_finding(finding, width) for finding in findings)]
     lines += _end(analysis, width, directory, report_path, room)
     return lines
-
-
-def _trust(answer: Answer, width: int) -> list[Text]:
-    sign, style = TRUST.get(answer.trust.level, ("!", "bold yellow"))
-    words = _wrapped(answer.trust.line, width - 2, 2)
-    return [Text(f"{sign} " if not at else INDENT, style=style).append(line) for at, line in enumerate(words)]
 
 
 def _pictures(answer: Answer, width: int, room: Room) -> list[Text]:
     """The leading rankings as bars, some others in a line each, the rest counted."""
     answers: tuple[PhaseAnswer | GroupAnswer, ...] = (*answer.phases, *answer.groups)
-    every = [each for each in _without_common(answers) if each.bars]
-    leading = _leading(every, room.rows)
-    with_bars = [each for each in every if each in leading]
-    rows = shared([len(each.bars) for each in with_bars], room.rows)
+    every = [one for one in _without_common(answers) if one.bars]
+    # The most important ones, as many as have room for a few bars each.
+    leading: list[PhaseAnswer | GroupAnswer] = []
+    left = room.rows
+    for one in sorted(every, key=bars.importance, reverse=True)[:PICTURES]:
+        left -= min(len(one.bars), ENOUGH_ROWS)
+        if leading and left < 0:
+            break
+        leading.append(one)
+    with_bars = [one for one in every if one in leading]
+    rows = shared([len(one.bars) for one in with_bars], room.rows)
     lines: list[Text] = []
-    for drawn in bars.drawn([bars.picture(each, most) for each, most in zip(with_bars, rows, strict=True)], width):
+    for drawn in bars.drawn([bars.picture(one, most) for one, most in zip(with_bars, rows, strict=True)], width):
         lines += [Text(""), *drawn]
-    others = [each for each in every if each not in leading]
-    shown, more = others[: room.others], len(others[room.others :])
+    others = [one for one in every if one not in leading]
+    more = len(others[room.others :])
     lines += [Text("")] if others else []
-    lines += [Text(bars.shorten_end(bars.one_line(each), width)) for each in shown]
+    lines += [Text(bars.shorten_end(bars.one_line(one), width)) for one in others[: room.others]]
     if more:
         lines.append(Text(f"+ {more} more {'rankings' if more > 1 else 'ranking'} like these", style="dim"))
     return lines
 
 
-def _leading(every: Sequence[PhaseAnswer | GroupAnswer], rows: int) -> list[PhaseAnswer | GroupAnswer]:
-    """The most important ones, as many as have room for a few bars each."""
-    leading: list[PhaseAnswer | GroupAnswer] = []
-    for each in sorted(every, key=bars.importance, reverse=True)[:PICTURES]:
-        rows -= min(len(each.bars), ENOUGH_ROWS)
-        if leading and rows < 0:
-            break
-        leading.append(each)
-    return leading
-
-
 def _without_common(answers: Sequence[PhaseAnswer | GroupAnswer]) -> list[PhaseAnswer | GroupAnswer]:
     """The answers without what all comparisons have in common."""
-    parts = [each.comparison.split(", ") for each in answers if isinstance(each, PhaseAnswer)]
-    common = [part for part in parts[0] if all(part in each for each in parts)] if len(parts) > 1 else []
-    return [
-        msgspec.structs.replace(
-            each, comparison=", ".join(part for part in each.comparison.split(", ") if part not in common)
-        )
-        if isinstance(each, PhaseAnswer)
-        else each
-        for each in answers
-    ]
+    comparisons = [answer.comparison.split(", ") for answer in answers if isinstance(answer, PhaseAnswer)]
+    common = set.intersection(*map(set, comparisons)) if len(comparisons) > 1 else set()
+
+    def without(answer: PhaseAnswer | GroupAnswer) -> PhaseAnswer | GroupAnswer:
+        if isinstance(answer, GroupAnswer):
+            return answer
+        own = ", ".join(part for part in answer.comparison.split(", ") if part not in common)
+        return msgspec.structs.replace(answer, comparison=own)
+
+    return list(map(without, answers))
 
 
 def shared(counts: Sequence[int], rows: int) -> list[int]:
@@ -150,11 +142,8 @@ def shared(counts: Sequence[int], rows: int) -> list[int]:
 
 def _findings(answer: Answer) -> list[MergedFinding]:
     """The findings that nothing else on the screen says already."""
-    return [
-        each
-        for each in answer.findings
-        if each.text not in answer.trust.line and (each.id, each.severity) not in SAID_ELSEWHERE
-    ]
+    unsaid = (finding for finding in answer.findings if finding.text not in answer.trust.line)
+    return [finding for finding in unsaid if (finding.id, finding.severity) not in SAID_ELSEWHERE]
 
 
 def _finding(finding: MergedFinding, width: int) -> Text:
@@ -170,16 +159,14 @@ def _end(analysis: Analysis, width: int, directory: Path, report_path: Path | No
     left = max(0, len(_findings(answer)) - room.findings)
     missing = max(0, len(answer.sentences) - room.sentences)
     hidden = [Hidden("findings", left)] if left else []
-    for each in answer.hidden:
-        more = missing if each.what == "sentences" else 0
-        hidden.append(Hidden(each.what, each.count + more))
+    hidden += [Hidden(one.what, one.count + (missing if one.what == "sentences" else 0)) for one in answer.hidden]
     lines = [Text("")]
     files = [program.file for program in probe.snippets] if (probe := PROBE.of(analysis)) else []
     if files:
         lines.append(Text(bars.shorten_end(f"Programs in {directory}: {', '.join(files)}", width)))
     command = f"rowpath show {shlex.quote(str(directory))} --tables"
     if hidden:
-        counted = ", ".join(f"{each.count} {singular(each)}" for each in hidden)
+        counted = ", ".join(f"{one.count} {singular(one)}" for one in hidden)
         lines += _wrapped(f"Not shown: {counted}.", width, 2, INDENT, style="dim")
     lines.append(Text("All tables: ").append(command, style="cyan"))
     if report_path:
@@ -208,4 +195,4 @@ def _wrapped(text: str, width: int, most: int, indent: str = "", style: str = ""
     lines.append(line)
     if len(lines) > most:
         lines = [*lines[: most - 1], bars.shorten_end(f"{lines[most - 1]} {bars.CUT}", width - len(indent))]
-    return [Text(f"{indent if at else ''}{each}", style=style) for at, each in enumerate(lines)]
+    return [Text(f"{indent if at else ''}{line}", style=style) for at, line in enumerate(lines)]

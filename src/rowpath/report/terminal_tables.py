@@ -16,7 +16,7 @@ from rowpath.drawing.grid import Grid, Row
 from rowpath.drawing.section import Section
 from rowpath.model.grouping import grouped
 from rowpath.report.terminal import SEVERITY
-from rowpath.report.view import RankingView, View, view
+from rowpath.report.view import RankingView, view
 
 GAP = 2
 
@@ -45,11 +45,29 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
     if shown.dropped:
         count = len(shown.dropped.rows)
         console.print(Text(f"{count} path{'s' if count > 1 else ''} did not run:", style="bold"))
-        _hanging(console, ((Text(row.cells[0]), _joined(row.cells[2], row.cells[3])) for row in shown.dropped.rows))
-    _claims(shown.claims.grid if shown.claims else None, console)
-    _findings(shown.findings, console)
-    _verdict(shown, console)
-    _snippets(shown, console)
+        remedies = (f" → {row.cells[3]}" if row.cells[3] else "" for row in shown.dropped.rows)
+        reasons = zip(shown.dropped.rows, remedies, strict=True)
+        _hanging(console, ((Text(row.cells[0]), Text(row.cells[2]).append(do, style="cyan")) for row, do in reasons))
+    if shown.claims:
+        _title(shown.claims.grid.caption, console)
+        beside = (
+            (Text(row.cells[1]), Text(row.cells[0]).append(f"\n{row.cells[2]}", style="dim"))
+            for row in shown.claims.grid.rows
+        )
+        _hanging(console, beside)
+    if shown.findings:
+        _title("Findings", console)
+        console.print(_findings(shown.findings))
+    if shown.verdict:
+        _title("Verdict", console)
+        for sentence in shown.verdict:
+            console.print(Text(sentence))
+        console.print()
+    for number, snippet in enumerate(shown.snippets):  # the first one whole, the others by what they are
+        console.print(Text(f"{snippet.file}: {snippet.name}", style="bold"))
+        console.print(Text(snippet.run, style="dim") if number else Text(snippet.text), soft_wrap=True)
+    if shown.snippets:
+        console.print()
     if report_path:
         console.print(Text("Report: ").append(str(report_path), style="bold"), soft_wrap=True)
 
@@ -62,7 +80,14 @@ def _ranking(ranking: RankingView, console: Console) -> list[str]:
     left_out = _table(grid, ranked, console)
     unranked = [row for row in grid.rows if row.tier < 0]
     if unranked:
-        _hanging(console, (_unranked(row) for row in unranked), marker=fmt.MISSING)
+        named = (
+            (
+                Text(row.cells[1], style="" if row.status == "ok" else "red"),
+                Text(f"{'' if row.cells[2] == fmt.MISSING else f'{row.cells[2]}, '}{row.reason}"),
+            )
+            for row in unranked
+        )
+        _hanging(console, named, marker=fmt.MISSING)
     doubtful = (row for row in ranked if row.reason)
     for reason, rows in grouped(doubtful, lambda row: row.reason).items():
         console.print(Text(f"{'; '.join(row.cells[1] for row in rows)}: {reason}", style="dim"))
@@ -85,11 +110,6 @@ def _grid(grid: Grid, console: Console) -> list[str]:
         console.print(Text(grid.note, style="dim"))
     console.print()
     return left_out
-
-
-def _unranked(row: Row) -> tuple[Text, Text]:
-    time = f"{row.cells[2]}, " if row.cells[2] != fmt.MISSING else ""
-    return Text(row.cells[1], style="" if row.status == "ok" else "red"), Text(f"{time}{row.reason}")
 
 
 def _table(grid: Grid, rows: Sequence[Row], console: Console, mark_first: bool = True) -> list[str]:
@@ -144,31 +164,12 @@ def _hanging(console: Console, lines: Iterable[tuple[Text, Text]], marker: str =
     console.print(table)
 
 
-def _joined(reason: str, remedy: str) -> Text:
-    text = Text(reason)
-    return text.append(f" → {remedy}", style="cyan") if remedy else text
-
-
-def _claims(claims: Grid | None, console: Console) -> None:
-    """Every claim with what became of it here."""
-    if claims is None:
-        return
-    _title(claims.caption, console)
-    _hanging(
-        console,
-        ((Text(row.cells[1]), Text(row.cells[0]).append(f"\n{row.cells[2]}", style="dim")) for row in claims.rows),
-    )
-
-
 def _title(text: str, console: Console) -> None:
     console.print()
     console.print(Text(text, style="bold"))
 
 
-def _findings(findings: tuple[Finding, ...], console: Console) -> None:
-    if not findings:
-        return
-    _title("Findings", console)
+def _findings(findings: tuple[Finding, ...]) -> Table:
     table = Table.grid(padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
@@ -181,22 +182,4 @@ def _findings(findings: tuple[Finding, ...], console: Console) -> None:
         if finding.next_command:
             text.append(f"\n→ {finding.next_command}", style="cyan")
         table.add_row(Text(sign, style=style), text)
-    console.print(table)
-
-
-def _snippets(shown: View, console: Console) -> None:
-    """The first snippet whole, the others by what they are."""
-    for number, snippet in enumerate(shown.snippets):
-        console.print(Text(f"{snippet.file}: {snippet.name}", style="bold"))
-        console.print(Text(snippet.run, style="dim") if number else Text(snippet.text), soft_wrap=True)
-    if shown.snippets:
-        console.print()
-
-
-def _verdict(shown: View, console: Console) -> None:
-    if not shown.verdict:
-        return
-    _title("Verdict", console)
-    for sentence in shown.verdict:
-        console.print(Text(sentence))
-    console.print()
+    return table

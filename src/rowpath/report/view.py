@@ -22,11 +22,10 @@ from rowpath.drawing.section import Opening, Section, TimeLines, section_key
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
-from rowpath.report import mixed_load, mixed_load_drawing, statement, time_parts, timeline, timeline_drawing
+from rowpath.report import mixed_load, mixed_load_drawing, time_parts, timeline, timeline_drawing
 from rowpath.report.choose import Choose, choose
-from rowpath.report.path_panel import Panels, codes
-from rowpath.report.picture import Pictures
-from rowpath.report.ranking import means_differ, ranking_grid
+from rowpath.report.path_panel import Panels, codes, statement
+from rowpath.report.ranking import Pictures, means_differ, ranking_grid
 
 TOLD_APART_BY = ("engine", "language", "driver", "version", "statement", "fetch", "transport", "placement")
 # What a sign in a ranking means, and whether a row has it.
@@ -257,7 +256,7 @@ def _operations(
         yield OperationView(
             key=key,
             title=f"{workload} · {phase}",
-            query=statement.common(analysis, workload, phase),
+            query=statement(analysis, workload, phase),
             rankings=tuple(
                 ranked(ranking, section_key(key, regime, str(number)))
                 for regime, rankings in grouped(ordered, lambda ranking: ranking.regime).items()

@@ -3,77 +3,71 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from markupsafe import Markup
+import msgspec
+from markupsafe import Markup, escape
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, PhaseAnswer
-from rowpath.drawing.picture import PARTS
-from rowpath.drawing.scale import LogAxis, axis, bar, grid_lines, short
+from rowpath.drawing.picture import Picture, PlainBar, plain
+from rowpath.drawing.scale import LogAxis
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
-from rowpath.report.picture import parts
-from rowpath.site.change_points import LEAST_POINTS
-from rowpath.site.histories import histories
-from rowpath.site.history_chart import history_chart
-from rowpath.site.model import Examined, History, Machine, SitePath, SiteRun
-from rowpath.site.read import slug
+from rowpath.report.ranking import legend, rows
+from rowpath.site.histories import LEAST_POINTS, History, histories
+from rowpath.site.read import Examined, Machine, SitePath, SiteRun, slug
 from rowpath.site.standings import Standing, standings
 
 MOST = 50  # rows of a picture, and of its table
 DRAWN = 24  # histories of a driver
 PLACES = 6  # of one change
 LEAST_RUNS = 2  # that a chart needs
+HEIGHT = 150  # of the plot, in pixels
+BELOW = 34  # for versions and dates
+SCALE = 52  # width of the ratios beside the plot
+EDGE = 4.0  # per cent of the width, left and right of the points
+VERSIONS = 5  # named below the axis; the others stand in the table
+FEW = 40  # points, which may be large
+NAME = 14  # characters of a version
+LEAST_SPAN = 1.1  # of the axis: noise must not look like an event
 
 
-class Link(Frozen, frozen=True):
+class PageLink(Frozen, frozen=True):
     """A page of the site; `href` from its top."""
 
     text: str
     href: str
 
 
-class Row(Frozen, frozen=True):
+class StandingRow(Frozen, frozen=True):
     """A path in a picture and in its table."""
 
-    rank: str
-    name: str
-    driver: Link
+    bar: PlainBar
+    driver: PageLink
     engine: str
-    language: str
-    figure: str
-    ratio: str
-    interval: str
-    tie: str
-    note: str
-    run: Link
-    drawing: Markup
+    run: PageLink
 
 
-class Picture(Frozen, frozen=True):
+class StandingPicture(Frozen, frozen=True):
     """A ranking as bars, with the run that it is from."""
 
-    title: str
-    rows: tuple[Row, ...]
-    left_out: int
-    lines: Markup
-    axis: Markup
-    legend: tuple[tuple[str, str], ...]
-    run: Link
+    drawn: Picture
+    rows: tuple[StandingRow, ...]
+    run: PageLink
     source: str
 
 
-class Chart(Frozen, frozen=True):
+class HistoryChart(Frozen, frozen=True):
     """A history, drawn."""
 
     key: str
     history: History
-    title: str
     sentences: tuple[str, ...]
     machine: str
     drawing: Markup
@@ -84,7 +78,7 @@ class Changed(Frozen, frozen=True):
 
     what: str
     date: str  # of the first run after it
-    places: tuple[tuple[str, Link], ...]
+    places: tuple[tuple[str, PageLink], ...]
     left_out: int
 
 
@@ -99,8 +93,8 @@ class Site:
     @cached_property
     def machines(self) -> dict[Machine, str]:
         """Each machine's short name, in the order in which they first ran."""
-        found = dict.fromkeys(run.machine for run in sorted(self.runs, key=lambda run: (run.started, run.id)))
-        return {machine: f"M{number}" for number, machine in enumerate(found, 1)}
+        in_order = dict.fromkeys(run.machine for run in sorted(self.runs, key=lambda run: (run.started, run.id)))
+        return {machine: f"M{number}" for number, machine in enumerate(in_order, 1)}
 
     @cached_property
     def standings(self) -> list[Standing]:
@@ -116,23 +110,6 @@ class Site:
     def by_id(self) -> dict[str, SiteRun]:
         """The runs by their ids."""
         return {run.id: run for run in self.runs}
-
-    @cached_property
-    def _slugs(self) -> dict[tuple[str, str], str]:
-        """A file name for each engine, driver and experiment; those whose letters collide get a part of a digest."""
-        found: dict[tuple[str, str], str] = {}
-        taken: set[tuple[str, str]] = set()
-        for kind, name in [
-            *(("engines", name) for name in self.engines),
-            *(("drivers", "/".join(each)) for each in self.drivers),
-            *(("experiments", name) for name in self.experiments),
-        ]:
-            made = slug(name)
-            if (kind, made) in taken:
-                made = f"{made}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
-            taken.add((kind, made))
-            found[kind, name] = f"{kind}/{made}.html"
-        return found
 
     @cached_property
     def paths(self) -> list[tuple[SiteRun, SitePath]]:
@@ -162,137 +139,100 @@ class Site:
     @property
     def left_out(self) -> list[tuple[str, str]]:
         """Name and reasons of every run that was refused; its directory stays private."""
-        return [
-            (Path(each.directory).name, "; ".join(each.problems).replace(each.directory, Path(each.directory).name))
-            for each in self.refused
-        ]
+        named = [(Path(run.directory).name, run) for run in self.refused]
+        return [(name, "; ".join(run.problems).replace(run.directory, name)) for name, run in named]
 
     def page_of(self, kind: str, name: str) -> str:
         """The address of an engine, a driver (`language/name`) or an experiment."""
-        return self._slugs[kind, name]
+        return self._addresses[kind, name]
 
-    def run_link(self, run: SiteRun) -> Link:
+    @cached_property
+    def _addresses(self) -> dict[tuple[str, str], str]:
+        """By kind and name; of those whose letters collide all but the first get a part of a digest."""
+        names = {"engines": self.engines, "drivers": map("/".join, self.drivers), "experiments": self.experiments}
+        addresses: dict[tuple[str, str], str] = {}
+        for kind, named in names.items():
+            taken: set[str] = set()
+            for name in named:
+                digest = hashlib.sha256(name.encode()).hexdigest()[:6]
+                address = slug(name) if slug(name) not in taken else f"{slug(name)}-{digest}"
+                taken.add(address)
+                addresses[kind, name] = f"{kind}/{address}.html"
+        return addresses
+
+    def run_link(self, run: SiteRun) -> PageLink:
         """The run's report, or its row in the list of runs."""
-        return Link(run.date, f"runs/{run.id}/index.html" if self.with_pages else f"runs.html#{run.id}")
+        return PageLink(run.date, f"runs/{run.id}/index.html" if self.with_pages else f"runs.html#{run.id}")
 
-    def driver_link(self, driver: tuple[str, str]) -> Link:
+    def driver_link(self, driver: tuple[str, str]) -> PageLink:
         """A driver's page."""
-        return Link(f"{driver[1]} ({self.languages[driver[0]]})", self.page_of("drivers", "/".join(driver)))
+        return PageLink(f"{driver[1]} ({self.languages[driver[0]]})", self.page_of("drivers", "/".join(driver)))
 
-    def picture(self, standing: Standing, bars: Sequence[Bar]) -> Picture:
-        """These bars of a ranking on one axis."""
-        ends = [end for each in bars for end in (each.cost_ns, each.low_ns, each.high_ns) if end]
-        scale = LogAxis.over(ends)
-        ticks = [(scale.at(value), short(fmt.duration(value))) for value in scale.ticks()]
-        run = standing.run
-        return Picture(
-            title=title(standing.phase),
-            rows=tuple(self.row(standing, bars, at, scale) for at in range(min(len(bars), MOST))),
-            left_out=max(0, len(bars) - MOST),
-            lines=grid_lines([x for x, _ in ticks], None),
-            axis=axis(ticks),
-            legend=_legend(bars),
-            run=self.run_link(run),
-            source=f"{self.machines[run.machine]}, {run.trust.line}",
-        )
+    def pictures(self, standing: Standing, bars: Sequence[Bar]) -> Iterator[StandingPicture]:
+        """These bars of a ranking on one axis; none without bars."""
+        drawn = plain("", title(standing.phase), _rows(bars), fmt.duration, "", legend(bars), uncut=True, most=MOST)
+        if drawn:
+            machine = self.machines[standing.run.machine]
+            drawn_bars = zip((*drawn.rows, *drawn.more), bars, strict=False)
+            rows = tuple(self._row(standing, row, bar) for row, bar in drawn_bars)
+            yield StandingPicture(drawn, rows, self.run_link(standing.run), f"{machine}, {standing.run.trust.line}")
 
-    def row(self, standing: Standing, bars: Sequence[Bar], at: int, scale: LogAxis | None = None) -> Row:
-        """A bar as a row; ranks and ties are those among `bars`."""
-        own = bars[at]
-        path = standing.path(own)
-        tied_before = at > 0 and bars[at - 1].tier == own.tier
-        tied_after = at + 1 < len(bars) and bars[at + 1].tier == own.tier
-        first = next(place for place, each in enumerate(bars) if each.tier == own.tier)
-        fastest = own.ratio == 1 and own.ratio_low == own.ratio_high
-        whisker = (scale.at(own.low_ns), scale.at(own.high_ns)) if scale and own.low_ns and own.high_ns else None
-        known = not path.is_null
-        return Row(
-            rank=f"{first + 1}{'=' if tied_before or tied_after else ''}",
-            name=fmt.clean(own.name),
-            driver=self.driver_link(path.driver_key) if known else Link(path.driver, ""),
-            engine=path.engine,
-            language=path.language_as_written,
-            figure=fmt.duration(own.cost_ns),
-            ratio=fmt.ratio(own.ratio),
-            interval="" if fastest else fmt.interval(own.ratio_low, own.ratio_high),
-            tie=_TIES[tied_before, tied_after],
-            note="provisional" if own.provisional else "",
-            run=self.run_link(standing.run),
-            drawing=bar(scale.at(own.cost_ns), parts(own), whisker) if scale else Markup(""),
-        )
+    def _row(self, standing: Standing, row: PlainBar, bar: Bar) -> StandingRow:
+        path = standing.run.paths[bar.path_id]
+        driver = PageLink(path.driver, "") if path.is_null else self.driver_link(path.driver_key)
+        return StandingRow(row, driver, path.engine, self.run_link(standing.run))
 
-    def works(self, standing_of: Iterable[tuple[Standing, list[Bar]]]) -> list[tuple[Link, str, Row]]:
+    def works(self, standing_of: Iterable[tuple[Standing, list[Bar]]]) -> list[tuple[PageLink, str, StandingRow]]:
         """The experiment, the phase, and the row among all bars of the phase, for each of these bars."""
-        found = []
+        works = []
         for standing, bars in standing_of:
-            every = list(standing.phase.bars)
-            for each in bars:
-                experiment = Link(standing.experiment, self.page_of("experiments", standing.experiment))
-                found.append((experiment, title(standing.phase), self.row(standing, every, every.index(each))))
-        return found
+            experiment = PageLink(standing.experiment, self.page_of("experiments", standing.experiment))
+            ranked = zip(_rows(standing.phase.bars), standing.phase.bars, strict=True)
+            of_paths = {bar.path_id: self._row(standing, row, bar) for row, bar in ranked}
+            works += [(experiment, title(standing.phase), of_paths[bar.path_id]) for bar in bars]
+        return works
 
-    def changed(self, found: Iterable[History]) -> list[Changed]:
+    def changed(self, of_histories: Iterable[History]) -> list[Changed]:
         """Every change of these histories, the newest first; what changed in several places is said once."""
-        listed = [(each, change) for each in found for change in each.changes]
-        groups = grouped(listed, lambda item: (item[0].driver, item[1].what)).values()
-        made = []
-        for group in groups:
-            group.sort(key=lambda item: -abs(math.log(item[1].ratio)))
-            places = [(change.how_much, Link(self._where(each), self._chart_address(each))) for each, change in group]
-            date = max(each.points[change.at].date for each, change in group)
-            made.append(Changed(group[0][1].what, date, tuple(places[:PLACES]), len(places[PLACES:])))
-        return sorted(made, key=lambda each: (each.date, each.what), reverse=True)
+        every = [(history, change) for history in of_histories for change in history.changes]
+        changed = []
+        for (_driver, what), same in grouped(every, lambda item: (item[0].driver, item[1].what)).items():
+            same.sort(key=lambda item: -abs(math.log(item[1].ratio)))
+            places = tuple((change.how_much, self._chart_link(history)) for history, change in same)
+            date = max(history.points[change.at].date for history, change in same)
+            changed.append(Changed(what, date, places[:PLACES], len(places[PLACES:])))
+        return sorted(changed, key=lambda change: (change.date, change.what), reverse=True)
 
-    def _chart_address(self, history: History) -> str:
-        drawn = any(each is history for each in self.drawn[history.driver])
+    def _chart_link(self, history: History) -> PageLink:
+        drawn = any(one is history for one in self.drawn[history.driver])
         place = chart_key(history) if drawn else "histories"
-        return f"{self.page_of('drivers', '/'.join(history.driver))}#{place}"
-
-    def _where(self, history: History) -> str:
-        workload, phase, regime = history.where
-        return f"{history.name}, {history.experiment} {workload}.{phase} {regime}, {history.machine}"
+        return PageLink(history.title, f"{self.page_of('drivers', '/'.join(history.driver))}#{place}")
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], list[History]]:
         """The histories that are drawn, by driver: those with a change, and the fastest path's of each phase."""
-        long = [each for each in self.histories if len(each.points) >= LEAST_RUNS]
-        of_phases = grouped(long, lambda each: (each.driver, each.experiment, each.where, each.machine))
-        leading = {id(min(each, key=_level)) for each in of_phases.values()}
-        chosen = sorted(
-            (each for each in long if each.changes or id(each) in leading),
-            key=lambda each: (-len(each.changes), -len(each.points)),
-        )
-        by_driver = grouped(chosen, lambda each: each.driver)
+        long = [history for history in self.histories if len(history.points) >= LEAST_RUNS]
+        of_phases = grouped(long, lambda one: (one.driver, one.experiment, one.where, one.machine))
+        leading = {id(min(same, key=lambda one: one.level())) for same in of_phases.values()}
+        chosen = [history for history in long if history.changes or id(history) in leading]
+        chosen.sort(key=lambda one: (-len(one.changes), -len(one.points)))
+        by_driver = grouped(chosen, lambda history: history.driver)
         return {driver: by_driver.get(driver, [])[:DRAWN] for driver in self.drivers}
 
-    def charts(self, driver: tuple[str, str]) -> tuple[list[Chart], int]:
+    def charts(self, driver: tuple[str, str]) -> tuple[list[HistoryChart], int]:
         """The charts of a driver, and how many of its histories are not drawn."""
         machines = {name: machine.words for machine, name in self.machines.items()}
         charts = [
-            Chart(
-                chart_key(each),
-                each,
-                self._where(each),
-                tuple(_sentences(each)),
-                machines[each.machine],
-                history_chart(each),
-            )
-            for each in self.drawn[driver]
+            HistoryChart(chart_key(one), one, tuple(_sentences(one)), machines[one.machine], history_chart(one))
+            for one in self.drawn[driver]
         ]
-        return charts, sum(each.driver == driver for each in self.histories) - len(charts)
-
-
-_TIES = {(False, False): "", (False, True): "first", (True, True): "middle", (True, False): "last"}
+        return charts, sum(history.driver == driver for history in self.histories) - len(charts)
 
 
 def chart_key(history: History) -> str:
     """An anchor that stays the same when runs are added."""
     named = "|".join((history.experiment, *history.where, history.path_key, history.machine))
     return f"history-{hashlib.sha256(named.encode()).hexdigest()[:8]}"
-
-
-def _level(history: History) -> float:
-    return math.fsum(point.mean for point in history.points) / len(history.points)
 
 
 def _sentences(history: History) -> Iterator[str]:
@@ -304,8 +244,7 @@ def _sentences(history: History) -> Iterator[str]:
     else:
         yield f"No change is shown over {runs} runs."
     if history.left_out:
-        runs_left = "1 run" if history.left_out == 1 else f"{history.left_out} runs"
-        yield f"Not shown: {runs_left} without the reference."
+        yield f"Not shown: {fmt.counted(history.left_out, 'run')} without the reference."
 
 
 def title(phase: PhaseAnswer) -> str:
@@ -313,6 +252,91 @@ def title(phase: PhaseAnswer) -> str:
     return fmt.clean(f"{phase.title}, {phase.regime}{comparison}")
 
 
-def _legend(bars: Sequence[Bar]) -> tuple[tuple[str, str], ...]:
-    split = [kind for each in bars if each.client_cpu_ns is not None for kind, _share in parts(each)]
-    return tuple((kind, words) for kind, words in PARTS.items() if kind in split)
+def _rows(bars: Sequence[Bar]) -> Iterator[PlainBar]:
+    """Bars as rows, tied with those beside them that share their tier."""
+    before = (None, *(bar.tier for bar in bars))
+    tied = [msgspec.structs.replace(bar, tied=bar.tier == tier) for tier, bar in zip(before, bars, strict=False)]
+    return rows(tied, all_provisional=True)
+
+
+def history_chart(history: History) -> Markup:
+    """Ratio over runs with 95 % intervals; a dashed line where a version begins, a step where the level changes."""
+    axis = _axis(history)
+    last = len(history.points) - 1
+    # Runs stand at equal distances; one in the middle.
+    places = [round(EDGE + (100 - 2 * EDGE) * at / last, 2) if last else 50.0 for at in range(last + 1)]
+    ticks = [(f"{tick:.4g}×", _down(axis, math.log(tick))) for tick in axis.ticks()]
+    grid = [f'<line class="grid" x1="0" x2="100%" y1="{y}" y2="{y}"/>' for _text, y in ticks]
+    scale = "".join(f'<text x="{SCALE - 6}" y="{y + 4:g}" text-anchor="end">{text}</text>' for text, y in ticks)
+    drawn = [*grid, *_versions(history, places), *_levels(history, places, axis), *_points(history, places, axis)]
+    height = HEIGHT + BELOW
+    return Markup(
+        f'<div class="history" aria-hidden="true"><svg width="{SCALE}" height="{height}">{scale}</svg>'
+        f'<svg class="plot" height="{height}">{"".join(drawn)}</svg></div>'
+    )
+
+
+def _axis(history: History) -> LogAxis:
+    low = min(math.exp(point.low) for point in history.points) / 1.02
+    high = max(math.exp(point.high) for point in history.points) * 1.02
+    middle = math.sqrt(low * high)
+    half = math.sqrt(max(high / low, LEAST_SPAN))
+    return LogAxis(middle / half, middle * half)
+
+
+def _down(axis: LogAxis, logarithm: float) -> float:
+    return round(HEIGHT * (1 - axis.at(math.exp(logarithm)) / 100), 1)
+
+
+def _versions(history: History, places: Sequence[float]) -> Iterator[str]:
+    """Where each version begins; as many names as fit beside each other, the first and the last among them."""
+    starts = [
+        at for at, point in enumerate(history.points) if not at or point.version != history.points[at - 1].version
+    ]
+    step = max(1, math.ceil(len(starts) / VERSIONS))
+    changes = {change.at for change in history.changes}
+    named = {starts[at] for at in range(0, len(starts), step)} | (changes & set(starts) if len(changes) < 3 else set())
+    shown_until = -100.0
+    for at in starts:
+        x = places[at] if not at else round((places[at] + places[at - 1]) / 2, 2)
+        if at:
+            yield f'<line class="version" x1="{x}%" x2="{x}%" y1="0" y2="{HEIGHT}"/>'
+        if at in named and x - shown_until >= 100 / VERSIONS - 2:
+            shown_until = x
+            anchor = ' text-anchor="end"' if x > 85 else ""
+            point = history.points[at]
+            yield f'<text x="{x}%" y="{HEIGHT + 14}"{anchor}>{escape(_short(point.version))}</text>'
+            yield f'<text x="{x}%" y="{HEIGHT + 28}"{anchor}>{escape(point.date)}</text>'
+    if places[-1] - shown_until > 2 * 100 / VERSIONS:
+        date = escape(history.points[-1].date)
+        yield f'<text x="{places[-1]}%" y="{HEIGHT + 28}" text-anchor="end">{date}</text>'
+
+
+def _short(version: str) -> str:
+    """What fits below the axis: `3.40.1` of `sqlite3 of Python, SQLite 3.40.1`."""
+    short = version if len(version) <= NAME else version.rsplit(maxsplit=1)[-1]
+    return short if len(short) <= NAME else short[: NAME - 1] + "…"
+
+
+def _levels(history: History, places: Sequence[float], axis: LogAxis) -> Iterator[str]:
+    """The mean of each level, where there is more than one."""
+    borders = [0, *(change.at for change in history.changes), len(history.points)]
+    if len(borders) == 2:
+        return
+    for begin, end in itertools.pairwise(borders):
+        y = _down(axis, history.level(begin, end))
+        yield f'<line class="level" x1="{places[begin]}%" x2="{places[end - 1]}%" y1="{y}" y2="{y}"/>'
+
+
+def _points(history: History, places: Sequence[float], axis: LogAxis) -> Iterator[str]:
+    changed = {change.at for change in history.changes}
+    radius = 3 if len(places) <= FEW else 1.5
+    before = None
+    for at, (x, point) in enumerate(zip(places, history.points, strict=True)):
+        y, low, high = (_down(axis, value) for value in (point.mean, point.low, point.high))
+        if before is not None:
+            yield f'<line class="between" x1="{before[0]}%" y1="{before[1]}" x2="{x}%" y2="{y}"/>'
+        yield f'<line class="interval" x1="{x}%" x2="{x}%" y1="{low}" y2="{high}"/>'
+        kind = "changed" if at in changed else "point"
+        yield f'<circle class="{kind}" cx="{x}%" cy="{y}" r="{radius + (at in changed)}"/>'
+        before = x, y

@@ -13,17 +13,15 @@ from rowpath.drawing.scale import caps
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.report.self_contained import ASSETS, embedded, rendered
-from rowpath.site.contents import Link, Site
-from rowpath.site.side_by_side import side_by_side
-from rowpath.site.standings import RULE, fastest_of_each, newest_groups
+from rowpath.site.contents import PageLink, Site
+from rowpath.site.standings import RULE, fastest_of_each, newest_groups, side_by_side
 
 FOLDER = Path(__file__).parent
 LEADING = 2  # pictures of an experiment that the front page does not fold
-SHOWN = 10  # rows of a picture; the others fold out
 NEWEST = 10  # runs and changes on the front page
 
 
-class Entry(Frozen, frozen=True):
+class SearchEntry(Frozen, frozen=True):
     """What the search finds: kind, title, address, further words."""
 
     k: str
@@ -50,9 +48,9 @@ def pages(site: Site) -> Iterator[tuple[str, str]]:
 
 def _front(site: Site) -> str:
     works = []
-    for name, listed in grouped(site.standings, lambda each: each.experiment).items():
-        pictures = [site.picture(each, bars) for each in listed if (bars := fastest_of_each(each))]
-        newest = max(listed, key=lambda each: each.run.started).run
+    for name, listed in grouped(site.standings, lambda standing: standing.experiment).items():
+        pictures = [drawn for one in listed for drawn in site.pictures(one, fastest_of_each(one))]
+        newest = max(listed, key=lambda standing: standing.run.started).run
         works.append((name, newest, pictures[:LEADING], pictures[LEADING:]))
     changes = site.changed(site.histories)
     return _render(
@@ -69,31 +67,32 @@ def _front(site: Site) -> str:
     )
 
 
-def _entries(site: Site) -> Iterator[Entry]:
+def _entries(site: Site) -> Iterator[SearchEntry]:
     for name in site.engines:
-        yield Entry("engine", name, site.page_of("engines", name))
+        yield SearchEntry("engine", name, site.page_of("engines", name))
     for driver in site.drivers:
         link = site.driver_link(driver)
         engines = sorted({path.engine for _run, path in site.paths if path.driver_key == driver})
-        yield Entry("driver", link.text, link.href, " ".join(engines))
+        yield SearchEntry("driver", link.text, link.href, " ".join(engines))
     for name in site.experiments:
         run = max((run for run in site.runs if run.experiment == name), key=lambda run: run.started)
         words = dict.fromkeys(phase.title for phase in run.phases)
-        yield Entry("experiment", name, site.page_of("experiments", name), f"{run.title} {' '.join(words)}")
+        yield SearchEntry("experiment", name, site.page_of("experiments", name), f"{run.title} {' '.join(words)}")
     named: dict[tuple[str, str], str] = {}
     for _run, path in site.paths:
         settings = " ".join(value for value in path.coordinates.values() if value != "none")
         named.setdefault((path.name, site.driver_link(path.driver_key).href), settings)
     for (name, href), settings in named.items():
-        yield Entry("path", name, href, settings)
+        yield SearchEntry("path", name, href, settings)
     for run in sorted(site.runs, key=lambda run: run.started, reverse=True):
         where = f"{site.machines[run.machine]} {run.machine.words}"
-        yield Entry("run", f"{run.experiment}, {run.date}", site.run_link(run).href, f"{where} {run.id}")
+        yield SearchEntry("run", f"{run.experiment}, {run.date}", site.run_link(run).href, f"{where} {run.id}")
 
 
 def _engine(site: Site, name: str) -> str:
     standings = [
-        (each, [bar for bar in fastest_of_each(each) if each.path(bar).engine == name]) for each in site.standings
+        (standing, [bar for bar in fastest_of_each(standing) if standing.path(bar).engine == name])
+        for standing in site.standings
     ]
     own = [(run, path) for run, path in site.paths if path.engine == name]
     return _render(
@@ -106,20 +105,20 @@ def _engine(site: Site, name: str) -> str:
         facts=(
             f"versions {', '.join(dict.fromkeys(path.engine_version for _run, path in own if path.engine_version))}",
             ", ".join(dict.fromkeys(path.deployment for _run, path in own)),
-            _runs(len({run.id for run, _path in own})),
+            fmt.counted(len({run.id for run, _path in own}), "run"),
         ),
         links=[site.driver_link(driver) for driver in sorted({path.driver_key for _run, path in own})],
-        changes=site.changed(each for each in site.histories if each.engine == name),
+        changes=site.changed(history for history in site.histories if history.engine == name),
         charts=[],
         undrawn=0,
     )
 
 
 def _driver(site: Site, driver: tuple[str, str]) -> str:
-    standings = []
-    for each in site.standings:
-        bars = [bar for bar in each.phase.bars if each.path(bar).driver_key == driver]
-        standings.append((each, bars[:1]))
+    standings = [
+        (standing, [bar for bar in standing.phase.bars if standing.path(bar).driver_key == driver][:1])
+        for standing in site.standings
+    ]
     own = [(run, path) for run, path in site.paths if path.driver_key == driver]
     charts, undrawn = site.charts(driver)
     engines = sorted({path.engine for _run, path in own})
@@ -132,17 +131,17 @@ def _driver(site: Site, driver: tuple[str, str]) -> str:
         works=site.works(standings),
         facts=(
             f"versions {', '.join(dict.fromkeys(path.version for _run, path in own))}",
-            _runs(len({run.id for run, _path in own})),
+            fmt.counted(len({run.id for run, _path in own}), "run"),
         ),
-        links=[Link(name, site.page_of("engines", name)) for name in engines],
-        changes=site.changed(each for each in site.histories if each.driver == driver),
+        links=[PageLink(name, site.page_of("engines", name)) for name in engines],
+        changes=site.changed(history for history in site.histories if history.driver == driver),
         charts=charts,
         undrawn=undrawn,
     )
 
 
 def _experiment(site: Site, name: str) -> str:
-    standings = [each for each in site.standings if each.experiment == name]
+    standings = [standing for standing in site.standings if standing.experiment == name]
     runs = sorted((run for run in site.runs if run.experiment == name), key=lambda run: run.started, reverse=True)
     return _render(
         site,
@@ -150,15 +149,11 @@ def _experiment(site: Site, name: str) -> str:
         name,
         below=1,
         runs=runs,
-        pictures=[site.picture(each, each.phase.bars) for each in standings],
+        pictures=[drawn for standing in standings for drawn in site.pictures(standing, standing.phase.bars)],
         rule=RULE,
         groups=newest_groups(runs),
-        tables=[each for each in side_by_side(site.runs, site.machines) if each.experiment == name],
+        tables=[table for table in side_by_side(site.runs, site.machines) if table.experiment == name],
     )
-
-
-def _runs(number: int) -> str:
-    return "1 run" if number == 1 else f"{number} runs"
 
 
 def _render(site: Site, template: str, title: str, *, below: int = 0, script: str = "", **more: object) -> str:
@@ -173,8 +168,6 @@ def _render(site: Site, template: str, title: str, *, below: int = 0, script: st
         root="../" * below,
         caps=caps(),
         fmt=fmt,
-        shown=SHOWN,
-        runs_of=_runs,
         exp=math.exp,
         **more,
     )

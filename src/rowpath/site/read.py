@@ -1,4 +1,4 @@
-"""From run directories to what a site shows of them: each journal is read once, several side by side."""
+"""From run directories to what a site shows of them, a noun each: every journal is read once, several side by side."""
 
 from __future__ import annotations
 
@@ -13,8 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from typing_extensions import override
 
 from rowpath.analysis.analyse import analysis_of, gather
+from rowpath.analysis.answer_model import GroupAnswer, PhaseAnswer, Trust
+from rowpath.analysis.comparison.pairs import memory_kib, system, without_places
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Analysis, PathDetails
 from rowpath.analysis.statistics.intervals import CONFIDENCE, SETS_FOR_CLAIMS, quantile
@@ -22,8 +25,9 @@ from rowpath.errors import RowpathError, UsageError
 from rowpath.journal import FILE
 from rowpath.journal.records import PathRecord
 from rowpath.machine import cpus, processes
+from rowpath.model.base import Frozen
+from rowpath.model.path import WITHOUT, WithCoordinates
 from rowpath.report import html
-from rowpath.site.model import Examined, Machine, SitePath, SiteRun, Timed
 from rowpath.site.requirements import digests, problems
 
 DIGITS = 8  # of a journal's digest in the id of its run
@@ -31,18 +35,117 @@ UNNAMED_VERSIONS = ("system", "bundled", "own", "none", "")
 KIB_PER_GIB = 1024 * 1024
 
 
+Where = tuple[str, str, str]  # workload, phase, regime
+
+
+class Machine(Frozen, frozen=True):
+    """What a run says of its computer; runs that say the same count as runs of one machine."""
+
+    processor: str
+    cpus: int
+    cores_used: int
+    memory_gib: int
+    virtualised: bool
+
+    @property
+    def words(self) -> str:
+        """`AMD EPYC, 2 CPUs, 24 GiB, virtual`."""
+        used = "" if self.cores_used == self.cpus else f" ({self.cores_used} used)"
+        memory = f", {self.memory_gib} GiB" if self.memory_gib else ""
+        return f"{self.processor}, {self.cpus} CPUs{used}{memory}{', virtual' if self.virtualised else ''}"
+
+
+class SitePath(WithCoordinates, Frozen, frozen=True):
+    """A path of a run, with the versions that its runner reported."""
+
+    path_id: str
+    name: str
+    coordinates: dict[str, str]
+    version: str  # of the driver
+    engine_version: str
+    runtime: str
+    own_build: bool  # the driver is a file, not a release
+    language_as_written: str = ""
+
+    @override
+    def get(self, key: str) -> str:
+        """A coordinate; `none` where it has none."""
+        return self.coordinates.get(key, "none")
+
+    @property
+    def driver_key(self) -> tuple[str, str]:
+        """Language and name: a driver's name is one of its language."""
+        return self.language, self.driver
+
+    @property
+    def key(self) -> str:
+        """The path without the versions of driver and engine: what a history follows."""
+        left = (item for item in sorted(self.coordinates.items()) if item[0] not in ("version", "engine_version"))
+        return ",".join(f"{key}={value}" for key, value in left if value not in ("none", WITHOUT.get(key)))
+
+    @property
+    def versions(self) -> tuple[str, str, str]:
+        """What must not change in a reference."""
+        return self.version, self.engine_version, self.runtime
+
+
+class Timed(Frozen, frozen=True):
+    """What one path took in one phase: the median of each set, in ns per operation."""
+
+    path_id: str
+    where: Where
+    set_ns: dict[int, float]
+
+
+class SiteRun(Frozen, frozen=True):
+    """A run that was read."""
+
+    id: str
+    directory: str
+    experiment: str
+    title: str
+    question: str
+    started: str  # ISO 8601
+    rowpath: str
+    system: str  # distribution and kernel
+    machine: Machine
+    trust: Trust
+    sets: int
+    sentences: tuple[str, ...]
+    phases: tuple[PhaseAnswer, ...]  # its leading rankings
+    groups: tuple[GroupAnswer, ...]
+    paths: dict[str, SitePath]
+    timed: tuple[Timed, ...]
+    data: dict[str, str]  # workload.phase → fingerprint of its definition, scale and blocks
+    digests: dict[str, str]  # workload.phase:rows → the fingerprint of what was delivered
+
+    @property
+    def date(self) -> str:
+        """The day it began."""
+        return self.started[:10]
+
+
+class Examined(Frozen, frozen=True):
+    """A run directory that was looked at; `problems`: why it is refused, each a clause."""
+
+    directory: str
+    digest: str  # of its journal
+    problems: tuple[str, ...] = ()
+    run: SiteRun | None = None
+
+
 def run_directories(places: Iterable[Path]) -> list[Path]:
     """Every run directory in these places or below them, in the order of their names; UsageError without any."""
-    found: dict[Path, None] = {}
+    directories: dict[Path, None] = {}
     listed = list(places)
     for place in listed:
         if not place.is_dir():
             raise UsageError(f"{place} is not a directory", "rowpath site DIR -o SITE, with a directory of runs")
-        found |= {file.parent: None for file in sorted(place.rglob(FILE))}
-    if not found:
+        directories |= {file.parent: None for file in sorted(place.rglob(FILE))}
+    if not directories:
         named = ", ".join(map(str, listed))
         raise UsageError(f"no run directory in {named}: none has a {FILE}", "rowpath run tour -o DIR/tour")
-    return list(found)
+    return list(directories)
 
 
 def examine_all(
@@ -61,11 +164,11 @@ def examine_all(
         else:
             first[digest] = directory
             todo.append((directory, digest, pages))
-    found: list[Examined] = []
-    for each in (*_side_by_side(todo), *copies):
-        on_examined(each)
-        found.append(each)
-    return sorted(found, key=lambda each: (each.run.started if each.run else "", each.digest, each.directory))
+    examined: list[Examined] = []
+    for run in (*_side_by_side(todo), *copies):
+        on_examined(run)
+        examined.append(run)
+    return sorted(examined, key=lambda run: (run.run.started if run.run else "", run.digest, run.directory))
 
 
 def _side_by_side(todo: list[tuple[Path, str, Path | None]]) -> Iterator[Examined]:
@@ -104,16 +207,16 @@ def _examine(job: tuple[Path, str, Path | None]) -> Examined:
     try:
         evidence = gather(directory)
         analysis = analysis_of(evidence)
-        found = problems(evidence, analysis)
+        refusals = problems(evidence, analysis)
         run = _site_run(directory, digest, evidence, analysis)
     except RowpathError as error:
         return Examined(str(directory), digest, (error.message,))
     except Exception as error:  # a stranger's journal may hold anything, and one must not stop the others
         return Examined(str(directory), digest, (f"it cannot be analysed: {type(error).__name__}: {error}",))
-    if not found and pages is not None:
+    if not refusals and pages is not None:
         (pages / run.id).mkdir(parents=True, exist_ok=True)
         html.write(analysis, pages / run.id / "index.html")
-    return Examined(str(directory), digest, found, run)
+    return Examined(str(directory), digest, refusals, run)
 
 
 def slug(name: str) -> str:
@@ -123,7 +226,7 @@ def slug(name: str) -> str:
 
 def _site_run(directory: Path, digest: str, evidence: Evidence, analysis: Analysis) -> SiteRun:
     run = evidence.journal.run
-    details = {each.path_id: each for each in analysis.path_details}
+    details = {one.path_id: one for one in analysis.path_details}
     name = run.experiment.name or "unnamed"
     return SiteRun(
         id=f"{slug(name)}-{slug(run.started[:10])}-{digest[:DIGITS]}",
@@ -133,10 +236,10 @@ def _site_run(directory: Path, digest: str, evidence: Evidence, analysis: Analys
         question=run.experiment.question,
         started=run.started,
         rowpath=run.rowpath,
-        system=", ".join(str(run.environment[key]) for key in ("distribution", "kernel") if run.environment.get(key)),
+        system=system(run.environment),
         machine=machine_of(run.environment),
         trust=analysis.answer.trust,
-        sets=max((each.sets for each in analysis.answer.phases), default=0),
+        sets=max((one.sets for one in analysis.answer.phases), default=0),
         sentences=analysis.answer.sentences,
         phases=analysis.answer.phases,
         groups=analysis.answer.groups,
@@ -149,34 +252,28 @@ def _site_run(directory: Path, digest: str, evidence: Evidence, analysis: Analys
 
 def machine_of(environment: Mapping[str, Any]) -> Machine:
     """The machine that a run states."""
-    memory = str(environment.get("memory_kib") or "0")
     return Machine(
         processor=str(environment.get("processor") or "unknown processor"),
         cpus=int(environment.get("cpus") or 0),
         cores_used=len(environment.get("cores_used") or ()),
-        memory_gib=round(int(memory) / KIB_PER_GIB) if memory.isdigit() else 0,
+        memory_gib=round(memory_kib(environment) / KIB_PER_GIB),
         virtualised=bool(environment.get("virtualised")),
     )
 
 
 def _path(path: PathRecord, details: PathDetails) -> SitePath:
     named = path.version
-    reported = _without_places(details.versions.get("driver", ""))
+    reported = without_places(details.versions.get("driver", ""))
     return SitePath(
         path_id=path.path_id,
         name=path.name,
         coordinates=path.coordinates,
         version=reported or "not stated" if named in UNNAMED_VERSIONS else named,
-        engine_version=_without_places(details.versions.get("engine", "")) or path.engine_version,
-        runtime=_without_places(details.versions.get("runtime", "")),
+        engine_version=without_places(details.versions.get("engine", "")) or path.engine_version,
+        runtime=without_places(details.versions.get("runtime", "")),
         own_build=bool(path.driver_digest),
         language_as_written=path.language_as_written,
     )
-
-
-def _without_places(version: str) -> str:
-    """A version without the places of its files, which are not the same in two runs."""
-    return " ".join(word for word in version.split() if "/" not in word)
 
 
 def _timed(evidence: Evidence) -> Iterator[Timed]:
@@ -192,10 +289,10 @@ def _data(evidence: Evidence) -> dict[str, str]:
     """Everything that decides which rows there are, what is requested, and in blocks of which length."""
     run = evidence.journal.run
     measure = run.experiment.measure
-    found = {}
+    fingerprints = {}
     for name, workload in run.workloads.items():
         for phase in workload.phases:
             parts = (workload.tables, phase, run.experiment.scale, measure.block_ms, measure.lead_in_ms)
             encoded = msgspec.json.encode(parts, order="sorted")
-            found[f"{name}.{phase.name}"] = hashlib.sha256(encoded).hexdigest()[:DIGITS]
-    return found
+            fingerprints[f"{name}.{phase.name}"] = hashlib.sha256(encoded).hexdigest()[:DIGITS]
+    return fingerprints

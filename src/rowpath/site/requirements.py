@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.wording import words
 from rowpath.analysis.model import Analysis
-from rowpath.journal.records import SampleRecord, SetRecord, VerifyRecord, WorkerRecord
+from rowpath.journal.records import SampleRecord, VerifyRecord, WorkerRecord
+from rowpath.model.grouping import grouped
 from rowpath.model.path import AccessPath
 
 MOST_DISTURBED = 0.2  # of all blocks; figures come from the others
@@ -41,14 +43,10 @@ def _incomplete(evidence: Evidence) -> Iterator[str]:
     if journal.outcome != "complete":
         yield f"it is partial: {journal.outcome or 'the journal has no end record'}"
     if journal.skipped_lines:
-        yield f"{_lines(journal.skipped_lines)} of its journal cannot be read"
+        yield f"{text.counted(journal.skipped_lines, 'line')} of its journal cannot be read"
     unfinished = len(journal.sets) - len(journal.done.sets)
     if journal.done.sets and unfinished > 0:
         yield f"{unfinished} of its {len(journal.sets)} sets have no end"
-
-
-def _lines(number: int) -> str:
-    return "1 line" if number == 1 else f"{number} lines"
 
 
 def _inconsistent(evidence: Evidence) -> Iterator[str]:
@@ -57,37 +55,26 @@ def _inconsistent(evidence: Evidence) -> Iterator[str]:
     renamed = [path.name for path in journal.paths.values() if _canonical(path.coordinates) != path.path_id]
     if renamed:
         yield f"the coordinates of {_some(renamed)} are not those of its id"
-    for what, found in _bad_samples(evidence).items():
-        yield f"{found} of its blocks {what}"
-    for number, record in journal.sets.items():
-        if (excess := _longer_than_its_set(evidence, record, number[0])) > 1:
+    members = {number: set(record.path_ids) for (number, _batch), record in journal.sets.items()}
+    bad = Counter(what for sample in journal.all(SampleRecord) if (what := _contradiction(sample, members)))
+    for what, count in bad.items():
+        yield f"{count} of its blocks {what}"
+    for number in journal.sets:
+        if (excess := _longer_than_its_set(evidence, number[0])) > 1:
             yield f"the blocks of set {number[0]} take {text.ratio(excess)} the time between its begin and its end"
-    wrong = [each for each in journal.all(VerifyRecord) if each.ok and each.expected and each.digest != each.expected]
+    right = (verify for verify in journal.all(VerifyRecord) if verify.ok and verify.expected)
+    wrong = [verify for verify in right if verify.digest != verify.expected]
     if wrong:
         yield f"{len(wrong)} digests are marked right and differ from the expected ones"
-    by_rows: dict[str, set[str]] = {}
-    for each in _reads(evidence):
-        by_rows.setdefault(f"{each.workload}.{each.phase}, {_rows(each)} rows", set()).add(each.digest)
-    for where, digests in by_rows.items():
-        if len(digests) > 1:
-            yield f"its paths delivered {len(digests)} different digests of {where}, all marked right"
+    for (phase, rows), reads in grouped(_reads(evidence), _phase_rows).items():
+        if (different := len({verify.digest for verify in reads})) > 1:
+            yield f"its paths delivered {different} different digests of {phase}, {rows} rows, all marked right"
 
 
 def _canonical(coordinates: dict[str, str]) -> str:
     kept = dict(coordinates)
     label = kept.pop("label", "")
     return AccessPath.of(kept, label).id
-
-
-def _bad_samples(evidence: Evidence) -> dict[str, int]:
-    """How many blocks contradict themselves or the sets, by what is wrong."""
-    members = {number: set(record.path_ids) for (number, _batch), record in evidence.journal.sets.items()}
-    found: dict[str, int] = {}
-    for sample in evidence.journal.all(SampleRecord):
-        what = _contradiction(sample, members)
-        if what:
-            found[what] = found.get(what, 0) + 1
-    return found
 
 
 def _contradiction(sample: SampleRecord, members: dict[int, set[str]]) -> str:
@@ -105,30 +92,32 @@ def _contradiction(sample: SampleRecord, members: dict[int, set[str]]) -> str:
     return ""
 
 
-def _longer_than_its_set(evidence: Evidence, record: SetRecord, number: int) -> float:
+def _longer_than_its_set(evidence: Evidence, number: int) -> float:
     """Time of all blocks of a set ÷ time from its first worker to its last block; one path is active at a time."""
-    samples = [each for each in evidence.journal.all(SampleRecord) if each.set == number]
-    begun = [each.started_ns for each in evidence.journal.all(WorkerRecord) if each.set == number and each.started_ns]
+    samples = [sample for sample in evidence.journal.all(SampleRecord) if sample.set == number]
+    workers = (worker for worker in evidence.journal.all(WorkerRecord) if worker.set == number)
+    begun = [worker.started_ns for worker in workers if worker.started_ns]
     if not samples or not begun:
         return 0.0
-    lasted_ns = max(each.at_ns + each.window_ns for each in samples) - min(begun)
-    return sum(each.window_ns for each in samples) / ROUNDING / max(1, lasted_ns)
+    lasted_ns = max(sample.at_ns + sample.window_ns for sample in samples) - min(begun)
+    return sum(sample.window_ns for sample in samples) / ROUNDING / max(1, lasted_ns)
 
 
 def _reads(evidence: Evidence) -> Iterator[VerifyRecord]:
     """What was delivered before anything was written."""
-    for each in evidence.journal.all(VerifyRecord):
-        if each.set < 0 and each.ok and each.digest and not evidence.writes(each.workload, each.phase):
-            yield each
+    for verify in evidence.journal.all(VerifyRecord):
+        if verify.set < 0 and verify.ok and verify.digest and not evidence.writes(verify.workload, verify.phase):
+            yield verify
 
 
-def _rows(record: VerifyRecord) -> str:
-    return record.digest.partition(":")[0]
+def _phase_rows(verify: VerifyRecord) -> tuple[str, str]:
+    """`workload.phase`, and how many rows were delivered."""
+    return f"{verify.workload}.{verify.phase}", verify.digest.partition(":")[0]
 
 
 def digests(evidence: Evidence) -> dict[str, str]:
     """`workload.phase:rows` → fingerprint of what was delivered: runs of the same data must agree in it."""
-    return {f"{each.workload}.{each.phase}:{_rows(each)}": each.digest for each in _reads(evidence)}
+    return {":".join(_phase_rows(verify)): verify.digest for verify in _reads(evidence)}
 
 
 def _unproven(evidence: Evidence, analysis: Analysis) -> Iterator[str]:
@@ -144,10 +133,10 @@ def _not_quiet(evidence: Evidence, analysis: Analysis) -> Iterator[str]:
     if analysis.refusal:
         yield "the machine was too busy for some of its paths"
     samples = evidence.journal.all(SampleRecord)
-    disturbed = sum(1 for each in samples if each.disturbed) / len(samples) if samples else 0.0
+    disturbed = sum(1 for sample in samples if sample.disturbed) / len(samples) if samples else 0.0
     if disturbed > MOST_DISTURBED:
         yield f"{text.share(disturbed)} of its blocks were disturbed, more than {text.share(MOST_DISTURBED)}"
-    ours = sum(1 for each in samples if any(user.kind == "ours" for user in each.core_users))
+    ours = sum(1 for sample in samples if any(user.kind == "ours" for user in sample.core_users))
     if ours:
         yield f"Rowpath itself disturbed {ours} of its blocks"
 
@@ -160,11 +149,11 @@ def _not_stated(evidence: Evidence, analysis: Analysis) -> Iterator[str]:
         yield f"it does not state {words(name.replace('_', ' ') for name in missing)}"
     ranked = {row.path_id for ranking in analysis.rankings for row in ranking.rows if row.rank}
     silent = [
-        each.name
-        for each in analysis.path_details
-        if each.path_id in ranked
-        and evidence.coordinate(each.path_id, "engine") != "null"
-        and not each.versions.get("driver")
+        path.name
+        for path in analysis.path_details
+        if path.path_id in ranked
+        and evidence.coordinate(path.path_id, "engine") != "null"
+        and not path.versions.get("driver")
     ]
     if silent:
         yield f"it does not state the driver's version of {_some(silent)}"

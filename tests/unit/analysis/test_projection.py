@@ -15,12 +15,20 @@ from rich.console import Console
 from rowpath.analysis.analyse import analysis_of, gather
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Analysis
-from rowpath.analysis.projection import FILTERED, NO_PATH, NOT_HERE, measured_ratios, project
-from rowpath.analysis.projection_model import Choice, Entry, Matrix, Projection
+from rowpath.analysis.projection import (
+    FILTERED,
+    NO_PATH,
+    NOT_HERE,
+    Choice,
+    Entry,
+    Matrix,
+    Projection,
+    measured_ratios,
+    project,
+)
 from rowpath.cli.main import main
 from rowpath.errors import UsageError
 from rowpath.report import projection as words
-from rowpath.report import projection_terminal
 from tests.unit import groups_factory, journal_factory
 
 ENGINE_LANGUAGE = Choice(rows=("engine",), columns=("language",))
@@ -240,7 +248,7 @@ def test_what_is_not_there_is_an_error_with_what_there_is(usual: Path, choice: C
 def _printed(projection: Projection, width: int) -> str:
     file = io.StringIO()
     console = Console(file=file, width=width, color_system=None, highlight=False, markup=False, emoji=False)
-    projection_terminal.render(projection, console)
+    words.render(projection, console)
     return file.getvalue()
 
 

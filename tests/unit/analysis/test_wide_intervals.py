@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from rowpath.analysis.wide_intervals import paths_to_repeat
+from rowpath.analysis.rankings import paths_to_repeat
 from rowpath.journal.reader import Records, read_as_written
 from tests.unit import journal_factory as factory
 

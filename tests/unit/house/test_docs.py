@@ -27,7 +27,7 @@ from rowpath.model.workload import Column, Parameters, Phase, Table, Workload
 from rowpath.planning import experiment_file
 from rowpath.planning.experiment_file import read_experiment
 from rowpath.planning.selection import coordinate_names, select
-from rowpath.report.bencher import measure
+from rowpath.report.tracked import measure
 from rowpath.workloads import workload_file as workloads
 
 ROOT = Path(__file__).parents[3]

@@ -26,7 +26,7 @@ from rowpath.planning.plan import Plan
 from rowpath.probe.candidates import Wanted, candidates
 from rowpath.report.view import view
 from rowpath.runners.manifest import every_adapter
-from rowpath.site.model import SitePath
+from rowpath.site.read import SitePath
 from tests.unit import journal_factory as factory
 from tests.unit.analysis.findings.test_findings import found, of
 

@@ -20,13 +20,11 @@ from rowpath.cli import options
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.model.metrics import METRICS
 from rowpath.report import exports, tracked
-from rowpath.report.bencher import write_bencher
-from rowpath.report.csv import write_csv
 from rowpath.report.exports import open_export
-from rowpath.report.github_benchmark import write_github_benchmark
 from rowpath.report.json import SCHEMA_VERSION, export_form, schema, write_json
+from rowpath.report.long_table import write_csv, write_parquet
 from rowpath.report.markdown import write_markdown
-from rowpath.report.parquet import write_parquet
+from rowpath.report.tracked import write_bencher, write_github_benchmark
 from tests.golden.analysis_fixture import analysis
 
 SCHEMA = Path(__file__).parents[3] / "schemas" / "results.schema.json"

@@ -13,8 +13,8 @@ import msgspec
 from rowpath.analysis.mixed_load.model import MixedLoadReport, Series, TimeLine
 from rowpath.drawing.grid import Grid
 from rowpath.report import mixed_load, timeline, timeline_drawing
-from rowpath.report.csv import write_timeline
 from rowpath.report.json import schema, write_json
+from rowpath.report.long_table import write_timeline
 from rowpath.report.view import view
 from tests.golden.groups_fixture import analysis, report
 

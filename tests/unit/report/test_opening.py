@@ -164,6 +164,6 @@ def test_published_figures_and_claims() -> None:
     )
     assert column.opening.bars is not None
     first, second = column.opening.bars.rows[:2]
-    assert (first.ratio, first.figure) == ("1.00×", "1.00×")
-    assert (second.ratio, second.figure) == ("0.400×", "0.520×")
+    assert (first.ratio, first.text) == ("1.00×", "1.00×")
+    assert (second.ratio, second.text) == ("0.400×", "0.520×")
     assert "<line" in second.drawing

@@ -12,10 +12,11 @@ from rowpath.analysis.analyse import analyse
 from rowpath.analysis.answer_model import Bar, GroupAnswer, PhaseAnswer, RateBar
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis
+from rowpath.drawing.picture import SHOWN, Picture
 from rowpath.journal.records import RunRecord
 from rowpath.report import html
 from rowpath.report.path_panel import FEW_PATHS, Panels, codes, varying
-from rowpath.report.picture import SHOWN, Picture, Pictures, parts
+from rowpath.report.ranking import Pictures
 from rowpath.report.view import view
 from tests.golden.analysis_fixture import analysis
 from tests.golden.whole import whole
@@ -61,7 +62,7 @@ def test_many_paths_fold_after_the_first_and_share_one_axis() -> None:
 def test_a_bar_is_split_by_the_shares_of_its_time(
     measured: dict[str, float], expected: list[float] | list[tuple[str, float]]
 ) -> None:
-    found = parts(_bar("p", 1000.0, **measured))
+    found = list(_bar("p", 1000.0, **measured).parts)
     assert found == expected or [share for _, share in found] == expected
     assert sum(share for _, share in found) == pytest.approx(1)
 
@@ -99,7 +100,7 @@ def test_what_a_client_group_reaches_is_a_picture_of_rates() -> None:
         "p99\N{NO-BREAK SPACE}333\N{NO-BREAK SPACE}µs",
         "requested rate not reached, 2 failed",
     ]
-    assert [row.figure for row in shown.rows] == ["27.0 k/s", "9.00 k/s"]
+    assert [row.text for row in shown.rows] == ["27.0 k/s", "9.00 k/s"]
 
 
 def test_a_row_opens_to_what_differs_from_its_neighbour_and_its_own_figures() -> None:

@@ -9,7 +9,8 @@ import msgspec
 from rowpath.analysis.model import Analysis
 from rowpath.journal.records import RunRecord
 from rowpath.model.workload import Column, Phase, Table, Workload
-from rowpath.report import html, statement
+from rowpath.report import html
+from rowpath.report.path_panel import statement
 from rowpath.report.view import View, view
 from tests.golden.analysis_fixture import analysis
 from tests.golden.whole import whole
@@ -124,11 +125,11 @@ def test_a_query_names_its_columns() -> None:
     )
     run = RunRecord(workloads={"w": Workload("w", "", {"t": Table(columns, 1, "g")}, phases)})
     made = Analysis(run=run, names={}, results=(), rankings=(), findings=(), verdict=())
-    assert statement.common(made, "w", "read") == "SELECT a, b FROM t"
-    assert statement.own(made, "w", "read", "h2") == "SELECT a, b FROM t"
-    assert statement.own(made, "w", "read", "derby") == ""
-    assert statement.common(made, "w", "make") == "CREATE TABLE t"
-    assert statement.common(made, "w", "unknown") == ""
+    assert statement(made, "w", "read") == "SELECT a, b FROM t"
+    assert statement(made, "w", "read", "h2") == "SELECT a, b FROM t"
+    assert statement(made, "w", "read", "derby") == ""
+    assert statement(made, "w", "make") == "CREATE TABLE t"
+    assert statement(made, "w", "unknown") == ""
 
 
 def test_paths_that_are_not_ranked_for_one_reason_share_a_line() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from rowpath.site.change_points import LEAST_POINTS, Shift, shifts, significant
+from rowpath.site.histories import LEAST_POINTS, Shift, shifts, significant
 
 NOISE = 0.01  # standard deviation between runs
 SETS = 0.004  # what the sets within a run show of it

@@ -9,9 +9,8 @@ import msgspec
 import pytest
 
 from rowpath.site.contents import Site
-from rowpath.site.histories import by_how_much, histories, natural
-from rowpath.site.model import History, SiteRun
-from rowpath.site.read import examine_all
+from rowpath.site.histories import History, by_how_much, histories, natural
+from rowpath.site.read import SiteRun, examine_all
 from rowpath.site.standings import standings
 from tests.unit import site_factory
 from tests.unit.site_factory import DRIVER, MadeRun

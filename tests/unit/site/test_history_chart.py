@@ -9,15 +9,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rowpath.site.history_chart import HEIGHT, history_chart
-from rowpath.site.model import Change, History, Point
+from rowpath.site.contents import HEIGHT, history_chart
+from rowpath.site.histories import Change, History, HistoryPoint
 
 CHANGE = Change(3, 1.08, 1.06, 1.1, "pgjdbc 1 → 2", "8 % slower (6–10)")
 
 
 def _history(versions: list[str], changes: tuple[Change, ...] = ()) -> History:
     points = tuple(
-        Point(f"run-{at}", f"2025-01-{at + 1:02d}", version, 0.1 * at, 0.1 * at - 0.02, 0.1 * at + 0.02, 0.01, {})
+        HistoryPoint(
+            f"run-{at}", f"2025-01-{at + 1:02d}", version, 0.1 * at, 0.1 * at - 0.02, 0.1 * at + 0.02, 0.01, {}
+        )
         for at, version in enumerate(versions)
     )
     where = ("keyed", "read", "steady")
@@ -73,12 +75,12 @@ def test_a_version_from_outside_cannot_end_the_drawing() -> None:
 def test_the_axis_does_not_make_an_event_of_noise() -> None:
     flat = _history(["1"] * 4)
     low, high = math.log(0.999), math.log(1.001)
-    points = tuple(Point(each.run, each.date, "1", 0.0, low, high, 0.001, {}) for each in flat.points)
+    points = tuple(HistoryPoint(each.run, each.date, "1", 0.0, low, high, 0.001, {}) for each in flat.points)
     _scale, plot = ElementTree.fromstring(history_chart(History(*_fields(flat, points))))
     drawn = [each for each in plot.iter("line") if each.attrib["class"] == "interval"]
     assert all(abs(float(each.attrib["y1"]) - float(each.attrib["y2"])) < 0.05 * HEIGHT for each in drawn)
 
 
-def _fields(history: History, points: tuple[Point, ...]) -> tuple[object, ...]:
+def _fields(history: History, points: tuple[HistoryPoint, ...]) -> tuple[object, ...]:
     named = (history.experiment, history.where, history.name, history.path_key, history.driver, history.engine)
     return (*named, history.machine, history.reference, points)

@@ -6,9 +6,8 @@ import msgspec
 import pytest
 
 from rowpath.site.contents import Site
-from rowpath.site.model import SiteRun
-from rowpath.site.read import examine_all
-from rowpath.site.side_by_side import SideBySide, side_by_side
+from rowpath.site.read import SiteRun, examine_all
+from rowpath.site.standings import SideBySide, side_by_side
 from tests.unit import site_factory
 
 

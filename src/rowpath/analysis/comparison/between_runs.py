@@ -51,9 +51,9 @@ def drift_of(unchanged: Sequence[tuple[Side, Side]]) -> Drift:
     """
     moved = []
     for base, head in unchanged:
-        found = difference_of_sides(base, head)
-        if found is not None:
-            moved.append((found[0] ** 2, found[1], 1 / len(base) + 1 / len(head)))
+        difference = difference_of_sides(base, head)
+        if difference is not None:
+            moved.append((difference[0] ** 2, difference[1], 1 / len(base) + 1 / len(head)))
     if not moved:
         return Drift(0.0, 0)
 
@@ -82,11 +82,11 @@ def compare_sides(base: Side, head: Side, drift: Drift, *, sets_apart: bool = Tr
     mean = _middle(head) - _middle(base)
     sets = min(sum(map(len, base)), sum(map(len, head)))
     candidates = [_by_sets(base, head, drift) if sets_apart else None, _by_runs(base, head)]
-    known = [each for each in candidates if each is not None]
+    known = [candidate for candidate in candidates if candidate is not None]
     if not known:
         return Interval(mean, -math.inf, math.inf, math.inf, 0, sets)
-    degrees = math.fsum(each[1] for each in known)
-    variance = math.fsum(each[0] * each[1] for each in known) / degrees
+    degrees = math.fsum(own for _variance, own in known)
+    variance = math.fsum(spread * own for spread, own in known) / degrees
     error = math.sqrt(variance)
     half = quantile(degrees, CONFIDENCE) * error
     return Interval(mean, mean - half, mean + half, error, degrees, sets)

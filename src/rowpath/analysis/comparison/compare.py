@@ -13,20 +13,27 @@ import msgspec
 
 from rowpath import text
 from rowpath.analysis.answer_model import Finding
-from rowpath.analysis.comparison import differences
 from rowpath.analysis.comparison.between_runs import LEAST_UNCHANGED, Drift, compare_sides, drift_of
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Difference, RowOutcome
-from rowpath.analysis.comparison.pairs import pair
-from rowpath.analysis.comparison.side import WHOLE, Run, Side, SideMetric, Where
-from rowpath.analysis.comparison.versions import interval as interval_within
-from rowpath.analysis.comparison.versions import sides
+from rowpath.analysis.comparison.pairs import in_words, of_paths, of_runs, pair, refusal, waivers
+from rowpath.analysis.comparison.side import (
+    WHOLE,
+    Run,
+    Side,
+    SideMetric,
+    Where,
+    interval_within,
+    sides_of_versions,
+)
 from rowpath.analysis.statistics.grouping import holm
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, student
 from rowpath.errors import UsageError
 from rowpath.journal.records import PathRecord
+from rowpath.model.grouping import grouped
 from rowpath.model.metrics import METRICS
 
 PRIMARY = "time"
+NOISE_UNKNOWN = "the noise between runs is unknown"
 MEMORY_OF_A_SERVER = "server_peak_memory"
 WITH_A_SERVER = ("time", "server_cpu", MEMORY_OF_A_SERVER)  # what the server's process has a part in
 # Per-CPU counters keep pages to themselves: no difference between two peaks is finer.
@@ -65,35 +72,39 @@ def compare(base_directories: Sequence[Path], head_directories: Sequence[Path], 
 
 def compare_versions(directory: Path, versions: tuple[str, str], despite: tuple[str, ...]) -> Comparison:
     """As `compare`, of two versions of a driver that one run measured; ratios are within its sets."""
-    base, head = sides(directory, versions)
+    base, head = sides_of_versions(directory, versions)
     command = f"rowpath compare {shlex.quote(str(directory))} --version {shlex.quote(','.join(versions))}"
     return _compared(base, head, despite, command, paired=True)
 
 
 def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *, paired: bool) -> Comparison:
-    between = differences.of_runs(base.runs[0], head.runs[0])
+    between = of_runs(base.runs[0], head.runs[0])
     pairs = pair(base, head)
     candidates: list[_Candidate] = []
     refused: list[ComparedRow] = []
     for one, other in pairs.pairs:
         for where in base.places(one.path_id):
-            found = _candidates(base, head, (one, other), where, between, despite)
-            if isinstance(found, ComparedRow):
-                refused += [found] if where[2] != WHOLE else []
+            measured = _candidates(base, head, (one, other), where, between, despite)
+            if isinstance(measured, ComparedRow):
+                refused += [measured] if where[2] != WHOLE else []
             else:
-                candidates += found
-    if all(each.row.metric != PRIMARY for each in candidates):
+                candidates += measured
+    if all(candidate.row.metric != PRIMARY for candidate in candidates):
         raise _nothing(base, head, refused, despite, command)
     drifts = {} if paired else _drifts(candidates)
-    for each in candidates:
-        if each.row.counted:
+    for candidate in candidates:
+        if candidate.row.counted:
             continue
         if paired:
-            each.interval = interval_within(base.runs[0], each.row)
+            candidate.interval = interval_within(base.runs[0], candidate.row)
         else:
-            measured = each.base.logarithms, each.head.logarithms
-            each.one_server = _one_server(base.runs[0], each.row)
-            each.interval = compare_sides(*measured, drifts[each.scope], sets_apart=not each.one_server)
+            candidate.one_server = _one_server(base.runs[0], candidate.row)
+            candidate.interval = compare_sides(
+                candidate.base.logarithms,
+                candidate.head.logarithms,
+                drifts[candidate.scope],
+                sets_apart=not candidate.one_server,
+            )
     rows = _judged(candidates)
     rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, _rank(row)))
     return Comparison(
@@ -110,11 +121,11 @@ def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *,
 
 def _check_alike(side: Side, despite: tuple[str, ...]) -> None:
     for run in side.runs[1:]:
-        found = [each for each in differences.of_runs(side.runs[0], run) if each.name not in despite]
-        if found:
+        differing = [one for one in of_runs(side.runs[0], run) if one.name not in despite]
+        if differing:
             raise UsageError(
-                f"the runs of {side.name} differ: {'; '.join(map(differences.in_words, found))}",
-                f"compare them with each other: rowpath compare {side.runs[0].directory} {run.directory}",
+                f"the runs of {side.name} differ: {'; '.join(map(in_words, differing))}",
+                f"compare them with candidate other: rowpath compare {side.runs[0].directory} {run.directory}",
             )
 
 
@@ -128,7 +139,7 @@ def _candidates(
 ) -> list[_Candidate] | ComparedRow:
     """The metrics that both sides have there; one row with the reason where they are not comparable."""
     one, other = pair_of_paths
-    found = [*between, *differences.of_paths(base, head, one, other, where)]
+    differing = (*between, *of_paths(base, head, one, other, where))
     workload, phase, regime = where
     common = ComparedRow(
         name=other.name,
@@ -140,12 +151,12 @@ def _candidates(
         metric=PRIMARY,
         unit=METRICS[PRIMARY].unit,
         outcome="not comparable",
-        differences=tuple(found),
+        differences=differing,
     )
     problems = base.problem(one.path_id, where), head.problem(other.path_id, where)
     sides = ("both", "") if problems[0] == problems[1] else ("base", "head")
     said = [f"{side}: {problem}" for side, problem in zip(sides, problems, strict=True) if side and problem]
-    reason = differences.refusal(found, despite) or "; ".join(said)
+    reason = refusal(differing, despite) or "; ".join(said)
     of_base, of_head = base.measured(one.path_id, where), head.measured(other.path_id, where)
     if not reason and regime != WHOLE and (not of_base or not of_head):
         reason = f"not measured in {'base' if not of_base else 'head'}"
@@ -175,16 +186,18 @@ def _candidates(
 
 def _drifts(candidates: list[_Candidate]) -> dict[tuple[str, str], Drift]:
     """How far paths moved in which nothing differs, by regime and metric."""
-    scopes = dict.fromkeys(each.scope for each in candidates if not each.row.counted)
+    by_scope = grouped(
+        (candidate for candidate in candidates if not candidate.row.counted), lambda candidate: candidate.scope
+    )
     return {
         scope: drift_of(
             [
-                (each.base.logarithms, each.head.logarithms)
-                for each in candidates
-                if each.scope == scope and not each.row.differences
+                (candidate.base.logarithms, candidate.head.logarithms)
+                for candidate in same
+                if not candidate.row.differences
             ]
         )
-        for scope in scopes
+        for scope, same in by_scope.items()
     }
 
 
@@ -204,21 +217,21 @@ def _resolved(candidate: _Candidate) -> bool:
 
 def _judged(candidates: list[_Candidate]) -> list[ComparedRow]:
     """Every row with its outcome. Time is one family of Holm's procedure, all other measured metrics a second one."""
-    rows = [each.row if each.row.counted else _with_interval(each) for each in candidates]
+    rows = [candidate.row if candidate.row.counted else _with_interval(candidate) for candidate in candidates]
     for primary in (True, False):
         family = {
-            position: each.interval.p_value
-            for position, each in enumerate(candidates)
-            if each.interval is not None
-            and (each.row.metric == PRIMARY) is primary
-            and each.interval.sets >= SETS_FOR_CLAIMS
-            and _resolved(each)
+            position: candidate.interval.p_value
+            for position, candidate in enumerate(candidates)
+            if candidate.interval is not None
+            and (candidate.row.metric == PRIMARY) is primary
+            and candidate.interval.sets >= SETS_FOR_CLAIMS
+            and _resolved(candidate)
         }
         verdicts = holm(list(family.values()))
         for position, differs in zip(family, verdicts, strict=True):
             if differs:
                 rows[position] = msgspec.structs.replace(rows[position], outcome=_changed(rows[position]))
-    return [_counted(row, each) if row.counted else row for row, each in zip(rows, candidates, strict=True)]
+    return [_counted(row, candidate) if row.counted else row for row, candidate in zip(rows, candidates, strict=True)]
 
 
 def _with_interval(candidate: _Candidate) -> ComparedRow:
@@ -227,7 +240,9 @@ def _with_interval(candidate: _Candidate) -> ComparedRow:
         zero = not candidate.base.logarithms or not candidate.head.logarithms
         return msgspec.structs.replace(row, reason="a value of 0 has no ratio" if zero else "they share no set")
     if not math.isfinite(interval.high):
-        return msgspec.structs.replace(row, ratio=interval.ratio, p_value=1.0, reason=_unknown(candidate, interval))
+        unknown = "one server process a side shows no noise" if candidate.one_server else NOISE_UNKNOWN
+        reason = "one set has no interval" if interval.sets < 2 else unknown
+        return msgspec.structs.replace(row, ratio=interval.ratio, p_value=1.0, reason=reason)
     few = interval.sets < SETS_FOR_CLAIMS
     half = interval.high - interval.mean
     return msgspec.structs.replace(
@@ -242,14 +257,6 @@ def _with_interval(candidate: _Candidate) -> ComparedRow:
     )
 
 
-def _unknown(candidate: _Candidate, interval: Interval) -> str:
-    if interval.sets < 2:
-        return "one set has no interval"
-    if candidate.one_server:
-        return "one server process a side shows no noise"
-    return "the noise between runs is unknown"
-
-
 def _changed(row: ComparedRow) -> RowOutcome:
     grown = (row.ratio or 0) > 1
     if row.metric == PRIMARY:
@@ -259,13 +266,9 @@ def _changed(row: ComparedRow) -> RowOutcome:
 
 def _counted(row: ComparedRow, candidate: _Candidate) -> ComparedRow:
     """A count differs where no run of one side counted what a run of the other did, nor anything between."""
-    of_base = [value for run in candidate.base.by_run for value in run]
-    of_head = [value for run in candidate.head.by_run for value in run]
-    if min(of_head) > max(of_base):
-        return msgspec.structs.replace(row, outcome="more")
-    if max(of_head) < min(of_base):
-        return msgspec.structs.replace(row, outcome="less")
-    return row
+    of_base, of_head = ([value for run in side.by_run for value in run] for side in (candidate.base, candidate.head))
+    outcome = "more" if min(of_head) > max(of_base) else "less" if max(of_head) < min(of_base) else row.outcome
+    return msgspec.structs.replace(row, outcome=outcome)
 
 
 def _rank(row: ComparedRow) -> float:
@@ -279,7 +282,7 @@ def _nothing(base: Side, head: Side, refused: list[ComparedRow], despite: tuple[
     if not refused:
         return UsageError(f"{what}: they have no path in common", f"rowpath show {head.runs[0].directory}")
     first = refused[0]
-    needed = differences.waivers(list(first.differences), despite)
+    needed = waivers(first.differences, despite)
     options = " ".join(f"--despite {name}" for name in (*despite, *needed))
     hint = f"{command} {options}" if needed else f"rowpath show {head.runs[0].directory}"
     return UsageError(f"{what}: {first.reason}", hint)
@@ -287,7 +290,7 @@ def _nothing(base: Side, head: Side, refused: list[ComparedRow], despite: tuple[
 
 def _more_certain(candidates: list[_Candidate], command: str) -> str:
     """What shows more: both builds in the same sets, or where there is only one, more runs."""
-    if any(each.row.base_path != each.row.head_path for each in candidates):
+    if any(candidate.row.base_path != candidate.row.head_path for candidate in candidates):
         return f"{command} --confirm"
     return "several runs a side: rowpath compare BASE1,BASE2 HEAD1,HEAD2"
 
@@ -295,24 +298,24 @@ def _more_certain(candidates: list[_Candidate], command: str) -> str:
 def _findings(
     candidates: list[_Candidate], drifts: dict[tuple[str, str], Drift], rows: list[ComparedRow], command: str
 ) -> list[Finding]:
-    found = []
+    findings: list[Finding] = []
     for regime in dict.fromkeys(regime for regime, metric in drifts if metric == PRIMARY):
         moved = [
-            each.interval.mean
-            for each in candidates
-            if each.scope == (regime, PRIMARY) and not each.row.differences and each.interval is not None
+            candidate.interval.mean
+            for candidate in candidates
+            if candidate.scope == (regime, PRIMARY) and not candidate.row.differences and candidate.interval is not None
         ]
         shift = student(moved)
         if shift is not None and shift.sets >= LEAST_UNCHANGED and shift.apart:
             null = [
-                f"{each.row.name} {text.ratio(each.interval.ratio)}"
-                for each in candidates
-                if each.interval is not None
-                and each.scope == (regime, PRIMARY)
-                and each.row.base_path.startswith("engine=null,")
+                f"{candidate.row.name} {text.ratio(candidate.interval.ratio)}"
+                for candidate in candidates
+                if candidate.interval is not None
+                and candidate.scope == (regime, PRIMARY)
+                and candidate.row.base_path.startswith("engine=null,")
             ]
             middle = math.exp(statistics.median(moved))
-            found.append(
+            findings.append(
                 Finding(
                     id="machine-changed",
                     severity="warning",
@@ -323,10 +326,10 @@ def _findings(
                     next_command=_more_certain(candidates, command),
                 )
             )
-    unknown = [row for row in rows if row.reason == "the noise between runs is unknown"]
+    unknown = [row for row in rows if row.reason == NOISE_UNKNOWN]
     if unknown:
         least = min(drift.paths for (_regime, metric), drift in drifts.items() if metric == PRIMARY)
-        found.append(
+        findings.append(
             Finding(
                 id="noise-between-runs-unknown",
                 severity="warning",
@@ -337,13 +340,4 @@ def _findings(
                 next_command=_more_certain(candidates, command),
             )
         )
-    return found
-
-
-def reasons(comparison: Comparison) -> dict[str, int]:
-    """How many rows are not comparable, by reason."""
-    counted: dict[str, int] = {}
-    for row in comparison.rows:
-        if row.outcome == "not comparable":
-            counted[row.reason] = counted.get(row.reason, 0) + 1
-    return counted
+    return findings

@@ -1,13 +1,21 @@
-"""`--fail-on slower=5%`: which rows of a comparison lie beyond a threshold with their whole interval."""
+"""What of a comparison fails: rows beyond a threshold with their whole interval, and which to measure again first."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
 
 from rowpath.analysis.comparison.compare import PRIMARY
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Confirmed, Gate, GateWords
+from rowpath.analysis.comparison.pairs import PAIRED_OVER
+from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.statistics.grouping import holm
+from rowpath.analysis.statistics.intervals import APART, SETS_FOR_CLAIMS, Interval
 from rowpath.errors import UsageError
+from rowpath.journal import reader
 from rowpath.model.metrics import compared
 
 DIRECTIONS = {"slower": (PRIMARY, True), "faster": (PRIMARY, False)}
@@ -16,16 +24,16 @@ FORM = re.compile(r"(\w+)=(\d+(?:\.\d+)?)%?")
 
 def parse_gate(text: str) -> GateWords:
     """`slower=5%`; UsageError for anything else."""
-    found = FORM.fullmatch(text)
+    match = FORM.fullmatch(text)
     metrics = [name for name in compared() if name != PRIMARY]
-    name = found[1] if found else ""
-    if found is None or (name not in DIRECTIONS and name not in metrics):
+    name = match[1] if match else ""
+    if match is None or (name not in DIRECTIONS and name not in metrics):
         raise UsageError(
             f"invalid --fail-on '{text}': expected slower, faster or a metric ({', '.join(metrics)}) and a percentage",
             "--fail-on slower=5%",
         )
     metric, more = DIRECTIONS.get(name, (name, True))
-    return GateWords(text, metric, more, float(found[2]) / 100)
+    return GateWords(text, metric, more, float(match[2]) / 100)
 
 
 def judge(comparison: Comparison, gate: GateWords, confirmed: Sequence[Confirmed] = ()) -> Gate:
@@ -33,7 +41,7 @@ def judge(comparison: Comparison, gate: GateWords, confirmed: Sequence[Confirmed
 
     UsageError where no row of that metric was compared: a gate that cannot fail is none.
     """
-    again = {each.where: each for each in confirmed if each.outcome != "not possible" and gate.metric == PRIMARY}
+    again = {row.where: row for row in confirmed if row.outcome != "not possible" and gate.metric == PRIMARY}
     rows = [
         (position, row)
         for position, row in enumerate(comparison.rows)
@@ -75,3 +83,86 @@ def _may_be_beyond(low: float | None, high: float | None, gate: GateWords) -> bo
     if gate.more:
         return high is None or high > 1 + gate.threshold
     return low is None or low < 1 - gate.threshold
+
+
+SAME_BUILD = "base and head name the same build, and only one of them is here"
+
+
+def suspicious(comparison: Comparison, gates: Sequence[GateWords]) -> list[ComparedRow]:
+    """Times whose own interval excludes 1 or is not known, and of two builds what a gate cannot decide; worst first."""
+    rows = [
+        row
+        for row in comparison.rows
+        if row.metric == PRIMARY
+        and row.outcome != "not comparable"
+        and (
+            row.suspicious
+            or (row.factor is None and row.ratio is not None and abs(row.ratio - 1) > APART)
+            or (two_builds(row) and any(may_fail(row, gate) for gate in gates))
+        )
+    ]
+    return sorted(rows, key=lambda row: (not two_builds(row), -(row.factor or 0.0)))
+
+
+def two_builds(row: ComparedRow) -> bool:
+    """Whether base and head can stand in one run: as two paths."""
+    return row.base_path != row.head_path and any(one.name in PAIRED_OVER.values() for one in row.differences)
+
+
+def settled(comparison: Comparison, confirmed: Sequence[Confirmed]) -> Comparison:
+    """The comparison in which a time counts as changed only where measuring again did not say otherwise."""
+    said = {row.where: row.outcome for row in confirmed if row.outcome != "not possible"}
+    rows = tuple(
+        msgspec.structs.replace(row, outcome="not confirmed")
+        if row.metric == PRIMARY and row.changed and said.get(row.where, row.outcome) != row.outcome
+        else row
+        for row in comparison.rows
+    )
+    return msgspec.structs.replace(comparison, rows=rows)
+
+
+def not_possible(row: ComparedRow, reason: str) -> Confirmed:
+    """A suspicious row that was not measured again."""
+    return Confirmed(row.name, row.workload, row.phase, row.regime, "not possible", reason=reason)
+
+
+def outcomes(rows: Sequence[ComparedRow], run_directory: Path) -> list[Confirmed]:
+    """The rows as a paired run has them: ratios within sets, Holm over all of them."""
+    evidence = Evidence.of(run_directory, reader.read(run_directory))
+    measured = [_measured_again(evidence, row) for row in rows]
+    claimed = iter(holm([interval.p_value for interval in measured if isinstance(interval, Interval)]))
+    confirmed = []
+    for row, interval in zip(rows, measured, strict=True):
+        if isinstance(interval, str):
+            confirmed.append(not_possible(row, interval))
+            continue
+        differs = next(claimed) and interval.sets >= SETS_FOR_CLAIMS
+        again = Confirmed(
+            name=row.name,
+            workload=row.workload,
+            phase=row.phase,
+            regime=row.regime,
+            outcome="no difference shown" if not differs else "slower" if interval.mean > 0 else "faster",
+            ratio=interval.ratio,
+            low=interval.ratio_low,
+            high=interval.ratio_high,
+            sets=interval.sets,
+        )
+        confirmed.append(again)
+    return confirmed
+
+
+def _measured_again(evidence: Evidence, row: ComparedRow) -> Interval | str:
+    """The ratio within the sets of a paired run, or why there is none."""
+    where = row.workload, row.phase, row.regime
+    for path in (row.base_path, row.head_path):
+        path_status = evidence.path_statuses.of(path, *where[:2])
+        if path_status.status != "ok":
+            return f"{path_status.status}: {path_status.reason}"
+    base, head = (evidence.cells.get(path, *where) for path in (row.base_path, row.head_path))
+    if base is None or head is None:
+        return "not measured"
+    if base.refused or head.refused:
+        return "the machine was too busy"
+    interval = evidence.cells.interval(head, base)
+    return "too few sets" if interval is None or interval.sets < 2 else interval

@@ -1,4 +1,4 @@
-"""One side of a comparison: its runs, and what of a path they measured."""
+"""One side of a comparison: its runs, and what of a path they measured; or a version of a driver within one run."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.analysis import metrics
-from rowpath.analysis.comparison.model import ComparedRun
+from rowpath.analysis.comparison.model import ComparedRow, ComparedRun
 from rowpath.analysis.evidence import Evidence
+from rowpath.analysis.statistics.intervals import Interval, difference, student
 from rowpath.errors import UsageError
 from rowpath.journal import reader
 from rowpath.journal.records import PathRecord, WorkerRecord
+from rowpath.model.grouping import grouped
 from rowpath.model.metrics import compared
 
 Where = tuple[str, str, str]  # workload, phase, regime
@@ -89,11 +91,11 @@ class Run:
 
     def values(self, path_id: str, where: Where) -> dict[str, tuple[float, ...]]:
         """The metrics of a path there: the median of each set, one value of a count."""
-        found = {name: tuple(values.values()) for name, values in self.by_set(path_id, where).items()}
+        values = {name: tuple(by_set.values()) for name, by_set in self.by_set(path_id, where).items()}
         if where[2] == WHOLE:
             exact = metrics.exact(self.evidence.counted.get((path_id, *where[:2])))
-            found |= {name: (exact[name],) for name in compared("counted") if name in exact}
-        return found
+            values |= {name: (exact[name],) for name in compared("counted") if name in exact}
+        return values
 
     def by_set(self, path_id: str, where: Where) -> dict[str, dict[int, float]]:
         """The median of each set, of the metrics that are not counted."""
@@ -119,22 +121,19 @@ class Side:
     @cached_property
     def paths(self) -> dict[str, PathRecord]:
         """Every path of its runs, by id."""
-        found = {path_id: path for run in reversed(self.runs) for path_id, path in run.evidence.journal.paths.items()}
-        return {path_id: path for path_id, path in found.items() if self.chosen is None or path_id in self.chosen}
+        every = {path_id: path for run in reversed(self.runs) for path_id, path in run.evidence.journal.paths.items()}
+        return {path_id: path for path_id, path in every.items() if self.chosen is None or path_id in self.chosen}
 
     def places(self, path_id: str) -> list[Where]:
         """Where the path was measured or failed, in the order of the first run: regimes, then the phase as a whole."""
-        found: dict[Where, None] = {}
-        for run in self.runs:
-            for workload, phase, regime in run.evidence.cells.phases():
-                if run.evidence.cells.get(path_id, workload, phase, regime) is not None:
-                    found |= {(workload, phase, regime): None}
-        return [*found, *dict.fromkeys((workload, phase, WHOLE) for workload, phase, _regime in found)]
+        cells = (run.evidence.cells for run in self.runs)
+        places = dict.fromkeys(place for of in cells for place in of.phases() if of.get(path_id, *place) is not None)
+        return [*places, *dict.fromkeys((workload, phase, WHOLE) for workload, phase, _regime in places)]
 
     def problem(self, path_id: str, where: Where) -> str:
         """Why no run of the side counts there; rows that were wrong in one run make all of them suspect."""
         problems = [run.problem(path_id, where) for run in self._with(path_id)]
-        wrong = next((each for each in problems if each.startswith("wrong")), "")
+        wrong = next((problem for problem in problems if problem.startswith("wrong")), "")
         return wrong or (problems[0] if problems and all(problems) else "")
 
     def measured(self, path_id: str, where: Where) -> dict[str, SideMetric]:
@@ -145,7 +144,7 @@ class Side:
 
     def digests(self, path_id: str, where: Where) -> set[str]:
         """Fingerprints of what its runs delivered."""
-        return {found for run in self._with(path_id) if (found := run.digest(path_id, where))}
+        return {digest for run in self._with(path_id) if (digest := run.digest(path_id, where))}
 
     def facts(self, path_id: str) -> dict[str, Any]:
         """What a runner of the path reported."""
@@ -156,4 +155,52 @@ class Side:
 
 
 def _medians(values: metrics.Values) -> dict[int, float]:
-    return {number: statistics.median(found) for number, found in sorted(values.items()) if found}
+    return {number: statistics.median(of_set) for number, of_set in sorted(values.items()) if of_set}
+
+
+DRIVER = ("language", "driver")
+
+
+def sides_of_versions(directory: Path, versions: tuple[str, str]) -> tuple[Side, Side]:
+    """The paths of each version, of the drivers that have both; UsageError where no driver has."""
+    run = Run(directory)
+    every = run.evidence.journal.paths.values()
+    by_version = [[path for path in every if _is_version(path, version)] for version in versions]
+    both = {_driver(path) for path in by_version[0]} & {_driver(path) for path in by_version[1]}
+    if not both:
+        known = {
+            driver: dict.fromkeys(path.version for path in paths)
+            for driver, paths in grouped(every, lambda path: path.driver).items()
+        }
+        listed = "; ".join(f"{driver} {', '.join(names)}" for driver, names in known.items())
+        raise UsageError(
+            f"{directory} has no driver with both versions {versions[0]} and {versions[1]}", f"its versions: {listed}"
+        )
+    kept = [frozenset(path.path_id for path in paths if _driver(path) in both) for paths in by_version]
+    return Side("base", [run], kept[0]), Side("head", [run], kept[1])
+
+
+def interval_within(run: Run, row: ComparedRow) -> Interval | None:
+    """ln(head / base) within the sets that both share, else of the sets of each; None where a value is 0."""
+    where = row.workload, row.phase, row.regime
+    if row.metric == "time":
+        base, head = (run.evidence.cells.get(path, *where) for path in (row.base_path, row.head_path))
+        return run.evidence.cells.interval(head, base) if base and head else None
+    one, other = (run.by_set(path, where)[row.metric] for path in (row.base_path, row.head_path))
+    if any(value <= 0 for side in (one, other) for value in side.values()):
+        return None
+    confidence = run.evidence.cells.confidence
+    if shared := sorted(one.keys() & other.keys()):
+        return student([math.log(other[number] / one[number]) for number in shared], confidence)
+    levels = [student([math.log(value) for value in side.values()], confidence) for side in (other, one)]
+    return difference(levels[0], levels[1], confidence) if levels[0] and levels[1] else None
+
+
+def _is_version(path: PathRecord, version: str) -> bool:
+    """Whether the path has that version; a file of a run from elsewhere is known by its name."""
+    own = path.version
+    return own == version or ("/" in own and Path(own).name == version)
+
+
+def _driver(path: PathRecord) -> tuple[str, ...]:
+    return tuple(map(path.get, DRIVER))

@@ -12,7 +12,7 @@ from rowpath.analysis.chapters import scalings
 from rowpath.analysis.chapters.scalings import Scaling
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.statistics.usl import ClientsCurve
-from rowpath.report.csv import write_csv
+from rowpath.report.long_table import write_csv
 from rowpath.report.markdown import write_markdown
 from rowpath.report.view import view
 from tests.unit import journal_factory

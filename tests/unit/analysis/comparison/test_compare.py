@@ -15,12 +15,12 @@ import pytest
 from rich.console import Console
 
 from rowpath.analysis.comparison.compare import compare
-from rowpath.analysis.comparison.confirm import settled, two_builds
-from rowpath.analysis.comparison.gate import judge, parse_gate
+from rowpath.analysis.comparison.gate import judge, parse_gate, settled, two_builds
 from rowpath.analysis.comparison.model import ComparedRow, Comparison, Confirmed
 from rowpath.cli.main import main
 from rowpath.errors import UsageError
-from rowpath.report import comparison_json, comparison_markdown, comparison_page, comparison_terminal
+from rowpath.report import comparison as report
+from rowpath.report import comparison_page, markdown
 from rowpath.report.comparison import ComparisonOutcome, hidden, verdict
 from tests.unit.journal_factory import MadePath, Record, Run, records, usual_paths, write
 
@@ -274,18 +274,16 @@ def test_no_run_directory(base: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 
 def test_json_fits_its_schema(found: Comparison) -> None:
     schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
-    assert schema == comparison_json.schema()
+    assert schema == report.schema()
     text = io.StringIO()
-    comparison_json.write_json(ComparisonOutcome(found, (judge(found, parse_gate("slower=5%")),)), text)
+    report.write_json(ComparisonOutcome(found, (judge(found, parse_gate("slower=5%")),)), text)
     jsonschema.validate(json.loads(text.getvalue()), schema)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])
 def test_the_terminal_takes_40_lines_and_its_width(found: Comparison, width: int) -> None:
     console = Console(file=io.StringIO(), width=width, record=True, highlight=False, markup=False)
-    comparison_terminal.render(
-        ComparisonOutcome(found, (judge(found, parse_gate("slower=5%")),)), console, False, "rowpath …"
-    )
+    report.render(ComparisonOutcome(found, (judge(found, parse_gate("slower=5%")),)), console, False, "rowpath …")
     lines = console.export_text().splitlines()
     assert len(lines) <= (40 if width >= 100 else 60)
     assert all(len(line) <= width for line in lines)
@@ -295,7 +293,7 @@ def test_the_terminal_takes_40_lines_and_its_width(found: Comparison, width: int
 
 def test_markdown_has_verdict_table_what_was_refused_and_threshold_and_nothing_else(found: Comparison) -> None:
     text = io.StringIO()
-    comparison_markdown.write_markdown(ComparisonOutcome(found, (judge(found, parse_gate("slower=5%")),)), text)
+    markdown.write_comparison(ComparisonOutcome(found, (judge(found, parse_gate("slower=5%")),)), text)
     parts = text.getvalue().strip().split("\n\n")
     assert len(parts) == 4
     assert parts[0].startswith("**Of ") and "slower in head" in parts[0]

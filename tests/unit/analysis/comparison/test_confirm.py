@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.analysis.comparison.compare import compare
-from rowpath.analysis.comparison.confirm import outcomes, suspicious, two_builds
-from rowpath.analysis.comparison.gate import judge, parse_gate
+from rowpath.analysis.comparison.gate import judge, outcomes, parse_gate, suspicious, two_builds
 from rowpath.errors import UsageError
 from rowpath.model.experiment import Experiment
 from rowpath.model.path import AccessPath
