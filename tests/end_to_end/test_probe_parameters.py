@@ -20,16 +20,15 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase
+from rowpath.own_database.access import Access, open_access
+from rowpath.own_database.budget import Budget, Rest
+from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.parameters import KeyedQuery, keyed
+from rowpath.own_database.question import ProbeOptions, rows_by_options
+from rowpath.own_database.target import read_target
+from rowpath.own_database.throttled_worker import Parameters, RowConsistency, ThrottledWorker, as_columns, work_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.access import Access, open_access
-from rowpath.probe.budget import Budget, Rest
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameter_types import found
-from rowpath.probe.parameters import KeyedQuery, keyed, rows_by_options
-from rowpath.probe.row_consistency import RowConsistency
-from rowpath.probe.target import read_target
-from rowpath.probe.throttled_worker import Parameters, ThrottledWorker, as_columns, work_of
+from rowpath.probe.differences import different_types
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners import manifest
 from tests.end_to_end.command import error_form, records, rowpath
@@ -145,7 +144,7 @@ def test_the_servers_own_plans_tell(
         open_access(read_target(url, {}), ProbeOptions(""), tmp_path) as access,
         ready(access, sql, parameter, driver, tmp_path) as (query, work, paths, worker_pool),
     ):
-        differing = list(found(access, worker_pool, paths[:1], work, query, tmp_path / "kept"))
+        differing = list(different_types(access, worker_pool, paths[:1], work, query, tmp_path / "kept"))
     indexes = {name for each in differing for name in set(each.plan_column.indexes) - set(each.plan_sent.indexes)}
     assert indexes == ({lost} if lost else set())
 

@@ -10,13 +10,14 @@ import pytest
 from rowpath.execution import run
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.model.progress import Silent
+from rowpath.own_database.access import Access
+from rowpath.own_database.budget import Budget
+from rowpath.own_database.candidates import NAME, Candidates
+from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.throttled_worker import work_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.access import Access
-from rowpath.probe.budget import Budget, FullSetsBudget
-from rowpath.probe.candidates import NAME, Candidates
-from rowpath.probe.options import ProbeOptions
+from rowpath.probe.costs import FullSetsBudget
 from rowpath.probe.run import ProbeRun
-from rowpath.probe.throttled_worker import work_of
 from tests.order.order_world import Instance, World, journal_of, planned
 
 SETS = 3

@@ -27,11 +27,10 @@ from rowpath.journal.records import ExplanationRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation
+from rowpath.own_database.question import ProbeOptions, question_of
+from rowpath.own_database.target import named_file
 from rowpath.planning.make_plan import make_plan
 from rowpath.planning.plan import Plan
-from rowpath.probe.command import question_of
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.target import named_file
 from rowpath.report import explanation, html, live
 from rowpath.report.console import make_console
 

@@ -12,8 +12,8 @@ from rowpath.errors import UsageError
 from rowpath.execution.run import RunOutcome
 from rowpath.machine import processes
 from rowpath.model.progress import Progress
+from rowpath.own_database.question import ProbeOptions
 from rowpath.probe import command
-from rowpath.probe.options import ProbeOptions
 from rowpath.report import live
 
 

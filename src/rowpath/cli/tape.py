@@ -18,7 +18,7 @@ from rowpath.engines import ENGINES, taped
 from rowpath.engines.base import Wire
 from rowpath.errors import RowpathError, UsageError
 from rowpath.machine import processes
-from rowpath.probe.target import Target, read_target
+from rowpath.own_database.target import Target, read_target
 from rowpath.tape.format import IN_WORDS, Header, Tape, read, write
 from rowpath.tape.proxy import RecordingProxy
 from rowpath.tape.replay_server import ReplayServer

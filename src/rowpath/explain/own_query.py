@@ -27,13 +27,11 @@ from rowpath.journal.writer import RunDirectory
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation, Part, ServerSays
 from rowpath.model.hops import Hops
+from rowpath.own_database.candidates import Candidates, candidates_of, in_words
+from rowpath.own_database.probed_query import GRACE_S, ProbedQuery, connected
+from rowpath.own_database.question import ProbeOptions, Question
+from rowpath.own_database.throttled_worker import work_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.candidates import Candidates
-from rowpath.probe.command import Question, candidates_of, connected
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.probed_query import GRACE_S, ProbedQuery
-from rowpath.probe.throttled_worker import work_of
-from rowpath.probe.wording import in_words
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 

@@ -19,9 +19,9 @@ from rowpath.hosts.agent import like_a_users_program
 from rowpath.hosts.replies import Reply, reply_of
 from rowpath.machine import processes
 from rowpath.model.progress import Estimate, Progress
+from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.target import PASSWORD_VARIABLE
 from rowpath.probe import command
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.target import PASSWORD_VARIABLE
 
 RUN, EVENTS = "run", "events"  # in the program's folder
 SAY, RESULT = "say", "result"  # events that are no progress

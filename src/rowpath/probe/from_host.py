@@ -28,12 +28,12 @@ from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import processes
 from rowpath.model.hosts import HostsFile
 from rowpath.model.progress import Progress
-from rowpath.probe import at_host, process_list
+from rowpath.own_database.query_check import check_query
+from rowpath.own_database.question import ProbeOptions, hide, query_of, text_of
+from rowpath.own_database.target import PASSWORD_VARIABLE, read_target, typed_secrets
+from rowpath.probe import at_host
 from rowpath.probe.at_host import ProbeRequest
-from rowpath.probe.command import check_connections, forget_unbegun, query_of, text_of
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.query_check import check_query
-from rowpath.probe.target import PASSWORD_VARIABLE, read_target, typed_secrets
+from rowpath.probe.command import check_connections, forget_unbegun
 
 MIRRORED = (at_host.EVENTS, ERRORS, f"{at_host.RUN}/*", f"{at_host.RUN}/logs/*")
 ROLES = {"client", "load"}
@@ -62,7 +62,7 @@ def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
 
     Errors: UsageError.
     """
-    process_list.hide(typed_secrets(options.url))
+    hide(typed_secrets(options.url))
     check_connections(options)
     _check_query(options)
     there = f"a file of host {options.from_host}"

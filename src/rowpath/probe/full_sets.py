@@ -18,15 +18,13 @@ from rowpath.execution.worker import Worker
 from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Workload
+from rowpath.own_database.budget import MOST_WARM_S, Budget
+from rowpath.own_database.candidates import NAME
+from rowpath.own_database.throttled_worker import WORKLOAD, RowConsistency
 from rowpath.planning.instance_key import Key
 from rowpath.planning.plan import Plan, PlannedPath
-from rowpath.probe.budget import LATEST, LEAST_BLOCKS, MOST_WARM_S, Budget, FullSetsBudget
-from rowpath.probe.candidates import NAME
-from rowpath.probe.row_consistency import RowConsistency
-from rowpath.probe.throttled_worker import WORKLOAD
+from rowpath.probe.costs import BLOCK_MS, LATEST, LEAD_IN_MS, LEAST_BLOCKS, FullSetsBudget
 from rowpath.workloads.expected import Expected
-
-BLOCK_MS, LEAD_IN_MS = 10.0, 2.0
 
 
 class OnePhase:

@@ -5,37 +5,51 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Literal
 
 import msgspec
 from typing_extensions import override
 
+from rowpath import text as fmt
 from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError, TimedOut, UsageError
+from rowpath.execution.counting import counting_proxy
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.quiet import Patience
 from rowpath.execution.run import write_head, write_paths
 from rowpath.execution.run_context import RunContext
-from rowpath.journal.records import FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
+from rowpath.journal.records import CountedRecord, FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
 from rowpath.journal.writer import Journal
+from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.model.probe import DigestGroup, LanguageBest, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
+from rowpath.own_database.candidates import NAME, Candidates, in_words
+from rowpath.own_database.probed_query import GRACE_S, ProbedQuery
+from rowpath.own_database.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe import caveats, parameter_types, round_trips, snippets, wording
-from rowpath.probe.budget import FULL_SETS, LATEST, FullSetsBudget, plan_full_sets
-from rowpath.probe.candidates import NAME, Candidates
-from rowpath.probe.costs import of_full_set
+from rowpath.probe import snippets
+from rowpath.probe.costs import FULL_SETS, LATEST, FullSetsBudget, of_full_set, plan_full_sets
+from rowpath.probe.differences import different_types, first_difference, without_names
 from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, plan_of
-from rowpath.probe.probed_query import GRACE_S, ProbedQuery
-from rowpath.probe.row_diff import first_difference
 from rowpath.probe.search import Search
 from rowpath.probe.successive_halving import batches, best_of_each, finalists
-from rowpath.probe.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
-from rowpath.probe.tried import Tried
+from rowpath.probe.tries import Tried
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import DescribedColumn
 
+ONE_DELIVERY = (
+    "The rows are unverified: no two paths delivered the same rows, so no path is known to have delivered all of "
+    "them correctly."
+)
+CHANGED = (
+    "The rows changed during the probe: paths read different rows, which may explain their differences. "
+    "Probe a copy, or probe at a quieter time."
+)
+SETTLING, COUNTED = 2, 1
+OPERATIONS = SETTLING + COUNTED
 SPARE_SHARE = 0.05  # of the budget: full sets take a little longer than their parts add up to
 DECIDED_LONGER = 1.5  # times the least that full sets take, where the search decided already
 WAIT_FOR_QUIET_S = 5.0  # until other programs leave the measured cores; of the budget
@@ -43,6 +57,60 @@ LEAST_WITH_FLOOR = 2  # with this many connections only paths take turns
 DRAINS = 2  # executions of which the shorter tells how long the server works
 REDACTED = "(left out)"
 LEAST_REQUEST_S, LONGEST_REQUEST = 5.0, 0.1  # a request may take as long; as a share of the budget
+
+
+def not_compared(columns: Sequence[DescribedColumn], *, named: bool) -> str:
+    """The columns of which the digest holds only NULL or not; empty without any. `named`: by their names."""
+    left = [
+        f"{column.name if named else f'column {number}'} ({column.engine_type})"
+        for number, column in enumerate(columns, 1)
+        if column.type == "opaque"
+    ]
+    return f"{len(left)} of {len(columns)} columns not compared, except for NULL: {', '.join(left)}." if left else ""
+
+
+def few_sets(done: int, wanted: int) -> str:
+    """The budget did not hold all sets."""
+    return (
+        f"The budget allowed {done} full sets instead of {wanted}: the order is provisional and no difference "
+        "is claimed. "
+        "A larger --budget, or fewer --language and --driver values, allows more."
+    )
+
+
+def too_long(execution_s: float, budget_s: float) -> str:
+    """One execution takes more than a twentieth of the budget."""
+    return (
+        f"One execution takes {fmt.duration(execution_s * 1e9)}, more than a twentieth of the budget of "
+        f"{budget_s:g} s. "
+        "Rowpath searched no settings and executed every path once, cold. The faster path is unknown: "
+        "one execution shows only large differences. "
+        "Rows were counted, not compared. Read fewer rows, or set a --budget of "
+        f"{fmt.clock(max(60.0, 200 * execution_s))} or more."
+    )
+
+
+def counted(worker: ThrottledWorker, work: PreparedPhase, directory: Path) -> CountedRecord | None:
+    """Count through a process that is not connected; the record lacks its place. None where no proxy can be in between.
+
+    Errors: RunnerFailure.
+    """
+    with counting_proxy(worker.planned.path, worker.instance, directory) as counting:
+        if counting is None:
+            return None
+        worker.open(**counting.overrides)
+        worker.prepare(work)
+        worker.sample(work, "warm", operations=SETTLING, first=0)
+        counting.proxy.reset()
+        reply = worker.sample(work, "warm", operations=COUNTED, first=0).reply
+        counts = counting.proxy.read()
+        return CountedRecord(
+            operations=reply.operations,
+            round_trips=counts.round_trips,
+            bytes_sent=counts.bytes_sent,
+            bytes_received=counts.bytes_received,
+            method={"bytes": proxy.METHOD},
+        )
 
 
 @dataclass(kw_only=True)
@@ -118,7 +186,7 @@ class ProbeRun(ProbedQuery):
         for note in self.access.notes:
             self.progress.note(note)
             self.journal.write(NoteRecord(note))
-        if left := caveats.not_compared(self.columns, named=not self.options.redact_query):
+        if left := not_compared(self.columns, named=not self.options.redact_query):
             self.progress.note(left)
             self.journal.write(ProbeRecord(not_compared=left))
 
@@ -146,9 +214,7 @@ class ProbeRun(ProbedQuery):
         chosen = finalists(needed, wished)
         tried = [search.tried[path_id] for path_id in chosen]
         blocks_s, starts_s = of_full_set(self.budget, search.worker_pool, tried)
-        counting_s = sum(
-            round_trips.OPERATIONS * self.budget.wall_s(each.planned.path, each.execution_ns / 1e9) for each in tried
-        )
+        counting_s = sum(OPERATIONS * self.budget.wall_s(each.planned.path, each.execution_ns / 1e9) for each in tried)
         # The floor is one of the connections that are open at once.
         floors = self.found.floors[:1] if self.options.connections > LEAST_WITH_FLOOR else ()
         room = self.options.connections - len(floors)
@@ -175,7 +241,7 @@ class ProbeRun(ProbedQuery):
         search.worker_pool.stop()
         done = full_sets.run_sets(final.sets, self.budget)
         if done < FULL_SETS:
-            self.caveats.append(caveats.few_sets(done, FULL_SETS))
+            self.caveats.append(few_sets(done, FULL_SETS))
         for path_id in members:
             if search.tried[path_id].failure is None:
                 search.tried[path_id].step = "full sets"
@@ -184,7 +250,7 @@ class ProbeRun(ProbedQuery):
         """Measure only cold executions, one path after the other, as far as the budget goes."""
         first = next(each for each in search.tried.values() if each.execution_ns)
         execution_s = first.execution_ns / 1e9
-        self.caveats.append(caveats.too_long(execution_s, self.budget.total_s))
+        self.caveats.append(too_long(execution_s, self.budget.total_s))
         room = max(1, int(self.budget.left_s / self.budget.wall_s(first.planned.path, execution_s)))
         baselines = [search.tried[path_id] for path_id in search.baselines]
         best = list(dict.fromkeys(each.planned.path.id for each in (first, *baselines, *search.defaults())))[:room]
@@ -246,7 +312,7 @@ class ProbeRun(ProbedQuery):
                 search.worker_pool.several([planned]) as (worker,),
             ):
                 worker.planned = planned
-                if found := round_trips.counted(worker, search.work, self.directory.work):
+                if found := counted(worker, search.work, self.directory.work):
                     found.path_id, found.workload, found.phase = planned.path.id, WORKLOAD, PHASE
                     self.journal.write(found)
 
@@ -270,7 +336,7 @@ class ProbeRun(ProbedQuery):
         for digest, members in ordered[:1]:
             agreed = len(members) > 1
             if not agreed:
-                self.caveats.append(caveats.ONE_DELIVERY)
+                self.caveats.append(ONE_DELIVERY)
             for each in members:
                 verified = VerifyRecord(
                     path_id=each.planned.path.id, workload=WORKLOAD, phase=PHASE, digest=digest,
@@ -287,10 +353,8 @@ class ProbeRun(ProbedQuery):
             if each.execution_ns and each.failure is None and each.planned.path.statement == "prepared":
                 first.setdefault(f"{each.planned.adapter.language} {each.planned.adapter.driver}", each.planned)
         file = self.directory.work / "plans.kept"
-        for types in parameter_types.found(
-            self.access, search.worker_pool, first.values(), search.work, self.keyed, file
-        ):
-            shown = parameter_types.without_names(types) if self.options.redact_query else types
+        for types in different_types(self.access, search.worker_pool, first.values(), search.work, self.keyed, file):
+            shown = without_names(types) if self.options.redact_query else types
             self.journal.write(ProbeRecord(parameter_types=shown))
 
     def _report(self, search: Search) -> None:
@@ -312,7 +376,7 @@ class ProbeRun(ProbedQuery):
             self._name([each.planned])
             self.journal.write(FailureRecord.of(-1, each.planned.path.id, NAME, kind, text, code=code, status=status))
         if self.row_consistency.changed:
-            self.caveats.append(caveats.CHANGED)
+            self.caveats.append(CHANGED)
         for text in self.caveats:
             self.journal.write(ProbeRecord(caveat=text))
 
@@ -385,7 +449,7 @@ def _tried(each: Tried, search: Search) -> TriedPath:
         low=low,
         high=high,
         compared_with=search.tried[each.compared_with].planned.name if each.compared_with else "",
-        description=wording.in_words(each.planned, bool(search.work.parameter_count)),
+        description=in_words(each.planned, bool(search.work.parameter_count)),
         title=language(each.planned.adapter.language).title,
         baseline=search.baselines.get(each.planned.path.id, ""),
     )

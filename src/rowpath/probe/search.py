@@ -11,21 +11,21 @@ from dataclasses import dataclass, field
 
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.grouping import grouped
+from rowpath.own_database.budget import Budget
+from rowpath.own_database.throttled_worker import RowConsistency, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.budget import (
+from rowpath.probe.costs import (
+    BLOCK_NS,
     FURTHER_SHARE,
     TRIES_SHARE,
-    Budget,
     affordable,
+    block_s,
     blocks_of_round,
     least_full_sets_s,
+    of_full_set,
 )
-from rowpath.probe.costs import BLOCK_NS, block_s, of_full_set
-from rowpath.probe.order_of_tries import differences, in_order
-from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.successive_halving import Estimate, batches, best_of_each, contested, going_on, needed
-from rowpath.probe.throttled_worker import ThrottledWorker
-from rowpath.probe.tried import Tried, as_verified, drivers, kind_of, succeeded, without
+from rowpath.probe.tries import Tried, as_verified, differences, drivers, in_order, kind_of, succeeded, without
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure

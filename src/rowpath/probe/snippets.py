@@ -15,8 +15,8 @@ import jinja2
 from rowpath.engines import ENGINES
 from rowpath.model.probe import Snippet
 from rowpath.model.workload import ColumnSpec
-from rowpath.probe.parameters import KeyedQuery
-from rowpath.probe.target import Target
+from rowpath.own_database.parameters import KeyedQuery
+from rowpath.own_database.target import Target
 from rowpath.runners.language import Language, SnippetDriver
 from rowpath.runners.manifest import language
 from rowpath.workloads.codec import plain_decimal

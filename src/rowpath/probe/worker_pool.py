@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from rowpath.own_database.throttled_worker import ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.throttled_worker import ThrottledWorker
 from rowpath.runners.manifest import command, language
 
 Key = tuple[str, ...]

@@ -14,10 +14,10 @@ from rowpath.engines import ENGINES, taped
 from rowpath.engines.base import Wire
 from rowpath.errors import UsageError
 from rowpath.model.workload import Phase
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.command import limited
-from rowpath.probe.query_check import check_query
-from rowpath.probe.target import read_target
+from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.query_check import check_query
+from rowpath.own_database.question import limited
+from rowpath.own_database.target import read_target
 from rowpath.runners import manifest
 from rowpath.tape.format import Header, Records, Tape
 from tests import fakes

@@ -20,12 +20,12 @@ from rowpath.journal.records import PathRecord
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
+from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.target import Target
 from rowpath.planning.experiment_file import load_workloads
 from rowpath.planning.make_plan import make_plan
 from rowpath.planning.mixed_load.eligibility import only_alone
-from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.snippets import snippet
-from rowpath.probe.target import Target
 from rowpath.runners import driver_facts, manifest
 from rowpath.site.contents import Site
 from rowpath.site.read import examine_all

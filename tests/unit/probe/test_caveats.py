@@ -7,7 +7,7 @@ import pytest
 
 from rowpath.journal.records import ProbeRecord
 from rowpath.model.probe import DigestGroup, Probe
-from rowpath.probe.caveats import not_compared
+from rowpath.probe.run import not_compared
 from rowpath.report.probe import _groups
 from rowpath.runners.protocol import DescribedColumn
 

@@ -9,15 +9,14 @@ import pytest
 from rowpath.errors import UsageError
 from rowpath.model.progress import Silent
 from rowpath.model.workload import Phase
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.command import asker, probe, query_of
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.row_consistency import RowConsistency
-from rowpath.probe.row_diff import first_columns
+from rowpath.own_database.candidates import Wanted, candidates, in_words
+from rowpath.own_database.probed_query import asker
+from rowpath.own_database.question import ProbeOptions, query_of
+from rowpath.own_database.target import Target
+from rowpath.own_database.throttled_worker import RowConsistency, work_of
+from rowpath.probe.command import probe
+from rowpath.probe.differences import first_columns
 from rowpath.probe.snippets import ABOUT, changed
-from rowpath.probe.target import Target
-from rowpath.probe.throttled_worker import work_of
-from rowpath.probe.wording import in_words
 from rowpath.runners.manifest import every_adapter
 from rowpath.runners.protocol import DescribedColumn, SampleReply
 

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import Any
 
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.writer import RunDirectory, Scrubber
-from rowpath.planning.plan import PlannedPath
-from rowpath.probe import caveats
-from rowpath.probe.access import Access
-from rowpath.probe.budget import Budget, Rest
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import KeyedQuery
-from rowpath.probe.row_consistency import KeyedRowConsistency, RowConsistency
-from rowpath.probe.throttled_worker import (
+from rowpath.machine import cpus
+from rowpath.own_database import parameters
+from rowpath.own_database.access import Access, open_access
+from rowpath.own_database.budget import Budget, Rest
+from rowpath.own_database.parameters import KeyedQuery
+from rowpath.own_database.question import ProbeOptions, Question
+from rowpath.own_database.throttled_worker import (
     NO_PARAMETERS,
     SETTLING_EXECUTIONS,
+    KeyedRowConsistency,
     Parameters,
+    RowConsistency,
     ThrottledWorker,
     as_columns,
     work_of,
 )
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.manifest import build
 from rowpath.runners.protocol import DescribedColumn
 from rowpath.workloads.expected import Delivery
 
 SETTLING_SHARE = 1 / 50  # of the budget, at most, for a path's executions before it is timed
 GRACE_S = 5.0  # so that a runner can answer late
+BUSY_SHARE = 0.5  # of the time, at most, on a server that is not ours
 
 
 @dataclass(kw_only=True)
@@ -70,7 +78,7 @@ class ProbedQuery:
             self._settling = 0
         self.keyed = keyed = keyed.first(len(row_sets))
         self.row_consistency = KeyedRowConsistency(delivery=Delivery(row_sets, columns))
-        self.caveats.append(caveats.parameters(len(row_sets), keyed.count, self._settling))
+        self.caveats.append(caveat_of_parameters(len(row_sets), keyed.count, self._settling))
         return Parameters(keyed.columns, file, len(row_sets))
 
     def start(
@@ -108,3 +116,60 @@ class ProbedQuery:
     def floor_work(self) -> PreparedPhase:
         """The query as the scan that a floor drains."""
         return work_of(self.sql, self.columns, table=self.access.table, scan=True)
+
+
+def connected(
+    question: Question,
+    planned: Iterable[PlannedPath],
+    options: ProbeOptions,
+    directory: RunDirectory,
+    note: Callable[[str], None],
+    cleanup: ExitStack,
+) -> dict[str, Any]:
+    """What a ProbedQuery is made of: runners are built, the database is open until `cleanup`. Errors: RowpathError."""
+    target, keyed_query = question.target, question.keyed
+    planned = list(planned)
+    build([(p.adapter, p.path.version) for p in planned], note, [p.path for p in planned])
+    note(f"{'connecting to' if target.deployment == 'server' else 'opening'} {target.shown}")
+    access = cleanup.enter_context(open_access(target, options, directory.work, asker(sys.stdin.isatty())))
+    cpus.usable()
+    os.sched_setaffinity(0, cpus.controller_cpus())
+    sql = question.phase.sql if target.deployment != "file" else ""
+    if options.params_query:
+        rows = access.parameter_rows_of(options.params_query, directory.work / "parameters.kept")
+        keyed_query = parameters.keyed(sql, target.engine, rows)
+    return {
+        "access": access,
+        "sql": keyed_query.placeholders.sql if keyed_query else sql,
+        "keyed": keyed_query,
+        "budget": Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0),
+        "options": options,
+        "directory": directory,
+        "scrubber": question.scrubber,
+    }
+
+
+def asker(interactive: bool) -> Callable[[str], bool]:
+    """What puts a question on the terminal; without a terminal the answer is no."""
+
+    def ask(question_of: str) -> bool:
+        if not interactive:
+            return False
+        print(f"{question_of} [y/N] ", end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+    return ask
+
+
+def caveat_of_parameters(used: int, given: int, settling: int) -> str:
+    """How many rows of parameters are executed in turn and proven, and how often a path executed before."""
+    of = f"the first {used:,} of {given:,} rows" if used < given else f"{given:,} row{'s' * (given != 1)}"
+    before = (
+        f"Every path executed it {settling} times before it was timed."
+        if settling
+        else "One execution takes too long for more of them before timing: the server may plan differently later."
+    )
+    return (
+        f"Each operation executes the query with the next row of parameters, out of {of}. "
+        f"The digests cover all of these. {before}"
+    )

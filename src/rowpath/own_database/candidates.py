@@ -1,9 +1,9 @@
-"""Which paths a probe can try: every adapter for the engine that is available here, and the settings that matter."""
+"""Which paths can be tried: every adapter for the engine that is available here, and the settings that matter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -12,11 +12,12 @@ from rowpath.engines.base import BY_URL, Stored
 from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Phase
+from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.target import Target
 from rowpath.planning.availability import ineligible_reason, pruned
 from rowpath.planning.lattice import lattice, sized_like
 from rowpath.planning.path_names import short_names
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.eligibility import ineligibility
 from rowpath.runners.manifest import Adapter, availability, every_adapter, language
 from rowpath.toml_file import suggest
 
@@ -26,6 +27,29 @@ SIZED = ("block", "cursor", "chunked", "fetch-size")
 YOURS, USUAL = "yours", "usual"
 BY_URL_OR_FIXED = ("pipeline", "transport", "tls", "clients", "concurrency", "bulk")  # not for `--mine` to say
 WHOLE_AXES = ("threads",)  # besides those of the lattice: they matter for a retrieval
+AS_SHIPPED = "as it ships"
+Words = dict[str, Callable[[str], str]]
+RESULT: Words = {
+    "whole": lambda _size: "the whole result at once",
+    "single-row": lambda _size: "one row at a time",
+    "cursor": lambda size: f"a server-side cursor of {size}",
+    "chunked": lambda size: f"chunks of {size}",
+    "fetch-size": lambda size: f"a fetch size of {size}",
+}
+FETCH: Words = {
+    "row": lambda _size: "rows",
+    "block": lambda size: f"blocks of {size} rows",
+    "columnar": lambda _size: "columns",
+    "copy": lambda _size: "COPY",
+    "get-data": lambda _size: "a call for each value",
+}
+FORMAT: Words = {"binary": lambda _size: "binary values", "text": lambda _size: "values as text"}
+STATEMENT: Words = {
+    "prepared": lambda _size: "a prepared statement",
+    "bound": lambda _size: "an unprepared statement",
+    "text": lambda _size: "a plain statement",
+}
+WORDS = {"result": RESULT, "fetch": FETCH, "format": FORMAT, "statement": STATEMENT}
 
 
 @dataclass(frozen=True)
@@ -299,3 +323,84 @@ def _distance(path: AccessPath, default: AccessPath) -> int:
 
 def _names(paths: list[AccessPath], engine: str) -> dict[str, str]:
     return {key: name.removeprefix(f"{engine} ") for key, name in short_names([(path, "") for path in paths]).items()}
+
+
+def ineligibility(adapter: Adapter, tls: str, must_read_only: bool, transport: str = "none") -> tuple[str, str]:
+    """Why the adapter cannot serve such a target, and what would help; empty when it can."""
+    if must_read_only and not adapter.opens_read_only and not adapter.floor:
+        return f"{adapter.driver} cannot open a file read-only", "remove --in-place"
+    if tls == "on" and "on" not in adapter.coordinates.get("tls", ()):
+        return (
+            f"the URL requires TLS, which {adapter.driver} does not support here",
+            "sslmode=disable, if that is acceptable",
+        )
+    if transport == "unix" and "unix" not in adapter.coordinates.get("transport", ()):
+        return f"{adapter.driver} reaches no server through a Unix socket here", "name the server's host in the URL"
+    return "", ""
+
+
+def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candidates:
+    """What can be tried. Errors: UsageError when nothing can."""
+    found = candidates(
+        Wanted(
+            target.engine,
+            target.deployment,
+            phase,
+            transport=target.transport,
+            tls=target.tls,
+            languages=options.languages,
+            drivers=options.drivers,
+            version=str(target.driver_file) if target.driver_file else "",
+            read_only=target.read_only(options.in_place),
+            keyed=options.has_parameters,
+            mine=options.mine,
+        )
+    )
+    if found.paths:
+        return replace(found, dropped=tuple(_there(each, options.from_host) for each in found.dropped))
+    if found.dropped:
+        first = found.dropped[0]
+        raise UsageError(
+            f"no driver for {target.engine} can run here: {first.reason}", first.remedy or "rowpath doctor"
+        )
+    raise UsageError(f"no driver fits for {target.shown}", "rowpath list drivers")
+
+
+def _there(dropped: Dropped, host: str) -> Dropped:
+    """The dropped path, its reason named with the host that lacks something."""
+    if not host or not dropped.remedy:
+        return dropped
+    return msgspec.structs.replace(dropped, reason=f"on host {host}: {dropped.reason}")
+
+
+def in_words(planned: PlannedPath, keyed: bool = False) -> str:
+    """`psycopg with a server-side cursor of 1,000`: the driver, and each setting that is not its own default.
+
+    `keyed`: the query has parameters.
+    """
+    adapter, path = planned.adapter, planned.path
+    keys = [
+        key
+        for key in adapter.coordinates
+        if key not in BY_URL_OR_FIXED and path.get(key) != _default(planned, key, keyed)
+    ]
+    prepared = ENGINES[path.engine].probe.prepared_settings
+    keys += [key for key, values in prepared.items() if path.get(key) not in ("none", values[0])]
+    parts = [_setting(path, key) for key in keys]
+    if not parts:
+        return f"{adapter.driver} {AS_SHIPPED}"
+    *first, last = parts
+    return f"{adapter.driver} with {', '.join(first)}{' and ' if first else ''}{last}"
+
+
+def _default(planned: PlannedPath, key: str, keyed: bool) -> str:
+    """What the driver does by itself; where its manifest is silent, what it can do only or first."""
+    return shipped(planned.adapter, keyed).get(key, planned.adapter.coordinates[key][0])
+
+
+def _setting(path: AccessPath, key: str) -> str:
+    kind, _, size = path.get(key).partition(":")
+    words = WORDS.get(key, {}).get(kind)
+    if words:
+        return words(f"{int(size):,}" if size.isdigit() else size)
+    return f"{kind} {key}" if kind.isdigit() else f"{key}={path.get(key)}"

@@ -14,7 +14,6 @@ from rowpath.engines.base import Engine
 from rowpath.engines.login import Login
 from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout
 from rowpath.errors import UsageError
-from rowpath.probe import driver_urls
 from rowpath.toml_file import suggest
 
 PASSWORD_VARIABLE = "ROWPATH_PROBE_PASSWORD"
@@ -35,6 +34,13 @@ TLS = {
 LOGIN_KEYS = ("user", "password", "port", "dbname")
 FORM = "scheme://[user[:password]@]host[:port]/database, or a file: own.db, orders.parquet, sqlite:///PATH"
 ENCODE = "write the password's own @ : / ? # % as %40 %3A %2F %3F %23 %25, or leave it out and set "
+_USER = r"user|username|user\ name|uid|user\ id"
+_PASSWORD = r"password|passwd|pwd"
+_SECRET = re.compile(r"(password|passwd|pwd|secret|token|passphrase|apikey|api_key|accesskey|credential)s?$", re.I)
+_JDBC_PAIR = re.compile(r"(?P<before>[?&;:,(])(?P<key>[\w .-]+)=(?P<value>\{(?:[^}]|\}\})*\}|[^&;)]*)")
+_ODBC_PAIR = re.compile(r"\s*(?P<key>[^=;{}]+?)\s*=\s*(?P<value>\{(?:[^}]|\}\})*\}|[^;]*)(?:;|$)")
+_AUTHORITY = re.compile(r"^(jdbc:[\w:+.-]+?:)//([^/?;@]*)@", re.I)
+_ORACLE = re.compile(r"^(jdbc:oracle:\w+:)([^/@]*)/(\"[^\"]*\"|[^@]*)@", re.I)
 
 
 @dataclass(frozen=True)
@@ -72,11 +78,16 @@ class Target:
             return "none"
         return "unix" if self.socket and not self.host else "tcp"
 
+    def read_only(self, in_place: bool) -> bool:
+        """Whether its file must be opened read only: it is the user's own, or several have to share it."""
+        layout = ENGINES[self.engine].probe.layout
+        return self.deployment == "embedded" and (in_place or (layout is not None and layout.shared_read_only))
+
     def secrets(self) -> list[str]:
         """Everything of it that must never be seen."""
         urls = self.options.get("url", "") + self.options.get("connection", "")
-        own = [value for key, value in self.options.items() if driver_urls.is_secret(key)]
-        return [secret for secret in (self.password, *own, *driver_urls.secrets_in(urls)) if secret]
+        own = [value for key, value in self.options.items() if is_secret(key)]
+        return [secret for secret in (self.password, *own, *secrets_in(urls)) if secret]
 
 
 def read_target(
@@ -100,7 +111,7 @@ def read_target(
     engine = engines.get(scheme, ENGINES[FILE])
     if engine.probe.driver_flag:
         driver_file = {"--jar": jar, "--odbc-driver": odbc_driver}[engine.probe.driver_flag]
-        return _driver_target(driver_urls.READERS[scheme](text.strip()), engine, driver_file, environment)
+        return _driver_target(READERS[scheme](text.strip()), engine, driver_file, environment)
     if not rest.startswith("//"):
         raise UsageError(f"invalid URL: expected // after {scheme}:", FORM)
     if not engine.probe.port or (rest.startswith("///") and engine.probe.layout is not None):
@@ -111,11 +122,11 @@ def read_target(
 def typed_secrets(text: str) -> list[str]:
     """Every secret in the text of a URL, whether or not it can be used on this machine. Errors: UsageError."""
     scheme, _, rest = text.strip().partition(":")
-    if scheme.lower() in driver_urls.READERS:
-        read = driver_urls.READERS[scheme.lower()](text.strip())
-        return [read.password, *driver_urls.secrets_in(read.rest)]
+    if scheme.lower() in READERS:
+        read = READERS[scheme.lower()](text.strip())
+        return [read.password, *secrets_in(read.rest)]
     userinfo, rest = _split_userinfo(scheme, rest.removeprefix("//"))
-    secret = [value for key, value in _split_options(rest)[1].items() if driver_urls.is_secret(key)]
+    secret = [value for key, value in _split_options(rest)[1].items() if is_secret(key)]
     return [urllib.parse.unquote(userinfo.partition(":")[2]), *secret]
 
 
@@ -240,7 +251,7 @@ def _shown(scheme: str, login: Login, options: dict[str, str]) -> str:
     host = f"[{login.host}]" if ":" in login.host else quote(login.host)
     where = f"{host}:{login.port}" if login.host else ""
     user = f"{quote(login.user, safe='')}@" if login.user else ""
-    masked = {key: "***" if driver_urls.is_secret(key) else value for key, value in options.items()}
+    masked = {key: "***" if is_secret(key) else value for key, value in options.items()}
     query = "&".join(f"{quote(key)}={quote(value, safe='/*')}" for key, value in masked.items())
     return f"{scheme}://{user}{where}/{quote(login.database)}{'?' + query if query else ''}"
 
@@ -309,9 +320,7 @@ def _database_file(file: Path, suffix: str) -> Path | None:
     return name if name.with_name(name.name + suffix).exists() else None
 
 
-def _driver_target(
-    read: driver_urls.DriverUrl, engine: Engine, file: Path | None, environment: Mapping[str, str]
-) -> Target:
+def _driver_target(read: DriverUrl, engine: Engine, file: Path | None, environment: Mapping[str, str]) -> Target:
     flag = engine.probe.driver_flag
     if file is None:
         raise UsageError(f"an {engine.name} URL needs the driver that understands it", f"{flag} FILE")
@@ -326,3 +335,89 @@ def _driver_target(
         shown=read.shown,
         driver_file=file.absolute(),
     )
+
+
+@dataclass(frozen=True)
+class DriverUrl:
+    """A driver's own URL apart from its login; `option` is what the adapter calls the rest."""
+
+    option: str
+    user: str
+    password: str = field(repr=False)
+    rest: str = field(repr=False)
+    shown: str
+
+
+def is_secret(key: str) -> bool:
+    """Whether an option of that name holds something that must not be seen."""
+    return _SECRET.search(key.strip()) is not None
+
+
+def secrets_in(text: str) -> list[str]:
+    """The values of all options in a driver's URL or connection string that must not be seen."""
+    found = [*_JDBC_PAIR.finditer(text), *_ODBC_PAIR.finditer(text)]
+    return sorted({_plain(match["value"]) for match in found if is_secret(match["key"]) and match["value"]})
+
+
+def read_jdbc(text: str) -> DriverUrl:
+    """The parts of a `jdbc:` URL, wherever drivers put user and password: before the host, or among the options."""
+    user = password = ""
+    for form in (_ORACLE, _AUTHORITY):
+        found = form.match(text)
+        if found is None:
+            continue
+        if form is _ORACLE:
+            user, password = found[2], found[3].strip('"')
+            text = found[1] + "@" + text[found.end() :]
+        else:
+            user, _, password = map(urllib.parse.unquote, found[2].partition(":"))
+            text = f"{found[1]}//{text[found.end() :]}"
+    kept, end = [], 0
+    for found in _JDBC_PAIR.finditer(text):
+        named_user = re.fullmatch(_USER, found["key"].strip(), re.I)
+        if not named_user and not re.fullmatch(_PASSWORD, found["key"].strip(), re.I):
+            continue
+        value = _plain(found["value"])
+        value = urllib.parse.unquote_plus(value) if found["before"] in "?&" else value
+        user, password = (value, password) if named_user else (user, value)
+        begins = found["before"] if found["before"] in "?:" else ""  # the options: Db2's follow a colon
+        kept.append(text[end : found.start()] + begins)
+        end = found.end()
+    rest = "".join(kept) + text[end:]
+    if kept:
+        rest = re.sub(r"([?:])[&;]+", r"\1", rest).rstrip("?:&;")
+    return DriverUrl("url", user, password, rest, _masked(rest, _JDBC_PAIR))
+
+
+def read_odbc(text: str) -> DriverUrl:
+    """The parts of an ODBC connection string after `odbc:`: what the driver gets beside DRIVER, UID and PWD."""
+    text = text.partition(":")[2]
+    user = password = ""
+    kept = []
+    for found in _ODBC_PAIR.finditer(text):
+        key = found["key"].strip()
+        if re.fullmatch(_USER, key, re.I):
+            user = _plain(found["value"])
+        elif re.fullmatch(_PASSWORD, key, re.I):
+            password = _plain(found["value"])
+        elif key.lower() != "driver":  # it is named by its file
+            kept.append(f"{key}={found['value']};")
+    rest = "".join(kept)
+    return DriverUrl("connection", user, password, rest, f"odbc:{_masked(rest, _ODBC_PAIR)}")
+
+
+def _plain(value: str) -> str:
+    """The value without the braces that ODBC and SQL Server put around one with signs of their own."""
+    return value[1:-1].replace("}}", "}") if value.startswith("{") and value.endswith("}") else value
+
+
+def _masked(text: str, pair: re.Pattern[str]) -> str:
+    kept, end = [], 0
+    for found in pair.finditer(text):
+        if is_secret(found["key"]) and found["value"]:
+            kept += [text[end : found.start("value")], "***"]
+            end = found.end("value")
+    return "".join(kept) + text[end:]
+
+
+READERS = {"jdbc": read_jdbc, "odbc": read_odbc}  # scheme → its URLs read

@@ -17,12 +17,22 @@ from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.journal.writer import Scrubber
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
-from rowpath.probe import eligibility, file_copies, sessions
-from rowpath.probe.instances import TABLE, ProbedDatabase, ProbedFile, ProbedServer
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import MOST_ROWS, KeyedQuery, ParameterRows, Row, sized
-from rowpath.probe.target import Target
-from rowpath.probe.throttled_worker import WHOLE, as_columns
+from rowpath.own_database.candidates import ineligibility
+from rowpath.own_database.instances import (
+    TABLE,
+    ProbedDatabase,
+    ProbedFile,
+    ProbedServer,
+    allow_size,
+    copy_files,
+    files_of,
+    refuse_locked,
+    why_not_in_place,
+)
+from rowpath.own_database.parameters import MOST_ROWS, KeyedQuery, ParameterRows, Row, sized
+from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.target import Target
+from rowpath.own_database.throttled_worker import WHOLE, as_columns
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.process import Runner, RunnerFailure
@@ -48,6 +58,17 @@ from rowpath.runners.protocol import (
 )
 from rowpath.workloads.codec import read_kept
 
+RECOMMENDED = "a read-only role is safer: docs/probe.md has its SQL"
+AT_THE_SERVER = "give the URL of the server itself; docs/probe.md has what works through a pooler"
+POOLER_WORDS = "unsupported startup parameter"  # PgBouncer's own, where it does not ignore what drivers send
+# How a pooler shares connections → what that means for statement modes through it.
+POOLING = {
+    "session": "pools by session, as far as two connections show: every statement mode works through it",
+    "transaction": "pools by transaction: statement=prepared fails through it unless it keeps prepared statements "
+    "itself; statement=bound, statement=text and cursors in a transaction work",
+    "statement": "pools by statement: statement=prepared, transactions and cursors fail through it; statement=bound "
+    "and statement=text work",
+}
 CONNECT_TIMEOUT_S = 60.0
 READ = "probe.read"  # the phase of what we read for ourselves
 SERVING_PROCESS = "SELECT pg_catalog.pg_backend_pid()"
@@ -55,6 +76,23 @@ READING_SHARE = 1 / 30  # of the budget, to read what the rows of parameters del
 VERIFY_SHARE = 1 / 300  # of the budget: verifying a path executes the query with all of these rows
 REQUEST_S = 0.001  # what asking a runner takes beside the execution
 DESCRIBED_ROWS = 200  # of parameters, whose rows show the types where an engine declares none
+
+
+def session_statements(engine: str, version: str, timeout_s: float, max_rows: int | None) -> tuple[str, ...]:
+    """The statements, in order; `version`: what the server reports of itself."""
+    statements = ENGINES[engine].probe.session_statements(version, max(1, round(timeout_s * 1000)))
+    return statements + row_limit(engine, max_rows)
+
+
+def row_limit(engine: str, max_rows: int | None) -> tuple[str, ...]:
+    """The statement that limits the rows of every result, where the engine has one; the query's own LIMIT wins."""
+    statement = ENGINES[engine].probe.row_limit_statement
+    return (statement.format(rows=max_rows),) if max_rows is not None and statement else ()
+
+
+def pooler_query(engine: str, server_pid: int | None) -> str:
+    """A query that has a row when another process serves the session than the one that answered the connection."""
+    return ENGINES[engine].probe.pooler_query.format(server_pid=int(server_pid)) if server_pid else ""
 
 
 class Access:
@@ -174,18 +212,18 @@ class Access:
             self.engine_version = facts.engine_version
             version = f"{facts.engine_version} {facts.build}"
             engine = ENGINES[self.target.engine].probe
-            pooled = sessions.pooler_query(self.target.engine, self._server_pid)
+            pooled = pooler_query(self.target.engine, self._server_pid)
             if pooled and count_rows(runner, pooled):
                 raise UsageError(
                     "a connection pooler is in front of the server: session settings could affect other users. It "
-                    + sessions.POOLING[self._pooling(runner)],
-                    sessions.AT_THE_SERVER,
+                    + POOLING[self._pooling(runner)],
+                    AT_THE_SERVER,
                 )
-            before = sessions.before(self.target.engine, version, self.options.budget_s, self.options.max_rows)
+            before = session_statements(self.target.engine, version, self.options.budget_s, self.options.max_rows)
             self.run_statements(runner, before)
             self.before = before
             if engine.privileged_query and count_rows(runner, engine.privileged_query):
-                self.notes += (f"{self.target.user} is a superuser of this server; {sessions.RECOMMENDED}",)
+                self.notes += (f"{self.target.user} is a superuser of this server; {RECOMMENDED}",)
         if engine.session_note and self.target.deployment == "server":
             self.notes += (engine.session_note,)
 
@@ -246,8 +284,8 @@ class Access:
         for adapter in sorted(describing, key=lambda adapter: adapter.describes[engine]):
             version = str(self.target.driver_file) if self.target.driver_file else adapter.versions[0]
             here = manifest.availability(adapter, version)
-            must = eligibility.read_only(self.target, self.options.in_place)
-            why, remedy = eligibility.ineligibility(adapter, self.target.tls, must, self.target.transport)
+            must = self.target.read_only(self.options.in_place)
+            why, remedy = ineligibility(adapter, self.target.tls, must, self.target.transport)
             if here.ok and not why:
                 return adapter, version
             reasons.append((f"{adapter.driver} ({adapter.language}): {why or here.reason}", remedy or here.remedy))
@@ -257,10 +295,10 @@ class Access:
     def error_of(self, failure: RunnerFailure) -> RowpathError:
         """A runner's failure as an error for the user, without secrets."""
         words = self.scrubber.clean(failure.text)
-        if sessions.POOLER_WORDS in words:
+        if POOLER_WORDS in words:
             return UsageError(
                 f"a connection pooler is in front of the server: session settings could affect other users ({words})",
-                sessions.AT_THE_SERVER,
+                AT_THE_SERVER,
             )
         if failure.kind == "connect":
             return EnvironmentMissing(
@@ -312,17 +350,17 @@ def _database(
 ) -> tuple[ProbedDatabase, str]:
     """The database as it is opened, and a note for the user."""
     assert target.path is not None
-    files = file_copies.files_of(target.engine, target.path)
-    file_copies.refuse_locked(files)
+    files = files_of(target.engine, target.path)
+    refuse_locked(files)
     folder = directory / "probed"
     if options.in_place:
-        if reason := file_copies.why_not_in_place(files):
+        if reason := why_not_in_place(files):
             raise UsageError(
                 f"cannot open {files.main} in place: {reason}", "remove --in-place: the file is then copied"
             )
         return ProbedDatabase(target, files.main, folder, in_place=True), f"{files.main} is opened read only"
-    file_copies.allow_size(files, options.yes, ask)
-    copied = file_copies.copy(files, folder / "copy")
+    allow_size(files, options.yes, ask)
+    copied = copy_files(files, folder / "copy")
     note = f"{files.main} was copied ({text.size(files.size_bytes)}); the measurement uses the copy"
     return ProbedDatabase(target, copied, folder, in_place=False), note
 

@@ -1,8 +1,4 @@
-"""As which types parameters arrive at a PostgreSQL server, and what the server's own plans make of them.
-
-A session's prepared statements (pg_prepared_statements) say what a driver declared. The same query prepared without
-types says what the server takes from the columns. EXPLAIN shows the plan for both, with the first row of parameters.
-"""
+"""Why paths differ that run one query: a column with other rows, types of parameters with another plan."""
 
 from __future__ import annotations
 
@@ -15,17 +11,20 @@ from typing import Any
 
 import msgspec
 
+from rowpath.engines import ENGINES
+from rowpath.engines.probe_facts import Syntax
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.probe import ParameterTypes, PlanFacts
 from rowpath.model.workload import Column
+from rowpath.own_database.access import Access
+from rowpath.own_database.parameters import KeyedQuery
+from rowpath.own_database.throttled_worker import ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.access import Access
-from rowpath.probe.parameters import KeyedQuery
-from rowpath.probe.throttled_worker import ThrottledWorker
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.process import RunnerFailure
 
+UNKNOWN = "not known"
 _OF_SESSION = """SELECT {select} FROM pg_catalog.pg_prepared_statements
 WHERE statement NOT LIKE '%pg_prepared_statements%' AND cardinality(parameter_types) = {count}
 ORDER BY prepare_time DESC LIMIT 1"""
@@ -34,6 +33,50 @@ _NAMES = "SELECT format_type(unnest({oids}), NULL)"
 _INFERRED = (
     _NAMES.format(oids="parameter_types::oid[]") + f" FROM pg_catalog.pg_prepared_statements WHERE name = '{_UNTYPED}'"
 )
+
+
+def first_difference(
+    worker_pool: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase, engine: str
+) -> str:
+    """The name of the first column in which the two paths' rows differ, by digests of only the query's first columns.
+
+    A sentence where that cannot be found: duplicate names, files, or rows that agree column by column.
+    """
+    names = [column.name for column in work.columns]
+    if work.phase.scan or len(set(names)) < len(names) or not all(names):
+        return UNKNOWN
+    low, high = 0, len(names)  # the first `low` columns agree, the first `high` do not
+    try:
+        if _agree(worker_pool, pair, first_columns(work, high, engine)):
+            return "none: read column by column, the rows agree"
+        while high - low > 1:
+            middle = (low + high) // 2
+            if _agree(worker_pool, pair, first_columns(work, middle, engine)):
+                low = middle
+            else:
+                high = middle
+    except RunnerFailure as failure:
+        return f"{UNKNOWN}: {failure.text}"
+    return names[high - 1]
+
+
+def first_columns(work: PreparedPhase, count: int, engine: str) -> PreparedPhase:
+    """The query narrowed to its first columns."""
+    syntax = ENGINES[engine].probe.syntax or Syntax()
+    quote = syntax.name_quote
+    names = (quote + column.name.replace(quote, 2 * quote) + quote for column in work.columns[:count])
+    sql = f"SELECT {', '.join(names)} FROM ({work.sql}) AS probed"
+    phase = msgspec.structs.replace(work.phase, sql=sql, columns=work.columns[:count])
+    return replace(work, sql=sql, columns=work.columns[:count], phase=phase)
+
+
+def _agree(worker_pool: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase) -> bool:
+    digests = []
+    for planned in pair:
+        with worker_pool.turned_to(planned) as worker:
+            worker.prepare(work)
+            digests.append(worker.verify(work, 0, work.parameter_count or 1).digest)
+    return digests[0] == digests[1]
 
 
 def sent_types(worker: ThrottledWorker, work: PreparedPhase) -> tuple[int, ...]:
@@ -78,7 +121,7 @@ def compared(access: Access, query: KeyedQuery, oids: tuple[int, ...], file: Pat
     return ParameterTypes(tuple(sent), tuple(column), of_sent, of_column)
 
 
-def found(
+def different_types(
     access: Access,
     worker_pool: WorkerPool,
     paths: Iterable[PlannedPath],

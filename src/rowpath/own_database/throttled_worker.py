@@ -5,30 +5,89 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
+from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.journal.records import WorkerRecord
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, PhaseName
+from rowpath.own_database.budget import Rest, warm_s
+from rowpath.own_database.candidates import NAME
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe import sessions
-from rowpath.probe.budget import Rest, warm_s
-from rowpath.probe.candidates import NAME
-from rowpath.probe.row_consistency import RowConsistency
-from rowpath.runners.protocol import DescribedColumn, VerifyReply
+from rowpath.runners.protocol import DescribedColumn, SampleReply, VerifyReply
+from rowpath.workloads.codec import MASK64
+from rowpath.workloads.expected import Delivery
 
 WHOLE = 1 << 40  # rows of a digest: all of them, for different paths may deliver them in different orders
 WORKLOAD, PHASE = PhaseName.of(NAME)
 # Executions of a statement with parameters before it is timed: PostgreSQL decides about a generic plan after the fifth,
 # and drivers prepare by themselves at the fifth.
 SETTLING_EXECUTIONS = 12
+
+
+@dataclass
+class RowConsistency:
+    """The touch sums of one execution, as the paths that agree deliver it; in the place of `workloads.expected`."""
+
+    touches_seen: set[int] = field(default_factory=set)  # of one execution, each in its language's own unit
+    changed: bool = False  # rows change while the probe runs, so that nothing can be expected
+
+    def learn(self, touch: int) -> None:
+        """One execution of a path that agrees gives this sum."""
+        self.touches_seen.add(touch & MASK64)
+
+    def touches(self, _phase: object) -> RowConsistency:
+        """This object: there is one phase."""
+        return self
+
+    def expected_of(self, spans: Iterable[tuple[int, int]]) -> frozenset[int] | None:
+        """The sums that this many operations may have; None where nothing is expected."""
+        if self.changed or not self.touches_seen:
+            return None
+        operations = sum(count for _first, count in spans)
+        return frozenset(operations * touch & MASK64 for touch in self.touches_seen)
+
+    def fits(self, reply: SampleReply) -> bool:
+        """Whether a block delivered what all the executions before it did."""
+        expected = self.expected_of([(reply.first, reply.operations)])
+        return expected is None or reply.failed > 0 or int(reply.touch, 16) in expected
+
+    def rows(self, *_where: object) -> None:
+        """None: a probe expects no number of rows."""
+
+    def payload_bytes(self, *_where: object) -> None:
+        """None: a probe expects no payload."""
+
+
+@dataclass
+class KeyedRowConsistency(RowConsistency):
+    """The consistency of a query with parameters: each operation delivers the rows of its own parameters.
+
+    `delivery`: what the reference driver read of each; it counts once a path's whole pass has had the same sum.
+    """
+
+    delivery: Delivery | None = None
+    confirmed: bool = False
+
+    @override
+    def learn(self, touch: int) -> None:
+        if self.delivery is not None:
+            whole = self.delivery.touches.expected(0, len(self.delivery.row_sets))
+            self.confirmed = self.confirmed or (whole is not None and touch & MASK64 in whole)
+
+    @override
+    def expected_of(self, spans: Iterable[tuple[int, int]]) -> frozenset[int] | None:
+        if self.changed or not self.confirmed or self.delivery is None:
+            return None
+        return self.delivery.touches.expected_of(list(spans))
 
 
 @dataclass(frozen=True)
@@ -69,6 +128,14 @@ def work_of(
         parameters.file,
         parameters.count,
         table_columns=kept if scan else (),
+    )
+
+
+def settings_of(path: AccessPath) -> tuple[str, ...]:
+    """The statements that make the coordinates of a path true that are settings of its session."""
+    settings = ENGINES[path.engine].probe.prepared_settings
+    return tuple(
+        f"SET {key} = {path.get(key)}" for key, values in settings.items() if path.get(key) not in ("none", values[0])
     )
 
 
@@ -114,7 +181,7 @@ class ThrottledWorker(Worker):
         """Connect, and make the connection harmless before anything else."""
         record = super().open(**overrides)
         self.connected = True
-        self.run([*self._before, *sessions.of_path(self.planned.path)])
+        self.run([*self._before, *settings_of(self.planned.path)])
         return record
 
     @override
