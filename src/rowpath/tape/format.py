@@ -12,7 +12,6 @@ import os
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -24,7 +23,6 @@ from rowpath.tape.zstd import BadFrames
 
 MAGIC = b"ROWPATH TAPE "
 VERSION = 2
-FIRST_VERSION = 1  # whose phases have `truth` for `expected`
 MOST_BYTES = 2 << 30  # of content: it is held in memory
 HEAD = struct.Struct("<BBBBIIII")
 END, CONNECT, ASK, AGAIN = range(4)
@@ -131,47 +129,32 @@ def read(file: Path) -> Tape:
     if not line.startswith(MAGIC) or not newline:
         raise UsageError(f"{file} is not a tape", "rowpath record URL -o FILE -- COMMAND makes one")
     found = line.removeprefix(MAGIC)
-    if found not in (b"%d" % FIRST_VERSION, b"%d" % VERSION):
-        raise UsageError(
-            f"{file} is a tape of version {found.decode(errors='replace')!r}: this Rowpath reads {FIRST_VERSION} and "
-            f"{VERSION}",
-            "record it again",
-        )
+    if found != b"%d" % VERSION:
+        what = f"{file} is a tape of version {found.decode(errors='replace')!r}"
+        raise UsageError(f"{what}: this Rowpath reads {VERSION}", "record it again")
     rest = data[len(line) + 1 :]
     frames = rest[DIGEST_BYTES:]
     if hashlib.sha256(frames).digest() != rest[:DIGEST_BYTES]:
         raise damaged(file, "its checksum does not match")
     try:
-        return parsed(file, zstd.decompressed(frames, MOST_BYTES), int(found))
+        return parsed(file, zstd.decompressed(frames, MOST_BYTES))
     except BadFrames as error:
         raise damaged(file, str(error)) from error
 
 
-def parsed(file: Path, content: bytes, version: int = VERSION) -> Tape:
+def parsed(file: Path, content: bytes) -> Tape:
     """The tape in a decompressed content. Errors: UsageError."""
     size = int.from_bytes(content[:4], "little")
     if len(content) < 4 or size > len(content) - 4:
         raise damaged(file, "its header is longer than the tape")
     try:
-        header = _header(content[4 : 4 + size], version)
+        header = msgspec.json.decode(content[4 : 4 + size], type=Header)
     except (msgspec.MsgspecError, ValueError, RecursionError, RowpathError) as error:
         raise damaged(file, f"its header is invalid: {error}") from error
     tape = Tape(file, header, content[4 + size :])
     if not tape.protocol:
         raise damaged(file, "its records are of no known protocol")
     return tape
-
-
-def _header(encoded: bytes, version: int) -> Header:
-    if version == VERSION:
-        return msgspec.json.decode(encoded, type=Header)
-    body = msgspec.json.decode(encoded, type=dict[str, Any])
-    workloads = msgspec.convert(body.get("workloads", {}), dict[str, dict[str, Any]])
-    for workload in workloads.values():
-        phases = msgspec.convert(workload.get("phases", []), list[dict[str, Any]])
-        names = {"truth": "expected"}
-        workload["phases"] = [{names.get(key, key): value for key, value in phase.items()} for phase in phases]
-    return msgspec.convert(body | {"workloads": workloads}, Header)
 
 
 def damaged(file: Path, why: str) -> UsageError:

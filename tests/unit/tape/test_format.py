@@ -68,18 +68,18 @@ def test_what_is_no_tape_is_named(tmp_path: Path) -> None:
     file.write_bytes(b"SQLite format 3\0")
     with pytest.raises(UsageError, match="is not a tape"):
         read(file)
-    file.write_bytes(MAGIC + b"3\n")
-    with pytest.raises(UsageError, match="a tape of version '3'"):
-        read(file)
+    for version in (1, 3):
+        file.write_bytes(MAGIC + b"%d\n" % version)
+        with pytest.raises(UsageError, match=f"a tape of version '{version}'"):
+            read(file)
     frames = b"".join(zstd.compressed(b"\xff\xff\xff\xff"))
-    file.write_bytes(MAGIC + b"1\n" + hashlib.sha256(frames).digest() + frames)
+    file.write_bytes(MAGIC + b"2\n" + hashlib.sha256(frames).digest() + frames)
     with pytest.raises(UsageError, match="its header is longer than the tape"):
         read(file)
 
 
 @pytest.mark.parametrize("name", ["derby", "mariadb", "postgresql"])
-def test_tapes_of_version_1_know_which_rows_they_deliver(name: str) -> None:
+def test_recorded_tapes_know_which_rows_they_deliver(name: str) -> None:
     file = Path(__file__).parents[2] / "tapes" / f"{name}.tape"
-    assert file.read_bytes().startswith(MAGIC + b"1\n")
     workloads = read(file).header.workloads
     assert {phase.expected for each in workloads.values() for phase in each.phases} > {"none"}
