@@ -21,12 +21,12 @@ from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase
 from rowpath.own_database.access import Access, open_access
-from rowpath.own_database.budget import Budget, Rest
+from rowpath.own_database.budget import Budget, DatabaseRest
 from rowpath.own_database.candidates import Wanted, candidates
 from rowpath.own_database.parameters import KeyedQuery, keyed
 from rowpath.own_database.question import ProbeOptions, rows_by_options
 from rowpath.own_database.target import read_target
-from rowpath.own_database.throttled_worker import Parameters, RowConsistency, ThrottledWorker, as_columns, work_of
+from rowpath.own_database.throttled_worker import ParameterFile, RowConsistency, ThrottledWorker, as_columns, work_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.differences import different_types
 from rowpath.probe.worker_pool import WorkerPool
@@ -117,12 +117,12 @@ def ready(access: Access, sql: str, parameter: str, driver: str, folder: Path) -
     paths = [each for each in found if each.path.get("statement") == "prepared"]
     manifest.build([(paths[0].adapter, paths[0].path.version)], paths=[paths[0].path])
     columns = access.described(query)
-    work = work_of(query.placeholders.sql, columns, parameters=Parameters(query.columns, folder / "rows", 1))
+    work = work_of(query.placeholders.sql, columns, parameters=ParameterFile(query.columns, folder / "rows", 1))
     assert access.deliveries(query, as_columns(columns), folder / "rows")[0] == [[("row 7",)]]
     worker_pool = WorkerPool(
         lambda planned: ThrottledWorker(
-            planned, access.instance, before=access.before, rest=Rest(Budget(60.0)), row_consistency=RowConsistency(),
-            log=lambda _line: None, timeout_s=60.0,
+            planned, access.instance, before=access.before, rest=DatabaseRest(Budget(60.0)),
+            row_consistency=RowConsistency(), log=lambda _line: None, timeout_s=60.0,
         )
     )  # fmt: skip
     try:

@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.explain.call_stacks import short
-from rowpath.explain.parts import KERNEL, UNKNOWN, library, runtime
-from rowpath.explain.system_calls import INSIDE, entered
+from rowpath.explain.parts import INSIDE, KERNEL, UNKNOWN, entered, library, runtime
+from rowpath.explain.perf import short
 from rowpath.machine import downloads, maven, private_directories, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.availability import Availability

@@ -17,14 +17,12 @@ from rowpath.analysis.statistics.intervals import student
 from rowpath.engines.base import Instance
 from rowpath.errors import EnvironmentMissing
 from rowpath.execution.instances import EngineInstances
-from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.explain import async_profiler, hop_blocks, profile
-from rowpath.explain.profile import Profile
-from rowpath.explain.warm_up import warm_up
+from rowpath.explain import async_profiler, hop_blocks, perf
+from rowpath.explain.blocks import Blocks, CoreBlock, block, explained_cpus, warm_up
+from rowpath.explain.perf import Profile
 from rowpath.journal.writer import RunDirectory, Scrubber
-from rowpath.machine.counters import core_users
 from rowpath.model.explanation import Explanation, Part
 from rowpath.model.workload import PhaseName
 from rowpath.planning.instance_key import key_of
@@ -35,9 +33,6 @@ from rowpath.runners.toolchains import java
 from rowpath.text import printable
 
 PAIRS = 5
-MOST_OTHERS = 0.05  # of a block: where other programs had more, another is taken instead; PAIRS such blocks end it
-BLOCK_S = 1.0  # long, because idle time is counted in hundredths of a second
-
 CLIENT_CLOCK = "the loop thread's CPU clock"
 SERVER_CLOCK = "CPU clocks of the server's processes"
 WAITING = "waiting"
@@ -45,49 +40,6 @@ IDLE_CLOCK = "the core's idle time in /proc/stat"
 OTHERS_CLOCK = "CPU clocks of every other process that ran there"
 SAMPLED = "its share by perf, {count:,} samples"
 After = Callable[[Worker, PreparedPhase, Explanation, Mapping[str, Any]], None]  # the last: how the path is reached
-
-
-@dataclass
-class Block:
-    """A block and what the core did during it."""
-
-    measured: Measured
-    idle_ns: int
-    others_ns: int
-    served_ns: int = 0  # CPU of a server of others on this machine that is no other program, whichever its core
-
-    @property
-    def disturbed(self) -> bool:
-        """Whether other programs had too much of the core."""
-        return self.others_ns > MOST_OTHERS * self.measured.reply.window_ns
-
-    @property
-    def waited_ns(self) -> int:
-        """The time in which the client's core was idle, or busy with that server."""
-        reply = self.measured.reply
-        client_ns = (self.measured.client_cpu_ns or 0) - self.measured.client_helpers_cpu_ns
-        missing_ns = reply.window_ns - client_ns - self.others_ns - self.idle_ns
-        return self.idle_ns + min(max(0, missing_ns), self.served_ns)
-
-
-@dataclass
-class Blocks:
-    """Blocks of one kind, as sums over their operations."""
-
-    blocks: list[Block] = field(default_factory=list)
-
-    @property
-    def operations(self) -> int:
-        """Operations of all of them, those of lead-ins too: CPU clocks and the core's saw these."""
-        return sum(block.measured.reply.operations + block.measured.reply.lead_in_operations for block in self.blocks)
-
-    def each_ns(self) -> list[float]:
-        """Time of an operation, by block."""
-        return [block.measured.reply.ns / max(1, block.measured.reply.operations) for block in self.blocks]
-
-    def of_operation(self, what: Callable[[Block], float]) -> float:
-        """A sum over all blocks, for one operation."""
-        return sum(map(what, self.blocks)) / max(1, self.operations)
 
 
 def explained(
@@ -172,11 +124,11 @@ def explain(
         worker.close()
 
 
-Take = Callable[[Worker, PreparedPhase], Block]
+Take = Callable[[Worker, PreparedPhase], CoreBlock]
 
 
 @dataclass
-class Evidence:
+class BlockEvidence:
     """Bare blocks and profiled ones of a path, and what the profiler saw in these."""
 
     bare: Blocks = field(default_factory=Blocks)
@@ -188,11 +140,11 @@ class Evidence:
 
 def taken_apart(
     worker: Worker, work: PreparedPhase, directory: Path, pairs: int = PAIRS, take: Take | None = None
-) -> Evidence:
+) -> BlockEvidence:
     """A warm path in bare blocks and in profiled ones in turn; `take` takes a block. Errors: RunnerFailure."""
     take = take or block
     warm_up(worker, work)
-    evidence, disturbed = Evidence(why_not=profile.problem()), Blocks()
+    evidence, disturbed = BlockEvidence(why_not=perf.problem()), Blocks()
     while len(evidence.bare.blocks) < pairs and len(disturbed.blocks) < pairs:
         one_block = take(worker, work)
         (disturbed if one_block.disturbed else evidence.bare).blocks.append(one_block)
@@ -202,7 +154,7 @@ def taken_apart(
         languages = dict.fromkeys(worker.pids, worker.planned.path.language)
         languages |= dict.fromkeys(filter(async_profiler.is_jvm, worker.instance.pids()), java.NAME)
         try:
-            with profile.profiling(pids, explained_cpus(worker), languages, directory / "profile.data") as one:
+            with perf.profiling(pids, explained_cpus(worker), languages, directory / "profile.data") as one:
                 evidence.profiled.blocks.append(take(worker, work))
         except EnvironmentMissing as error:
             evidence.why_not = f"{error.message} ({error.hint})"
@@ -215,27 +167,7 @@ def taken_apart(
     return evidence
 
 
-def explained_cpus(worker: Worker) -> tuple[int, ...]:
-    """The core of client and server; a server of others is wherever it is."""
-    return worker.measured_cpus if worker.instance.pids() else worker.cpus
-
-
-def block(worker: Worker, work: PreparedPhase, serving_pid: int = 0) -> Block:
-    """One long block, and the core's own clocks around it; `serving_pid`: of a server of others on this machine."""
-    cpus, own = set(explained_cpus(worker)), {*worker.pids, *worker.instance.pids(), serving_pid}
-    before = core_users.look(cpus)
-    measured = worker.sample(work, "steady", duration_ns=int(BLOCK_S * 1e9))
-    after = core_users.look(cpus)
-    others_ns = sum(user.ns for user in core_users.users(before, after, cpus, own) if user.kind != "ours")
-    stolen_ns = after.stolen_ns - before.stolen_ns
-    # The window lies inside the two looks; in the rest the core was idle or ours.
-    around_ns = after.at_ns - before.at_ns - measured.reply.window_ns
-    idle_ns = max(0, after.idle_ns - before.idle_ns - around_ns)
-    served_ns = after.process_ns.get(serving_pid, 0) - before.process_ns.get(serving_pid, 0)
-    return Block(measured, idle_ns, others_ns + stolen_ns, served_ns)
-
-
-def account(worker: Worker, phase: str, evidence: Evidence) -> Explanation:
+def account(worker: Worker, phase: str, evidence: BlockEvidence) -> Explanation:
     """The parts, by the clocks of the bare blocks and the shares of the profiled ones."""
     planned, bare, profiled, found = worker.planned, evidence.bare, evidence.profiled, evidence.found
     client_ns = bare.of_operation(lambda one: (one.measured.client_cpu_ns or 0) - one.measured.client_helpers_cpu_ns)

@@ -6,22 +6,23 @@ Samplers that differ get blocks of their own, so that none samples the other's p
 
 from __future__ import annotations
 
+import bisect
+import codecs
 import contextlib
+import re
 import statistics
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Literal
 
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.explain import async_profiler, call_stacks, node_names, py_spy
-from rowpath.explain.explain import Blocks, block
-from rowpath.explain.parts import KERNEL, runtime
-from rowpath.explain.system_calls import INSIDE
-from rowpath.explain.warm_up import warm_up
+from rowpath.explain import async_profiler, perf, py_spy
+from rowpath.explain.blocks import Blocks, block, warm_up
+from rowpath.explain.parts import INSIDE, KERNEL, runtime
 from rowpath.machine import cpus
 from rowpath.model.explanation import Explanation
 from rowpath.model.stacks import Flame, Frame, SideStacks, Stack
@@ -37,11 +38,14 @@ UNSEEN_KERNEL = "its user may not see the kernel's functions (sysctl kernel.perf
 BY_PERF = Frame("kernel (its share by perf; py-spy does not see its callers)", KERNEL)
 Side = Literal["client", "server"]
 HOW: dict[Sampler, str] = {
-    "perf": call_stacks.HOW[call_stacks.TABLES],
-    "perf-frame-pointers": call_stacks.HOW[call_stacks.POINTERS],
+    "perf": perf.HOW[perf.TABLES],
+    "perf-frame-pointers": perf.HOW[perf.POINTERS],
     "async-profiler": async_profiler.HOW,
     "py-spy": py_spy.HOW,
 }
+# Interpreted functions get code of their own, so that each has a frame with an address.
+OPTIONS = ("--log-code", "--no-logfile-per-isolate", "--interpreted-frames-native-stack")
+PLACE = re.compile(r"^(.*?) ?(?:file://)?(\S*?):(\d+):\d+$")
 
 
 @dataclass
@@ -136,13 +140,13 @@ def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Pat
                 side = "client" if pid in worker.pids else "server"
                 into.missing.append(f"{side}: {UNSEEN_KERNEL}")
         return
-    how = next(how for how, text in call_stacks.HOW.items() if text == sampler)
-    with call_stacks.recording(pids, worker.measured_cpus, file, how) as missing:
+    how = next(how for how, text in perf.HOW.items() if text == sampler)
+    with perf.recording(pids, worker.measured_cpus, file, how) as missing:
         yield
     into.missing += missing
     named = any(language(each).explain.names for each in languages.values())
-    names = node_names.NodeNames.read(directory / "node-names.log") if named else None
-    into.stacks = call_stacks.stacks(file, languages, names)
+    names = NodeNames.read(directory / "node-names.log") if named else None
+    into.stacks = perf.stacks(file, languages, names)
     file.unlink()
 
 
@@ -177,7 +181,7 @@ def _with_names(worker: Worker, work: PreparedPhase, way: Mapping[str, Any], log
     log.unlink(missing_ok=True)
     planned = worker.planned
     start = command(planned.adapter, planned.path.version, planned.path)
-    words = (start.arguments[0], *node_names.options(log), *start.arguments[1:])
+    words = (start.arguments[0], *OPTIONS, f"--logfile={log}", *start.arguments[1:])
     runner = Runner.start(Command(words, start.environment), cpus.usable(), worker.log)
     named = Worker(
         planned, worker.instance, log=worker.log, timeout_s=worker.timeout_s, runner=runner, pinned=worker.pinned
@@ -191,3 +195,49 @@ def _with_names(worker: Worker, work: PreparedPhase, way: Mapping[str, Any], log
         named.close()
         raise
     return named
+
+
+class NodeNames:
+    """What lies where, by the lines of V8's log; the last that was put at an address counts."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._code: dict[int, tuple[int, str]] = {}  # begin → size, name
+        for line in lines:
+            fields = line.rstrip("\n").split(",")
+            if fields[0] == "code-creation" and len(fields) > 6:
+                self._code[int(fields[4], 16)] = (int(fields[5]), _name(fields[6]))
+            elif fields[0] == "code-move" and int(fields[1], 16) in self._code:
+                self._code[int(fields[2], 16)] = self._code.pop(int(fields[1], 16))
+        self._begins = sorted(self._code)
+
+    @classmethod
+    def read(cls, log: Path) -> NodeNames:
+        """Read the names from a log; a log that was not written has none."""
+        if not log.is_file():
+            return cls(())
+        with log.open(encoding="utf-8", errors="replace") as lines:
+            return cls(lines)
+
+    def __call__(self, address: int) -> str:
+        """The function at an address; empty where none is known."""
+        at = bisect.bisect_right(self._begins, address) - 1
+        if at < 0:
+            return ""
+        begin = self._begins[at]
+        size, name = self._code[begin]
+        return name if address < begin + size else ""
+
+
+def _name(text: str) -> str:
+    """`query (pg/lib/client.js:542)` of `query /x/node_modules/pg/lib/client.js:542:13`."""
+    if "\\" in text:
+        text = codecs.decode(text.encode("latin-1", "replace"), "unicode_escape")
+    match = PLACE.match(text)
+    if match is None:
+        return text
+    path = PurePath(match[2])
+    inside = (
+        path.parts[len(path.parts) - path.parts[::-1].index("node_modules") :] if "node_modules" in path.parts else ()
+    )
+    file = "/".join(inside) if inside else match[2] if match[2].startswith("node:") else path.name
+    return f"{match[1] or '(anonymous)'} ({file}:{match[3]})"

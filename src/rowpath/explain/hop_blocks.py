@@ -16,8 +16,8 @@ from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.explain import hops
-from rowpath.explain.trips import Unknown
-from rowpath.explain.warm_up import warm_up
+from rowpath.explain.blocks import warm_up
+from rowpath.explain.hops import Unknown
 from rowpath.machine import private_directories
 from rowpath.machine.counters import call_stamps
 from rowpath.model.explanation import Explanation

@@ -9,15 +9,18 @@ from __future__ import annotations
 import math
 import statistics
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import NamedTuple
 
-from rowpath.explain.trips import Endpoint, Trip, Unknown, round_trips
 from rowpath.machine.counters.call_stamps import Call, Kind
 from rowpath.model.hops import Hop, Hops, RoundTrip, Where
 from rowpath.text import count
 
+LEAST_BESIDE = 0.05  # of the sends of the busiest connection: one that has fewer is no part of the operations
+MOST_OVERLAPPING = 0.01  # of the round trips: where more are under way at once, there is no one order of hops
+NOT_STAMPED = "the {side} sends without the C library, so none of its calls was stamped"
 SHOWN_TRIPS = 6  # more round trips of an operation are folded, after the first five
 BETWEEN, TAKES = "takes rows, prepares the next", "takes rows"
 AWAY, MORE = "there, at the server, and back", "more messages"
@@ -37,10 +40,171 @@ ORDER: list[tuple[Where, str]] = [
 ]  # of a round trip
 MOST_ODD = 0.01  # of the operations: where more have not one reading of the clock between them, its place is not known
 LEAST_FITTING = 0.5  # of the operations: what is left of fewer is no fair choice
-
-
 Step = tuple[Where, str, float]  # until when: each begins where the one before it ended
 Interval = tuple[Where, str, float, float]  # from when until when
+
+
+class Unknown(Exception):
+    """Why the hops of a path are not known, in words for the user."""
+
+
+@dataclass
+class Endpoint:
+    """One side's calls on a connection, and all calls of the threads that made them, in order."""
+
+    sends: list[Call] = field(default_factory=list)
+    receipts: list[Call] = field(default_factory=list)
+    threads: dict[int, list[Call]] = field(default_factory=dict)
+
+    def awaited(self, receipt: Call) -> Call:
+        """The call that waited for what was received: the one before it of its thread where that waited, else it."""
+        calls = self.threads[receipt.thread]
+        at = bisect_left(calls, receipt)
+        before = calls[at - 1] if at else receipt
+        return before if before.kind == Kind.WAITED and before.result > 0 else receipt
+
+    def next_wait_ns(self, sent: Call) -> int:
+        """When the thread that sent this called again to receive or to wait; its end where it did not."""
+        calls = self.threads[sent.thread]
+        at = bisect_left(calls, sent) + 1
+        while at < len(calls) and calls[at].kind in (Kind.SENT, Kind.CLOCK):
+            at += 1
+        return calls[at].enter_ns if at < len(calls) else sent.exit_ns
+
+    def inside_until_ns(self, at_ns: int) -> int:
+        """When the call ends that was under way then; 0 where none was."""
+        for calls in self.threads.values():
+            at = bisect_left(calls, at_ns, key=lambda call: call.enter_ns) - 1
+            if at >= 0 and calls[at].exit_ns > at_ns:
+                return calls[at].exit_ns
+        return 0
+
+
+class Name(NamedTuple):
+    """A connection as one process knows it."""
+
+    process: int
+    descriptor: int
+
+
+@dataclass
+class Trip:
+    """One request and its answer, as each side's calls had it. `server`: None where its calls are not seen."""
+
+    client: Endpoint
+    server: Endpoint | None
+    sends: list[Call]
+    receipts: list[Call] = field(default_factory=list)
+    server_receipts: list[Call] = field(default_factory=list)
+    server_sends: list[Call] = field(default_factory=list)
+
+
+def round_trips(client: Sequence[Call], server: Sequence[Call] | None) -> list[Trip]:
+    """All round trips in their order, over whichever connection; without a server's calls of the client only.
+
+    Errors: Unknown, also where connections are at work at once.
+    """
+    names = _at_work(client)
+    if not names:
+        raise Unknown(NOT_STAMPED.format(side="client"))
+    ends = _endpoints(server, _at_work(server, least=0.0)) if server is not None else {}
+    found: list[Trip] = []
+    for name, endpoints in _endpoints(client, names).items():
+        trips = _of_connection(endpoints)
+        if server is not None:
+            _add_server(trips, {there: ends[there] for there in _peers(client, name, server) if there in ends})
+        found += trips
+    found = sorted((trip for trip in found if trip.receipts), key=lambda trip: trip.sends[0])
+    overlapping = sum(after.sends[0].enter_ns < before.receipts[-1].exit_ns for before, after in pairwise(found))
+    if overlapping > MOST_OVERLAPPING * len(found):
+        raise Unknown("several connections are at work at once")
+    return found
+
+
+def _endpoints(calls: Sequence[Call], names: Iterable[Name]) -> dict[Name, Endpoint]:
+    """The calls on each of these connections."""
+    found = {name: Endpoint() for name in names}
+    threads: dict[int, list[Call]] = {}
+    for call in calls:
+        if call.kind != Kind.CONNECTION and (call.result > 0 or call.kind >= Kind.WAITED):
+            threads.setdefault(call.thread, []).append(call)
+        end = found.get(Name(call.process, call.descriptor))
+        if end is not None and call.result > 0 and call.kind in (Kind.SENT, Kind.RECEIVED):
+            (end.sends if call.kind == Kind.SENT else end.receipts).append(call)
+    for end in found.values():
+        end.threads = {call.thread: threads[call.thread] for call in (*end.sends, *end.receipts)}
+    return found
+
+
+def _at_work(calls: Sequence[Call], least: float = LEAST_BESIDE) -> list[Name]:
+    """The connections on which something was sent, at least that share of what the busiest sent."""
+    sends: dict[Name, int] = {}
+    for call in calls:
+        if call.kind == Kind.SENT and call.result > 0:
+            name = Name(call.process, call.descriptor)
+            sends[name] = sends.get(name, 0) + 1
+    return [name for name, count in sends.items() if count >= least * max(sends.values())]
+
+
+def _peers(client: Sequence[Call], name: Name, server: Sequence[Call]) -> list[Name]:
+    """The server's ends that may be of the client's connection, by ports or by the process that made it.
+
+    All where none fits: an emulated link stands between.
+    """
+    ends = {Name(call.process, call.descriptor): call for call in server if call.kind == Kind.CONNECTION}
+    connected = next(
+        (one for one in client if one.kind == Kind.CONNECTION and Name(one.process, one.descriptor) == name), None
+    )
+    if connected is None:
+        return list(ends)
+    unix = not connected.enter_ns
+    fitting = [
+        other
+        for other, end in ends.items()
+        if (unix and not end.enter_ns and end.exit_ns == name.process)
+        or (not unix and (end.enter_ns, end.exit_ns) == (connected.exit_ns, connected.enter_ns))
+    ]
+    return fitting or list(ends)
+
+
+def _of_connection(client: Endpoint) -> list[Trip]:
+    """The client's calls on a connection as round trips."""
+    found: list[Trip] = []
+    for call in sorted((*client.sends, *client.receipts)):
+        if call.kind == Kind.SENT and (not found or found[-1].receipts):
+            found.append(Trip(client, None, [call]))
+        elif found:
+            (found[-1].sends if call.kind == Kind.SENT else found[-1].receipts).append(call)
+    return found
+
+
+def _add_server(trips: Sequence[Trip], candidates: dict[Name, Endpoint]) -> None:
+    """Give each round trip what the server did before the next one began. Errors: Unknown.
+
+    Of several ends it is that which sends while the client waits.
+    """
+    if not candidates:
+        raise Unknown(NOT_STAMPED.format(side="server"))
+    begins = [trip.sends[0].enter_ns for trip in trips]
+
+    def answers(end: Endpoint) -> int:
+        """How many of its sends lie inside a round trip."""
+        at = [bisect_left(begins, call.enter_ns) - 1 for call in end.sends]
+        inside = zip(end.sends, at, strict=True)
+        return sum(
+            where >= 0 and bool(trips[where].receipts) and call.enter_ns < trips[where].receipts[-1].exit_ns
+            for call, where in inside
+        )
+
+    server = max(candidates.values(), key=answers) if len(candidates) > 1 else next(iter(candidates.values()))
+    for trip in trips:
+        trip.server = server
+    for call in server.receipts:
+        if (at := bisect_left(begins, call.exit_ns) - 1) >= 0:
+            trips[at].server_receipts.append(call)
+    for call in server.sends:
+        if (at := bisect_left(begins, call.enter_ns) - 1) >= 0:
+            trips[at].server_sends.append(call)
 
 
 def steps(trip: Trip, *, one_core: bool) -> list[Step] | None:
@@ -111,7 +275,7 @@ def _rest(trip: Trip, from_ns: float, client: Endpoint, messages: int) -> list[S
 
 
 @dataclass(frozen=True)
-class Operation:
+class SteppedOperation:
     """One operation: when it began, and its steps, by round trip."""
 
     begin_ns: float
@@ -167,7 +331,7 @@ def hops(
 
 def _operations(
     together: Sequence[Sequence[Trip]], borders: Sequence[int | None] | None, *, one_core: bool
-) -> Iterator[Operation]:
+) -> Iterator[SteppedOperation]:
     """The operations of a block whose calls fit together and whose ends are known."""
     before_ns = float(together[0][0].sends[0].enter_ns) if len(together) == 1 else None  # else of no operation
     for number, trips in enumerate(together):
@@ -205,7 +369,7 @@ def _borders(together: Sequence[Sequence[Trip]]) -> list[int | None] | None:
 
 def _operation(
     trips: Sequence[Trip], stepped: Sequence[list[Step] | None], begin_ns: float, end_ns: float | None
-) -> Operation | None:
+) -> SteppedOperation | None:
     """One operation; without its end known it ends with its last message. None where its calls do not fit together."""
     found: list[list[Interval]] = []
     at_ns = begin_ns
@@ -219,11 +383,11 @@ def _operation(
             inside.append((where, name, at_ns, max(at_ns, until_ns)))
             at_ns = max(at_ns, until_ns)
         found.append(inside)
-    return Operation(begin_ns, found)
+    return SteppedOperation(begin_ns, found)
 
 
 def _summed(
-    found: list[Operation],
+    found: list[SteppedOperation],
     trips: Sequence[Trip],
     stamping_share: float,
     *,
@@ -249,7 +413,7 @@ def _summed(
     )
 
 
-def _round_trip(number: int, trip: Trip, found: list[Operation], slowest: Operation) -> RoundTrip:
+def _round_trip(number: int, trip: Trip, found: list[SteppedOperation], slowest: SteppedOperation) -> RoundTrip:
     times: dict[tuple[Where, str], list[float]] = {}
     for one in found:
         for where, name, begin_ns, end_ns in one.trips[number]:

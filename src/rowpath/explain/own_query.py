@@ -22,7 +22,8 @@ from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.explain import hop_blocks
-from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, After, Block, Blocks, account, block, taken_apart
+from rowpath.explain.blocks import Blocks, CoreBlock, block
+from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, After, account, taken_apart
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation, Part, ServerSays
@@ -146,7 +147,7 @@ def explain(
         digest = worker.verify(work, 0, max(1, work.parameter_count)).digest
         serving_pid = pid_here(worker.server_pid, target.host)
 
-        def take(_worker: Worker, work: PreparedPhase) -> Block:
+        def take(_worker: Worker, work: PreparedPhase) -> CoreBlock:
             worker.rest()  # beside the clocks
             return block(worker, work, serving_pid)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from rowpath.model.stacks import Frame
 from rowpath.runners.language import Language
 from rowpath.runners.manifest import headers
 from rowpath.runners.manifest import language as header_of
@@ -21,6 +22,13 @@ OUR_PACKAGES = ("main", "rowpath", "core", "command-line-arguments")
 WITH_OWNER = ("github.com", "gitlab.com", "golang.org")  # hosts whose second word is no module's name
 STANDARD_CRATES = ("std", "core", "alloc", "hashbrown", "compiler_builtins")
 HASHED = re.compile(r"-[0-9a-f]{8}(?=[-.]|$)")  # what wheels add to the names of libraries that they bring along
+# The C library's wrappers, by all of their names: they are a few instructions around the call itself.
+CALLS = (
+    "sendto|sendmsg|send|recvfrom|recvmsg|recv|poll|ppoll|epoll_p?wait|select|readv?|writev?|pread64|pwrite64"
+    "|fdatasync|fsync|lseek64|fcntl64"
+)
+WRAPPER = re.compile(rf"_*(?:GI_+|libc_)?(?:{CALLS})")
+INSIDE = Frame("system call (not broken down)", KERNEL)
 
 
 def part_of(symbol: str, file: str, language: str) -> str:
@@ -92,3 +100,8 @@ def crate(symbol: str, header: Language) -> str:
     if name in STANDARD_CRATES:
         return standard_library(header)
     return LOOP if name in OUR_PACKAGES or name.startswith("rowpath") else name
+
+
+def entered(frame: Frame) -> bool:
+    """Whether a sample whose innermost frame this is was in the kernel."""
+    return frame.part == "C library" and WRAPPER.fullmatch(frame.name) is not None

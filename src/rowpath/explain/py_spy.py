@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.explain.call_stacks import short
-from rowpath.explain.parts import UNKNOWN, library
-from rowpath.explain.system_calls import entered
+from rowpath.explain.parts import UNKNOWN, entered, library
+from rowpath.explain.perf import short
 from rowpath.machine import cpus, downloads, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.stacks import Frame, Stack

@@ -70,7 +70,7 @@ class Budget:
 
 
 @dataclass
-class Rest:
+class DatabaseRest:
     """When the database may be asked again: a block is followed by a rest, in which other things may be done."""
 
     budget: Budget

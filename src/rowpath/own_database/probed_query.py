@@ -14,14 +14,14 @@ from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import cpus
 from rowpath.own_database import parameters
 from rowpath.own_database.access import Access, open_access
-from rowpath.own_database.budget import Budget, Rest
+from rowpath.own_database.budget import Budget, DatabaseRest
 from rowpath.own_database.parameters import KeyedQuery
 from rowpath.own_database.question import ProbeOptions, Question
 from rowpath.own_database.throttled_worker import (
     NO_PARAMETERS,
     SETTLING_EXECUTIONS,
     KeyedRowConsistency,
-    Parameters,
+    ParameterFile,
     RowConsistency,
     ThrottledWorker,
     as_columns,
@@ -52,10 +52,10 @@ class ProbedQuery:
     columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
     caveats: list[str] = field(default_factory=list)  # what the result cannot say, in sentences
     _settling: int = SETTLING_EXECUTIONS
-    _rest: Rest = field(init=False)
+    _rest: DatabaseRest = field(init=False)
 
     def __post_init__(self) -> None:
-        self._rest = Rest(self.budget)
+        self._rest = DatabaseRest(self.budget)
 
     def work(self) -> PreparedPhase:
         """The query as a phase, once the database has described it. Errors: RowpathError."""
@@ -68,7 +68,7 @@ class ProbedQuery:
         """The columns of the result."""
         return self.access.described(self.keyed) if self.keyed else self.access.describe(self.sql or self.access.table)
 
-    def _parameters(self, keyed: KeyedQuery) -> Parameters:
+    def _parameters(self, keyed: KeyedQuery) -> ParameterFile:
         """The rows of parameters that are used: those of which the reference driver could read what they deliver."""
         file = self.directory.work / "parameters.rows"
         keyed.write(file)
@@ -79,7 +79,7 @@ class ProbedQuery:
         self.keyed = keyed = keyed.first(len(row_sets))
         self.row_consistency = KeyedRowConsistency(delivery=Delivery(row_sets, columns))
         self.caveats.append(caveat_of_parameters(len(row_sets), keyed.count, self._settling))
-        return Parameters(keyed.columns, file, len(row_sets))
+        return ParameterFile(keyed.columns, file, len(row_sets))
 
     def start(
         self,

@@ -19,7 +19,7 @@ from rowpath.execution.worker import Worker
 from rowpath.journal.records import WorkerRecord
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, PhaseName
-from rowpath.own_database.budget import Rest, warm_s
+from rowpath.own_database.budget import DatabaseRest, warm_s
 from rowpath.own_database.candidates import NAME
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.protocol import DescribedColumn, SampleReply, VerifyReply
@@ -91,7 +91,7 @@ class KeyedRowConsistency(RowConsistency):
 
 
 @dataclass(frozen=True)
-class Parameters:
+class ParameterFile:
     """The parameter file of a query, and how many of its rows are used."""
 
     columns: tuple[Column, ...] = ()
@@ -99,7 +99,7 @@ class Parameters:
     count: int = 0
 
 
-NO_PARAMETERS = Parameters()
+NO_PARAMETERS = ParameterFile()
 
 
 def as_columns(described: Iterable[DescribedColumn]) -> tuple[Column, ...]:
@@ -114,7 +114,7 @@ def work_of(
     *,
     table: str = "",
     scan: bool = False,
-    parameters: Parameters = NO_PARAMETERS,
+    parameters: ParameterFile = NO_PARAMETERS,
 ) -> PreparedPhase:
     """The query as a phase: only the engine knows what it delivers; it described the columns."""
     kept = as_columns(columns)
@@ -153,7 +153,7 @@ class ThrottledWorker(Worker):
         instance: Instance,
         *,
         before: tuple[str, ...],
-        rest: Rest,
+        rest: DatabaseRest,
         row_consistency: RowConsistency,
         changed: Callable[[ThrottledWorker, PreparedPhase], None] = lambda _worker, _work: None,
         log: Callable[[str], None],

@@ -24,7 +24,7 @@ from rowpath.probe.costs import (
     least_full_sets_s,
     of_full_set,
 )
-from rowpath.probe.successive_halving import Estimate, batches, best_of_each, contested, going_on, needed
+from rowpath.probe.successive_halving import CostEstimate, batches, best_of_each, contested, going_on, needed
 from rowpath.probe.tries import Tried, as_verified, differences, drivers, in_order, kind_of, succeeded, without
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
@@ -84,7 +84,7 @@ class Search:
         """The paths whose blocks may still change `needed`, the most promising first; empty when it is decided."""
         return contested(self._estimates(), self._kind_of, self.baselines)
 
-    def _estimates(self) -> dict[str, Estimate]:
+    def _estimates(self) -> dict[str, CostEstimate]:
         return {path_id: self.tried[path_id].known for path_id in self.alive()}
 
     def full_sets_s(self) -> float:
@@ -273,7 +273,7 @@ class Search:
         done = [each for each in self.tried.values() if each.execution_ns and not each.left]
         done.sort(key=lambda each: each.execution_ns)
         for each in done:
-            each.estimate = Estimate.of_try(each.execution_ns / done[0].execution_ns)
+            each.estimate = CostEstimate.of_try(each.execution_ns / done[0].execution_ns)
             each.compared_with = done[0].planned.path.id
 
     def halve(self) -> None:
@@ -341,7 +341,7 @@ class Search:
             for path_id in members:
                 tried = self.tried[path_id]
                 tried.step = f"round {self.rounds}"
-                estimate = Estimate.of_rounds(costs.get(path_id, {}), costs.get(anchor, {}))
+                estimate = CostEstimate.of_rounds(costs.get(path_id, {}), costs.get(anchor, {}))
                 if estimate is not None:
                     tried.estimate, tried.compared_with = estimate, anchor
         if self.tried[anchor].failure is not None:  # nothing was measured against it

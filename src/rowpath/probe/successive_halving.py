@@ -19,7 +19,7 @@ Kind = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """A candidate's cost relative to a common one, as ln(ratio), and how far it may lie from that."""
 
     middle: float
@@ -27,13 +27,13 @@ class Estimate:
     high: float
 
     @classmethod
-    def of_try(cls, relative: float) -> Estimate:
+    def of_try(cls, relative: float) -> CostEstimate:
         """Estimate from one short try: cost ÷ the least cost of all tries."""
         middle, doubt = math.log(relative), math.log(TRY_DOUBT)
         return cls(middle, middle - doubt, middle + doubt)
 
     @classmethod
-    def of_rounds(cls, costs: Mapping[int, float], compared_with: Mapping[int, float]) -> Estimate | None:
+    def of_rounds(cls, costs: Mapping[int, float], compared_with: Mapping[int, float]) -> CostEstimate | None:
         """Estimate from interleaved blocks: the median of the within-round ratios to the other, with its interval.
 
         None when the two share no round.
@@ -56,11 +56,11 @@ class Estimate:
         low, high = (math.exp(end) if math.isfinite(end) else None for end in (self.low, self.high))
         return low, high
 
-    def behind(self, best: Estimate) -> bool:
+    def behind(self, best: CostEstimate) -> bool:
         """Whether it is surely slower than that one."""
         return self.low > best.high
 
-    def settled(self, best: Estimate) -> bool:
+    def settled(self, best: CostEstimate) -> bool:
         """Whether at most 3 % are lost by choosing that one instead."""
         return best.high - self.low <= TIED
 
@@ -70,7 +70,7 @@ def halved(count: int) -> int:
     return max(FEWEST, math.ceil(count / 2)) if count > FEWEST else count
 
 
-def survivors(estimates: Mapping[str, Estimate], keep: int, protected: Iterable[str] = ()) -> list[str]:
+def survivors(estimates: Mapping[str, CostEstimate], keep: int, protected: Iterable[str] = ()) -> list[str]:
     """The `keep` best, those whose interval still overlaps the cut-off, and the protected ones; best first."""
     ordered = sorted(estimates, key=lambda name: estimates[name].middle)
     if len(ordered) <= keep:
@@ -84,7 +84,7 @@ def survivors(estimates: Mapping[str, Estimate], keep: int, protected: Iterable[
     ]
 
 
-def contested(estimates: Mapping[str, Estimate], kind: Kind, baselines: Container[str]) -> list[str]:
+def contested(estimates: Mapping[str, CostEstimate], kind: Kind, baselines: Container[str]) -> list[str]:
     """The best of each undecided kind and its challengers, which may be faster; best first.
 
     A baseline challenges no path: it is in the full sets, which decide between it and the best.
@@ -98,7 +98,7 @@ def contested(estimates: Mapping[str, Estimate], kind: Kind, baselines: Containe
     return [name for name in ordered if name in found]
 
 
-def needed(estimates: Mapping[str, Estimate], language: Kind, baselines: Container[str]) -> list[str]:
+def needed(estimates: Mapping[str, CostEstimate], language: Kind, baselines: Container[str]) -> list[str]:
     """The best of each language and its baselines, best first; only those where the best is no better than they are."""
     found: list[str] = []
     for names in grouped(sorted(estimates, key=lambda name: estimates[name].middle), language).values():
@@ -109,7 +109,7 @@ def needed(estimates: Mapping[str, Estimate], language: Kind, baselines: Contain
     return sorted(found, key=lambda name: estimates[name].middle)
 
 
-def going_on(estimates: Mapping[str, Estimate], language: Kind, protected: Iterable[str]) -> list[str]:
+def going_on(estimates: Mapping[str, CostEstimate], language: Kind, protected: Iterable[str]) -> list[str]:
     """The better half of each language, without paths that are surely behind its best; best first."""
     guarded = set(protected)
     kept: list[str] = []

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rowpath.model.grouping import grouped
 from rowpath.model.path import AccessPath
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.successive_halving import Estimate
+from rowpath.probe.successive_halving import CostEstimate
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import SampleReply
 from rowpath.workloads.codec import MASK64
@@ -31,7 +31,7 @@ class Tried:
     touch: str = ""
     digest: str = ""
     by_touch: bool = False  # the digest is that of its driver and fetch form: rows and touch sum are the same
-    estimate: Estimate | None = None
+    estimate: CostEstimate | None = None
     compared_with: str = ""  # path id of the one that the estimate is relative to
     start_s: float = 0.0  # what connecting and preparing took
 
@@ -41,7 +41,7 @@ class Tried:
         return not self.left and self.estimate is not None
 
     @property
-    def known(self) -> Estimate:
+    def known(self) -> CostEstimate:
         """The estimate of one that can go on."""
         assert self.estimate is not None
         return self.estimate

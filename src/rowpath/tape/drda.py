@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rowpath.tape.format import Records
-from rowpath.tape.refusal import Refused, check_statement
+from rowpath.tape.conversation import Refused, check_statement
+from rowpath.tape.format import TapeRecords
 from rowpath.tape.scrub import Scrub
 
 EXCSAT, ACCSEC, SECCHK, ACCRDB = 0x1041, 0x106D, 0x106E, 0x2001
@@ -121,7 +121,7 @@ def dss(flags: int, correlation: int, body: bytes) -> bytes:
 class Conversation:
     """One connection between a client and a server that speak DRDA."""
 
-    def __init__(self, records: Records, scrub: Scrub | None) -> None:
+    def __init__(self, records: TapeRecords, scrub: Scrub | None) -> None:
         self._records, self._scrub = records, scrub
         self._from_client, self._from_server = bytearray(), bytearray()
         self._command: list[Dss] = []  # and its objects, while more of them follow

@@ -7,19 +7,21 @@ the reply (u32 each); request; reply.
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import hashlib
 import os
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from rowpath.errors import RowpathError, UsageError
+from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.model.experiment import Experiment
 from rowpath.model.workload import Workload
-from rowpath.tape import zstd
-from rowpath.tape.zstd import BadFrames
 
 MAGIC = b"ROWPATH TAPE "
 VERSION = 2
@@ -30,6 +32,9 @@ SMALL_BYTES = 64  # up to here a reply is as short as what would refer to it
 DIGEST_BYTES = 32
 PROTOCOLS = ("postgresql", "mysql", "drda")  # records begin with the first letter of theirs
 IN_WORDS = "PostgreSQL's protocol, MySQL's and Derby's DRDA"
+LIBRARY = "libzstd.so.1"
+LEVEL = 6
+FRAME_BYTES = 8 << 20
 
 
 class RecordedPath(msgspec.Struct, frozen=True):
@@ -68,7 +73,7 @@ class Tape:
         return next((each for each in PROTOCOLS if self.content.startswith(each[:1].encode())), "")
 
 
-class Records:
+class TapeRecords:
     """Records as they are recorded, ready to be written."""
 
     def __init__(self, protocol: str) -> None:
@@ -110,7 +115,7 @@ class Records:
 def write(file: Path, header: Header, content: bytes) -> None:
     """Write a tape that only its owner may read, whole or not at all."""
     head = msgspec.json.encode(header)
-    frames = b"".join(zstd.compressed(struct.pack("<I", len(head)) + head + content))
+    frames = b"".join(compressed(struct.pack("<I", len(head)) + head + content))
     partial = file.with_name(f".{file.name}.partial")
     partial.unlink(missing_ok=True)
     descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -137,7 +142,7 @@ def read(file: Path) -> Tape:
     if hashlib.sha256(frames).digest() != rest[:DIGEST_BYTES]:
         raise damaged(file, "its checksum does not match")
     try:
-        return parsed(file, zstd.decompressed(frames, MOST_BYTES))
+        return parsed(file, decompressed(frames, MOST_BYTES))
     except BadFrames as error:
         raise damaged(file, str(error)) from error
 
@@ -160,3 +165,62 @@ def parsed(file: Path, content: bytes) -> Tape:
 def damaged(file: Path, why: str) -> UsageError:
     """The error for a tape that cannot be replayed."""
     return UsageError(f"the tape {file} is damaged: {why}", "record it again, or copy it again")
+
+
+class BadFrames(Exception):
+    """What is not whole frames of at most FRAME_BYTES."""
+
+
+@functools.cache
+def _library() -> Any:
+    """The library with the types of what is called of it. Errors: EnvironmentMissing."""
+    try:
+        library = ctypes.CDLL(LIBRARY)
+    except OSError as error:
+        raise EnvironmentMissing(f"a tape needs {LIBRARY}, which is missing", "apt-get install libzstd1") from error
+    size, text = ctypes.c_size_t, ctypes.c_char_p
+    for name, result, arguments in (
+        ("ZSTD_compressBound", size, [size]),
+        ("ZSTD_compress", size, [ctypes.c_void_p, size, text, size, ctypes.c_int]),
+        ("ZSTD_decompress", size, [ctypes.c_void_p, size, text, size]),
+        ("ZSTD_isError", ctypes.c_uint, [size]),
+        ("ZSTD_findFrameCompressedSize", size, [ctypes.c_void_p, size]),
+        ("ZSTD_getFrameContentSize", ctypes.c_ulonglong, [ctypes.c_void_p, size]),
+    ):
+        function = getattr(library, name)
+        function.restype, function.argtypes = result, arguments
+    return library
+
+
+def compressed(content: bytes) -> Iterator[bytes]:
+    """The frames of a content."""
+    library = _library()
+    for begin in range(0, len(content), FRAME_BYTES):
+        part = content[begin : begin + FRAME_BYTES]
+        room = library.ZSTD_compressBound(len(part))
+        buffer = ctypes.create_string_buffer(room)
+        size = library.ZSTD_compress(buffer, room, part, len(part), LEVEL)
+        yield buffer.raw[:size]
+
+
+def decompressed(frames: bytes, most_bytes: int) -> bytes:
+    """The content of frames. Errors: BadFrames, also for more content than `most_bytes`."""
+    library = _library()
+    found: list[bytes] = []
+    at = total = 0
+    buffer = ctypes.create_string_buffer(FRAME_BYTES)
+    while at < len(frames):
+        rest = frames[at : at + 2 * FRAME_BYTES]
+        size, content = library.ZSTD_findFrameCompressedSize(rest, len(rest)), 0
+        if not library.ZSTD_isError(size):
+            content = library.ZSTD_getFrameContentSize(rest, len(rest))
+        if not 0 < content <= FRAME_BYTES:  # the signs for unknown and invalid are greater
+            raise BadFrames("a frame is damaged")
+        total += content
+        if total > most_bytes:
+            raise BadFrames(f"it holds more than {most_bytes >> 20} MiB")
+        if library.ZSTD_decompress(buffer, FRAME_BYTES, rest[:size], size) != content:
+            raise BadFrames("a frame is damaged")
+        found.append(buffer.raw[:content])
+        at += size
+    return b"".join(found)

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.tape import drda, mysql, postgresql
-from rowpath.tape.format import MOST_BYTES, Records
-from rowpath.tape.refusal import Refused
+from rowpath.tape.conversation import Refused
+from rowpath.tape.format import MOST_BYTES, TapeRecords
 from rowpath.tape.scrub import Scrub
 
 CHUNK_BYTES = 1 << 18
@@ -31,7 +31,7 @@ class RecordingProxy:
     def __init__(
         self, protocol: str, to: tuple[str, int] | Path, scrub: bool = False, unix: Path | None = None
     ) -> None:
-        self.records = Records(protocol)
+        self.records = TapeRecords(protocol)
         self.server = ""
         self.port = 0
         self._kind = KINDS[protocol]

@@ -15,7 +15,7 @@ from rowpath.cli import list as listing
 from rowpath.errors import UsageError
 from rowpath.explain import flames, py_spy
 from rowpath.explain.parts import LOOP, UNKNOWN, part_of
-from rowpath.explain.profile import counted
+from rowpath.explain.perf import counted
 from rowpath.journal.records import PathRecord
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.path import AccessPath

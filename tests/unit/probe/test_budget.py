@@ -10,7 +10,7 @@ from rowpath.cli.arguments_to_measure import LEAST_BUDGET_S
 from rowpath.cli.options import duration_s
 from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath
-from rowpath.own_database.budget import FULL_SETS_MOST, Budget, Rest
+from rowpath.own_database.budget import FULL_SETS_MOST, Budget, DatabaseRest
 from rowpath.probe import costs
 from rowpath.probe.costs import affordable, blocks_of_round, plan_full_sets, set_s
 
@@ -46,7 +46,7 @@ def test_a_budget_begins_with_the_first_try_and_only_once() -> None:
 def test_a_rest_follows_each_block_and_other_things_are_done_in_it() -> None:
     now, clock = a_clock()
     slept: list[float] = []
-    rest = Rest(Budget(60.0, 0.5), clock, slept.append)
+    rest = DatabaseRest(Budget(60.0, 0.5), clock, slept.append)
     rest.wait()
     rest.after(PATH, now[0], 3.0, 1)
     now[0] += 2  # a process was started meanwhile
@@ -56,7 +56,7 @@ def test_a_rest_follows_each_block_and_other_things_are_done_in_it() -> None:
     now[0] += 5
     rest.wait()
     assert slept == [1.0, 1.0]
-    unlimited = Rest(Budget(60.0), clock, slept.append)
+    unlimited = DatabaseRest(Budget(60.0), clock, slept.append)
     unlimited.after(PATH, now[0], 3.0, 1)
     unlimited.wait()
     assert len(slept) == 2

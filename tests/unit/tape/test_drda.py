@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from rowpath.tape.conversation import Refused
 from rowpath.tape.drda import Conversation, pieces, terms
-from rowpath.tape.refusal import Refused
 from rowpath.tape.scrub import Scrub
 from tests.unit.tape.test_postgresql import Kept
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from rowpath.tape.conversation import Refused
 from rowpath.tape.mysql import COMPRESS, DEPRECATE_EOF, TLS, Conversation
-from rowpath.tape.refusal import Refused
 from rowpath.tape.scrub import Scrub
 from tests.unit.tape.test_postgresql import Kept
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from rowpath.tape.conversation import Refused
 from rowpath.tape.postgresql import Conversation, startup_of
-from rowpath.tape.refusal import Refused
 from rowpath.tape.scrub import Scrub
 
 STARTUP = b"\0\3\0\0user\0me\0database\0shop\0client_encoding\0UTF8\0application_name\0x\0\0"

@@ -1,4 +1,4 @@
-"""What no tape can hold."""
+"""A connection as the recording proxy sees it, whatever its protocol, and what no tape can hold."""
 
 from __future__ import annotations
 

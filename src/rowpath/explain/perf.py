@@ -1,4 +1,4 @@
-"""Samples of what processes execute, by `perf`: shares of their CPU time by library and by package."""
+"""What processes execute, by `perf`: shares of their CPU time by library and package, and their call stacks."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import shutil
 import signal
 import subprocess
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.explain.parts import KERNEL, part_of
 from rowpath.machine import processes
+from rowpath.model.stacks import Frame, Stack
+from rowpath.runners.manifest import language as header_of
 
 SAMPLES_PER_S = 1999  # no round number: it would meet what happens at round times
 ATTACH_TIMEOUT_S = 60.0
@@ -22,6 +24,18 @@ USER_ONLY = "cpu-clock:u"
 REMEDY = "apt-get install linux-perf"
 # pid, tid, address, symbol with offset or not, object; the two last may hold spaces.
 LINE = re.compile(r"^\s*(-?\d+)(?:/\d+)?:?\s+([0-9a-f]+)\s+(.*?)\s*\((.*)\)\s*$")
+Stacks = dict[int, Counter[Stack]]  # by process
+Names = Callable[[int], str]  # what code without a symbol is called, by its address; empty: not known
+TABLES = "dwarf,16384"  # 16 KiB of each sample's stack hold all callers of what runs here; 8 do not in mariadbd
+POINTERS = "fp"
+HOW = {TABLES: "perf, callers by unwinding tables", POINTERS: "perf, callers by frame pointers"}
+SCRIPT_TIMEOUT_S = 300.0
+LONGEST_NAME = 160
+HEAD = re.compile(r"^\s*(-?\d+)/(\d+)\s*$")
+# Address, symbol, object; a symbol may hold spaces and brackets, an object begins with a slash or a bracket.
+FRAME = re.compile(r"^\s*([0-9a-f]+)\s+(.*) \(((?:/|\[).*)\)\s*$")
+UNKNOWN = "[unknown]"
+GO_SHAPE = re.compile(r"\[go\.shape\..*?\](?=[.(]|$)")
 
 
 @dataclass
@@ -133,3 +147,64 @@ def _started(event: str, where: Sequence[str], file: Path) -> processes.Process 
             return recorder
     processes.stop(recorder, processes.AT_ONCE)
     return None
+
+
+@contextlib.contextmanager
+def recording(pids: Iterable[int], cpus: Iterable[int], file: Path, how: str) -> Iterator[list[str]]:
+    """Samples these processes on these cores with their callers while the body runs; the list gets what is missing.
+
+    Errors: EnvironmentMissing where perf is missing or does not attach.
+    """
+    if problem():
+        raise EnvironmentMissing("perf is missing", REMEDY)
+    recorder, event = attached(pids, cpus, file, ("--call-graph", how))
+    missing: list[str] = []
+    try:
+        yield missing
+    finally:
+        detach(recorder)
+    if event == USER_ONLY:
+        missing.append("the kernel's work is not in the graph (sysctl kernel.perf_event_paranoid=1)")
+
+
+def stacks(file: Path, languages: Mapping[int, str], names: Names | None = None) -> Stacks:
+    """The recorded stacks of these processes; `languages`: of a runner, empty for a server. Errors: TimedOut."""
+    pids = ",".join(map(str, languages))
+    # Without inlined functions, which perf would look up with a process for each address.
+    words = ["perf", "script", "-i", str(file), "--no-inline", "-F", "pid,tid,ip,sym,dso", f"--pid={pids}"]
+    done = processes.run(words, timeout_s=SCRIPT_TIMEOUT_S)
+    return parsed(done.stdout.splitlines(), languages, names)
+
+
+def parsed(lines: Iterable[str], languages: Mapping[int, str], names: Names | None = None) -> Stacks:
+    """The stacks that `perf script -F pid,tid,ip,sym,dso` prints: one a paragraph, the innermost frame first."""
+    found: Stacks = {}
+    pid, frames = 0, list[Frame]()
+    for line in (*lines, ""):
+        if match := FRAME.match(line):
+            frame = _frame(match, languages.get(pid, ""), names)
+            if not frames or frames[-1] != frame or frame.name[0] not in "[(":  # of a run without symbols only one
+                frames.append(frame)
+        elif match := HEAD.match(line):
+            pid = int(match[1])
+        elif not line.strip() and frames:
+            if pid in languages:
+                found.setdefault(pid, Counter())[tuple(reversed(frames))] += 1
+            frames = []
+    return found
+
+
+def _frame(match: re.Match[str], language: str, names: Names | None) -> Frame:
+    symbol, file = match[2], match[3]
+    part = part_of(symbol, file, language)
+    if symbol != UNKNOWN:
+        return Frame(short(symbol), part)
+    if part == header_of(language).explain.compiled:
+        return Frame((names and names(int(match[1], 16))) or f"({part})", part)
+    return Frame(f"[{PurePath(file).name}]" if file.startswith("/") else UNKNOWN, part)
+
+
+def short(symbol: str) -> str:
+    """A symbol as people read it, without the version of a library's interface and Go's shapes of types."""
+    name = GO_SHAPE.sub("[…]", symbol.partition("@@")[0])
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
