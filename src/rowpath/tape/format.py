@@ -130,25 +130,20 @@ def read(file: Path) -> Tape:
         data = file.read_bytes()
     except OSError as error:
         raise UsageError(f"cannot read the tape {file}: {error.strerror}", "rowpath record --help") from error
-    line, newline, rest = data[:32].partition(b"\n")
+    line, newline, _ = data[:32].partition(b"\n")
     if not line.startswith(MAGIC) or not newline:
         raise UsageError(f"{file} is not a tape", "rowpath record URL -o FILE -- COMMAND makes one")
-    found = line.removeprefix(MAGIC)
-    if found != b"%d" % VERSION:
-        what = f"{file} is a tape of version {found.decode(errors='replace')!r}"
+    version = line.removeprefix(MAGIC)
+    if version != b"%d" % VERSION:
+        what = f"{file} is a tape of version {version.decode(errors='replace')!r}"
         raise UsageError(f"{what}: this Rowpath reads {VERSION}", "record it again")
-    rest = data[len(line) + 1 :]
-    frames = rest[DIGEST_BYTES:]
-    if hashlib.sha256(frames).digest() != rest[:DIGEST_BYTES]:
+    begin = len(line) + 1 + DIGEST_BYTES
+    if hashlib.sha256(data[begin:]).digest() != data[len(line) + 1 : begin]:
         raise damaged(file, "its checksum does not match")
     try:
-        return parsed(file, decompressed(frames, MOST_BYTES))
+        content = decompressed(data[begin:], MOST_BYTES)
     except BadFrames as error:
         raise damaged(file, str(error)) from error
-
-
-def parsed(file: Path, content: bytes) -> Tape:
-    """The tape in a decompressed content. Errors: UsageError."""
     size = int.from_bytes(content[:4], "little")
     if len(content) < 4 or size > len(content) - 4:
         raise damaged(file, "its header is longer than the tape")

@@ -11,7 +11,9 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from rowpath.tape.conversation import Refused, check_statement
+from typing_extensions import override
+
+from rowpath.tape.conversation import Conversation, Refused, check_statement
 from rowpath.tape.format import TapeRecords
 from rowpath.tape.scrub import Scrub
 
@@ -56,7 +58,7 @@ class Statement:
 
 
 @dataclass
-class Pending:
+class PendingMessage:
     """A request whose reply is not complete."""
 
     type: bytes
@@ -81,38 +83,32 @@ def messages(buffer: bytearray) -> Iterator[tuple[bytes, bytes]]:
     del buffer[:at]
 
 
-class Conversation:
+class PostgresqlConversation(Conversation):
     """One connection between a client and a server of PostgreSQL."""
 
     def __init__(self, records: TapeRecords, scrub: Scrub | None) -> None:
-        self._records, self._scrub = records, scrub
-        self._from_client, self._from_server = bytearray(), bytearray()
+        super().__init__(records, scrub)
         self._startup: bytes | None = None
-        self._number: int | None = None  # once logged in
         self._statuses: list[bytes] = []
         self._pid = 0
-        self._pending: deque[Pending] = deque()
+        self._pending: deque[PendingMessage] = deque()
         self._skipping = False
         self._state = "I"
         self._statements: dict[bytes, Statement] = {}
         self._portals: dict[bytes, Statement] = {}
         self._columns: list[tuple[int, int]] | None = None  # of a simple query's rows
-        self.to_client = b""  # what the proxy itself says
-        self.server = ""
 
+    @override
     def client(self, data: bytes) -> bytes:
-        """Take what the client sent; what goes on to the server. Errors: Refused."""
         self._from_client += data
         if self._startup is None:
-            data = self._first(data)
-            if self._startup is None:
-                return data
-        if self._number is not None:
+            data = self._first()
+        if self._startup is not None and self._number is not None:
             for kind, raw in messages(self._from_client):
                 self._request(kind, raw)
         return data
 
-    def _first(self, data: bytes) -> bytes:
+    def _first(self) -> bytes:
         """The bytes before the first message with a type."""
         buffer = self._from_client
         while len(buffer) >= 8:
@@ -126,34 +122,30 @@ class Conversation:
             if code >> 16 != 3:
                 raise Refused(f"version {code >> 16} of PostgreSQL's protocol")
             if len(buffer) < size:
-                return b""
-            whole = bytes(buffer[:size])
-            self._startup = startup_of(whole[4:])
+                break
+            whole = bytes(buffer)
+            self._startup = startup_of(whole[4:size])
             del buffer[:size]
-            return whole + bytes(buffer)
+            return whole
         return b""
 
+    @override
     def server_sent(self, data: bytes) -> bytes:
-        """Take what the server sent; what goes on to the client. Errors: Refused."""
         self._from_server += data
         for kind, raw in messages(self._from_server):
-            if self._number is None:
-                self._logging_in(kind, raw)
-            else:
+            if self._number is not None:
                 self._reply(kind, raw)
+            elif kind in b"Sv":
+                self._statuses.append(raw)
+                if raw[5:].startswith(b"server_version\0"):
+                    self.server = f"PostgreSQL {raw[20:-1].decode(errors='replace')}"
+            elif kind == b"K":
+                self._pid = int.from_bytes(raw[5:9], "big")
+            elif kind == b"Z":
+                assert self._startup is not None
+                self._number = self._records.connect(self._startup, b"".join(self._statuses))
+                self._from_client.clear()  # what was in it belonged to the login
         return data
-
-    def _logging_in(self, kind: bytes, raw: bytes) -> None:
-        if kind in b"Sv":
-            self._statuses.append(raw)
-            if raw[5:].startswith(b"server_version\0"):
-                self.server = f"PostgreSQL {raw[20:-1].decode(errors='replace')}"
-        elif kind == b"K":
-            self._pid = int.from_bytes(raw[5:9], "big")
-        elif kind == b"Z":
-            assert self._startup is not None
-            self._number = self._records.connect(self._startup, b"".join(self._statuses))
-            self._from_client.clear()  # what was in it belonged to the login
 
     def _request(self, kind: bytes, raw: bytes) -> None:
         if self._skipping and kind != b"S":
@@ -180,7 +172,7 @@ class Conversation:
             about = (self._portals if body[:1] == b"P" else self._statements).get(body[1:-1])
         elif kind == b"E":
             about = self._portals.get(body[: body.index(0)])
-        self._pending.append(Pending(kind, raw, about))
+        self._pending.append(PendingMessage(kind, raw, about))
 
     def _bound(self, body: bytes) -> Statement:
         portal, name, rest = body.split(b"\0", 2)
@@ -210,55 +202,44 @@ class Conversation:
             head.tag = raw[5:-1]
         elif kind == b"T":
             self._described(head, raw)
-        if kind == b"D" and head.about is not None and OWN_PID in head.about.sql:
+        elif kind == b"D" and head.about is not None and OWN_PID in head.about.sql:
             raw = without_pid(raw, self._pid)
-        head.reply.append(self._scrubbed(head, kind, raw))
+        head.reply.append(raw if self._scrub is None else self._scrubbed(self._scrub, head, kind, raw))
         if kind == b"E" and head.type not in b"QS":
             self._finish()
-            self._skip()
+            while self._pending and self._pending[0].type != b"S":  # the server ignores everything up to the next Sync
+                self._pending.popleft()
+            self._skipping = not self._pending
         elif kind in LAST[head.type]:
-            if kind == b"Z":
-                self._settle(head, chr(raw[5]))
-            elif head.type == b"E":
-                self._after_execute(head)
+            if (
+                kind == b"Z"
+            ):  # the server says its state: for a simple query it is news, else what followed from the tags
+                state = chr(raw[5])
+                if head.type == b"S" and state != self._state:
+                    what = f"({self._state}, not {state})"
+                    raise Refused(f"a transaction whose state does not follow from its statements {what}")
+                self._state = state
+            elif head.type == b"E" and head.tag in BEGINS:
+                self._state = "T"
+            elif head.type == b"E" and head.tag in ENDS:
+                to_savepoint = head.about is not None and TO_SAVEPOINT.search(head.about.sql)
+                self._state = "T" if to_savepoint else "I"
             self._finish()
 
-    def _skip(self) -> None:
-        """The server ignores everything up to the next Sync."""
-        while self._pending and self._pending[0].type != b"S":
-            self._pending.popleft()
-        self._skipping = not self._pending
-
-    def _after_execute(self, head: Pending) -> None:
-        if head.tag in BEGINS:
-            self._state = "T"
-        elif head.tag in ENDS:
-            to_savepoint = head.about is not None and TO_SAVEPOINT.search(head.about.sql)
-            self._state = "T" if to_savepoint else "I"
-
-    def _settle(self, head: Pending, state: str) -> None:
-        """The server says its state: for a simple query it is news, else what followed from the tags."""
-        if head.type == b"S" and state != self._state:
-            raise Refused(f"a transaction whose state does not follow from its statements ({self._state}, not {state})")
-        self._state = state
-
-    def _described(self, head: Pending, raw: bytes) -> None:
+    def _described(self, head: PendingMessage, raw: bytes) -> None:
         columns, at = [], 7
         for _ in range(struct.unpack_from("!H", raw, 5)[0]):
             at = raw.index(0, at) + 1
-            kind, form = struct.unpack_from("!6xI6xH", raw, at)
-            columns.append((kind, form))
+            columns.append(struct.unpack_from("!6xI6xH", raw, at))
             at += 18
         if head.type == b"Q":
             self._columns = columns
         elif head.about is not None:
             head.about.columns = columns
 
-    def _scrubbed(self, head: Pending, kind: bytes, raw: bytes) -> bytes:
-        if self._scrub is None:
-            return raw
+    def _scrubbed(self, scrub: Scrub, head: PendingMessage, kind: bytes, raw: bytes) -> bytes:
         if kind in b"EN":
-            return scrubbed_fields(self._scrub, raw)
+            return scrubbed_fields(scrub, raw)
         if kind == b"d":
             raise Refused("the rows of a COPY: --scrub does not know their columns")
         if kind != b"D":
@@ -266,7 +247,7 @@ class Conversation:
         columns = self._columns if head.type == b"Q" else head.about.shape() if head.about else None
         if columns is None:
             raise Refused("rows of a statement that was never described: --scrub does not know their types")
-        return scrubbed_row(self._scrub, raw, columns)
+        return scrubbed_row(scrub, raw, columns)
 
     def _finish(self) -> None:
         head = self._pending.popleft()
@@ -305,13 +286,13 @@ def scrubbed_row(scrub: Scrub, raw: bytes, columns: list[tuple[int, int]]) -> by
 
 def scrubbed_fields(scrub: Scrub, raw: bytes) -> bytes:
     """An error or a notice: its details as noise, and what its sentence quotes."""
-    found = []
-    for one in raw[5:].split(b"\0"):
-        if one[:1] in WHOLLY and one:
-            found.append(one[:1] + scrub.text(b" " + one[1:])[1:])
-        else:
-            found.append(one[:1] + scrub.quoted(one[1:]) if one[:1] == b"M" else one)
-    return raw[:5] + b"\0".join(found)
+    fields = []
+    for field in raw[5:].split(b"\0"):
+        kind, value = field[:1], field[1:]
+        if kind and kind in WHOLLY:
+            value = scrub.text(b" " + value)[1:]
+        fields.append(kind + (scrub.quoted(value) if kind == b"M" else value))
+    return raw[:5] + b"\0".join(fields)
 
 
 def _text(scrub: Scrub, value: bytes, kind: int) -> bytes:

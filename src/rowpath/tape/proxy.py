@@ -5,23 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.tape import drda, mysql, postgresql
-from rowpath.tape.conversation import Refused
+from rowpath.tape.conversation import Conversation, Refused
+from rowpath.tape.drda import DrdaConversation
 from rowpath.tape.format import MOST_BYTES, TapeRecords
+from rowpath.tape.mysql import MysqlConversation
+from rowpath.tape.postgresql import PostgresqlConversation
 from rowpath.tape.scrub import Scrub
 
 CHUNK_BYTES = 1 << 18
 START_TIMEOUT_S = 60.0
 LEFT_WITHIN_S = 10.0  # until a server has heard that its client ended
-Conversation = postgresql.Conversation | mysql.Conversation | drda.Conversation
 KINDS: dict[str, type[Conversation]] = {
-    "postgresql": postgresql.Conversation,
-    "mysql": mysql.Conversation,
-    "drda": drda.Conversation,
+    "postgresql": PostgresqlConversation,
+    "mysql": MysqlConversation,
+    "drda": DrdaConversation,
 }
 
 
@@ -94,23 +94,22 @@ class RecordingProxy:
         self._links.add(task)
         try:
             await self._link(reader, writer)
+        except OSError as error:
+            self._unreachable = str(error)
         finally:
             self._links.discard(task)
             writer.close()
 
     async def _link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            if isinstance(self._to, Path):
-                server = await asyncio.open_unix_connection(str(self._to))
-            else:
-                server = await asyncio.open_connection(*self._to)
-        except OSError as error:
-            self._unreachable = str(error)
-            return
+        """Both directions of a connection, until one ends. Errors: OSError where the server cannot be reached."""
+        if isinstance(self._to, Path):
+            from_server, to_server = await asyncio.open_unix_connection(str(self._to))
+        else:
+            from_server, to_server = await asyncio.open_connection(*self._to)
         conversation = self._kind(self.records, self._scrub)
         both = [
-            asyncio.create_task(self._forward(reader, server[1], conversation, writer)),
-            asyncio.create_task(self._forward(server[0], writer, conversation, None)),
+            asyncio.create_task(self._forward(reader, to_server, conversation, writer)),
+            asyncio.create_task(self._forward(from_server, writer, conversation, None)),
         ]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -118,7 +117,7 @@ class RecordingProxy:
             for task in both:
                 task.cancel()
             await asyncio.gather(*both, return_exceptions=True)
-            server[1].close()
+            to_server.close()
             self.server = self.server or conversation.server
 
     async def _forward(
@@ -129,7 +128,7 @@ class RecordingProxy:
         client: asyncio.StreamWriter | None,
     ) -> None:
         """One direction, until its end; from the client where `client` is given."""
-        with contextlib.suppress(OSError), self._refusing():
+        try:
             while data := await reader.read(CHUNK_BYTES):
                 if self._refused:
                     return
@@ -140,12 +139,9 @@ class RecordingProxy:
                 if self.records.size_bytes > MOST_BYTES:
                     raise Refused(f"it is longer than {MOST_BYTES >> 30} GiB")
                 await writer.drain()
-
-    @contextlib.contextmanager
-    def _refusing(self) -> Iterator[None]:
-        try:
-            yield
+        except OSError:
+            return
         except Refused as refused:
             self._refused = self._refused or str(refused)
-        except (ValueError, IndexError, LookupError) as error:
+        except (ValueError, LookupError) as error:
             self._refused = self._refused or f"a message that does not follow its protocol ({error})"
