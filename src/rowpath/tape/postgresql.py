@@ -211,9 +211,7 @@ class PostgresqlConversation(Conversation):
                 self._pending.popleft()
             self._skipping = not self._pending
         elif kind in LAST[head.type]:
-            if (
-                kind == b"Z"
-            ):  # the server says its state: for a simple query it is news, else what followed from the tags
+            if kind == b"Z":  # of a simple query the server's state is news, else it follows from the tags
                 state = chr(raw[5])
                 if head.type == b"S" and state != self._state:
                     what = f"({self._state}, not {state})"
@@ -287,8 +285,8 @@ def scrubbed_row(scrub: Scrub, raw: bytes, columns: list[tuple[int, int]]) -> by
 def scrubbed_fields(scrub: Scrub, raw: bytes) -> bytes:
     """An error or a notice: its details as noise, and what its sentence quotes."""
     fields = []
-    for field in raw[5:].split(b"\0"):
-        kind, value = field[:1], field[1:]
+    for part in raw[5:].split(b"\0"):
+        kind, value = part[:1], part[1:]
         if kind and kind in WHOLLY:
             value = scrub.text(b" " + value)[1:]
         fields.append(kind + (scrub.quoted(value) if kind == b"M" else value))
