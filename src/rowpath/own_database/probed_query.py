@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,7 +18,6 @@ from rowpath.own_database.budget import Budget, DatabaseRest
 from rowpath.own_database.parameters import KeyedQuery
 from rowpath.own_database.question import ProbeOptions, Question
 from rowpath.own_database.throttled_worker import (
-    NO_PARAMETERS,
     SETTLING_EXECUTIONS,
     KeyedRowConsistency,
     ParameterFile,
@@ -59,27 +58,32 @@ class ProbedQuery:
 
     def work(self) -> PreparedPhase:
         """The query as a phase, once the database has described it. Errors: RowpathError."""
-        self.columns = self.described()
-        parameters = self._parameters(self.keyed) if self.keyed else NO_PARAMETERS
-        scan = bool(self.access.table)
-        return work_of(self.sql, self.columns, table=self.access.table, scan=scan, parameters=parameters)
-
-    def described(self) -> tuple[DescribedColumn, ...]:
-        """The columns of the result."""
-        return self.access.described(self.keyed) if self.keyed else self.access.describe(self.sql or self.access.table)
+        access, keyed = self.access, self.keyed
+        self.columns = access.described(keyed) if keyed else access.describe(self.sql or access.table)
+        parameters = self._parameters(keyed) if keyed else ParameterFile()
+        return work_of(self.sql, self.columns, table=access.table, scan=bool(access.table), parameters=parameters)
 
     def _parameters(self, keyed: KeyedQuery) -> ParameterFile:
         """The rows of parameters that are used: those of which the reference driver could read what they deliver."""
         file = self.directory.work / "parameters.rows"
         keyed.write(file)
-        columns = as_columns(self.columns)
+        columns, given = as_columns(self.columns), keyed.count
         row_sets, execution_s = self.access.deliveries(keyed, columns, file)
+        used = len(row_sets)
+        before = f"Every path executed it {self._settling} times before it was timed."
         if execution_s * SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
             self._settling = 0
-        self.keyed = keyed = keyed.first(len(row_sets))
+            before = (
+                "One execution takes too long for more of them before timing: the server may plan differently later."
+            )
+        self.keyed = keyed.first(used)
         self.row_consistency = KeyedRowConsistency(delivery=Delivery(row_sets, columns))
-        self.caveats.append(caveat_of_parameters(len(row_sets), keyed.count, self._settling))
-        return ParameterFile(keyed.columns, file, len(row_sets))
+        of = f"the first {used:,} of {given:,} rows" if used < given else f"{given:,} row{'s' * (given != 1)}"
+        self.caveats.append(
+            f"Each operation executes the query with the next row of parameters, out of {of}. "
+            f"The digests cover all of these. {before}"
+        )
+        return ParameterFile(keyed.columns, file, used)
 
     def start(
         self,
@@ -120,7 +124,7 @@ class ProbedQuery:
 
 def connected(
     question: Question,
-    planned: Iterable[PlannedPath],
+    planned: Sequence[PlannedPath],
     options: ProbeOptions,
     directory: RunDirectory,
     note: Callable[[str], None],
@@ -128,10 +132,9 @@ def connected(
 ) -> dict[str, Any]:
     """What a ProbedQuery is made of: runners are built, the database is open until `cleanup`. Errors: RowpathError."""
     target, keyed_query = question.target, question.keyed
-    planned = list(planned)
     build([(p.adapter, p.path.version) for p in planned], note, [p.path for p in planned])
     note(f"{'connecting to' if target.deployment == 'server' else 'opening'} {target.shown}")
-    access = cleanup.enter_context(open_access(target, options, directory.work, asker(sys.stdin.isatty())))
+    access = cleanup.enter_context(open_access(target, options, directory.work, confirmed))
     cpus.usable()
     os.sched_setaffinity(0, cpus.controller_cpus())
     sql = question.phase.sql if target.deployment != "file" else ""
@@ -149,27 +152,9 @@ def connected(
     }
 
 
-def asker(interactive: bool) -> Callable[[str], bool]:
-    """What puts a question on the terminal; without a terminal the answer is no."""
-
-    def ask(question_of: str) -> bool:
-        if not interactive:
-            return False
-        print(f"{question_of} [y/N] ", end="", file=sys.stderr, flush=True)
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
-
-    return ask
-
-
-def caveat_of_parameters(used: int, given: int, settling: int) -> str:
-    """How many rows of parameters are executed in turn and proven, and how often a path executed before."""
-    of = f"the first {used:,} of {given:,} rows" if used < given else f"{given:,} row{'s' * (given != 1)}"
-    before = (
-        f"Every path executed it {settling} times before it was timed."
-        if settling
-        else "One execution takes too long for more of them before timing: the server may plan differently later."
-    )
-    return (
-        f"Each operation executes the query with the next row of parameters, out of {of}. "
-        f"The digests cover all of these. {before}"
-    )
+def confirmed(question: str) -> bool:
+    """Whether the user agrees, on the terminal; without a terminal the answer is no."""
+    if not sys.stdin.isatty():
+        return False
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

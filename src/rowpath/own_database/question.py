@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ctypes
 import os
-import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
 from rowpath.journal.writer import Scrubber
+from rowpath.machine import processes
 from rowpath.model.workload import Phase
 from rowpath.own_database.budget import DEFAULT_S
 from rowpath.own_database.parameters import (
@@ -26,7 +27,7 @@ from rowpath.own_database.parameters import (
 from rowpath.own_database.query_check import check_query
 from rowpath.own_database.target import Target, read_target
 
-ARG_START, ARG_END = 47, 48  # fields of /proc/PID/stat, counted from 0
+ARG_START, ARG_END = 45, 46  # fields of /proc/PID/stat, counted from 0 after the name
 
 
 @dataclass(frozen=True)
@@ -71,10 +72,8 @@ def query_of(options: ProbeOptions, target: Target) -> str:
     given = [name for name in ("query", "query_file", "table") if getattr(options, name)]
     if target.deployment == "file":
         if given:
-            raise UsageError(
-                f"--{given[0].replace('_', '-')}: not available for a file, which is read whole",
-                f"rowpath probe {target.shown}",
-            )
+            what = f"--{given[0].replace('_', '-')}: not available for a file, which is read whole"
+            raise UsageError(what, f"rowpath probe {target.shown}")
         return ""
     if len(given) != 1:
         what = "more than one query given" if given else "no query given"
@@ -152,36 +151,25 @@ def question_of(options: ProbeOptions, environment: Mapping[str, str] = os.envir
     limited_sql = limited(sql, target.engine, options.max_rows)
     keyed_query = keyed_by_options(limited_sql, target.engine, options)
     scrubber = Scrubber()
-    for secret in target.secrets():
+    # Drivers may quote a query in their messages.
+    for secret in (*target.secrets(), *([sql, options.params_query] if options.redact_query else [])):
         scrubber.add(secret)
-    if options.redact_query:
-        scrubber.add(sql)  # drivers may quote it in their messages
-    if options.params_query and options.redact_query:
-        scrubber.add(options.params_query)
     phase = Phase("query", "query", limited_sql or target.shown, scan=target.deployment == "file")
     return Question(target, phase, keyed_query, scrubber)
 
 
 def hide(secrets: Iterable[str]) -> None:
     """Every secret in this process's command line, plain or percent-encoded, becomes asterisks of the same length."""
-    fields = _stat_fields()
+    fields = processes.stat_fields(os.getpid())
     begin, end = int(fields[ARG_START]), int(fields[ARG_END])
     if not 0 < begin < end:
         return  # the kernel hides it
     line = ctypes.string_at(begin, end - begin)
-    forms = {form for secret in secrets for form in (secret, *_encoded(secret)) if form.strip("*")}
-    for form in sorted(map(os.fsencode, forms), key=len, reverse=True):
+    forms: set[str] = set()
+    for secret in secrets:
+        whole = quote(secret, safe="")
+        forms |= {secret, quote(secret), whole, whole.lower(), quote_plus(secret)}
+    for form in sorted((os.fsencode(form) for form in forms if form.strip("*")), key=len, reverse=True):
         while (place := line.find(form)) >= 0:
             ctypes.memset(begin + place, ord("*"), len(form))
             line = ctypes.string_at(begin, end - begin)
-
-
-def _encoded(secret: str) -> tuple[str, ...]:
-    whole = urllib.parse.quote(secret, safe="")
-    return urllib.parse.quote(secret), whole, whole.lower(), urllib.parse.quote_plus(secret)
-
-
-def _stat_fields() -> list[str]:
-    text = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace")
-    name_end = text.rindex(")")
-    return [text[:name_end].split(" ")[0], "", *text[name_end + 2 :].split()]

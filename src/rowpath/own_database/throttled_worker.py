@@ -99,9 +99,6 @@ class ParameterFile:
     count: int = 0
 
 
-NO_PARAMETERS = ParameterFile()
-
-
 def as_columns(described: Iterable[DescribedColumn]) -> tuple[Column, ...]:
     """What a query's columns are as columns of a workload."""
     fields = Column.__struct_fields__
@@ -114,21 +111,13 @@ def work_of(
     *,
     table: str = "",
     scan: bool = False,
-    parameters: ParameterFile = NO_PARAMETERS,
+    parameters: ParameterFile = ParameterFile(),
 ) -> PreparedPhase:
     """The query as a phase: only the engine knows what it delivers; it described the columns."""
     kept = as_columns(columns)
     phase = Phase(PHASE, "query", sql, table=table, scan=scan, columns=kept, stamps=True)
-    return PreparedPhase(
-        NAME,
-        phase,
-        sql,
-        kept,
-        parameters.columns,
-        parameters.file,
-        parameters.count,
-        table_columns=kept if scan else (),
-    )
+    of_parameters = parameters.columns, parameters.file, parameters.count
+    return PreparedPhase(NAME, phase, sql, kept, *of_parameters, table_columns=kept if scan else ())
 
 
 def settings_of(path: AccessPath) -> tuple[str, ...]:
@@ -219,7 +208,7 @@ class ThrottledWorker(Worker):
         executions = reply.operations + reply.lead_in_operations
         self._rest.after(self.planned.path, time.monotonic(), reply.window_ns / 1e9, executions)
         self._operation_s = reply.ns / max(1, reply.operations) / 1e9
-        if self.planned.path.fetch_form != "drain" and not self._row_consistency.fits(measured.reply):
+        if self.planned.path.fetch_form != "drain" and not self._row_consistency.fits(reply):
             self._changed(self, work)
         return measured
 
