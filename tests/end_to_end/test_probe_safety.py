@@ -155,7 +155,6 @@ def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> Non
         assert not access.notes
         assert access.engine_version == ENGINES["postgresql"].version()
         with access.connected() as runner:
-            access.run_statements(runner, access.before)
             for statement, why in (
                 ("INSERT INTO t VALUES (0, '')", "read-only"),
                 ("CREATE TABLE u (a integer)", "read-only"),
@@ -169,7 +168,6 @@ def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> Non
         pytest.raises(RowpathError, match="lock timeout"),
         access.connected() as runner,
     ):
-        access.run_statements(runner, access.before)
         access.run_statements(runner, ("SELECT * FROM t",))
 
 

@@ -57,7 +57,6 @@ def probe(url: str, work: Path, options: ProbeOptions | None = None) -> Access:
 def rows(access: Access, sql: str = "SELECT a FROM t", column: str = "a") -> int:
     """How many rows the query delivers through the path that a probe would take."""
     with access.connected() as runner:
-        access.run_statements(runner, access.before)
         phase = p.PhaseSpec("q", "query", sql, columns=[ColumnSpec(column, "integer", nullable=True)])
         runner.request(p.Prepare, 60, phase=phase, parameters=None, expect=p.PrepareReply)
         return runner.request(p.Verify, 60, phase="q", first=0, count=1, max_rows=10, expect=p.VerifyReply).rows

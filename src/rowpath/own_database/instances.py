@@ -16,7 +16,7 @@ from typing_extensions import override
 from rowpath import text
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL, Instance, Settled
-from rowpath.engines.probe_facts import FileLayout, FileLock
+from rowpath.engines.probe_facts import FileLayout
 from rowpath.errors import EnvironmentMissing, InternalError, UsageError
 from rowpath.machine import disk_space, local_servers
 from rowpath.model.path import AccessPath
@@ -77,20 +77,17 @@ def refuse_locked(files: Files) -> None:
 
 
 def lock_on(files: Files) -> tuple[Path, int] | None:
-    """A locked file and the process that holds the lock (below 1: unknown which); None when no other does."""
+    """A locked file and the process that holds the lock (below 1: unknown which); None when no other does.
+
+    It is asked for without being taken.
+    """
     for lock in _layout(files.engine).locks(files.main, files.all):
-        holder = _lock_holder(lock)
-        if holder is not None:
-            return lock.file, holder
+        with lock.file.open("rb") as stream:
+            query = _LOCK.pack(lock.kind, os.SEEK_SET, lock.begin, lock.length, 0)
+            held, _, _, _, pid = _LOCK.unpack(fcntl.fcntl(stream, fcntl.F_GETLK, query))
+        if held != fcntl.F_UNLCK:
+            return lock.file, int(pid)
     return None
-
-
-def _lock_holder(lock: FileLock) -> int | None:
-    """The process whose lock is in the way of one like that, found without taking it; None when it could be taken."""
-    with lock.file.open("rb") as stream:
-        query = _LOCK.pack(lock.kind, os.SEEK_SET, lock.begin, lock.length, 0)
-        held, _, _, _, pid = _LOCK.unpack(fcntl.fcntl(stream, fcntl.F_GETLK, query))
-    return None if held == fcntl.F_UNLCK else int(pid)
 
 
 def allow_size(files: Files, allow_large: bool, ask: Callable[[str], bool]) -> None:

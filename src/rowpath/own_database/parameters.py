@@ -91,23 +91,22 @@ def placeholders(sql: str, engine: str) -> Placeholders:
     With `%s` a `%%` stands for `%`, as in Python's drivers. Errors: UsageError for several forms, or for a query whose
     placeholders the runners could not find again.
     """
-    found = _by_form(sql, engine)
-    if "?1" in found:
+    by_form = _by_form(sql, engine)
+    if "?1" in by_form:
         raise UsageError("placeholders of the form ?1 are not supported", "write $1, $2, … or ?")
-    if len(found) > 1:
+    if len(by_form) > 1:
         raise UsageError(
-            f"the query has placeholders of several forms: {' and '.join(found)}",
+            f"the query has placeholders of several forms: {' and '.join(by_form)}",
             "use one form; put a blank after a % or : that is an operator",
         )
-    form, places = next(iter(found.items()), ("", []))
-    pieces, end = [], 0
-    for begin, after, _ in places:
-        pieces.append(sql[end:begin])
-        end = after
-    pieces.append(sql[end:])
+    form, places = next(iter(by_form.items()), ("", []))
+    begins, ends = [begin for begin, _, _ in places], [end for _, end, _ in places]
+    pieces = [sql[begin:end] for begin, end in zip([0, *ends], [*begins, len(sql)], strict=True)]
     if form == "%s":
         pieces = [piece.replace("%%", "%") for piece in pieces]
-    if [len(piece) for piece in _as_runners_split("?".join(pieces))] != [len(piece) for piece in pieces]:
+    # As a runner splits it: at every `?` outside of quotes.
+    split = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), "?".join(pieces)).split("?")
+    if [len(piece) for piece in split] != [len(piece) for piece in pieces]:
         raise UsageError(
             "a ? that is no placeholder, or a backslash, $$ or quote in a comment, hides where the placeholders are",
             "remove it: a literal can be a parameter too, and PostgreSQL's operator ? is jsonb_exists(…)",
@@ -138,18 +137,6 @@ def _by_form(sql: str, engine: str) -> dict[str, list[tuple[int, int, str]]]:
     return found
 
 
-def _as_runners_split(sql: str) -> list[str]:
-    """The query between the placeholders that a runner sees: every `?` outside of quotes."""
-    return _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), sql).split("?")
-
-
-def _decimal(text: str) -> Decimal:
-    value = Decimal(text)
-    if not value.is_finite():
-        raise ValueError(text)
-    return value
-
-
 def _instant(aware: bool) -> Callable[[str], datetime]:
     def read(text: str) -> datetime:
         value = datetime.fromisoformat(text)
@@ -162,7 +149,7 @@ def _instant(aware: bool) -> Callable[[str], datetime]:
 
 _READ: dict[str, Callable[[str], Any]] = {
     "integer": int,
-    "decimal": _decimal,
+    "decimal": Decimal,
     "float32": float,
     "float64": float,
     "boolean": lambda text: _BOOLEANS[text.lower()],
@@ -221,12 +208,10 @@ class KeyedQuery:
 
 def keyed(sql: str, engine: str, parameter_rows: ParameterRows) -> KeyedQuery:
     """The query with its parameters in the order of its placeholders. Errors: UsageError unless they fit."""
-    found = placeholders(sql, engine)
-    order = found.order(parameter_rows.names)
-    columns = tuple(parameter_rows.columns[at] for at in order)
-    return KeyedQuery(
-        found, columns, [tuple(row[at] for at in order) for row in parameter_rows.rows], parameter_rows.count
-    )
+    query = placeholders(sql, engine)
+    order = query.order(parameter_rows.names)
+    rows = [tuple(row[at] for at in order) for row in parameter_rows.rows]
+    return KeyedQuery(query, tuple(parameter_rows.columns[at] for at in order), rows, parameter_rows.count)
 
 
 def rows_of_words(words: Sequence[str]) -> ParameterRows:
@@ -272,6 +257,8 @@ def _value(text: str, column: Column, kind: str) -> Any:
         return None
     try:
         value = _READ.get(column.type, str)(text)
+        if isinstance(value, Decimal) and not value.is_finite():
+            raise ValueError(text)
     except (ValueError, KeyError, InvalidOperation) as error:
         raise UsageError(f"invalid parameter: '{text}' is not of type {kind}", FORM) from error
     if column.type == "integer" and not -(1 << column.bits - 1) <= value < 1 << column.bits - 1:
@@ -281,22 +268,18 @@ def _value(text: str, column: Column, kind: str) -> Any:
 
 def sized(columns: Sequence[Column], rows: Sequence[Row]) -> tuple[Column, ...]:
     """The columns as wide as their values need."""
-    found = []
+    wide = []
     for at, column in enumerate(columns):
         values = [row[at] for row in rows if row[at] is not None]
         sizes: dict[str, Any] = {"nullable": len(values) < len(rows)}
         if column.type == "decimal":
-            whole, fraction = zip(*map(_digits, values), strict=True) if values else ((1,), (0,))
-            sizes |= {"precision": max(whole) + max(fraction), "scale": max(fraction)}
+            parts = [plain_decimal(value).removeprefix("-").partition(".") for value in values]
+            scale = max((len(fraction) for _, _, fraction in parts), default=0)
+            sizes |= {"precision": max((len(whole) for whole, _, _ in parts), default=1) + scale, "scale": scale}
         elif column.type in ("char", "varchar", "binary"):
             sizes["length"] = max([1, *map(len, values)])
-        found.append(msgspec.structs.replace(column, **sizes))
-    return tuple(found)
-
-
-def _digits(value: int | Decimal) -> tuple[int, int]:
-    whole, _, fraction = plain_decimal(value).removeprefix("-").partition(".")
-    return len(whole), len(fraction)
+        wide.append(msgspec.structs.replace(column, **sizes))
+    return tuple(wide)
 
 
 def literal(engine: str, value: Any, column: Column) -> str:

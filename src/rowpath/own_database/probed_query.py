@@ -73,9 +73,8 @@ class ProbedQuery:
         before = f"Every path executed it {self._settling} times before it was timed."
         if execution_s * SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
             self._settling = 0
-            before = (
-                "One execution takes too long for more of them before timing: the server may plan differently later."
-            )
+            before = "One execution takes too long for more of them before timing: "
+            before += "the server may plan differently later."
         self.keyed = keyed.first(used)
         self.row_consistency = KeyedRowConsistency(delivery=Delivery(row_sets, columns))
         of = f"the first {used:,} of {given:,} rows" if used < given else f"{given:,} row{'s' * (given != 1)}"

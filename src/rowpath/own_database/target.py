@@ -19,17 +19,9 @@ from rowpath.toml_file import suggest
 PASSWORD_VARIABLE = "ROWPATH_PROBE_PASSWORD"
 FILE = "file"  # the scheme of single files, whichever engine reads them
 TLS = {
-    "disable": "off",
-    "disabled": "off",
-    "false": "off",
-    "off": "off",
-    "allow": "default",
-    "prefer": "default",
-    "preferred": "default",
-    "require": "on",
-    "required": "on",
-    "true": "on",
-    "on": "on",
+    **dict.fromkeys(("disable", "disabled", "false", "off"), "off"),
+    **dict.fromkeys(("allow", "prefer", "preferred"), "default"),
+    **dict.fromkeys(("require", "required", "true", "on"), "on"),
 }  # what URLs say of TLS → the coordinate `tls`
 LOGIN_KEYS = ("user", "password", "port", "dbname")
 FORM = "scheme://[user[:password]@]host[:port]/database, or a file: own.db, orders.parquet, sqlite:///PATH"
@@ -100,7 +92,7 @@ def read_target(
     """
     scheme, colon, rest = _with_scheme(text.strip()).partition(":")
     scheme = scheme.lower()
-    engines = {each: engine for engine in ENGINES.values() for each in engine.probe.schemes}
+    engines = {name: engine for engine in ENGINES.values() for name in engine.probe.schemes}
     schemes = (*engines, FILE)
     known = scheme in schemes or rest.startswith("//")
     if not colon or not known or not re.fullmatch(r"[a-z][a-z0-9+.-]{0,19}", scheme):
@@ -109,9 +101,21 @@ def read_target(
     if scheme not in schemes:
         raise UsageError(f"unknown URL scheme '{scheme}'", suggest(scheme, schemes))
     engine = engines.get(scheme, ENGINES[FILE])
-    if engine.probe.driver_flag:
-        driver_file = {"--jar": jar, "--odbc-driver": odbc_driver}[engine.probe.driver_flag]
-        return _driver_target(READERS[scheme](text.strip()), engine, driver_file, environment)
+    if flag := engine.probe.driver_flag:
+        read, driver_file = READERS[scheme](text.strip()), {"--jar": jar, "--odbc-driver": odbc_driver}[flag]
+        if driver_file is None:
+            raise UsageError(f"an {engine.name} URL needs the driver that understands it", f"{flag} FILE")
+        if not driver_file.is_file():
+            raise UsageError(f"no driver file {driver_file}", f"{flag} FILE")
+        return Target(
+            engine=engine.name,
+            deployment="server",
+            user=read.user,
+            password=read.password or environment.get(PASSWORD_VARIABLE, ""),
+            options={read.option: read.rest},
+            shown=read.shown,
+            driver_file=driver_file.absolute(),
+        )
     if not rest.startswith("//"):
         raise UsageError(f"invalid URL: expected // after {scheme}:", FORM)
     if not engine.probe.port or (rest.startswith("///") and engine.probe.layout is not None):
@@ -186,11 +190,24 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
     )
     if login.host.startswith("/"):  # libpq's way to name a socket
         login = login.moved_to_socket()
-    login = _completed(login, engine, environment)
+    if login.password is None and environment.get(PASSWORD_VARIABLE):
+        login = replace(login, password=environment[PASSWORD_VARIABLE])
+    if engine.probe.complete_login is not None:  # by the rules of the engine's own client programs
+        login = engine.probe.complete_login(login, environment)
+    else:
+        login = replace(login, host=login.host or "localhost", port=login.port or engine.probe.port)
     if not login.database:
         raise UsageError(f"the URL names no database: {_shown(scheme, login, options)}", FORM)
     options |= {"socket": login.socket} if login.socket else {}
-    _check_tls(options)
+    for key in TLS_KEYS:
+        value = options.get(key, "require").lower()
+        if value.startswith("verify"):
+            raise UsageError(
+                f"{key}={value}: certificate checks are not supported here",
+                f"{key}=require encrypts without the check; do not probe over an untrusted network",
+            )
+        if value not in TLS:
+            raise UsageError(f"unknown {key} '{value}'", suggest(value, tuple(TLS)))
     return Target(
         engine=engine.name,
         deployment="server",
@@ -203,15 +220,6 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
         shown=_shown(scheme, login, options),
         notes=login.notes + _unused(engine, query),
     )
-
-
-def _completed(given: Login, engine: Engine, environment: Mapping[str, str]) -> Login:
-    """The login with all that the URL left open, by the rules of the engine's own client programs."""
-    if given.password is None and environment.get(PASSWORD_VARIABLE):
-        given = replace(given, password=environment[PASSWORD_VARIABLE])
-    if engine.probe.complete_login is not None:
-        return engine.probe.complete_login(given, environment)
-    return replace(given, host=given.host or "localhost", port=given.port or engine.probe.port)
 
 
 def _split_userinfo(scheme: str, rest: str) -> tuple[str, str]:
@@ -239,11 +247,10 @@ def _split_options(rest: str) -> tuple[str, dict[str, str]]:
 
 
 def _host_and_port(scheme: str, where: str) -> tuple[str, int]:
-    found = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(\d{1,5}))?", where)
-    port = int(found[2] or 0) if found else 0
-    if not found or port > 65535:
+    match = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(\d{1,5}))?", where)
+    if not match or int(match[2] or 0) > 65535:
         raise UsageError(f"invalid {scheme} URL: expected host:port", ENCODE + PASSWORD_VARIABLE)
-    return found[1].strip("[]"), port
+    return match[1].strip("[]"), int(match[2] or 0)
 
 
 def _shown(scheme: str, login: Login, options: dict[str, str]) -> str:
@@ -262,23 +269,11 @@ def _unused(engine: Engine, query: dict[str, str]) -> tuple[str, ...]:
     return tuple(f"unknown URL option {key} is ignored" for key in left)
 
 
-def _check_tls(options: dict[str, str]) -> None:
-    for key in TLS_KEYS:
-        value = options.get(key, "require").lower()
-        if value.startswith("verify"):
-            raise UsageError(
-                f"{key}={value}: certificate checks are not supported here",
-                f"{key}=require encrypts without the check; do not probe over an untrusted network",
-            )
-        if value not in TLS:
-            raise UsageError(f"unknown {key} '{value}'", suggest(value, tuple(TLS)))
-
-
 def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
     layout = engine.probe.layout or FileLayout()
     named, options = _existing(scheme, layout.suffixes[0], rest)
     if scheme == FILE:
-        suffixes = {suffix: each for each in ENGINES.values() for suffix in each.probe.files}
+        suffixes = {suffix: engine for engine in ENGINES.values() for suffix in engine.probe.files}
         if named.suffix.lower() not in suffixes:
             raise UsageError(
                 f"{named}: unknown file suffix '{named.suffix}'",
@@ -288,12 +283,11 @@ def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
     wanted = "directory" if layout.directory_mark else "file"
     if not (named.is_dir() if layout.directory_mark else named.is_file() or layout.suffixes[0]):
         raise UsageError(f"{named} is not a {wanted}", FORM)
-    user, password = options.pop("user", ""), options.pop("password", "")
     return Target(
         engine=engine.name,
         deployment="file" if scheme == FILE else "embedded",
-        user=user,
-        password=password,
+        user=options.pop("user", ""),
+        password=options.pop("password", ""),
         path=named,
         options=options,
         shown=f"{scheme}://{urllib.parse.quote(str(named))}",
@@ -307,34 +301,13 @@ def _existing(scheme: str, suffix: str, rest: str) -> tuple[Path, dict[str, str]
     for given, chosen in ((rest, {}), (urllib.parse.unquote(rest), {}), (place, options)):
         for path in (given, urllib.parse.unquote(given)):
             file = Path(path.replace("/~/", "~/", 1) if path.startswith("/~/") else path).expanduser()
-            if file.is_absolute() and (found := _database_file(file, suffix)):
-                return found, dict(chosen)
+            if file.is_absolute():
+                bare = file.with_name(file.name.removesuffix(suffix))
+                if bare.with_name(bare.name + suffix).exists():
+                    return bare, dict(chosen)
     here = Path(urllib.parse.unquote(place).lstrip("/")).absolute()
     hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATH with an absolute path"
     raise UsageError(f"no file {urllib.parse.unquote(place)}", hint)
-
-
-def _database_file(file: Path, suffix: str) -> Path | None:
-    """The database's name without the suffix of its file; None when there is no such file."""
-    name = file.with_name(file.name.removesuffix(suffix))
-    return name if name.with_name(name.name + suffix).exists() else None
-
-
-def _driver_target(read: DriverUrl, engine: Engine, file: Path | None, environment: Mapping[str, str]) -> Target:
-    flag = engine.probe.driver_flag
-    if file is None:
-        raise UsageError(f"an {engine.name} URL needs the driver that understands it", f"{flag} FILE")
-    if not file.is_file():
-        raise UsageError(f"no driver file {file}", f"{flag} FILE")
-    return Target(
-        engine=engine.name,
-        deployment="server",
-        user=read.user,
-        password=read.password or environment.get(PASSWORD_VARIABLE, ""),
-        options={read.option: read.rest},
-        shown=read.shown,
-        driver_file=file.absolute(),
-    )
 
 
 @dataclass(frozen=True)
@@ -355,34 +328,30 @@ def is_secret(key: str) -> bool:
 
 def secrets_in(text: str) -> list[str]:
     """The values of all options in a driver's URL or connection string that must not be seen."""
-    found = [*_JDBC_PAIR.finditer(text), *_ODBC_PAIR.finditer(text)]
-    return sorted({_plain(match["value"]) for match in found if is_secret(match["key"]) and match["value"]})
+    pairs = [*_JDBC_PAIR.finditer(text), *_ODBC_PAIR.finditer(text)]
+    return sorted({_plain(pair["value"]) for pair in pairs if is_secret(pair["key"]) and pair["value"]})
 
 
 def read_jdbc(text: str) -> DriverUrl:
     """The parts of a `jdbc:` URL, wherever drivers put user and password: before the host, or among the options."""
     user = password = ""
-    for form in (_ORACLE, _AUTHORITY):
-        found = form.match(text)
-        if found is None:
-            continue
-        if form is _ORACLE:
-            user, password = found[2], found[3].strip('"')
-            text = found[1] + "@" + text[found.end() :]
-        else:
-            user, _, password = map(urllib.parse.unquote, found[2].partition(":"))
-            text = f"{found[1]}//{text[found.end() :]}"
+    if match := _ORACLE.match(text):
+        user, password = match[2], match[3].strip('"')
+        text = match[1] + "@" + text[match.end() :]
+    if match := _AUTHORITY.match(text):
+        user, _, password = map(urllib.parse.unquote, match[2].partition(":"))
+        text = f"{match[1]}//{text[match.end() :]}"
     kept, end = [], 0
-    for found in _JDBC_PAIR.finditer(text):
-        named_user = re.fullmatch(_USER, found["key"].strip(), re.I)
-        if not named_user and not re.fullmatch(_PASSWORD, found["key"].strip(), re.I):
+    for pair in _JDBC_PAIR.finditer(text):
+        named_user = re.fullmatch(_USER, pair["key"].strip(), re.I)
+        if not named_user and not re.fullmatch(_PASSWORD, pair["key"].strip(), re.I):
             continue
-        value = _plain(found["value"])
-        value = urllib.parse.unquote_plus(value) if found["before"] in "?&" else value
+        value = _plain(pair["value"])
+        value = urllib.parse.unquote_plus(value) if pair["before"] in "?&" else value
         user, password = (value, password) if named_user else (user, value)
-        begins = found["before"] if found["before"] in "?:" else ""  # the options: Db2's follow a colon
-        kept.append(text[end : found.start()] + begins)
-        end = found.end()
+        begins = pair["before"] if pair["before"] in "?:" else ""  # the options: Db2's follow a colon
+        kept.append(text[end : pair.start()] + begins)
+        end = pair.end()
     rest = "".join(kept) + text[end:]
     if kept:
         rest = re.sub(r"([?:])[&;]+", r"\1", rest).rstrip("?:&;")
@@ -391,18 +360,15 @@ def read_jdbc(text: str) -> DriverUrl:
 
 def read_odbc(text: str) -> DriverUrl:
     """The parts of an ODBC connection string after `odbc:`: what the driver gets beside DRIVER, UID and PWD."""
-    text = text.partition(":")[2]
-    user = password = ""
-    kept = []
-    for found in _ODBC_PAIR.finditer(text):
-        key = found["key"].strip()
+    user = password = rest = ""
+    for pair in _ODBC_PAIR.finditer(text.partition(":")[2]):
+        key = pair["key"].strip()
         if re.fullmatch(_USER, key, re.I):
-            user = _plain(found["value"])
+            user = _plain(pair["value"])
         elif re.fullmatch(_PASSWORD, key, re.I):
-            password = _plain(found["value"])
+            password = _plain(pair["value"])
         elif key.lower() != "driver":  # it is named by its file
-            kept.append(f"{key}={found['value']};")
-    rest = "".join(kept)
+            rest += f"{key}={pair['value']};"
     return DriverUrl("connection", user, password, rest, f"odbc:{_masked(rest, _ODBC_PAIR)}")
 
 
@@ -411,13 +377,11 @@ def _plain(value: str) -> str:
     return value[1:-1].replace("}}", "}") if value.startswith("{") and value.endswith("}") else value
 
 
-def _masked(text: str, pair: re.Pattern[str]) -> str:
-    kept, end = [], 0
-    for found in pair.finditer(text):
-        if is_secret(found["key"]) and found["value"]:
-            kept += [text[end : found.start("value")], "***"]
-            end = found.end("value")
-    return "".join(kept) + text[end:]
+def _masked(text: str, form: re.Pattern[str]) -> str:
+    for pair in reversed(list(form.finditer(text))):
+        if is_secret(pair["key"]) and pair["value"]:
+            text = text[: pair.start("value")] + "***" + text[pair.end("value") :]
+    return text
 
 
 READERS = {"jdbc": read_jdbc, "odbc": read_odbc}  # scheme → its URLs read
