@@ -165,8 +165,7 @@ def test_a_path_is_past_five_executions_before_it_is_timed(
         plans = "custom_plans * 100 + generic_plans AS n"
         counts = f"SELECT {plans} FROM pg_prepared_statements WHERE statement LIKE 'SELECT b %'"
         column = (Column("n", "integer", bits=64),)
-        with worker_pool.turned_to(planned) as worker:
-            worker.prepare(work)
+        with worker_pool.turned_to(planned, work) as worker:
             asked = replace(work_of(counts, ()), name="counts", columns=column)
             worker.prepare(asked)
             assert int(worker.verify(asked, 0, 1).touch, 16) == custom * 100 + generic

@@ -212,6 +212,10 @@ class ThrottledWorker(Worker):
             self._changed(self, work)
         return measured
 
+    def verify_all(self, work: PreparedPhase) -> VerifyReply:
+        """The digest of one execution with each row of parameters. Errors: RunnerFailure."""
+        return self.verify(work, 0, work.parameter_count or 1)
+
     @override
     def verify(self, work: PreparedPhase, first: int, count: int, max_rows: int = WHOLE, keep: str = "") -> VerifyReply:
         """The digest of whole executions, after a rest.

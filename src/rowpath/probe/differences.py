@@ -7,7 +7,6 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -45,16 +44,21 @@ def first_difference(
     names = [column.name for column in work.columns]
     if work.phase.scan or len(set(names)) < len(names) or not all(names):
         return UNKNOWN
+
+    def agree(count: int) -> bool:
+        narrow, digests = first_columns(work, count, engine), set()
+        for planned in pair:
+            with worker_pool.turned_to(planned, narrow) as worker:
+                digests.add(worker.verify_all(narrow).digest)
+        return len(digests) == 1
+
     low, high = 0, len(names)  # the first `low` columns agree, the first `high` do not
     try:
-        if _agree(worker_pool, pair, first_columns(work, high, engine)):
+        if agree(high):
             return "none: read column by column, the rows agree"
         while high - low > 1:
             middle = (low + high) // 2
-            if _agree(worker_pool, pair, first_columns(work, middle, engine)):
-                low = middle
-            else:
-                high = middle
+            low, high = (middle, high) if agree(middle) else (low, middle)
     except RunnerFailure as failure:
         return f"{UNKNOWN}: {failure.text}"
     return names[high - 1]
@@ -62,21 +66,11 @@ def first_difference(
 
 def first_columns(work: PreparedPhase, count: int, engine: str) -> PreparedPhase:
     """The query narrowed to its first columns."""
-    syntax = ENGINES[engine].probe.syntax or Syntax()
-    quote = syntax.name_quote
-    names = (quote + column.name.replace(quote, 2 * quote) + quote for column in work.columns[:count])
+    quote = (ENGINES[engine].probe.syntax or Syntax()).name_quote
+    columns = work.columns[:count]
+    names = (quote + column.name.replace(quote, 2 * quote) + quote for column in columns)
     sql = f"SELECT {', '.join(names)} FROM ({work.sql}) AS probed"
-    phase = msgspec.structs.replace(work.phase, sql=sql, columns=work.columns[:count])
-    return replace(work, sql=sql, columns=work.columns[:count], phase=phase)
-
-
-def _agree(worker_pool: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase) -> bool:
-    digests = []
-    for planned in pair:
-        with worker_pool.turned_to(planned) as worker:
-            worker.prepare(work)
-            digests.append(worker.verify(work, 0, work.parameter_count or 1).digest)
-    return digests[0] == digests[1]
+    return replace(work, sql=sql, columns=columns, phase=msgspec.structs.replace(work.phase, sql=sql, columns=columns))
 
 
 def sent_types(worker: ThrottledWorker, work: PreparedPhase) -> tuple[int, ...]:
@@ -85,13 +79,13 @@ def sent_types(worker: ThrottledWorker, work: PreparedPhase) -> tuple[int, ...]:
     Every runner hands over a sum of integers, and of one integer that is itself. Errors: RunnerFailure.
     """
     count = len(work.parameter_columns)
+    columns = (Column(name="oid", type="integer", bits=64, nullable=True),)
     oids = []
     for number in range(1, count + 1):
         sql = _OF_SESSION.format(select=f"parameter_types[{number}]::oid::bigint AS oid", count=count)
-        column = (Column(name="oid", type="integer", bits=64, nullable=True),)
-        phase = msgspec.structs.replace(work.phase, sql=sql, columns=column)
+        phase = msgspec.structs.replace(work.phase, sql=sql, columns=columns)
         type_query = replace(
-            work, name="probe.types", sql=sql, columns=column, phase=phase, parameter_columns=(), parameter_file=None,
+            work, name="probe.types", sql=sql, columns=columns, phase=phase, parameter_columns=(), parameter_file=None,
             parameter_count=0,
         )  # fmt: skip
         worker.prepare(type_query)
@@ -113,9 +107,12 @@ def compared(access: Access, query: KeyedQuery, oids: tuple[int, ...], file: Pat
     sent, column = access.ask((untyped,), (_NAMES.format(oids=listed), _INFERRED), file)
     if sent == column:
         return None
-    pairs = zip(query.rows[0], sent, strict=True)
-    values = ", ".join(f"CAST({_literal(value)} AS {kind})" for value, kind in pairs)
-    explain = [f"EXPLAIN (FORMAT JSON) EXECUTE {name} ({values})" for name in (_TYPED, _UNTYPED)]
+    values = []
+    for value, kind in zip(query.rows[0], sent, strict=True):
+        text = (f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)).replace("'", "''")
+        quoted = "NULL" if value is None else f"'{text}'"
+        values.append(f"CAST({quoted} AS {kind})")
+    explain = [f"EXPLAIN (FORMAT JSON) EXECUTE {name} ({', '.join(values)})" for name in (_TYPED, _UNTYPED)]
     plans = access.ask((f"PREPARE {_TYPED} ({', '.join(sent)}) AS {sql}", untyped), explain, file)
     of_sent, of_column = (_plan("\n".join(lines)) for lines in plans)
     return ParameterTypes(tuple(sent), tuple(column), of_sent, of_column)
@@ -135,8 +132,7 @@ def different_types(
     """
     by_types: dict[tuple[int, ...], list[str]] = {}
     for planned in paths:
-        with contextlib.suppress(RunnerFailure), worker_pool.turned_to(planned) as worker:
-            worker.prepare(work)
+        with contextlib.suppress(RunnerFailure), worker_pool.turned_to(planned, work) as worker:
             by_types.setdefault(sent_types(worker, work), []).append(planned.name)
     for oids, names in by_types.items():
         with contextlib.suppress(RowpathError):
@@ -156,20 +152,11 @@ def without_names(types: ParameterTypes) -> ParameterTypes:
     return msgspec.structs.replace(types, **plans)
 
 
-def _literal(value: Any) -> str:
-    text = f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)
-    return "NULL" if value is None else "'" + text.replace("'", "''") + "'"
-
-
 def _plan(text: str) -> PlanFacts:
     top = json.loads(text)[0]["Plan"]
-    nodes = list(_nodes(top))
+    nodes = [top]
+    for node in nodes:  # it grows
+        nodes += node.get("Plans", ())
     indexes = sorted({node["Index Name"] for node in nodes if "Index Cond" in node and "Index Name" in node})
     scans = sorted({node["Node Type"] for node in nodes if "Scan" in node["Node Type"]})
     return PlanFacts(scans=tuple(scans), indexes=tuple(indexes), cost=top["Total Cost"])
-
-
-def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield node
-    for each in node.get("Plans", ()):
-        yield from _nodes(each)

@@ -16,6 +16,7 @@ from rowpath.workloads.codec import MASK64
 
 Setting = tuple[str, str]
 UNTRIED = 0.7  # what a setting that was not tried may make of its driver's time: so that quick drivers are explored
+OTHER_ROWS = "delivered different rows"
 
 
 @dataclass
@@ -41,6 +42,11 @@ class Tried:
         return not self.left and self.estimate is not None
 
     @property
+    def wrong(self) -> bool:
+        """Whether it delivered other rows than most."""
+        return self.left.startswith(OTHER_ROWS)
+
+    @property
     def known(self) -> CostEstimate:
         """The estimate of one that can go on."""
         assert self.estimate is not None
@@ -60,9 +66,9 @@ def as_verified(reply: SampleReply, verified: Tried) -> bool:
     return reply.rows == verified.rows * reply.operations and int(reply.touch, 16) == touch
 
 
-def drivers(tried: Iterable[Tried]) -> int:
-    """How many drivers these are of."""
-    return len({(each.planned.adapter.language, each.planned.adapter.driver) for each in tried})
+def driver_of(planned: PlannedPath) -> tuple[str, str]:
+    """The language and the name of the path's driver."""
+    return planned.adapter.language, planned.adapter.driver
 
 
 def kind_of(planned: PlannedPath) -> str:
@@ -73,7 +79,7 @@ def kind_of(planned: PlannedPath) -> str:
 def without(listed: Iterable[str], others: Iterable[str]) -> list[str]:
     """The names that are not among the others, in their order."""
     gone = set(others)
-    return [each for each in listed if each not in gone]
+    return [name for name in listed if name not in gone]
 
 
 def differences(path: AccessPath, other: AccessPath) -> frozenset[Setting]:
@@ -86,7 +92,6 @@ def in_order(
     early: Container[str],
     times_ns: Callable[[], Mapping[str, float]],
     clock: Callable[[], float],
-    kind: Callable[[PlannedPath], str],
 ) -> Iterator[PlannedPath]:
     """The first candidate of every driver and the `early` ones (path ids); then languages in turn.
 
@@ -96,9 +101,9 @@ def in_order(
     `times_ns`: of the tries so far, by path id.
     """
     listed = list(candidates)
-    first: dict[str, PlannedPath] = {}
+    first: dict[tuple[str, str], PlannedPath] = {}
     for planned in listed:
-        first.setdefault(_driver(planned), planned)
+        first.setdefault(driver_of(planned), planned)
     begun = {planned.path.id for planned in first.values()}
     for planned in listed:
         if planned.path.id in begun or planned.path.id in early:
@@ -106,9 +111,9 @@ def in_order(
             yield planned
     further = grouped(listed, lambda planned: planned.adapter.language)
     spent_s = dict.fromkeys(further, 0.0)
-    queues = {language: _of_language(of_one, first, begun, times_ns, kind) for language, of_one in further.items()}
+    queues = {language: _of_language(of_one, first, begun, times_ns) for language, of_one in further.items()}
     while queues:
-        language = min(queues, key=lambda each: spent_s[each])
+        language = min(queues, key=lambda language: spent_s[language])
         chosen = next(queues[language], None)
         if chosen is None:
             del queues[language]
@@ -120,36 +125,34 @@ def in_order(
 
 def _of_language(
     candidates: list[PlannedPath],
-    first: Mapping[str, PlannedPath],
+    first: Mapping[tuple[str, str], PlannedPath],
     begun: Container[str],
     times_ns: Callable[[], Mapping[str, float]],
-    kind: Callable[[PlannedPath], str],
 ) -> Iterator[PlannedPath]:
-    changed = {each.path.id: differences(each.path, first[_driver(each)].path) for each in candidates}
-    single: dict[tuple[str, Setting], str] = {}
+    changed = {planned.path.id: differences(planned.path, first[driver_of(planned)].path) for planned in candidates}
+    single: dict[tuple[tuple[str, str], Setting], str] = {}
     for planned in candidates:
         if len(changed[planned.path.id]) == 1:
-            single |= {(_driver(planned), change): planned.path.id for change in changed[planned.path.id]}
+            single |= {(driver_of(planned), change): planned.path.id for change in changed[planned.path.id]}
     waiting = [planned for planned in candidates if planned.path.id not in begun]
     while waiting:
         known = times_ns()
         least: dict[str, float] = {}
         for planned in candidates:
-            least[kind(planned)] = min(least.get(kind(planned), math.inf), known.get(planned.path.id, math.inf))
+            time_ns = known.get(planned.path.id, math.inf)
+            least[kind_of(planned)] = min(least.get(kind_of(planned), math.inf), time_ns)
 
         def promise(planned: PlannedPath, known: Mapping[str, float] = known, least: dict[str, float] = least) -> float:
-            begin = known.get(first[_driver(planned)].path.id, math.inf)
+            driver, changes = driver_of(planned), changed[planned.path.id]
+            begin = known.get(first[driver].path.id, math.inf)
             if begin == math.inf:
                 return math.inf
-            if len(changed[planned.path.id]) == 1:
-                return UNTRIED * begin / min(least[kind(planned)], begin)
-            ones = (known.get(single.get((_driver(planned), change), ""), begin) for change in changed[planned.path.id])
-            return begin * math.prod(one / begin for one in ones) / min(least[kind(planned)], begin)
+            best = min(least[kind_of(planned)], begin)
+            if len(changes) == 1:
+                return UNTRIED * begin / best
+            ones = (known.get(single.get((driver, change), ""), begin) for change in changes)
+            return begin * math.prod(one / begin for one in ones) / best
 
         chosen = min(waiting, key=promise)
         waiting.remove(chosen)
         yield chosen
-
-
-def _driver(planned: PlannedPath) -> str:
-    return f"{planned.adapter.language} {planned.adapter.driver}"

@@ -27,7 +27,7 @@ def tried(listed: tuple[PlannedPath, ...], time: Callable[[PlannedPath], float |
     times_ns: dict[str, float] = {}
     clock_s = [0.0]
     order: list[PlannedPath] = []
-    for planned in in_order(listed, (), lambda: times_ns, lambda: clock_s[0], kind_of):
+    for planned in in_order(listed, (), lambda: times_ns, lambda: clock_s[0]):
         order.append(planned)
         time_ns = time(planned)
         clock_s[0] += time_ns or 1.0
