@@ -23,6 +23,7 @@ from rowpath.own_database.probed_query import connected
 from rowpath.own_database.question import ProbeOptions, question_of
 from rowpath.own_database.target import Target
 from rowpath.probe.run import ProbeRun
+from rowpath.probe.tries import driver_of
 
 LEAST_CONNECTIONS = 2
 
@@ -56,13 +57,12 @@ def probe(
     directory = RunDirectory(options.directory or new_name("probe"))
     directory.create()
     journal = Journal(directory, question.scrubber)
-    planned = [*found.paths, *found.floors]
     with ExitStack() as cleanup:
         cleanup.callback(forget_unbegun, directory)
         cleanup.callback(shutil.rmtree, directory.work, ignore_errors=True)
         cleanup.callback(journal.close)
         cleanup.callback(progress.end)
-        made = connected(question, planned, options, directory, progress.note, cleanup)
+        made = connected(question, [*found.paths, *found.floors], options, directory, progress.note, cleanup)
         seed = options.seed if options.seed is not None else time.time_ns() % 1_000_000_007
         probing = kind(found=found, journal=journal, progress=progress, seed=seed, **made)
         interrupted = probing.run(_command(options, question.target))
@@ -79,13 +79,13 @@ def forget_unbegun(directory: RunDirectory) -> None:
 
 def announcement(target: Target, found: Candidates, options: ProbeOptions) -> str:
     """One line about what will be done."""
-    drivers = len({(p.adapter.language, p.adapter.driver) for p in found.paths})
-    access = (
-        f"at most {options.connections} connections, each block one read-only transaction, "
-        "busy for at most half of the time"
-        if target.deployment == "server"
-        else "read only"
-    )
+    drivers = len({driver_of(planned) for planned in found.paths})
+    access = "read only"
+    if target.deployment == "server":
+        access = (
+            f"at most {options.connections} connections, each block one read-only transaction, "
+            "busy for at most half of the time"
+        )
     return (
         f"probing {target.shown}{options.from_words}: {drivers} drivers in {len(found.paths)} settings, {access}, "
         f"until decided, at most {fmt.clock(options.budget_s).removesuffix(' 00 s')}"
@@ -94,10 +94,9 @@ def announcement(target: Target, found: Candidates, options: ProbeOptions) -> st
 
 def _command(options: ProbeOptions, target: Target) -> list[str]:
     """The command line as it may be kept: the URL without secrets, the query only where that was not forbidden."""
-    words = ["rowpath", *sys.argv[1:]]
     redacted = [("--query", options.query), ("--params-from", options.params_query)]
-    redacted += [("--param", each) for each in options.params]
+    redacted += [("--param", word) for word in options.params]
     hidden = {options.url: target.shown}
     for name, text in redacted if options.redact_query else ():
         hidden |= {text: "…", f"{name}={text}": f"{name}=…"} if text else {}
-    return [hidden.get(word, word) for word in words]
+    return [hidden.get(word, word) for word in ("rowpath", *sys.argv[1:])]

@@ -45,8 +45,8 @@ def affordable(costs_s: Sequence[float], seconds: float) -> int:
 
 def blocks_of_round(costs_s: Sequence[float], seconds: float, least: int, most: int) -> int:
     """How many blocks each candidate of a halving round gets: what fits into the time, within `least` and `most`."""
-    each = sum(costs_s)
-    return max(least, min(most, int(seconds / each) if each > 0 else most))
+    total_s = sum(costs_s)
+    return max(least, min(most, int(seconds / total_s) if total_s > 0 else most))
 
 
 def least_blocks(block_s: Sequence[float]) -> int:
@@ -105,13 +105,10 @@ def block_s(budget: Budget, tried: Tried, lead_in_ms: float = 0.0) -> float:
 
 def of_full_set(budget: Budget, worker_pool: WorkerPool, tried: Sequence[Tried]) -> tuple[list[float], list[float]]:
     """The seconds of each path in a full set: its block with lead-in and rest, and its start with warming up."""
-    blocks_s = [block_s(budget, each, 0.0 if each.execution_ns > LONG_OPERATION_NS else LEAD_IN_MS) for each in tried]
-    return blocks_s, [_start_s(budget, worker_pool, each) for each in tried]
-
-
-def _start_s(budget: Budget, worker_pool: WorkerPool, tried: Tried) -> float:
-    """Process, connection, and what warming up takes beyond a block, which every set has in front."""
-    beyond_s = max(0.0, warm_s(tried.planned) - block_s(budget, tried))
-    if language(tried.planned.adapter.language).probe_warm_s[0]:
-        beyond_s += COMPILERS_S
-    return worker_pool.start_s(tried.planned) + tried.start_s + beyond_s
+    blocks_s = [block_s(budget, one, 0.0 if one.execution_ns > LONG_OPERATION_NS else LEAD_IN_MS) for one in tried]
+    starts_s = []
+    for one in tried:  # process, connection, and what warming up takes beyond a block, which every set has in front
+        compiles = language(one.planned.adapter.language).probe_warm_s[0] > 0
+        beyond_s = max(0.0, warm_s(one.planned) - block_s(budget, one)) + (COMPILERS_S if compiles else 0.0)
+        starts_s.append(worker_pool.start_s(one.planned) + one.start_s + beyond_s)
+    return blocks_s, starts_s

@@ -81,10 +81,15 @@ class FullSets:
         for number in range(sets):
             if number and budget.spent_s + longest_s > LATEST * budget.total_s:
                 return number
+            plan = self._context.plan
             if number:
-                self._fit(budget.left_s / (longest_s * (sets - number)))
+                measure, share = plan.experiment.measure, budget.left_s / (longest_s * (sets - number))
+                rounds = max(min(LEAST_BLOCKS, measure.rounds), int(measure.rounds * min(1.0, share)))
+                shorter = msgspec.structs.replace(measure, rounds=rounds)
+                plan = replace(plan, experiment=msgspec.structs.replace(plan.experiment, measure=shorter))
+                self._context = replace(self._context, plan=plan)
             began_s = time.monotonic()
-            for batch_number, batch in enumerate(self._context.plan.batches):
+            for batch_number, batch in enumerate(plan.batches):
                 self._set(number, batch_number, batch)
             longest_s = time.monotonic() - began_s
         return sets
@@ -99,14 +104,6 @@ class FullSets:
         if members:
             runner = SetRunner(context, lambda planned: self._start(planned, context.log_of(planned)))
             runner.run(set_number, batch_number, members)
-
-    def _fit(self, share: float) -> None:
-        plan = self._context.plan
-        measure = plan.experiment.measure
-        rounds = max(min(LEAST_BLOCKS, measure.rounds), int(measure.rounds * min(1.0, share)))
-        shorter = msgspec.structs.replace(measure, rounds=rounds)
-        experiment = msgspec.structs.replace(plan.experiment, measure=shorter)
-        self._context = replace(self._context, plan=replace(plan, experiment=experiment))
 
 
 def plan_of(
