@@ -65,49 +65,58 @@ def flame(
 
     `way`: how the path is reached. Where V8 names functions, one that does replaces the runner.
     """
-    named = None
-    try:
+    with contextlib.ExitStack() as cleanup:
         if language(worker.planned.path.language).explain.names:
-            worker, named = _with_names(worker, work, way, directory / "node-names.log"), worker
-        return _sampled(worker, work, explanation, directory)
-    finally:
-        if named is not None and worker is not named:
-            worker.close()
-
-
-def _sampled(worker: Worker, work: PreparedPhase, explanation: Explanation, directory: Path) -> Flame:
-    sides: dict[Side, list[int]] = {"client": worker.pids, "server": worker.instance.pids()}
-    samplers: dict[str, list[int]] = {}
-    for side, pids in sides.items():
-        for pid in pids:
-            samplers.setdefault(sampler_of(worker, side, pid), []).append(pid)
-    count = BLOCKS if len(samplers) == 1 else BLOCKS_EACH
-    results: list[Sampled] = []
-    notes: list[str] = []
-    for sampler, pids in samplers.items():
-        one = Sampled(sampler)
-        try:
-            with _running(worker, sampler, pids, directory, one):
-                for _number in range(MORE.get(sampler, count)):
-                    one.blocks.blocks.append(block(worker, work))
-        except RowpathError as error:
-            whose = " and ".join(side for side in sides if set(sides[side]) & set(pids))
-            notes.append(f"{whose}: no stacks: {error.message} ({error.hint})")
-        else:
-            results.append(one)
-    found = [_side(side, pids, explanation, results) for side, pids in sides.items()]
-    if any(side and py_spy.HOW in side.by and all(stack[-1] != BY_PERF for stack in side.samples) for side in found):
+            worker = _with_names(worker, work, way, directory / "node-names.log")
+            cleanup.callback(worker.close)
+        sides: dict[Side, list[int]] = {"client": worker.pids, "server": worker.instance.pids()}
+        samplers: dict[str, list[int]] = {}
+        for side, pids in sides.items():
+            for pid in pids:
+                samplers.setdefault(sampler_of(worker, side, pid), []).append(pid)
+        count = BLOCKS if len(samplers) == 1 else BLOCKS_EACH
+        results: list[Sampled] = []
+        notes: list[str] = []
+        for sampler, pids in samplers.items():
+            sampled = Sampled(sampler)
+            try:
+                with _running(worker, sampler, pids, directory, sampled):
+                    for _number in range(MORE.get(sampler, count)):
+                        sampled.blocks.blocks.append(block(worker, work))
+            except RowpathError as error:
+                whose = " and ".join(side for side in sides if set(sides[side]) & set(pids))
+                notes.append(f"{whose}: no stacks: {error.message} ({error.hint})")
+            else:
+                results.append(sampled)
+    stacks = [_side(side, pids, explanation, results) for side, pids in sides.items()]
+    seen = tuple(side for side in stacks if side is not None)
+    if any(py_spy.HOW in side.by and all(stack[-1] != BY_PERF for stack in side.samples) for side in seen):
         notes.append("client: the kernel's work is not in the graph, because perf did not sample it")
-    notes += [text for one in results for text in (*one.missing, _cost(one, explanation))]
-    return Flame(
-        explanation.name,
-        explanation.phase,
-        explanation.path,
-        explanation.operation_ns,
-        explanation.parts,
-        tuple(side for side in found if side is not None),
-        tuple(notes),
-    )
+    for sampled in results:
+        longer = statistics.fmean(sampled.blocks.each_ns()) / explanation.operation_ns - 1
+        took = f"{'-' if longer < 0 else '+'}{per_cent(abs(longer))}"
+        notes += sampled.missing
+        notes.append(f"sampled by {sampled.how}, an operation took {took}: stacks give shares only")
+    of_path = explanation.name, explanation.phase, explanation.path, explanation.operation_ns, explanation.parts
+    return Flame(*of_path, seen, tuple(notes))
+
+
+def _side(side: Side, pids: list[int], explanation: Explanation, results: list[Sampled]) -> SideStacks | None:
+    """A side's stacks; None where it has no process, or was not sampled."""
+    samples: Counter[Stack] = Counter()
+    how: dict[str, None] = {}
+    for sampled in results:
+        for pid in pids:
+            if pid in sampled.stacks:
+                samples.update(sampled.stacks[pid])
+                how[sampled.how] = None
+    parts = [part for part in explanation.parts if part.side == side]
+    cpu_ns = sum(part.ns for part in parts)
+    if py_spy.HOW in how and cpu_ns:
+        share = sum(part.ns for part in parts if part.name == KERNEL) / cpu_ns
+        if 0 < share < 1:
+            samples[(BY_PERF,)] = round(samples.total() * share / (1 - share))
+    return SideStacks(side, cpu_ns, "; ".join(how), samples) if samples else None
 
 
 def sampler_of(worker: Worker, side: Side, pid: int) -> str:
@@ -121,16 +130,15 @@ def sampler_of(worker: Worker, side: Side, pid: int) -> str:
 def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Path, into: Sampled) -> Iterator[None]:
     """The sampler at work on these processes, while the body runs; then `into` has what it saw."""
     languages = {pid: worker.planned.path.language if pid in worker.pids else "" for pid in pids}
-    file = directory / "stacks.data"
     if sampler in (async_profiler.HOW, py_spy.HOW):
+        files = {pid: directory / f"stacks-{pid}.txt" for pid in pids}
         with contextlib.ExitStack() as attached:
             sampling = async_profiler.sampling if sampler == async_profiler.HOW else py_spy.sampling
-            files = {pid: directory / f"stacks-{pid}.txt" for pid in pids}
-            for pid in pids:
-                attached.enter_context(sampling(pid, files[pid]))
+            for pid, file in files.items():
+                attached.enter_context(sampling(pid, file))
             yield
-        for pid, each in files.items():
-            lines = each.read_text(encoding="utf-8", errors="replace").splitlines()
+        for pid, file in files.items():
+            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
             header = language(languages[pid] or java.NAME)
             if sampler == async_profiler.HOW:
                 into.stacks[pid] = async_profiler.stacks(lines, header.helper_threads, header)
@@ -140,39 +148,14 @@ def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Pat
                 side = "client" if pid in worker.pids else "server"
                 into.missing.append(f"{side}: {UNSEEN_KERNEL}")
         return
-    how = next(how for how, text in perf.HOW.items() if text == sampler)
+    file, how = directory / "stacks.data", next(how for how, text in perf.HOW.items() if text == sampler)
     with perf.recording(pids, worker.measured_cpus, file, how) as missing:
         yield
     into.missing += missing
-    named = any(language(each).explain.names for each in languages.values())
+    named = any(language(name).explain.names for name in languages.values())
     names = NodeNames.read(directory / "node-names.log") if named else None
     into.stacks = perf.stacks(file, languages, names)
     file.unlink()
-
-
-def _side(side: Side, pids: list[int], explanation: Explanation, results: list[Sampled]) -> SideStacks | None:
-    """A side's stacks; None where it has no process, or was not sampled."""
-    samples: Counter[Stack] = Counter()
-    how: dict[str, None] = {}
-    for one in results:
-        for pid in pids:
-            if pid in one.stacks:
-                samples.update(one.stacks[pid])
-                how[one.how] = None
-    parts = [part for part in explanation.parts if part.side == side]
-    cpu_ns = sum(part.ns for part in parts)
-    if py_spy.HOW in how and cpu_ns:
-        share = sum(part.ns for part in parts if part.name == KERNEL) / cpu_ns
-        if 0 < share < 1:
-            samples[(BY_PERF,)] = round(samples.total() * share / (1 - share))
-    return SideStacks(side, cpu_ns, "; ".join(how), samples) if samples else None
-
-
-def _cost(one: Sampled, explanation: Explanation) -> str:
-    """What sampling cost in its blocks."""
-    longer = statistics.fmean(one.blocks.each_ns()) / explanation.operation_ns - 1
-    sign = "-" if longer < 0 else "+"
-    return f"sampled by {one.how}, an operation took {sign}{per_cent(abs(longer))}: stacks give shares only"
 
 
 def _with_names(worker: Worker, work: PreparedPhase, way: Mapping[str, Any], log: Path) -> Worker:
@@ -213,10 +196,8 @@ class NodeNames:
     @classmethod
     def read(cls, log: Path) -> NodeNames:
         """Read the names from a log; a log that was not written has none."""
-        if not log.is_file():
-            return cls(())
-        with log.open(encoding="utf-8", errors="replace") as lines:
-            return cls(lines)
+        text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+        return cls(text.split("\n"))
 
     def __call__(self, address: int) -> str:
         """The function at an address; empty where none is known."""

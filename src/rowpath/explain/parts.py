@@ -55,6 +55,11 @@ def runtime(header: Language) -> str:
     return header.explain.runtime or LOOP
 
 
+def in_packages(path: PurePath) -> tuple[str, ...]:
+    """The parts of a path inside of Python's packages; empty outside of them."""
+    return path.parts[path.parts.index("site-packages") + 1 :] if "site-packages" in path.parts else ()
+
+
 def library(file: str) -> str:
     """What a shared object is called: libpq for /usr/lib/libpq-1a2b3c4d.so.5.18, psycopg_c for its extension."""
     path = PurePath(file)
@@ -66,10 +71,8 @@ def library(file: str) -> str:
     for header in headers():
         if any(base.startswith(own) or own in folders for own in header.explain.libraries):
             return runtime(header)
-    packages = path.parts[path.parts.index("site-packages") + 1 :] if "site-packages" in path.parts else ()
-    if len(packages) > 1 and not packages[0].endswith(".libs"):
-        return packages[0]
-    return base
+    packages = in_packages(path)
+    return packages[0] if len(packages) > 1 and not packages[0].endswith(".libs") else base
 
 
 def import_path(symbol: str, header: Language) -> str:
@@ -93,10 +96,10 @@ def standard_library(header: Language) -> str:
 
 def crate(symbol: str, header: Language) -> str:
     """The crate of a function, C code that is linked in by its prefix, and the loop."""
-    found = re.match(r"^<*&?(?:mut |dyn )?\(?([A-Za-z_][A-Za-z0-9_]*)::", symbol)
-    if not found:
+    match = re.match(r"^<*&?(?:mut |dyn )?\(?([A-Za-z_][A-Za-z0-9_]*)::", symbol)
+    if not match:
         return "SQLite" if symbol.startswith("sqlite3") else "C code linked in" if symbol else UNKNOWN
-    name = found[1]
+    name = match[1]
     if name in STANDARD_CRATES:
         return standard_library(header)
     return LOOP if name in OUR_PACKAGES or name.startswith("rowpath") else name

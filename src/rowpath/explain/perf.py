@@ -70,17 +70,12 @@ def profiling(pids: Iterable[int], cpus: Iterable[int], languages: Mapping[int, 
     costs time at every switch between them; without the right to see the kernel its share comes from clock ticks.
     Errors: EnvironmentMissing where perf does not attach.
     """
-    profile = Profile()
-    pids = list(pids)
-    recorder, event = attached(pids, cpus, file)
-    before = {pid: _ticks(pid) for pid in pids}
-    try:
+    profile, pids = Profile(), list(pids)
+    with attached(pids, cpus, file) as event:
+        before = {pid: _ticks(pid) for pid in pids}
         yield profile
         after = {pid: _ticks(pid) for pid in pids}
-    finally:
-        detach(recorder)
-    words = ["perf", "script", "-i", str(file), "-F", "pid,ip,sym,dso"]
-    done = processes.run(words, timeout_s=120.0)
+    done = processes.run(["perf", "script", "-i", str(file), "-F", "pid,ip,sym,dso"], timeout_s=120.0)
     profile.samples = counted(done.stdout.splitlines(), languages)
     if event == USER_ONLY:
         for pid in pids:
@@ -88,27 +83,26 @@ def profiling(pids: Iterable[int], cpus: Iterable[int], languages: Mapping[int, 
             add_kernel(profile.samples.setdefault(pid, Counter()), user, kernel)
 
 
-def attached(
-    pids: Iterable[int], cpus: Iterable[int], file: Path, more: Sequence[str] = ()
-) -> tuple[processes.Process, str]:
-    """perf, which samples these cores, or only these processes where it may no more, and the event that it counts.
+@contextlib.contextmanager
+def attached(pids: Iterable[int], cpus: Iterable[int], file: Path, more: Sequence[str] = ()) -> Iterator[str]:
+    """perf samples these cores, or only these processes where it may no more, while the body runs; then its file is
+    whole. The event that it counts.
 
     Errors: EnvironmentMissing.
     """
-    ours = ",".join(map(str, pids))
-    cores = ",".join(map(str, cpus))
+    ours, cores = ",".join(map(str, pids)), ",".join(map(str, cpus))
     for event, where in (("cpu-clock", ("-C", cores)), ("cpu-clock", ("-p", ours)), (USER_ONLY, ("-p", ours))):
         recorder = _started(event, (*where, *more), file)
         if recorder is not None:
-            return recorder, event
-    raise EnvironmentMissing(
-        "perf is not allowed to sample Rowpath's own processes", "sysctl kernel.perf_event_paranoid=2"
-    )
-
-
-def detach(recorder: processes.Process) -> None:
-    """End perf, so that its file is whole."""
-    processes.stop(recorder, ((signal.SIGINT, ATTACH_TIMEOUT_S), *processes.AT_ONCE))
+            break
+    else:
+        raise EnvironmentMissing(
+            "perf is not allowed to sample Rowpath's own processes", "sysctl kernel.perf_event_paranoid=2"
+        )
+    try:
+        yield event
+    finally:
+        processes.stop(recorder, ((signal.SIGINT, ATTACH_TIMEOUT_S), *processes.AT_ONCE))
 
 
 def add_kernel(samples: Counter[str], user: int, kernel: int) -> None:
@@ -125,12 +119,12 @@ def _ticks(pid: int) -> tuple[int, int]:
 
 def counted(lines: Iterable[str], languages: Mapping[int, str]) -> dict[int, Counter[str]]:
     """The samples of `perf script -F pid,ip,sym,dso` by process and part."""
-    found: dict[int, Counter[str]] = {}
+    samples: dict[int, Counter[str]] = {}
     for line in lines:
         if match := LINE.match(line):
             pid = int(match[1])
-            found.setdefault(pid, Counter())[part_of(match[3], match[4], languages.get(pid, ""))] += 1
-    return found
+            samples.setdefault(pid, Counter())[part_of(match[3], match[4], languages.get(pid, ""))] += 1
+    return samples
 
 
 def _started(event: str, where: Sequence[str], file: Path) -> processes.Process | None:
@@ -157,12 +151,9 @@ def recording(pids: Iterable[int], cpus: Iterable[int], file: Path, how: str) ->
     """
     if problem():
         raise EnvironmentMissing("perf is missing", REMEDY)
-    recorder, event = attached(pids, cpus, file, ("--call-graph", how))
     missing: list[str] = []
-    try:
+    with attached(pids, cpus, file, ("--call-graph", how)) as event:
         yield missing
-    finally:
-        detach(recorder)
     if event == USER_ONLY:
         missing.append("the kernel's work is not in the graph (sysctl kernel.perf_event_paranoid=1)")
 
@@ -178,7 +169,7 @@ def stacks(file: Path, languages: Mapping[int, str], names: Names | None = None)
 
 def parsed(lines: Iterable[str], languages: Mapping[int, str], names: Names | None = None) -> Stacks:
     """The stacks that `perf script -F pid,tid,ip,sym,dso` prints: one a paragraph, the innermost frame first."""
-    found: Stacks = {}
+    by_process: Stacks = {}
     pid, frames = 0, list[Frame]()
     for line in (*lines, ""):
         if match := FRAME.match(line):
@@ -189,9 +180,9 @@ def parsed(lines: Iterable[str], languages: Mapping[int, str], names: Names | No
             pid = int(match[1])
         elif not line.strip() and frames:
             if pid in languages:
-                found.setdefault(pid, Counter())[tuple(reversed(frames))] += 1
+                by_process.setdefault(pid, Counter())[tuple(reversed(frames))] += 1
             frames = []
-    return found
+    return by_process
 
 
 def _frame(match: re.Match[str], language: str, names: Names | None) -> Frame:
