@@ -37,7 +37,7 @@ Start = Callable[[dict[str, str]], Worker]  # with this added to the environment
 
 
 def with_hops(
-    found: Explanation,
+    explanation: Explanation,
     planned: PlannedPath,
     instances: EngineInstances,
     work: PreparedPhase,
@@ -60,9 +60,9 @@ def with_hops(
         file = server_file(directory) if ours else None
         if file is not None:
             instances.restart(key, stamping_environment(file))
-        return stamped(start, work, found.operation_ns, directory, file, instances.way_to(planned.path))
+        return stamped(start, work, explanation.operation_ns, directory, file, instances.way_to(planned.path))
 
-    complete = known(found, taken)
+    complete = known(explanation, taken)
     if ours:
         instances.restart(key)
     return complete
@@ -81,16 +81,17 @@ def stamping_environment(file: Path) -> dict[str, str]:
     return {"LD_PRELOAD": str(c.call_stamps_library()), call_stamps.VARIABLE: str(file)}
 
 
-def known(found: Explanation, taken: Callable[[], Hops]) -> Explanation:
+def known(explanation: Explanation, taken: Callable[[], Hops]) -> Explanation:
     """The explanation with what `taken` returns, or with the reason why it failed."""
     try:
-        return structs.replace(found, hops=taken())
+        return structs.replace(explanation, hops=taken())
     except Unknown as unknown:
-        return structs.replace(found, no_hops=str(unknown))
+        why = str(unknown)
     except RunnerFailure as failure:
-        return structs.replace(found, no_hops=failure.text)
+        why = failure.text
     except RowpathError as error:
-        return structs.replace(found, no_hops=f"{error.message} ({error.hint})")
+        why = f"{error.message} ({error.hint})"
+    return structs.replace(explanation, no_hops=why)
 
 
 def stamped(

@@ -27,7 +27,6 @@ from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, After, account, 
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation, Part, ServerSays
-from rowpath.model.hops import Hops
 from rowpath.own_database.candidates import Candidates, candidates_of, in_words
 from rowpath.own_database.probed_query import GRACE_S, ProbedQuery, connected
 from rowpath.own_database.question import ProbeOptions, Question
@@ -66,38 +65,36 @@ def explained(
 
     `hops`: then the client's calls are stamped; of the server nothing is.
     """
-    planned = chosen(candidates_of(question.target, question.phase, options), filters)
+    chosen_paths = chosen(candidates_of(question.target, question.phase, options), filters)
     with ExitStack() as cleanup:
-        query = ExplainedQuery(**connected(question, planned, options, directory, note, cleanup))
+        query = ExplainedQuery(**connected(question, chosen_paths, options, directory, note, cleanup))
         query.budget.begin()
         note("describing the query")
         work = query.work()
-        says = server_says(query, note) if query.access.target.deployment == "server" else None
+        on_server = query.access.target.deployment == "server"
+        says = server_says(query, note) if on_server else None
         digests: dict[str, str] = {}
-        for each in planned:
-            note(f"measuring {each.name}")
+        for planned in chosen_paths:
+            note(f"measuring {planned.name}")
             try:
-                found, digest = explain(query, each, work, says, directory.work, pairs, after)
+                explanation, digest = explain(query, planned, work, says, directory.work, pairs, after)
             except RunnerFailure as failure:
-                failed(f"{each.name}: {query.scrubber.clean(failure.text)}")
+                failed(f"{planned.name}: {query.scrubber.clean(failure.text)}")
                 continue
             if not digest:
-                note(f"the rows change between executions, so those of {found.name} are not compared")
+                note(f"the rows change between executions, so those of {explanation.name} are not compared")
             elif digests and digest not in digests:
-                failed(f"{found.name}: its rows differ from those of {next(iter(digests.values()))}")
+                failed(f"{explanation.name}: its rows differ from those of {next(iter(digests.values()))}")
                 continue
             else:
-                digests.setdefault(digest, found.name)
-            if hops and query.access.target.deployment == "server":
-                note(f"stamping calls of {each.name}")
-                found = hop_blocks.known(found, partial(client_hops, query, each, work, found.operation_ns))
-            yield found
-
-
-def client_hops(query: ProbedQuery, planned: PlannedPath, work: PreparedPhase, operation_ns: float) -> Hops:
-    """What the client's calls tell, of a process of its own. Errors: Unknown, RunnerFailure, EnvironmentMissing."""
-    start = partial(query.start, planned, None)
-    return hop_blocks.stamped(start, work, operation_ns, query.directory.work, None)
+                digests.setdefault(digest, explanation.name)
+            if hops and on_server:
+                note(f"stamping calls of {planned.name}")
+                # The client's calls, of a process of its own.
+                start = partial(query.start, planned, None)
+                of_client = start, work, explanation.operation_ns, directory.work, None
+                explanation = hop_blocks.known(explanation, partial(hop_blocks.stamped, *of_client))
+            yield explanation
 
 
 def chosen(found: Candidates, filters: dict[str, tuple[str, ...]]) -> list[PlannedPath]:
@@ -209,15 +206,15 @@ def server_says(query: ProbedQuery, note: Callable[[str], None]) -> ServerTimes 
         return None
     sql = query.keyed.with_literals(access.target.engine, query.keyed.rows[0]) if query.keyed else query.sql
     file = query.directory.work / "server-times.kept"
-    found: list[ServerTimes] = []
+    times: list[ServerTimes] = []
     began_s = time.monotonic()
     try:
-        while len(found) < TIMES and time.monotonic() - began_s < TIMES_MOST_S:
+        while len(times) < TIMES and time.monotonic() - began_s < TIMES_MOST_S:
             asked_s = time.monotonic()
             ((text, *_),) = access.ask((), [clock.statement.format(sql=sql)], file)
-            found.append(clock.read_ms(text))
+            times.append(clock.read_ms(text))
             time.sleep(time.monotonic() - asked_s)
     except (RowpathError, ValueError, KeyError) as error:
         note(f"the server does not report its own time: {query.scrubber.clean(str(error))}")
         return None
-    return ServerTimes(*(statistics.median(each) for each in zip(*found, strict=True)))
+    return ServerTimes(*(statistics.median(kind) for kind in zip(*times, strict=True)))
