@@ -11,7 +11,7 @@ import statistics
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rowpath.analysis.statistics.intervals import student
 from rowpath.engines.base import Instance
@@ -38,7 +38,6 @@ SERVER_CLOCK = "CPU clocks of the server's processes"
 WAITING = "waiting"
 IDLE_CLOCK = "the core's idle time in /proc/stat"
 OTHERS_CLOCK = "CPU clocks of every other process that ran there"
-SAMPLED = "its share by perf, {count:,} samples"
 After = Callable[[Worker, PreparedPhase, Explanation, Mapping[str, Any]], None]  # the last: how the path is reached
 
 
@@ -59,11 +58,9 @@ def explained(
     for which its server is restarted.
     What runners print is in `runners.log` of the directory's logs, without secrets.
     """
-    phase_cache, scrubber = PhaseCache(directory.work / "parameters"), Scrubber()
-    instances = EngineInstances(directory.work, phase_cache, scrubber.add)
-    manifest.build(
-        [(planned.adapter, planned.path.version) for planned in plan.paths], note, [one.path for one in plan.paths]
-    )
+    phase_cache, scrubber, place = PhaseCache(directory.work / "parameters"), Scrubber(), directory.work
+    instances = EngineInstances(place, phase_cache, scrubber.add)
+    manifest.build([(path.adapter, path.path.version) for path in plan.paths], note, [path.path for path in plan.paths])
     lines = (directory.logs / "runners.log").open("a", encoding="utf-8")
 
     def log(line: str) -> None:
@@ -76,23 +73,21 @@ def explained(
                 note(f"starting {planned.path.engine}")
                 instances.bring_up(plan.paths, plan.workloads, key)
             for name in plan.experiment.phases:
-                if name in planned.phases:
-                    note(f"measuring {planned.name}, {name}")
-                    workload = plan.workloads[PhaseName.of(name).workload]
-                    work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
-                    way = instances.way_to(planned.path)
-                    try:
-                        instance, place = instances[key], directory.work
-                        found = explain(
-                            planned, instance, work, place, timeout_s, log, way=way, pairs=pairs, after=after
-                        )
-                    except RunnerFailure as failure:
-                        failed(f"{planned.name}, {name}: {scrubber.clean(failure.text)}")
-                    else:
-                        if hops and planned.path.served:
-                            note(f"stamping calls of {planned.name}, {name}")
-                            found = hop_blocks.with_hops(found, planned, instances, work, place, timeout_s, log)
-                        yield found
+                if name not in planned.phases:
+                    continue
+                note(f"measuring {planned.name}, {name}")
+                workload = plan.workloads[PhaseName.of(name).workload]
+                work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
+                how: dict[str, Any] = {"way": instances.way_to(planned.path), "pairs": pairs, "after": after}
+                try:
+                    explanation = explain(planned, instances[key], work, place, timeout_s, log, **how)
+                except RunnerFailure as failure:
+                    failed(f"{planned.name}, {name}: {scrubber.clean(failure.text)}")
+                    continue
+                if hops and planned.path.served:
+                    note(f"stamping calls of {planned.name}, {name}")
+                    explanation = hop_blocks.with_hops(explanation, planned, instances, work, place, timeout_s, log)
+                yield explanation
     finally:
         instances.stop_all()
         lines.close()
@@ -133,7 +128,7 @@ class BlockEvidence:
 
     bare: Blocks = field(default_factory=Blocks)
     profiled: Blocks = field(default_factory=Blocks)
-    found: Profile = field(default_factory=Profile)
+    profile: Profile = field(default_factory=Profile)
     why_not: str = ""  # profiled
     disturbed: int = 0  # blocks that others were taken instead of
 
@@ -146,20 +141,20 @@ def taken_apart(
     warm_up(worker, work)
     evidence, disturbed = BlockEvidence(why_not=perf.problem()), Blocks()
     while len(evidence.bare.blocks) < pairs and len(disturbed.blocks) < pairs:
-        one_block = take(worker, work)
-        (disturbed if one_block.disturbed else evidence.bare).blocks.append(one_block)
+        bare = take(worker, work)
+        (disturbed if bare.disturbed else evidence.bare).blocks.append(bare)
         if evidence.why_not:
             continue
         pids = [*worker.pids, *worker.instance.pids()]
         languages = dict.fromkeys(worker.pids, worker.planned.path.language)
         languages |= dict.fromkeys(filter(async_profiler.is_jvm, worker.instance.pids()), java.NAME)
         try:
-            with perf.profiling(pids, explained_cpus(worker), languages, directory / "profile.data") as one:
+            with perf.profiling(pids, explained_cpus(worker), languages, directory / "profile.data") as profile:
                 evidence.profiled.blocks.append(take(worker, work))
         except EnvironmentMissing as error:
             evidence.why_not = f"{error.message} ({error.hint})"
         else:
-            evidence.found.add(one)
+            evidence.profile.add(profile)
     if len(evidence.bare.blocks) < pairs:  # the machine is busy: what is kept says so
         evidence.bare.blocks += disturbed.blocks
     else:
@@ -169,7 +164,7 @@ def taken_apart(
 
 def account(worker: Worker, phase: str, evidence: BlockEvidence) -> Explanation:
     """The parts, by the clocks of the bare blocks and the shares of the profiled ones."""
-    planned, bare, profiled, found = worker.planned, evidence.bare, evidence.profiled, evidence.found
+    planned, bare, profiled, profile = worker.planned, evidence.bare, evidence.profiled, evidence.profile
     client_ns = bare.of_operation(lambda one: (one.measured.client_cpu_ns or 0) - one.measured.client_helpers_cpu_ns)
     server_ns = bare.of_operation(lambda one: (one.measured.server_cpu_ns or 0) - one.measured.server_helpers_cpu_ns)
     each_ns = bare.each_ns()
@@ -177,8 +172,8 @@ def account(worker: Worker, phase: str, evidence: BlockEvidence) -> Explanation:
     interval = student(each_ns) if len(each_ns) > 1 else None
     low_ns, high_ns = (interval.low, interval.high) if interval else (None, None)
     parts = [
-        *divided("client", client_ns, CLIENT_CLOCK, found, worker.pids),
-        *divided("server", server_ns, SERVER_CLOCK, found, worker.instance.pids()),
+        *divided("client", client_ns, CLIENT_CLOCK, profile, worker.pids),
+        *divided("server", server_ns, SERVER_CLOCK, profile, worker.instance.pids()),
         Part("core", "other programs", bare.of_operation(lambda one: one.others_ns), OTHERS_CLOCK),
         Part("core", WAITING, bare.of_operation(lambda one: one.waited_ns), IDLE_CLOCK),
     ]
@@ -190,11 +185,13 @@ def account(worker: Worker, phase: str, evidence: BlockEvidence) -> Explanation:
     )  # fmt: skip
 
 
-def divided(side: str, ns: float, known_by: str, found: Profile, pids: list[int]) -> Iterator[Part]:
+def divided(
+    side: Literal["client", "server"], ns: float, known_by: str, profile: Profile, pids: list[int]
+) -> Iterator[Part]:
     """A side's CPU time as its parts; whole where nothing was sampled."""
-    shares = found.shares(pids)
-    count = sum(found.samples[pid].total() for pid in pids if pid in found.samples)
+    shares = profile.shares(pids)
+    count = sum(profile.samples[pid].total() for pid in pids if pid in profile.samples)
     if not shares:
-        yield Part(side, "CPU", ns, known_by)  # type: ignore[arg-type]
+        yield Part(side, "CPU", ns, known_by)
     for name, share in shares.items():
-        yield Part(side, name, share * ns, f"{known_by}; {SAMPLED.format(count=count)}")  # type: ignore[arg-type]
+        yield Part(side, name, share * ns, f"{known_by}; its share by perf, {count:,} samples")

@@ -119,10 +119,8 @@ def chosen(found: Candidates, filters: dict[str, tuple[str, ...]]) -> list[Plann
     if not kept:
         raise UsageError("no setting of a driver matches the filters", "rowpath list drivers")
     if len(kept) > MOST_PATHS:
-        raise UsageError(
-            f"{len(kept)} settings match: explain takes at most {MOST_PATHS}, about 15 s each",
-            f"name one driver: language={kept[0].path.language} driver={kept[0].path.driver}",
-        )
+        what = f"{len(kept)} settings match: explain takes at most {MOST_PATHS}, about 15 s each"
+        raise UsageError(what, f"name one driver: language={kept[0].path.language} driver={kept[0].path.driver}")
     return kept
 
 

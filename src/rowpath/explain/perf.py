@@ -96,9 +96,8 @@ def attached(pids: Iterable[int], cpus: Iterable[int], file: Path, more: Sequenc
         if recorder is not None:
             break
     else:
-        raise EnvironmentMissing(
-            "perf is not allowed to sample Rowpath's own processes", "sysctl kernel.perf_event_paranoid=2"
-        )
+        what = "perf is not allowed to sample Rowpath's own processes"
+        raise EnvironmentMissing(what, "sysctl kernel.perf_event_paranoid=2")
     try:
         yield event
     finally:

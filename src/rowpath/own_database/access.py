@@ -111,10 +111,8 @@ class Access:
         columns = self.describe(sql)
         for column in columns:
             if column.type == "opaque":
-                raise UsageError(
-                    f"--params-from: no parameter can have the type {column.engine_type} of column {column.name}",
-                    "cast the column to a type that can be a parameter",
-                )
+                what = f"--params-from: no parameter can have the type {column.engine_type} of column {column.name}"
+                raise UsageError(what, "cast the column to a type that can be a parameter")
         typed = as_columns(columns)
         with self.connected() as runner:
             self._prepare(runner, PhaseSpec(name=READ, kind="query", sql=sql, columns=typed))
@@ -283,14 +281,11 @@ class Access:
         """A runner's failure as an error for the user, without secrets."""
         words = self.scrubber.clean(failure.text)
         if POOLER_WORDS in words:
-            return UsageError(
-                f"a connection pooler is in front of the server: session settings could affect other users ({words})",
-                AT_THE_SERVER,
-            )
+            what = f"a connection pooler is in front of the server: session settings could affect other users ({words})"
+            return UsageError(what, AT_THE_SERVER)
         if failure.kind == "connect":
-            return EnvironmentMissing(
-                f"cannot connect to {self.target.shown}: {words}", "check host, port, user, password and database"
-            )
+            what = f"cannot connect to {self.target.shown}: {words}"
+            return EnvironmentMissing(what, "check host, port, user, password and database")
         if failure.kind in ("sql", "unsupported"):
             return UsageError(f"{self.target.shown} refused: {words}", "fix the query, or read fewer rows")
         return RowpathError(f"{self.target.shown}: {failure.kind}: {words}", "rowpath doctor")

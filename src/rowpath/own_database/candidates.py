@@ -194,9 +194,8 @@ class _Collected:
         if (yours := self._yours) and not self._baselines:
             why = next((dropped for dropped in self._dropped if dropped.path.driver == yours.driver), None)
             reason = why.reason if why else f"{yours.driver} does not serve this target"
-            raise UsageError(
-                f"--mine {self._wanted.mine}: {reason}", (why.remedy if why else "") or "rowpath list drivers"
-            )
+            what = f"--mine {self._wanted.mine}: {reason}"
+            raise UsageError(what, (why.remedy if why else "") or "rowpath list drivers")
         tried, floors = (tuple(planned(*pair) for pair in pairs) for pairs in (tries, self._floors))
         return Candidates(tried, floors, tuple(self._dropped), self._baselines)
 
@@ -332,9 +331,8 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
         return replace(found, dropped=dropped)
     if found.dropped:
         first = found.dropped[0]
-        raise UsageError(
-            f"no driver for {target.engine} can run here: {first.reason}", first.remedy or "rowpath doctor"
-        )
+        what = f"no driver for {target.engine} can run here: {first.reason}"
+        raise UsageError(what, first.remedy or "rowpath doctor")
     raise UsageError(f"no driver fits for {target.shown}", "rowpath list drivers")
 
 

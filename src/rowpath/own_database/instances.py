@@ -53,9 +53,8 @@ def files_of(engine: str, main: Path) -> Files:
     if layout.directory_mark:
         main = main.resolve()
         if not (main / layout.directory_mark).is_file():
-            raise UsageError(
-                f"{main} is not a database of {engine}: it has no {layout.directory_mark}", f"{engine}:///DIRECTORY"
-            )
+            what = f"{main} is not a database of {engine}: it has no {layout.directory_mark}"
+            raise UsageError(what, f"{engine}:///DIRECTORY")
         inside = (file for file in main.rglob("*") if file.is_file())
         return Files(engine, main, tuple(sorted(file for file in inside if file.suffix != layout.not_copied)))
     main = main.resolve() if layout.suffixes[0] == "" else main.parent.resolve() / main.name
@@ -68,9 +67,8 @@ def refuse_locked(files: Files) -> None:
     if found := lock_on(files):
         file, holder = found
         who = f"process {holder}" if holder > 0 else "another process"
-        raise UsageError(
-            f"{file} is locked by {who}, which may be writing to it", f"end that process, or wait for it: {who}"
-        )
+        what = f"{file} is locked by {who}, which may be writing to it"
+        raise UsageError(what, f"end that process, or wait for it: {who}")
     mark = _layout(files.engine).open_mark
     if mark and (lock := files.main.with_name(files.main.name + mark)).exists():
         raise UsageError(f"{lock} shows that the database is open", "end the program that has it open")
@@ -95,9 +93,8 @@ def allow_size(files: Files, allow_large: bool, ask: Callable[[str], bool]) -> N
     size = text.size(files.size_bytes)
     if files.size_bytes <= CONFIRMED_FROM_BYTES or allow_large or ask(f"Copy {files.main} ({size})?"):
         return
-    raise UsageError(
-        f"{files.main} must be copied first ({size})", "confirm with --yes; --in-place copies nothing (SQLite, DuckDB)"
-    )
+    what = f"{files.main} must be copied first ({size})"
+    raise UsageError(what, "confirm with --yes; --in-place copies nothing (SQLite, DuckDB)")
 
 
 def copy_files(files: Files, to: Path) -> Path:
@@ -109,10 +106,8 @@ def copy_files(files: Files, to: Path) -> Path:
     to.mkdir(mode=0o700, parents=True)
     free = shutil.disk_usage(to).free
     if files.size_bytes > free * 0.95:
-        raise EnvironmentMissing(
-            f"a copy of {files.main} takes {text.size(files.size_bytes)}, and the disk of {to} has {text.size(free)}",
-            "free disk space, or choose another disk with -o DIR",
-        )
+        what = f"a copy of {files.main} takes {text.size(files.size_bytes)}, and the disk of {to} has {text.size(free)}"
+        raise EnvironmentMissing(what, "free disk space, or choose another disk with -o DIR")
     before = files.state()
     parent = files.main.parent
     try:
@@ -126,9 +121,8 @@ def copy_files(files: Files, to: Path) -> Path:
         raise EnvironmentMissing(f"cannot copy {files.main}: {error.strerror}", f"ls -l {files.main.parent}") from error
     refuse_locked(files)
     if files_of(files.engine, files.main).state() != before:
-        raise UsageError(
-            f"{files.main} changed while it was copied", "stop the program that writes to it, then try again"
-        )
+        what = f"{files.main} changed while it was copied"
+        raise UsageError(what, "stop the program that writes to it, then try again")
     return to / files.main.name
 
 
@@ -216,7 +210,6 @@ class ProbedDatabase(ProbedInstance):
         self._original = original
         self._copies = folder
         self._in_place = in_place
-        self._read_only = target.read_only(in_place)
         layout = ENGINES[target.engine].probe.layout
         self._exclusive = layout is not None and layout.exclusive
 
@@ -224,8 +217,8 @@ class ProbedDatabase(ProbedInstance):
     def options(self, path: AccessPath) -> dict[str, Any]:
         """The file or directory to open now: where only one process may open one, a copy that none has open."""
         target = self.target
-        place = self._free_copy() if self._exclusive else self._original
-        options = {"path": str(place)} | ({"read_only": "yes"} if self._read_only else {})
+        options = {"path": str(self._free_copy() if self._exclusive else self._original)}
+        options |= {"read_only": "yes"} if target.read_only(self._in_place) else {}
         return options | ({"user": target.user, "password": target.password} if target.user else {})
 
     @override

@@ -78,10 +78,8 @@ class Placeholders:
         numbers = [int(each) if each.isdigit() else distinct.index(each) + 1 for each in self.takes]
         needed = max(numbers, default=0)
         if needed != len(names) or 0 in numbers:
-            raise UsageError(
-                f"the query takes {needed} parameter{'s' * (needed != 1)}, and {len(names)} are given",
-                "give one parameter for each placeholder, in order; docs/probe.md has the forms",
-            )
+            what = f"the query takes {needed} parameter{'s' * (needed != 1)}, and {len(names)} are given"
+            raise UsageError(what, "give one parameter for each placeholder, in order; docs/probe.md has the forms")
         return [number - 1 for number in numbers]
 
 
@@ -95,10 +93,8 @@ def placeholders(sql: str, engine: str) -> Placeholders:
     if "?1" in by_form:
         raise UsageError("placeholders of the form ?1 are not supported", "write $1, $2, … or ?")
     if len(by_form) > 1:
-        raise UsageError(
-            f"the query has placeholders of several forms: {' and '.join(by_form)}",
-            "use one form; put a blank after a % or : that is an operator",
-        )
+        what = f"the query has placeholders of several forms: {' and '.join(by_form)}"
+        raise UsageError(what, "use one form; put a blank after a % or : that is an operator")
     form, places = next(iter(by_form.items()), ("", []))
     begins, ends = [begin for begin, _, _ in places], [end for _, end, _ in places]
     pieces = [sql[begin:end] for begin, end in zip([0, *ends], [*begins, len(sql)], strict=True)]
@@ -119,10 +115,8 @@ def refuse_unbound(sql: str, engine: str) -> None:
     found = _by_form(sql, engine)
     form = next((form for form in found if form == "$1" or ENGINES[engine].probe.unbound_is_null), "")
     if form:
-        raise UsageError(
-            f"the query has placeholders ({form}), and no parameters are given",
-            "--param TYPE:VALUE for each, or --params FILE.csv, or --params-from 'SELECT …'",
-        )
+        what = f"the query has placeholders ({form}), and no parameters are given"
+        raise UsageError(what, "--param TYPE:VALUE for each, or --params FILE.csv, or --params-from 'SELECT …'")
 
 
 def _by_form(sql: str, engine: str) -> dict[str, list[tuple[int, int, str]]]:

@@ -202,10 +202,8 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
     for key in TLS_KEYS:
         value = options.get(key, "require").lower()
         if value.startswith("verify"):
-            raise UsageError(
-                f"{key}={value}: certificate checks are not supported here",
-                f"{key}=require encrypts without the check; do not probe over an untrusted network",
-            )
+            what = f"{key}={value}: certificate checks are not supported here"
+            raise UsageError(what, f"{key}=require encrypts without the check; do not probe over an untrusted network")
         if value not in TLS:
             raise UsageError(f"unknown {key} '{value}'", suggest(value, tuple(TLS)))
     return Target(

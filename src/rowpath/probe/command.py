@@ -31,10 +31,8 @@ LEAST_CONNECTIONS = 2
 def check_connections(options: ProbeOptions) -> None:
     """Errors: UsageError when there are too few."""
     if options.connections < LEAST_CONNECTIONS:
-        raise UsageError(
-            f"invalid --connections {options.connections}: expected 2 or more, so that paths can alternate",
-            "--connections 2",
-        )
+        what = f"invalid --connections {options.connections}: expected 2 or more, so that paths can alternate"
+        raise UsageError(what, "--connections 2")
 
 
 def probe(

@@ -64,9 +64,8 @@ def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
         check_query(query_of(options, target), target.engine)
     there = f"a file of host {options.from_host}"
     if re.fullmatch(r"[^:/~][^:]*", options.url):
-        raise UsageError(
-            f"{options.url} is not a URL, so it is {there}: its path must be absolute", f"/PATH/{options.url}"
-        )
+        what = f"{options.url} is not a URL, so it is {there}: its path must be absolute"
+        raise UsageError(what, f"/PATH/{options.url}")
     for flag, file in (("--jar", options.jar), ("--odbc-driver", options.odbc_driver)):
         if file is not None and not file.is_absolute():
             raise UsageError(f"{flag} {file}: {there}: its path must be absolute", f"{flag} /PATH/{file}")

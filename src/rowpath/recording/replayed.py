@@ -49,18 +49,17 @@ def _named(header: Header, name: str, recorded: Experiment) -> tuple[Selection, 
         workload = PhaseName.of(phase).workload
         if phase not in file.experiment.phases or workloads[workload] != header.workloads[workload]:
             raise UsageError(f"the tape holds {phase}, which is not in {name} as it was recorded", "leave out NAME")
-    found = []
+    selections = []
     for selection in file.experiment.paths:
         engine = selection.wanted.get("engine", ("*",))
-        kept = tuple(each for each in selection.phases if each in recorded.phases)
+        kept = tuple(phase for phase in selection.phases if phase in recorded.phases)
         if (header.engine in engine or engine == ("*",)) and (kept or not selection.phases):
             select = {key: value for key, value in selection.select.items() if key != "engine_version"}
-            found.append(
-                msgspec.structs.replace(selection, select=select | {"engine": header.engine}, phases=kept, name="")
-            )
-    if not found:
+            select |= {"engine": header.engine}
+            selections.append(msgspec.structs.replace(selection, select=select, phases=kept, name=""))
+    if not selections:
         raise UsageError(f"{name} has no path of {header.engine}", "leave out NAME")
-    return tuple(found)
+    return tuple(selections)
 
 
 def _with_drivers(paths: tuple[Selection, ...], engine: str, filters: Filters) -> tuple[Selection, ...]:
@@ -87,6 +86,5 @@ def _check_rows(tape: Tape) -> None:
         phase = phase_of(dict(header.workloads), name)
         count = phase.parameters.count if phase.parameters else 1
         if Expected(workload, supports).verify_digest(phase, 0, count, VERIFIED_ROWS) != digest:
-            raise UsageError(
-                f"the rows of {name} on {tape.file} differ from those that this Rowpath generates", "record it again"
-            )
+            what = f"the rows of {name} on {tape.file} differ from those that this Rowpath generates"
+            raise UsageError(what, "record it again")

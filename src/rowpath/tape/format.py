@@ -106,10 +106,10 @@ class TapeRecords:
     def _add(
         self, kind: int, state: str, failed: bool, connection: int, extra: int, request: bytes, reply: bytes
     ) -> None:
-        self._parts += [HEAD.pack(kind, ord(state), failed, 0, connection, extra, len(request), len(reply)), request]
-        self._parts.append(reply)
+        head = HEAD.pack(kind, ord(state), failed, 0, connection, extra, len(request), len(reply))
+        self._parts += [head, request, reply]
         self.count += 1
-        self.size_bytes += HEAD.size + len(request) + len(reply)
+        self.size_bytes += len(head) + len(request) + len(reply)
 
 
 def write(file: Path, header: Header, content: bytes) -> None:
@@ -200,22 +200,19 @@ def compressed(content: bytes) -> Iterator[bytes]:
 
 def decompressed(frames: bytes, most_bytes: int) -> bytes:
     """The content of frames. Errors: BadFrames, also for more content than `most_bytes`."""
-    library = _library()
-    found: list[bytes] = []
-    at = total = 0
+    library, content, at = _library(), bytearray(), 0
     buffer = ctypes.create_string_buffer(FRAME_BYTES)
     while at < len(frames):
         rest = frames[at : at + 2 * FRAME_BYTES]
-        size, content = library.ZSTD_findFrameCompressedSize(rest, len(rest)), 0
+        size, part = library.ZSTD_findFrameCompressedSize(rest, len(rest)), 0
         if not library.ZSTD_isError(size):
-            content = library.ZSTD_getFrameContentSize(rest, len(rest))
-        if not 0 < content <= FRAME_BYTES:  # the signs for unknown and invalid are greater
+            part = library.ZSTD_getFrameContentSize(rest, len(rest))
+        if not 0 < part <= FRAME_BYTES:  # the signs for unknown and invalid are greater
             raise BadFrames("a frame is damaged")
-        total += content
-        if total > most_bytes:
+        if len(content) + part > most_bytes:
             raise BadFrames(f"it holds more than {most_bytes >> 20} MiB")
-        if library.ZSTD_decompress(buffer, FRAME_BYTES, rest[:size], size) != content:
+        if library.ZSTD_decompress(buffer, FRAME_BYTES, rest[:size], size) != part:
             raise BadFrames("a frame is damaged")
-        found.append(buffer.raw[:content])
+        content += memoryview(buffer)[:part]
         at += size
-    return b"".join(found)
+    return bytes(content)

@@ -60,9 +60,8 @@ class RecordingProxy:
     def check(self) -> None:
         """UsageError when a conversation could not be recorded."""
         if self._refused:
-            raise UsageError(
-                f"cannot record this conversation: {self._refused}", "docs/tape.md says what a tape can hold"
-            )
+            what = f"cannot record this conversation: {self._refused}"
+            raise UsageError(what, "docs/tape.md says what a tape can hold")
         if self._unreachable:
             raise UsageError(f"cannot reach the server: {self._unreachable}", "check host and port of the URL")
         if not self.records.connections:
