@@ -21,12 +21,19 @@ from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase
 from rowpath.own_database.access import Access, open_access
-from rowpath.own_database.budget import Budget, DatabaseRest
 from rowpath.own_database.candidates import Wanted, candidates
 from rowpath.own_database.parameters import KeyedQuery, keyed
 from rowpath.own_database.question import ProbeOptions, rows_by_options
 from rowpath.own_database.target import read_target
-from rowpath.own_database.throttled_worker import ParameterFile, RowConsistency, ThrottledWorker, as_columns, work_of
+from rowpath.own_database.throttled_worker import (
+    Budget,
+    DatabaseRest,
+    ParameterFile,
+    RowConsistency,
+    ThrottledWorker,
+    as_columns,
+    work_of,
+)
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.differences import different_types
 from rowpath.probe.worker_pool import WorkerPool

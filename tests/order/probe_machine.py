@@ -12,9 +12,8 @@ from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
-from rowpath.own_database.budget import Budget
 from rowpath.own_database.candidates import Wanted, candidates
-from rowpath.own_database.throttled_worker import WHOLE, RowConsistency, ThrottledWorker, work_of
+from rowpath.own_database.throttled_worker import WHOLE, Budget, RowConsistency, ThrottledWorker, work_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.search import Search
 from rowpath.probe.worker_pool import WorkerPool as AnyPool

@@ -11,12 +11,11 @@ from rowpath.execution import run
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.model.progress import Silent
 from rowpath.own_database.access import Access
-from rowpath.own_database.budget import Budget
 from rowpath.own_database.candidates import NAME, Candidates
 from rowpath.own_database.question import ProbeOptions
-from rowpath.own_database.throttled_worker import work_of
+from rowpath.own_database.throttled_worker import Budget, work_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.costs import FullSetsBudget
+from rowpath.probe.full_sets import FullSetsBudget
 from rowpath.probe.run import ProbeRun
 from tests.order.order_world import Instance, World, journal_of, planned
 

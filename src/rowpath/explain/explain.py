@@ -19,8 +19,8 @@ from rowpath.errors import EnvironmentMissing
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.explain import async_profiler, hop_blocks, perf
-from rowpath.explain.blocks import Blocks, CoreBlock, block, explained_cpus, warm_up
+from rowpath.explain import async_profiler, perf
+from rowpath.explain.blocks import Blocks, CoreBlock, block, explained_cpus, warm_up, with_hops
 from rowpath.explain.perf import Profile
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.model.explanation import Explanation, Part
@@ -86,7 +86,7 @@ def explained(
                     continue
                 if hops and planned.path.served:
                     note(f"stamping calls of {planned.name}, {name}")
-                    explanation = hop_blocks.with_hops(explanation, planned, instances, work, place, timeout_s, log)
+                    explanation = with_hops(explanation, planned, instances, work, place, timeout_s, log)
                 yield explanation
     finally:
         instances.stop_all()

@@ -21,8 +21,7 @@ from rowpath.engines.probe_facts import ServerClock, ServerTimes
 from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.explain import hop_blocks
-from rowpath.explain.blocks import Blocks, CoreBlock, block
+from rowpath.explain.blocks import Blocks, CoreBlock, block, hops_or_why, stamped_hops
 from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, After, account, taken_apart
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import processes
@@ -93,7 +92,7 @@ def explained(
                 # The client's calls, of a process of its own.
                 start = partial(query.start, planned, None)
                 of_client = start, work, explanation.operation_ns, directory.work, None
-                explanation = hop_blocks.known(explanation, partial(hop_blocks.stamped, *of_client))
+                explanation = hops_or_why(explanation, partial(stamped_hops, *of_client))
             yield explanation
 
 

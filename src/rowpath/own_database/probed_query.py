@@ -14,11 +14,12 @@ from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import cpus
 from rowpath.own_database import parameters
 from rowpath.own_database.access import Access, open_access
-from rowpath.own_database.budget import Budget, DatabaseRest
 from rowpath.own_database.parameters import KeyedQuery
 from rowpath.own_database.question import ProbeOptions, Question
 from rowpath.own_database.throttled_worker import (
     SETTLING_EXECUTIONS,
+    Budget,
+    DatabaseRest,
     KeyedRowConsistency,
     ParameterFile,
     RowConsistency,

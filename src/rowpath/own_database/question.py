@@ -14,19 +14,12 @@ from rowpath.errors import UsageError
 from rowpath.journal.writer import Scrubber
 from rowpath.machine import processes
 from rowpath.model.workload import Phase
-from rowpath.own_database.budget import DEFAULT_S
-from rowpath.own_database.parameters import (
-    KeyedQuery,
-    ParameterRows,
-    keyed,
-    placeholders,
-    refuse_unbound,
-    rows_of_csv,
-    rows_of_words,
-)
+from rowpath.own_database import parameters
+from rowpath.own_database.parameters import KeyedQuery, ParameterRows
 from rowpath.own_database.query_check import check_query
 from rowpath.own_database.target import Target, read_target
 
+DEFAULT_S = 120.0  # of the budget
 ARG_START, ARG_END = 45, 46  # fields of /proc/PID/stat, counted from 0 after the name
 
 
@@ -113,20 +106,24 @@ def keyed_by_options(sql: str, engine: str, options: ProbeOptions) -> KeyedQuery
     """
     if not options.has_parameters:
         if sql:
-            refuse_unbound(sql, engine)
+            parameters.refuse_unbound(sql, engine)
         return None
     if not sql:
         raise UsageError("a file is read whole: it takes no parameters", "remove --param, --params and --params-from")
     if options.params_query:
         check_query(options.params_query, engine)
-        placeholders(sql, engine)
+        parameters.placeholders(sql, engine)
         return None
-    return keyed(sql, engine, rows_by_options(options))
+    return parameters.keyed(sql, engine, rows_by_options(options))
 
 
 def rows_by_options(options: ProbeOptions) -> ParameterRows:
     """The rows of `--param` or `--params`. Errors: UsageError."""
-    return rows_of_csv(options.params_file) if options.params_file is not None else rows_of_words(options.params)
+    return (
+        parameters.rows_of_csv(options.params_file)
+        if options.params_file is not None
+        else parameters.rows_of_words(options.params)
+    )
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,18 @@ from rowpath.own_database.probed_query import GRACE_S, ProbedQuery
 from rowpath.own_database.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import snippets
-from rowpath.probe.costs import FULL_SETS, LATEST, FullSetsBudget, of_full_set, plan_full_sets
 from rowpath.probe.differences import different_types, first_difference, without_names
-from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, plan_of
+from rowpath.probe.full_sets import (
+    FULL_SETS,
+    LATEST,
+    FullSets,
+    FullSetsBudget,
+    OneInstance,
+    OnePhase,
+    of_full_set,
+    plan_full_sets,
+    plan_of,
+)
 from rowpath.probe.search import Search
 from rowpath.probe.successive_halving import batches, best_of_each, finalists
 from rowpath.probe.tries import Tried, driver_of

@@ -11,10 +11,9 @@ from dataclasses import dataclass, field
 
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.grouping import grouped
-from rowpath.own_database.budget import Budget
-from rowpath.own_database.throttled_worker import RowConsistency, ThrottledWorker
+from rowpath.own_database.throttled_worker import Budget, RowConsistency, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.costs import (
+from rowpath.probe.full_sets import (
     BLOCK_NS,
     FURTHER_SHARE,
     TRIES_SHARE,

@@ -10,9 +10,9 @@ from rowpath.cli.arguments_to_measure import LEAST_BUDGET_S
 from rowpath.cli.options import duration_s
 from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath
-from rowpath.own_database.budget import FULL_SETS_MOST, Budget, DatabaseRest
-from rowpath.probe import costs
-from rowpath.probe.costs import affordable, blocks_of_round, plan_full_sets, set_s
+from rowpath.own_database.throttled_worker import FULL_SETS_MOST, Budget, DatabaseRest
+from rowpath.probe import full_sets
+from rowpath.probe.full_sets import affordable, blocks_of_round, plan_full_sets, set_s
 
 PATH = AccessPath.of({"result": "whole"})
 
@@ -98,30 +98,30 @@ def test_what_fits_is_counted_in_order() -> None:
 @pytest.mark.parametrize("block_s", [0.01, 0.2, 1.0])
 def test_the_last_stage_fits_into_what_is_left_or_gives_up_sets(left_s: float, block_s: float) -> None:
     plan = plan_full_sets([2 * block_s] * 6, [0.05] * 6, left_s, 0.0, 2, 6)
-    assert 1 <= plan.sets <= costs.FULL_SETS
-    least = 1 if 2 * block_s > costs.LONG_BLOCK_S else costs.LEAST_BLOCKS
-    assert least <= plan.rounds <= costs.MOST_BLOCKS
+    assert 1 <= plan.sets <= full_sets.FULL_SETS
+    least = 1 if 2 * block_s > full_sets.LONG_BLOCK_S else full_sets.LEAST_BLOCKS
+    assert least <= plan.rounds <= full_sets.MOST_BLOCKS
     busy_s = plan.sets * plan.finalists * (0.05 + block_s * (plan.rounds + 1) / 0.5)
     if plan.sets > 1:
         assert busy_s <= left_s * 1.5  # the first block of each counts as warming up
     if plan.finalists > 2:
-        assert plan.sets == costs.FULL_SETS  # candidates are given up before sets
+        assert plan.sets == full_sets.FULL_SETS  # candidates are given up before sets
 
 
 def test_who_is_needed_gets_six_sets_beyond_the_budget_and_others_do_not() -> None:
     late = plan_full_sets([1.0] * 6, [0.5] * 6, 0.0, 100.0, 4, 6)
-    assert (late.finalists, late.sets, late.rounds) == (4, costs.FULL_SETS, 1), "a long block averages by itself"
+    assert (late.finalists, late.sets, late.rounds) == (4, full_sets.FULL_SETS, 1), "a long block averages by itself"
     quick = plan_full_sets([0.05] * 6, [0.5] * 6, 0.0, 100.0, 4, 6)
-    assert (quick.finalists, quick.sets, quick.rounds) == (4, costs.FULL_SETS, costs.LEAST_BLOCKS)
+    assert (quick.finalists, quick.sets, quick.rounds) == (4, full_sets.FULL_SETS, full_sets.LEAST_BLOCKS)
     much_later = plan_full_sets([10.0] * 6, [0.5] * 6, 0.0, 100.0, 4, 6)
     assert (much_later.finalists, much_later.rounds) == (4, 1)
-    assert much_later.sets < costs.FULL_SETS
+    assert much_later.sets < full_sets.FULL_SETS
 
 
 def test_six_cheap_candidates_all_get_six_sets() -> None:
     plan = plan_full_sets([0.02] * 6, [0.1] * 6, 40.0, 60.0, 2, 6)
     assert (plan.finalists, plan.sets) == (6, 6)
-    assert plan.rounds == costs.MOST_BLOCKS
+    assert plan.rounds == full_sets.MOST_BLOCKS
 
 
 @pytest.mark.parametrize(("text", "wanted"), [("60s", 60), ("2min", 120), ("90", 90), ("1.5m", 90), ("5000ms", 5)])
@@ -138,6 +138,6 @@ def test_a_budget_that_is_none_is_refused(text: str) -> None:
 def test_a_full_set_of_several_batches_repeats_its_first_member() -> None:
     one = set_s([0.1] * 5, [0.2] * 5, 1, 5)
     three = set_s([0.1] * 5, [0.2] * 5, 1, 3)  # the first and two others at once
-    assert one == pytest.approx(5 * (0.2 + 2 * 0.1) + costs.BATCH_S)
-    assert three == pytest.approx(one + (0.2 + 2 * 0.1) + costs.BATCH_S)
+    assert one == pytest.approx(5 * (0.2 + 2 * 0.1) + full_sets.BATCH_S)
+    assert three == pytest.approx(one + (0.2 + 2 * 0.1) + full_sets.BATCH_S)
     assert set_s([], [], 1, 3) == 0
