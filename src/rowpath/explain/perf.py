@@ -172,9 +172,18 @@ def parsed(lines: Iterable[str], languages: Mapping[int, str], names: Names | No
     pid, frames = 0, list[Frame]()
     for line in (*lines, ""):
         if match := FRAME.match(line):
-            frame = _frame(match, languages.get(pid, ""), names)
-            if not frames or frames[-1] != frame or frame.name[0] not in "[(":  # of a run without symbols only one
-                frames.append(frame)
+            address, symbol, file = match.groups()
+            language = languages.get(pid, "")
+            part = part_of(symbol, file, language)
+            if symbol != UNKNOWN:
+                name = short(symbol)
+            elif part == header_of(language).explain.compiled:
+                name = (names and names(int(address, 16))) or f"({part})"
+            else:
+                name = f"[{PurePath(file).name}]" if file.startswith("/") else UNKNOWN
+            # Of a run without symbols only one.
+            if not frames or frames[-1] != Frame(name, part) or name[0] not in "[(":
+                frames.append(Frame(name, part))
         elif match := HEAD.match(line):
             pid = int(match[1])
         elif not line.strip() and frames:
@@ -182,16 +191,6 @@ def parsed(lines: Iterable[str], languages: Mapping[int, str], names: Names | No
                 by_process.setdefault(pid, Counter())[tuple(reversed(frames))] += 1
             frames = []
     return by_process
-
-
-def _frame(match: re.Match[str], language: str, names: Names | None) -> Frame:
-    symbol, file = match[2], match[3]
-    part = part_of(symbol, file, language)
-    if symbol != UNKNOWN:
-        return Frame(short(symbol), part)
-    if part == header_of(language).explain.compiled:
-        return Frame((names and names(int(match[1], 16))) or f"({part})", part)
-    return Frame(f"[{PurePath(file).name}]" if file.startswith("/") else UNKNOWN, part)
 
 
 def short(symbol: str) -> str:

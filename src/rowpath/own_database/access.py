@@ -17,18 +17,8 @@ from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.journal.writer import Scrubber
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
+from rowpath.own_database import instances
 from rowpath.own_database.candidates import ineligibility
-from rowpath.own_database.instances import (
-    TABLE,
-    ProbedDatabase,
-    ProbedFile,
-    ProbedServer,
-    allow_size,
-    copy_files,
-    files_of,
-    refuse_locked,
-    why_not_in_place,
-)
 from rowpath.own_database.parameters import MOST_ROWS, KeyedQuery, ParameterRows, Row, sized
 from rowpath.own_database.question import ProbeOptions
 from rowpath.own_database.target import Target
@@ -79,7 +69,7 @@ class Access:
         self.engine_version = ""
         self.before: tuple[str, ...] = ()  # what every connection executes right after `open`
         self.notes = notes  # for the user
-        self.table = TABLE if target.deployment == "file" else ""  # what a file is called as a table
+        self.table = instances.TABLE if target.deployment == "file" else ""  # what a file is called as a table
         self.scrubber = Scrubber()
         for secret in target.secrets():
             self.scrubber.add(secret)
@@ -301,28 +291,28 @@ def open_access(
     notes, folder = target.notes, directory / "probed"
     instance: Instance
     if target.deployment == "server":
-        instance = ProbedServer(target)
+        instance = instances.ProbedServer(target)
         notes += where_resolved(target.host, options.from_host)
         if options.in_place:
             raise UsageError("--in-place is for files", "remove --in-place: a server's data are never copied")
     elif target.deployment == "file":
-        instance = ProbedFile(target, folder)
+        instance = instances.ProbedFile(target, folder)
         notes += (f"{target.path} is read in place",)
     else:
         assert target.path is not None
-        files = files_of(target.engine, target.path)
-        refuse_locked(files)
+        files = instances.files_of(target.engine, target.path)
+        instances.refuse_locked(files)
         if options.in_place:
-            if reason := why_not_in_place(files):
+            if reason := instances.why_not_in_place(files):
                 what = f"cannot open {files.main} in place: {reason}"
                 raise UsageError(what, "remove --in-place: the file is then copied")
             opened = files.main
             notes += (f"{files.main} is opened read only",)
         else:
-            allow_size(files, options.yes, ask)
-            opened = copy_files(files, folder / "copy")
+            instances.allow_size(files, options.yes, ask)
+            opened = instances.copy_files(files, folder / "copy")
             notes += (f"{files.main} was copied ({text.size(files.size_bytes)}); the measurement uses the copy",)
-        instance = ProbedDatabase(target, opened, folder, in_place=options.in_place)
+        instance = instances.ProbedDatabase(target, opened, folder, in_place=options.in_place)
     access = Access(target, options, instance, notes)
     try:
         access.look()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -75,10 +75,14 @@ class Search:
     tell: Callable[[str, float, int, int], None] = lambda *_: None  # of a try that has ended: `Progress.tried`
     time_delivery: Callable[[], None] = lambda: None  # called once it is known that one execution is not too long
 
+    def estimates(self) -> dict[str, CostEstimate]:
+        """What is known of those that can go on, by path id, the most promising first."""
+        going = {path_id: tried.known for path_id, tried in self.tried.items() if tried.alive}
+        return dict(sorted(going.items(), key=lambda item: item[1].middle))
+
     def alive(self) -> list[str]:
         """The path ids that can go on, the most promising first."""
-        going = {path_id: tried.known.middle for path_id, tried in self.tried.items() if tried.alive}
-        return sorted(going, key=lambda path_id: going[path_id])
+        return list(self.estimates())
 
     def language(self, path_id: str) -> str:
         """The language of a candidate."""
@@ -86,14 +90,11 @@ class Search:
 
     def needed(self) -> list[str]:
         """The paths that must end in full sets: the best of each language and the baselines; the best first."""
-        return needed(self._estimates(), self.language, self.baselines)
+        return needed(self.estimates(), self.language, self.baselines)
 
     def contested(self) -> list[str]:
         """The paths whose blocks may still change `needed`, the most promising first; empty when it is decided."""
-        return contested(self._estimates(), self._kind_of, self.baselines)
-
-    def _estimates(self) -> dict[str, CostEstimate]:
-        return {path_id: self.tried[path_id].known for path_id in self.alive()}
+        return contested(self.estimates(), self._kind_of, self.baselines)
 
     def full_sets_s(self) -> float:
         """What six sets of those who are needed take at least."""
@@ -131,8 +132,13 @@ class Search:
 
     def why_not(self, planned: PlannedPath) -> str:
         """Why this candidate is not worth a try, by what is known of its driver; empty when it is."""
-        of_driver = self._of_driver(planned)
-        if self._tries_are_over(planned):
+        of_driver, over = self._of_driver(planned), self.budget.left_s <= 0
+        if planned.path.id not in self.baselines and of_driver:
+            if self._further_s is None:
+                self._further_s = self.budget.spent_s
+            begun_s = self.budget.spent_s - self._further_s
+            over = self._left_s(TRIES_SHARE) <= 0 and begun_s >= FURTHER_SHARE * self.budget.total_s
+        if over:
             return "the time for tries ended"
         texts = {tried.failure.text if tried.failure else "" for tried in of_driver}
         if len(of_driver) >= REFUSALS and len(texts) == 1 and (refused := texts.pop()):
@@ -155,14 +161,6 @@ class Search:
     def _of_driver(self, planned: PlannedPath) -> list[Tried]:
         """The tries of its driver, the driver's likeliest setting first."""
         return [tried for tried in self.tried.values() if tried.planned.adapter == planned.adapter and tried.step]
-
-    def _tries_are_over(self, planned: PlannedPath) -> bool:
-        if planned.path.id in self.baselines or not self._of_driver(planned):
-            return self.budget.left_s <= 0
-        if self._further_s is None:
-            self._further_s = self.budget.spent_s
-        begun_s = self.budget.spent_s - self._further_s
-        return self._left_s(TRIES_SHARE) <= 0 and begun_s >= FURTHER_SHARE * self.budget.total_s
 
     def _worse_by_itself(self, planned: PlannedPath, of_driver: list[Tried]) -> str:
         """A setting of several that made the driver clearly slower when it was the only change; empty for none."""
@@ -280,7 +278,8 @@ class Search:
                 for tried in map(self.tried.__getitem__, ordered)
             ]
             chosen = ordered[: max(affordable(costs_s, seconds), len(held))]
-            self._leave(without(going, [*chosen, *self.needed()]), "no time for more blocks")
+            for path_id in without(going, [*chosen, *self.needed()]):
+                self.tried[path_id].left = "no time for more blocks"
             going = [path_id for path_id in self.alive() if path_id in chosen]
             # The first takes part in every set; one block of each comes before those that are measured.
             members = [self.tried[path_id] for batch in batches(going, self.connections) for path_id in batch]
@@ -300,10 +299,11 @@ class Search:
 
         Rows are compared with rows: who delivers something else, which is less work, drives out no path of rows.
         """
-        going = self.alive()
-        better = going_on(self._estimates(), self._kind_of, self.needed())
-        self._leave(without(going, better), why)
-        return len(going) - len(better)
+        estimates = self.estimates()
+        behind = without(estimates, going_on(estimates, self._kind_of, self.needed()))
+        for path_id in behind:
+            self.tried[path_id].left = why
+        return len(behind)
 
     def _kind_of(self, path_id: str) -> str:
         return kind_of(self.tried[path_id].planned)
@@ -313,10 +313,6 @@ class Search:
         kind = self._kind_of
         best = {kind(path_id): self.tried[path_id].known.middle for path_id in reversed(going)}
         return sorted(going, key=lambda path_id: self.tried[path_id].known.middle - best[kind(path_id)])
-
-    def _leave(self, path_ids: Iterable[str], why: str) -> None:
-        for path_id in path_ids:
-            self.tried[path_id].left = why
 
     def _round(self, going: list[str], blocks: int) -> None:
         """Blocks of all of them, in sets that share the most promising one; estimates are relative to that one."""

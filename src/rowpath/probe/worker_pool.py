@@ -41,8 +41,14 @@ class WorkerPool:
                 # Paths that the same process can take one after the other have one key.
                 start = command(planned.adapter, planned.path.version, planned.path)
                 key = (*start.arguments, *(f"{name}={value}" for name, value in sorted(start.environment.items())))
-                idle = self._idle.get(key, [])
-                lent.append((key, idle.pop() if idle else self._started(planned)))
+                if idle := self._idle.get(key):
+                    lent.append((key, idle.pop()))
+                    continue
+                began_s = time.monotonic()
+                worker = self._start(planned)
+                worker.greet()
+                self._start_s[driver_of(planned)] = time.monotonic() - began_s
+                lent.append((key, worker))
             yield [worker for _key, worker in lent]
         finally:
             for key, worker in lent:
@@ -51,13 +57,6 @@ class WorkerPool:
     def start_s(self, planned: PlannedPath) -> float:
         """What starting a process for such a path took; 0 when none was started."""
         return self._start_s.get(driver_of(planned), 0.0)
-
-    def _started(self, planned: PlannedPath) -> ThrottledWorker:
-        began_s = time.monotonic()
-        worker = self._start(planned)
-        worker.greet()
-        self._start_s[driver_of(planned)] = time.monotonic() - began_s
-        return worker
 
     def _take_back(self, key: Key, worker: ThrottledWorker) -> None:
         worker.disconnect()
@@ -68,15 +67,12 @@ class WorkerPool:
         self._idle.setdefault(key, []).append(worker)
         if sum(map(len, self._idle.values())) > KEPT:
             # The one that starts most quickly ends: a runtime would start, and compile, once more.
-            min((idle for idle in self._idle.values() if idle), key=_starts_s).pop().close()
+            of_key = {key: language(idle[0].planned.adapter.language) for key, idle in self._idle.items() if idle}
+            quickest = min(of_key, key=lambda key: of_key[key].start_s + of_key[key].probe_warm_s[0])
+            self._idle[quickest].pop().close()
 
     def stop(self) -> None:
         """End all of them; harmless when done already."""
         for idle in self._idle.values():
             while idle:
                 idle.pop().close()
-
-
-def _starts_s(idle: list[ThrottledWorker]) -> float:
-    of_language = language(idle[0].planned.adapter.language)
-    return of_language.start_s + of_language.probe_warm_s[0]

@@ -37,7 +37,15 @@ def replayed(file: Path, name: str | None, filters: Filters) -> tuple[Experiment
     given.setdefault("engine_version", (taped.VERSION,))
     paths = _named(tape.header, name, experiment) if name else experiment.paths
     taped.put_in(tape)
-    experiment = msgspec.structs.replace(experiment, paths=_with_drivers(paths, tape.header.engine, given))
+    # A path for each requested driver, recorded or not: the tape says what it lacks.
+    known = {driver for selection in paths for driver in selection.wanted.get("driver", ())}
+    select: dict[str, str | tuple[str, ...]] = {"engine": tape.header.engine, "language": given.get("language", ("*",))}
+    paths += tuple(
+        Selection(select=select | {"driver": driver, "deployment": "server"})
+        for driver in given.get("driver", ())
+        if driver not in known
+    )
+    experiment = msgspec.structs.replace(experiment, paths=paths)
     return ExperimentFile(experiment, dict(tape.header.workloads)), given
 
 
@@ -60,18 +68,6 @@ def _named(header: Header, name: str, recorded: Experiment) -> tuple[Selection, 
     if not selections:
         raise UsageError(f"{name} has no path of {header.engine}", "leave out NAME")
     return tuple(selections)
-
-
-def _with_drivers(paths: tuple[Selection, ...], engine: str, filters: Filters) -> tuple[Selection, ...]:
-    """Add a path for each requested driver, recorded or not: the tape says what it lacks."""
-    known = {driver for selection in paths for driver in selection.wanted.get("driver", ())}
-    language: tuple[str, ...] = filters.get("language", ("*",))
-    more = tuple(
-        Selection(select={"engine": engine, "language": language, "driver": driver, "deployment": "server"})
-        for driver in filters.get("driver", ())
-        if driver not in known
-    )
-    return paths + more
 
 
 def _check_rows(tape: Tape) -> None:

@@ -182,10 +182,18 @@ class DrdaConversation(Conversation):
             if code not in REPLIES and head.command in STATEMENTS:  # a login may fail as it likes
                 raise Refused(f"the reply 0x{code:04x} of DRDA")
             head.codes.add(code)
-            if code == EXCSATRD:
-                self.server = self.server or named(piece.body[begin:end])
+            value = piece.body[begin:end]
+            if code == EXCSATRD and not self.server:
+                texts = {code: value[at:until].decode("cp037") for code, at, until in terms(value)}
+                release = re.search(r"/([\w.]+)", texts.get(SRVRLSLV, ""))
+                version = release[1] if release else texts.get(SRVRLSLV, "")
+                self.server = f"{texts.get(SRVCLSNM, 'DRDA')} {version}".strip()
             elif code == OPNQRYRM:
-                raw = without_instance(raw, HEAD_BYTES + begin, HEAD_BYTES + end)
+                # Zeros for the cursor's number: a section of a package has one cursor at a time.
+                for inner, at, until in terms(value):
+                    if inner == QRYINSID:
+                        first = HEAD_BYTES + begin + at
+                        raw = raw[:first] + bytes(until - at) + raw[first + until - at :]
             elif code in (QRYDTA, SQLCARD):
                 raw = without_count(raw)
         head.reply.append(raw)
@@ -241,22 +249,7 @@ def unchained(raws: list[bytes]) -> bytes:
     return b"".join([*raws[:-1], last[:3], bytes((last[3] & ~(CHAINED | SAME),)), last[4:]])
 
 
-def without_instance(raw: bytes, begin: int, end: int) -> bytes:
-    """A reply with zeros for the cursor's number: a section of a package has one cursor at a time."""
-    for code, at, until in terms(raw[begin:end]):
-        if code == QRYINSID:
-            raw = raw[: begin + at] + bytes(until - at) + raw[begin + until :]
-    return raw
-
-
 def without_count(raw: bytes) -> bytes:
     """A reply whose end of rows says nothing of the executions before, as Derby's does."""
-    found = END_OF_ROWS.search(raw, max(0, len(raw) - END_BYTES))
-    return raw[: found.start()] + found[1] + bytes(4) + found[2] if found else raw
-
-
-def named(value: bytes) -> str:
-    """The server's class and release, from its attributes."""
-    found = {code: value[begin:end].decode("cp037") for code, begin, end in terms(value)}
-    release = re.search(r"/([\w.]+)", found.get(SRVRLSLV, ""))
-    return f"{found.get(SRVCLSNM, 'DRDA')} {release[1] if release else found.get(SRVRLSLV, '')}".strip()
+    end = END_OF_ROWS.search(raw, max(0, len(raw) - END_BYTES))
+    return raw[: end.start()] + end[1] + bytes(4) + end[2] if end else raw
