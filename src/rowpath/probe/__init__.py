@@ -1,4 +1,4 @@
-"""The fastest path to the rows of a query of one's own: candidates are tried, compared in rounds, measured in full sets.
+"""The fastest path to the rows of a user's own query: tried, compared in rounds, measured in full sets.
 
 In come the options; out come a run directory with a journal as every run has one, and a program for the fastest path of
 each language. What the database itself needs is in `own_database`.
