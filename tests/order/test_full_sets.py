@@ -43,7 +43,7 @@ def full_sets(world: World, folder: Path, members: tuple[PlannedPath, ...], inst
     probe_run = ProbeRun(
         access=cast(Access, FakeAccess(instance)),
         sql="SELECT 1",
-        found=Candidates(members, (), ()),
+        candidates=Candidates(members, (), ()),
         budget=budget,
         options=ProbeOptions("mine"),
         directory=directory,

@@ -96,24 +96,24 @@ def explained(
             yield explanation
 
 
-def chosen(found: Candidates, filters: dict[str, tuple[str, ...]]) -> list[PlannedPath]:
+def chosen(candidates: Candidates, filters: dict[str, tuple[str, ...]]) -> list[PlannedPath]:
     """The paths that the filters keep; without a setting named, of each driver the way it is used, or its likeliest.
 
     Errors: UsageError where none is left, or too many.
     """
-    keys = {key for planned in found.paths for key, _value in planned.path.coordinates}
+    keys = {key for planned in candidates.paths for key, _value in planned.path.coordinates}
     for key in filters:
         if key not in keys:
             raise UsageError(f"unknown coordinate '{key}' of these drivers", f"one of {', '.join(sorted(keys))}")
     kept = [
         planned
-        for planned in found.paths
+        for planned in candidates.paths
         if all(planned.path.get(key) in values for key, values in filters.items())
     ]  # fmt: skip
     settings = filters.keys() - {"language", "driver"}
     if not settings:
-        usual = [planned for planned in kept if planned.path.id in found.baselines]
-        likeliest = {(each.path.language, each.path.driver): each for each in (*reversed(kept), *usual)}
+        usual = [planned for planned in kept if planned.path.id in candidates.baselines]
+        likeliest = {(planned.path.language, planned.path.driver): planned for planned in (*reversed(kept), *usual)}
         kept = list(likeliest.values()) if "driver" in filters or not usual else usual
     if not kept:
         raise UsageError("no setting of a driver matches the filters", "rowpath list drivers")
@@ -145,23 +145,23 @@ def explain(
             worker.rest()  # beside the clocks
             return block(worker, work, serving_pid)
 
-        found = account(worker, "your query", taken_apart(worker, work, directory, pairs, take))
+        explanation = account(worker, "your query", taken_apart(worker, work, directory, pairs, take))
         facts = ENGINES[target.engine].probe
         if target.deployment == "server" and facts.empty_query:
             empty = work_of(facts.empty_query, query.access.describe(facts.empty_query))
             worker.prepare(empty)
             blocks = Blocks([take(worker, empty) for _number in range(EMPTY_BLOCKS)])
             trip_ns = blocks.of_operation(lambda one: one.waited_ns)
-            found = divided_wait(found, trip_ns, facts.empty_query, says, facts.server_clock)
+            explanation = divided_wait(explanation, trip_ns, facts.empty_query, says, facts.server_clock)
         worker.prepare(work)
         if worker.verify(work, 0, max(1, work.parameter_count)).digest != digest:
             digest = ""  # rows that change prove nothing
         header = language(planned.path.language)
         name = f"{in_words(planned, query.keyed is not None)} ({header.title})"
-        found = msgspec.structs.replace(found, name=name)
+        explanation = msgspec.structs.replace(explanation, name=name)
         if after is not None and not header.explain.names:  # another process of it would not be throttled
-            after(worker, work, found, {})
-        return found, digest
+            after(worker, work, explanation, {})
+        return explanation, digest
     finally:
         worker.close()
 
@@ -172,27 +172,28 @@ def pid_here(pid: int | None, host: str) -> int:
 
 
 def divided_wait(
-    found: Explanation, trip_ns: float, empty_query: str, says: ServerTimes | None, clock: ServerClock | None
+    explanation: Explanation, trip_ns: float, empty_query: str, says: ServerTimes | None, clock: ServerClock | None
 ) -> Explanation:
     """The wait as a round trip, what the server says that it executed, and the rest.
 
     Where these two are more than the client waits, they overlap with its work: then the wait stays whole.
     """
-    wait_ns = next((part.ns for part in found.parts if part.name == WAITING), 0.0)
+    wait_ns = next((part.ns for part in explanation.parts if part.name == WAITING), 0.0)
     server_ns, said = 0.0, None
     if says is not None and clock is not None:
-        prepared = found.path.get("statement") == "prepared"
+        prepared = explanation.path.get("statement") == "prepared"
         server_ns = 1e6 * (says.execution_ms + (0.0 if prepared else says.planning_ms))
         said = ServerSays(server_ns, clock.name, overlaps=server_ns > wait_ns)
     if trip_ns + server_ns > wait_ns:
-        return msgspec.structs.replace(found, server_says=said)
+        return msgspec.structs.replace(explanation, server_says=said)
     divided = (
         Part("server", "executing", server_ns, clock.name if clock else ""),
         Part("wire", "round trip", trip_ns, f"the wait of {empty_query} by the same path"),
         Part("core", WAITING, wait_ns - trip_ns - server_ns, IDLE_CLOCK),
     )
-    kept = [part for part in found.parts if part.name != WAITING]
-    return msgspec.structs.replace(found, parts=(*kept, *(part for part in divided if part.ns > 0)), server_says=said)
+    kept = [part for part in explanation.parts if part.name != WAITING]
+    parts = (*kept, *(part for part in divided if part.ns > 0))
+    return msgspec.structs.replace(explanation, parts=parts, server_says=said)
 
 
 def server_says(query: ProbedQuery, note: Callable[[str], None]) -> ServerTimes | None:

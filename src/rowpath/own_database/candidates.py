@@ -307,7 +307,7 @@ def ineligibility(adapter: Adapter, tls: str, must_read_only: bool, transport: s
 
 def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candidates:
     """What can be tried. Errors: UsageError when nothing can."""
-    found = candidates(
+    fitting = candidates(
         Wanted(
             target.engine,
             target.deployment,
@@ -322,15 +322,15 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
             mine=options.mine,
         )
     )
-    if found.paths:  # what is dropped names the host that lacks something
+    if fitting.paths:  # what is dropped names the host that lacks something
         there = f"on host {options.from_host}: " if options.from_host else ""
         dropped = tuple(
             msgspec.structs.replace(dropped, reason=there + dropped.reason) if dropped.remedy else dropped
-            for dropped in found.dropped
+            for dropped in fitting.dropped
         )
-        return replace(found, dropped=dropped)
-    if found.dropped:
-        first = found.dropped[0]
+        return replace(fitting, dropped=dropped)
+    if fitting.dropped:
+        first = fitting.dropped[0]
         what = f"no driver for {target.engine} can run here: {first.reason}"
         raise UsageError(what, first.remedy or "rowpath doctor")
     raise UsageError(f"no driver fits for {target.shown}", "rowpath list drivers")

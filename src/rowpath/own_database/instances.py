@@ -64,8 +64,8 @@ def files_of(engine: str, main: Path) -> Files:
 
 def refuse_locked(files: Files) -> None:
     """Errors: UsageError when another process has locked the database; the lock stays."""
-    if found := lock_on(files):
-        file, holder = found
+    if locked := lock_on(files):
+        file, holder = locked
         who = f"process {holder}" if holder > 0 else "another process"
         what = f"{file} is locked by {who}, which may be writing to it"
         raise UsageError(what, f"end that process, or wait for it: {who}")

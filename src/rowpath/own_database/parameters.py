@@ -74,8 +74,8 @@ class Placeholders:
         """
         distinct = tuple(dict.fromkeys(self.takes))
         if all(names) and set(distinct) <= set(names):
-            return [names.index(each) for each in self.takes]
-        numbers = [int(each) if each.isdigit() else distinct.index(each) + 1 for each in self.takes]
+            return [names.index(name) for name in self.takes]
+        numbers = [int(taken) if taken.isdigit() else distinct.index(taken) + 1 for taken in self.takes]
         needed = max(numbers, default=0)
         if needed != len(names) or 0 in numbers:
             what = f"the query takes {needed} parameter{'s' * (needed != 1)}, and {len(names)} are given"
@@ -112,8 +112,8 @@ def placeholders(sql: str, engine: str) -> Placeholders:
 
 def refuse_unbound(sql: str, engine: str) -> None:
     """UsageError for placeholders without parameters: `$1`, and where an engine takes NULL for what is not given."""
-    found = _by_form(sql, engine)
-    form = next((form for form in found if form == "$1" or ENGINES[engine].probe.unbound_is_null), "")
+    by_form = _by_form(sql, engine)
+    form = next((form for form in by_form if form == "$1" or ENGINES[engine].probe.unbound_is_null), "")
     if form:
         what = f"the query has placeholders ({form}), and no parameters are given"
         raise UsageError(what, "--param TYPE:VALUE for each, or --params FILE.csv, or --params-from 'SELECT …'")
@@ -121,14 +121,14 @@ def refuse_unbound(sql: str, engine: str) -> None:
 
 def _by_form(sql: str, engine: str) -> dict[str, list[tuple[int, int, str]]]:
     """The placeholders by form: begin, end, and the parameter that each takes."""
-    found: dict[str, list[tuple[int, int, str]]] = {}
+    by_form: dict[str, list[tuple[int, int, str]]] = {}
     for token, place in placed_tokens(sql, ENGINES[engine].probe.syntax or Syntax()):
         for form, pattern in _FORMS.items():
             if form.startswith(token) and (match := pattern.match(sql, place)):
-                places = found.setdefault(form, [])
+                places = by_form.setdefault(form, [])
                 places.append((place, match.end(), match[1] or str(len(places) + 1)))
                 break
-    return found
+    return by_form
 
 
 def _instant(aware: bool) -> Callable[[str], datetime]:
@@ -226,7 +226,7 @@ def rows_of_csv(file: Path) -> ParameterRows:
         raise UsageError(f"cannot read {file}: {error}", "--params FILE.csv, in UTF-8") from error
     if len(lines) < 2:
         raise UsageError(f"{file} has no row of parameters", "a header line with name:type, then a line for each row")
-    header = [(name.strip(), kind.strip()) for name, _, kind in (each.rpartition(":") for each in lines[0])]
+    header = [(name.strip(), kind.strip()) for name, _, kind in (word.rpartition(":") for word in lines[0])]
     for number, line in enumerate(lines, 1):
         if len(line) != len(header):
             raise UsageError(f"{file}: row {number} has {len(line)} values, not {len(header)}", "correct the file")

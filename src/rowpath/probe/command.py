@@ -49,8 +49,8 @@ def probe(
     """
     check_connections(options)
     question = question_of(options, environment)
-    found = candidates_of(question.target, question.phase, options)
-    say(announcement(question.target, found, options))
+    candidates = candidates_of(question.target, question.phase, options)
+    say(announcement(question.target, candidates, options))
     counters.probe()
     directory = RunDirectory(options.directory or new_name("probe"))
     directory.create()
@@ -60,9 +60,9 @@ def probe(
         cleanup.callback(shutil.rmtree, directory.work, ignore_errors=True)
         cleanup.callback(journal.close)
         cleanup.callback(progress.end)
-        made = connected(question, [*found.paths, *found.floors], options, directory, progress.note, cleanup)
+        made = connected(question, [*candidates.paths, *candidates.floors], options, directory, progress.note, cleanup)
         seed = options.seed if options.seed is not None else time.time_ns() % 1_000_000_007
-        probing = kind(found=found, journal=journal, progress=progress, seed=seed, **made)
+        probing = kind(candidates=candidates, journal=journal, progress=progress, seed=seed, **made)
         interrupted = probing.run(_command(options, question.target))
         journal.write(EndRecord("interrupted" if interrupted else "complete"))
         analysis = analyse(directory.path, write_snippets=probing.write_snippets)
@@ -75,9 +75,9 @@ def forget_unbegun(directory: RunDirectory) -> None:
         shutil.rmtree(directory.path, ignore_errors=True)
 
 
-def announcement(target: Target, found: Candidates, options: ProbeOptions) -> str:
+def announcement(target: Target, candidates: Candidates, options: ProbeOptions) -> str:
     """One line about what will be done."""
-    drivers = len({driver_of(planned) for planned in found.paths})
+    drivers = len({driver_of(planned) for planned in candidates.paths})
     access = "read only"
     if target.deployment == "server":
         access = (
@@ -85,7 +85,7 @@ def announcement(target: Target, found: Candidates, options: ProbeOptions) -> st
             "busy for at most half of the time"
         )
     return (
-        f"probing {target.shown}{options.from_words}: {drivers} drivers in {len(found.paths)} settings, {access}, "
+        f"probing {target.shown}{options.from_words}: {drivers} drivers in {len(candidates.paths)} settings, {access}, "
         f"until decided, at most {fmt.clock(options.budget_s).removesuffix(' 00 s')}"
     )
 

@@ -80,7 +80,7 @@ def not_compared(columns: Sequence[DescribedColumn], *, named: bool) -> str:
 class ProbeRun(ProbedQuery):
     """What one probe has besides: what can be tried, and where to write what it finds."""
 
-    found: Candidates
+    candidates: Candidates
     journal: Journal
     progress: Progress
     seed: int
@@ -95,7 +95,7 @@ class ProbeRun(ProbedQuery):
         self._head(work, command)
         search = self.search = self.search_kind(
             work, WorkerPool(self.start), self.budget, self.row_consistency, self.options.connections, self.seed,
-            self.progress.note, self.found.paths, self.found.baselines, tell=self._tell,
+            self.progress.note, self.candidates.paths, self.candidates.baselines, tell=self._tell,
             time_delivery=self._time_delivery,
         )  # fmt: skip
         interrupted = False
@@ -133,7 +133,7 @@ class ProbeRun(ProbedQuery):
         if self.options.redact_query:
             work = redacted(work)
         title = f"the fastest path to {self.access.target.shown}{self.options.from_words}"
-        plan = plan_of(title, work, FullSetsBudget(0, FULL_SETS, 0), dropped=self.found.dropped, seed=self.seed)
+        plan = plan_of(title, work, FullSetsBudget(0, FULL_SETS, 0), dropped=self.candidates.dropped, seed=self.seed)
         options = {
             "budget_s": self.budget.total_s,
             "connections": self.options.connections,
@@ -152,8 +152,8 @@ class ProbeRun(ProbedQuery):
 
     def go_through(self, search: Search) -> None:
         """Tries, rounds, full sets; or single executions where no more fits."""
-        self.progress.note(f"trying {len(self.found.paths)} settings")
-        self.progress.begin(self.budget.total_s, [planned.name for planned in self.found.paths])
+        self.progress.note(f"trying {len(self.candidates.paths)} settings")
+        self.progress.begin(self.budget.total_s, [planned.name for planned in self.candidates.paths])
         search.try_all()
         if search.slow:
             self._single(search)
@@ -177,7 +177,7 @@ class ProbeRun(ProbedQuery):
         executions_s = [self.budget.wall_s(one.planned.path, one.execution_ns / 1e9) for one in tried]
         counting_s = (SETTLING + COUNTED) * sum(executions_s)
         # The floor is one of the connections that are open at once.
-        floors = self.found.floors[:1] if self.options.connections > LEAST_WITH_FLOOR else ()
+        floors = self.candidates.floors[:1] if self.options.connections > LEAST_WITH_FLOOR else ()
         room = self.options.connections - len(floors)
         left_s = self.budget.left_s - counting_s - SPARE_SHARE * self.budget.total_s
         if decided:  # what was to be known is known: no more than a claim needs
@@ -237,7 +237,7 @@ class ProbeRun(ProbedQuery):
 
     def _time_delivery(self) -> None:
         """How long the server works on one execution at most: a floor drains the rows. Of a keyed query unknown."""
-        for floor in self.found.floors[:1] if self.keyed is None else ():
+        for floor in self.candidates.floors[:1] if self.keyed is None else ():
             with contextlib.suppress(RunnerFailure, RowpathError), contextlib.closing(self.start(floor)) as worker:
                 worker.open()
                 work = self.floor_work()

@@ -218,8 +218,8 @@ class DrdaConversation(Conversation):
             if ACCRDBRM not in head.codes:
                 return
             self._number = self._records.connect(b"", b"")
-            for each in self._login:
-                self._records.ask(self._number, *each, "I", False)
+            for pair in self._login:
+                self._records.ask(self._number, *pair, "I", False)
             return
         state = "I" if ENDUOWRM in head.codes or head.command in KEPT else "T"
         self._records.ask(self._number, head.request, reply, state, early)

@@ -70,7 +70,7 @@ class Tape:
     @property
     def protocol(self) -> str:
         """That of its records: one of `PROTOCOLS`; empty: of none of them."""
-        return next((each for each in PROTOCOLS if self.content.startswith(each[:1].encode())), "")
+        return next((name for name in PROTOCOLS if self.content.startswith(name[:1].encode())), "")
 
 
 class TapeRecords:

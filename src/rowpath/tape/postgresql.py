@@ -52,7 +52,7 @@ class Statement:
         """The columns of a portal's rows, None: never described."""
         if self.columns is not None or self.prepared is None or self.prepared.columns is None:
             return self.columns
-        types = [each for each, _ in self.prepared.columns]
+        types = [kind for kind, _ in self.prepared.columns]
         formats = self.formats or (0,)
         return list(zip(types, formats * len(types) if len(formats) == 1 else formats, strict=False))
 
@@ -272,14 +272,14 @@ def startup_of(body: bytes) -> bytes:
 
 def scrubbed_row(scrub: Scrub, raw: bytes, columns: list[tuple[int, int]]) -> bytes:
     """A DataRow message with noise for its values. Errors: Refused for a type that has none."""
-    found, at = [raw[:7]], 7
+    scrubbed, at = [raw[:7]], 7
     for kind, form in columns:
         (size,) = struct.unpack_from("!i", raw, at)
         value = raw[at + 4 : at + 4 + max(0, size)]
         noise = value if size <= 0 else _binary(scrub, value, kind) if form else _text(scrub, value, kind)
-        found += [raw[at : at + 4], noise]
+        scrubbed += [raw[at : at + 4], noise]
         at += 4 + len(value)
-    return b"".join(found)
+    return b"".join(scrubbed)
 
 
 def scrubbed_fields(scrub: Scrub, raw: bytes) -> bytes:

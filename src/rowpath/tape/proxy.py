@@ -79,8 +79,8 @@ class RecordingProxy:
             listening.append(await asyncio.start_unix_server(self._connected, str(self._unix)))
         self._ready.set()
         await self._stop.wait()
-        for each in listening:
-            each.close()
+        for listener in listening:
+            listener.close()
         if self._links:  # a client that has ended leaves its last bytes here
             _done, left = await asyncio.wait(self._links, timeout=LEFT_WITHIN_S)
             for task in left:
