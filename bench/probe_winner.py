@@ -28,10 +28,11 @@ from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
+from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.throttled_worker import Budget
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.budget import FULL_SETS, Budget, FullSetsBudget
 from rowpath.probe.command import probe
-from rowpath.probe.options import ProbeOptions
+from rowpath.probe.full_sets import FULL_SETS, FullSetsBudget
 from rowpath.probe.run import ProbeRun
 from rowpath.probe.search import Search
 from rowpath.probe.successive_halving import batches

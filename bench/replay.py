@@ -23,7 +23,7 @@ from rowpath.engines.base import versions
 from rowpath.errors import RowpathError
 from rowpath.machine import cpus
 from rowpath.runners.manifest import adapter_of, toolchain
-from rowpath.tape.format import Header, Records, Tape
+from rowpath.tape.format import Header, Tape, TapeRecords
 from rowpath.tape.replay_server import ReplayServer
 
 python: Any = toolchain("python")
@@ -73,7 +73,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
 
 def rate(directory: Path) -> Figure:
     """Bytes a second of one long reply, over those of `cat` into a socket of the same kind, in turn."""
-    records = Records("postgresql")
+    records = TapeRecords("postgresql")
     number = records.connect(STARTUP, b"")
     row = b"D" + struct.pack("!IHi", 10 + 1024, 1, 1024) + os.urandom(1024)
     reply = row * (REPLY_BYTES // len(row))

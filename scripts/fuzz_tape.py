@@ -28,8 +28,7 @@ import msgspec
 from rowpath.errors import UsageError
 from rowpath.machine import processes
 from rowpath.machine.directories import data_dir
-from rowpath.tape.format import AGAIN, ASK, CONNECT, DIGEST_BYTES, HEAD, MAGIC, VERSION, Tape, read
-from rowpath.tape.zstd import compressed
+from rowpath.tape.format import AGAIN, ASK, CONNECT, DIGEST_BYTES, HEAD, MAGIC, VERSION, Tape, compressed, read
 
 SANITIZED = ("-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 NO_LEAKS = {"ASAN_OPTIONS": "detect_leaks=0"}  # what a program that ends leaves is no fault

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rowpath.explain import profile
+from rowpath.explain import perf
 from tests.end_to_end.command import SQLITE_C, SQLITE_PYTHON, called, rowpath, write_experiment
 
 
@@ -21,7 +21,7 @@ def test_a_path_is_divided_by_library(tmp_path: Path) -> None:
     assert "not explained:" in done.stdout
     (found,) = json.loads((tmp_path / "run" / "explanation.json").read_text())
     names = {part["name"] for part in found["parts"] if part["side"] == "client"}
-    assert names >= ({"CPU"} if profile.problem() else {"libsqlite3", "kernel", "our loop and adapter"})
+    assert names >= ({"CPU"} if perf.problem() else {"libsqlite3", "kernel", "our loop and adapter"})
     assert all(part["known_by"] for part in found["parts"])
     assert found["operation_ns"] > 0 and found["low_ns"] is None  # of one block
     assert "flame" not in done.stdout

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.explain import profile
+from rowpath.explain import perf
 from rowpath.report import flame_graph
 from tests.end_to_end.chromium import Chromium, program
 from tests.end_to_end.command import rowpath
@@ -19,7 +19,7 @@ in_browser = pytest.mark.skipif(
 )
 
 
-@pytest.mark.skipif(bool(profile.problem()), reason=profile.problem())
+@pytest.mark.skipif(bool(perf.problem()), reason=perf.problem())
 def test_stacks_of_both_sides_come_out_whole(tmp_path: Path) -> None:
     words = ("tour", "engine=postgresql", "language=c", "transport=tcp", "statement=text", "--phase", "keyed.read")
     done = rowpath("explain", *words, "-q", "-b", "1", "-o", tmp_path / "run")
@@ -39,7 +39,7 @@ def test_stacks_of_both_sides_come_out_whole(tmp_path: Path) -> None:
         whole = [stack for stack in stacks if outer in stack and inner in stack]
         assert whole, inner
         assert all(stack.index(outer) < stack.index(inner) for stack in whole)
-        assert any("do_syscall_64" in stack for stack in stacks) or profile.USER_ONLY in done.stdout
+        assert any("do_syscall_64" in stack for stack in stacks) or perf.USER_ONLY in done.stdout
     assert "exec_simple_query" in page.read_text(encoding="utf-8")
     assert not (tmp_path / "run" / "work").exists()
 

@@ -20,16 +20,22 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.machine import cpus
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase
+from rowpath.own_database.access import Access, open_access
+from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.parameters import KeyedQuery, keyed
+from rowpath.own_database.question import ProbeOptions, rows_by_options
+from rowpath.own_database.target import read_target
+from rowpath.own_database.throttled_worker import (
+    Budget,
+    DatabaseRest,
+    ParameterFile,
+    RowConsistency,
+    ThrottledWorker,
+    as_columns,
+    work_of,
+)
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.access import Access, open_access
-from rowpath.probe.budget import Budget, Rest
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameter_types import found
-from rowpath.probe.parameters import KeyedQuery, keyed, rows_by_options
-from rowpath.probe.row_consistency import RowConsistency
-from rowpath.probe.target import read_target
-from rowpath.probe.throttled_worker import Parameters, ThrottledWorker, as_columns, work_of
+from rowpath.probe.differences import different_types
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners import manifest
 from tests.end_to_end.command import error_form, records, rowpath
@@ -118,12 +124,12 @@ def ready(access: Access, sql: str, parameter: str, driver: str, folder: Path) -
     paths = [each for each in found if each.path.get("statement") == "prepared"]
     manifest.build([(paths[0].adapter, paths[0].path.version)], paths=[paths[0].path])
     columns = access.described(query)
-    work = work_of(query.placeholders.sql, columns, parameters=Parameters(query.columns, folder / "rows", 1))
+    work = work_of(query.placeholders.sql, columns, parameters=ParameterFile(query.columns, folder / "rows", 1))
     assert access.deliveries(query, as_columns(columns), folder / "rows")[0] == [[("row 7",)]]
     worker_pool = WorkerPool(
         lambda planned: ThrottledWorker(
-            planned, access.instance, before=access.before, rest=Rest(Budget(60.0)), row_consistency=RowConsistency(),
-            log=lambda _line: None, timeout_s=60.0,
+            planned, access.instance, before=access.before, rest=DatabaseRest(Budget(60.0)),
+            row_consistency=RowConsistency(), log=lambda _line: None, timeout_s=60.0,
         )
     )  # fmt: skip
     try:
@@ -145,7 +151,7 @@ def test_the_servers_own_plans_tell(
         open_access(read_target(url, {}), ProbeOptions(""), tmp_path) as access,
         ready(access, sql, parameter, driver, tmp_path) as (query, work, paths, worker_pool),
     ):
-        differing = list(found(access, worker_pool, paths[:1], work, query, tmp_path / "kept"))
+        differing = list(different_types(access, worker_pool, paths[:1], work, query, tmp_path / "kept"))
     indexes = {name for each in differing for name in set(each.plan_column.indexes) - set(each.plan_sent.indexes)}
     assert indexes == ({lost} if lost else set())
 
@@ -166,8 +172,7 @@ def test_a_path_is_past_five_executions_before_it_is_timed(
         plans = "custom_plans * 100 + generic_plans AS n"
         counts = f"SELECT {plans} FROM pg_prepared_statements WHERE statement LIKE 'SELECT b %'"
         column = (Column("n", "integer", bits=64),)
-        with worker_pool.turned_to(planned) as worker:
-            worker.prepare(work)
+        with worker_pool.turned_to(planned, work) as worker:
             asked = replace(work_of(counts, ()), name="counts", columns=column)
             worker.prepare(asked)
             assert int(worker.verify(asked, 0, 1).touch, 16) == custom * 100 + generic

@@ -21,13 +21,13 @@ from rowpath.execution.worker import Worker
 from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase
-from rowpath.probe.access import open_access
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.instances import ProbedServer
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import keyed, rows_by_options
-from rowpath.probe.target import Target, read_target
-from rowpath.probe.throttled_worker import Parameters, work_of
+from rowpath.own_database.access import open_access
+from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.instances import ProbedServer
+from rowpath.own_database.parameters import keyed
+from rowpath.own_database.question import ProbeOptions, rows_by_options
+from rowpath.own_database.target import Target, read_target
+from rowpath.own_database.throttled_worker import ParameterFile, work_of
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
 from tests.engines.insides import ask, psql
@@ -137,7 +137,7 @@ def test_which_statement_modes_work_through_it(server: Instance, tmp_path: Path,
     phase = Phase("query", "query", QUERY)
     query = keyed(QUERY, "postgresql", rows_by_options(ProbeOptions("", params=("integer:7",))))
     query.write(tmp_path / "rows")
-    parameters = Parameters(query.columns, tmp_path / "rows", 1)
+    parameters = ParameterFile(query.columns, tmp_path / "rows", 1)
     work = replace(work_of(QUERY, (), parameters=parameters), columns=(Column("b", "text", nullable=True),))
     found = candidates(Wanted("postgresql", "server", phase, languages=("c",), drivers=("libpq",), keyed=True)).paths
     first = {each.path.get("statement"): each for each in reversed(found) if each.path.get("fetch") == "row"}

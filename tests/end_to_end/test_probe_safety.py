@@ -21,12 +21,12 @@ from rowpath.errors import RowpathError
 from rowpath.execution.worker import Worker
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
-from rowpath.probe.access import open_access
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.eligibility import ineligibility
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.target import read_target
-from rowpath.probe.throttled_worker import work_of
+from rowpath.own_database import access
+from rowpath.own_database.access import open_access
+from rowpath.own_database.candidates import Wanted, candidates, ineligibility
+from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.target import read_target
+from rowpath.own_database.throttled_worker import work_of
 from rowpath.runners import manifest
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import Adapter, load_manifest
@@ -155,7 +155,6 @@ def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> Non
         assert not access.notes
         assert access.engine_version == ENGINES["postgresql"].version()
         with access.connected() as runner:
-            access.run_statements(runner, access.before)
             for statement, why in (
                 ("INSERT INTO t VALUES (0, '')", "read-only"),
                 ("CREATE TABLE u (a integer)", "read-only"),
@@ -169,7 +168,6 @@ def test_what_a_session_of_a_probe_cannot_do(server: Any, tmp_path: Path) -> Non
         pytest.raises(RowpathError, match="lock timeout"),
         access.connected() as runner,
     ):
-        access.run_statements(runner, access.before)
         access.run_statements(runner, ("SELECT * FROM t",))
 
 
@@ -240,10 +238,8 @@ def test_a_superuser_is_warned_and_a_wrong_password_not_shown(server: Any, tmp_p
 
 
 def test_a_pooler_between_is_refused(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from rowpath.probe import sessions
-
-    usual = sessions.pooler_query
-    monkeypatch.setattr(sessions, "pooler_query", lambda engine, pid: usual(engine, pid + 1))
+    usual = access.pooler_query
+    monkeypatch.setattr(access, "pooler_query", lambda engine, pid: usual(engine, pid + 1))
     with pytest.raises(RowpathError, match="pooler"):
         open_access(read_target(url(server), {}), ProbeOptions(""), tmp_path)
 

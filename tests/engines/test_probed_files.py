@@ -21,12 +21,11 @@ from rowpath.engines import ENGINES
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import ColumnSpec
-from rowpath.probe import file_copies
-from rowpath.probe.access import Access, open_access
-from rowpath.probe.file_copies import files_of
-from rowpath.probe.instances import ProbedServer
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.target import read_target
+from rowpath.own_database import instances
+from rowpath.own_database.access import Access, open_access
+from rowpath.own_database.instances import ProbedServer, files_of
+from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.target import read_target
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import load_manifest, toolchain
 from rowpath.runners.process import Runner, RunnerFailure
@@ -58,7 +57,6 @@ def probe(url: str, work: Path, options: ProbeOptions | None = None) -> Access:
 def rows(access: Access, sql: str = "SELECT a FROM t", column: str = "a") -> int:
     """How many rows the query delivers through the path that a probe would take."""
     with access.connected() as runner:
-        access.run_statements(runner, access.before)
         phase = p.PhaseSpec("q", "query", sql, columns=[ColumnSpec(column, "integer", nullable=True)])
         runner.request(p.Prepare, 60, phase=phase, parameters=None, expect=p.PrepareReply)
         return runner.request(p.Verify, 60, phase="q", first=0, count=1, max_rows=10, expect=p.VerifyReply).rows
@@ -155,14 +153,14 @@ def test_a_database_that_changes_while_it_is_copied_is_an_error(
 
     monkeypatch.setattr("shutil.copyfile", slowly)
     with pytest.raises(UsageError, match="changed while"):
-        file_copies.copy(files_of("sqlite", file), tmp_path / "copy")
+        instances.copy_files(files_of("sqlite", file), tmp_path / "copy")
 
 
 def test_more_than_a_gigabyte_is_asked_about_and_a_full_disk_said(
     home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = made_sqlite(home / "db.sqlite")
-    monkeypatch.setattr(file_copies, "CONFIRMED_FROM_BYTES", 1000)
+    monkeypatch.setattr(instances, "CONFIRMED_FROM_BYTES", 1000)
     asked: list[str] = []
 
     def ask(question: str) -> bool:

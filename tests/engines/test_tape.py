@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.tape.format import Header, Records, Tape, read, write
+from rowpath.tape.format import Header, Tape, TapeRecords, read, write
 from rowpath.tape.replay_server import ReplayServer
 from tests.end_to_end.command import error_form, records, rowpath
 from tests.unit.tape.test_mysql import column, eof, greeting, packets
@@ -24,7 +24,7 @@ TIMEOUT_S = 60.0
 
 
 @contextlib.contextmanager
-def served(made: Records, engine: str) -> Iterator[ReplayServer]:
+def served(made: TapeRecords, engine: str) -> Iterator[ReplayServer]:
     header = Header(engine, "1", "now")
     server = ReplayServer(Tape(Path("made.tape"), header, made.content()))
     server.start()
@@ -77,9 +77,9 @@ def postgresql_client(server: ReplayServer, startup: bytes = STARTUP) -> Client:
     return client
 
 
-def keyed(count: int = 3) -> Records:
+def keyed(count: int = 3) -> TapeRecords:
     """A statement under the name s1, executed with parameters x0, x1, …"""
-    made = Records("postgresql")
+    made = TapeRecords("postgresql")
     number = made.connect(startup_of(STARTUP), message("S", b"a\0b\0"))
     asked, got = prepared(), replies()
     made.ask(number, asked[0], got[0], "I", False)
@@ -153,7 +153,7 @@ def test_what_is_not_on_the_tape_is_refused_by_name() -> None:
 
 
 def test_replies_that_differ_follow_what_went_before() -> None:
-    made = Records("postgresql")
+    made = TapeRecords("postgresql")
     number = made.connect(startup_of(STARTUP), b"")
 
     def ask(sql: str, reply: str, state: str) -> None:
@@ -195,7 +195,7 @@ def test_replies_that_differ_follow_what_went_before() -> None:
 
 
 def test_a_client_that_does_not_read_is_waited_for() -> None:
-    made = Records("postgresql")
+    made = TapeRecords("postgresql")
     number = made.connect(startup_of(STARTUP), b"")
     row = b"D" + struct.pack("!IHi", 10 + 1_000_000, 1, 1_000_000) + bytes(1_000_000)
     question = message("Q", b"SELECT big\0")
@@ -222,8 +222,8 @@ def mysql_client(server: ReplayServer, flags: int = FLAGS) -> Client:
     return client
 
 
-def mysql_tape() -> Records:
-    made = Records("mysql")
+def mysql_tape() -> TapeRecords:
+    made = TapeRecords("mysql")
     hello = greeting(FLAGS).replace(b"caching_sha2_password\0", b"mysql_native_password\0")
     hello = hello.replace(b"saltsaltsalt", bytes(12)).replace(b"saltsalt", bytes(8))
     ok = b"\0\0\0\2\0\0\0"

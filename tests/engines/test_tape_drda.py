@@ -16,7 +16,7 @@ from rowpath.engines.derby import ENGINE
 from rowpath.engines.jvm_engine import jvm_command
 from rowpath.model.path import AccessPath
 from rowpath.tape.drda import Dss, pieces, terms
-from rowpath.tape.format import Records, read
+from rowpath.tape.format import TapeRecords, read
 from rowpath.tape.replay_server import ReplayServer
 from tests.end_to_end.command import records, rowpath
 from tests.engines.test_tape import TAPES, Client, served
@@ -52,9 +52,9 @@ def opening(parameter: bytes, section: bytes = SECTION, correlation: int = 1) ->
     return piece(0x51, correlation, of(0x200C, named(section))) + piece(0x03, correlation, of(0x2412, parameter))
 
 
-def taped() -> Records:
+def taped() -> TapeRecords:
     """A statement, executed with parameters 0 and 1, of which each row comes after a CNTQRY."""
-    made = Records("drda")
+    made = TapeRecords("drda")
     number = made.connect(b"", b"")
 
     def ask(request: bytes, reply: bytes, state: str = "T", failed: bool = False) -> None:

@@ -11,9 +11,8 @@ from rowpath.checks.selftest.bench import NOTHING, Bench
 from rowpath.engines.base import Instance
 from rowpath.execution.emulated_link import Links
 from rowpath.execution.worker import Worker
-from rowpath.explain import hop_blocks
+from rowpath.explain import blocks
 from rowpath.explain.explain import explain
-from rowpath.explain.hop_blocks import stamping_environment
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation, Hops
 from rowpath.planning.plan import key_of
@@ -51,8 +50,8 @@ def stamped(bench: Bench, name: str, link: str = "none", late_ns: int = 0, **how
     planned = bench.path("c", "ping", NOTHING, transport="tcp", link=link, late_ns=str(late_ns))
     bench.build(planned)
     instance = bench.instance("null", "server", name, **how)
-    file = hop_blocks.server_file(bench.directory / name)
-    place_of(instance).environment.update(stamping_environment(file))
+    file = blocks.server_file(bench.directory / name)
+    place_of(instance).environment.update(blocks.stamping_environment(file))
     instance.start()
 
     def start(environment: dict[str, str]) -> Worker:
@@ -61,10 +60,10 @@ def stamped(bench: Bench, name: str, link: str = "none", late_ns: int = 0, **how
     links = Links()
     try:
         way = links.way_to(key_of(planned.path), instance, planned.path)
-        found = hop_blocks.stamped(start, bench.work(NOTHING, "null"), 1e6, bench.directory / name, file, way)
+        found = blocks.stamped_hops(start, bench.work(NOTHING, "null"), 1e6, bench.directory / name, file, way)
     finally:
         links.stop_all()
-    assert found.operations >= 0.95 * hop_blocks.MOST_OPERATIONS
+    assert found.operations >= 0.95 * blocks.MOST_OPERATIONS
     assert sum(hop.median_ns for hop in found.round_trips[0].hops) <= found.worst_ns
     return found
 

@@ -12,12 +12,10 @@ from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
+from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.throttled_worker import WHOLE, Budget, RowConsistency, ThrottledWorker, work_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.budget import Budget
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.row_consistency import RowConsistency
 from rowpath.probe.search import Search
-from rowpath.probe.throttled_worker import WHOLE, ThrottledWorker, work_of
 from rowpath.probe.worker_pool import WorkerPool as AnyPool
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import SampleReply, VerifyReply

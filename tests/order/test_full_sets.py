@@ -10,13 +10,13 @@ import pytest
 from rowpath.execution import run
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber
 from rowpath.model.progress import Silent
+from rowpath.own_database.access import Access
+from rowpath.own_database.candidates import NAME, Candidates
+from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.throttled_worker import Budget, work_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.access import Access
-from rowpath.probe.budget import Budget, FullSetsBudget
-from rowpath.probe.candidates import NAME, Candidates
-from rowpath.probe.options import ProbeOptions
+from rowpath.probe.full_sets import FullSetsBudget
 from rowpath.probe.run import ProbeRun
-from rowpath.probe.throttled_worker import work_of
 from tests.order.order_world import Instance, World, journal_of, planned
 
 SETS = 3
@@ -43,7 +43,7 @@ def full_sets(world: World, folder: Path, members: tuple[PlannedPath, ...], inst
     probe_run = ProbeRun(
         access=cast(Access, FakeAccess(instance)),
         sql="SELECT 1",
-        found=Candidates(members, (), ()),
+        candidates=Candidates(members, (), ()),
         budget=budget,
         options=ProbeOptions("mine"),
         directory=directory,

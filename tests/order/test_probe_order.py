@@ -14,11 +14,11 @@ import pytest
 from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.path import AccessPath
+from rowpath.own_database.throttled_worker import ThrottledWorker, work_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.order_of_tries import Setting, differences
-from rowpath.probe.row_diff import first_difference
+from rowpath.probe.differences import first_difference
 from rowpath.probe.search import Search
-from rowpath.probe.throttled_worker import ThrottledWorker, work_of
+from rowpath.probe.tries import Setting, differences
 from rowpath.runners.protocol import DescribedColumn, VerifyReply
 from tests.order.probe_machine import RIGHT, Machine, Runner, WorkerPool, a_search, distinct_costs
 

@@ -26,8 +26,8 @@ if WILL_RUN:
     from rowpath.execution.run import RunOutcome
     from rowpath.machine import processes
     from rowpath.model.progress import Progress
+    from rowpath.own_database.question import ProbeOptions
     from rowpath.probe import command
-    from rowpath.probe.options import ProbeOptions
     from rowpath.report import live
 
 

@@ -20,7 +20,7 @@ if WILL_RUN:
     from rowpath.engines import ENGINES, taped
     from rowpath.engines.base import Wire
     from rowpath.machine import processes
-    from rowpath.probe.target import read_target
+    from rowpath.own_database.target import read_target
     from rowpath.tape.format import IN_WORDS, Header, Tape, read, write
     from rowpath.tape.proxy import RecordingProxy
     from rowpath.tape.replay_server import ReplayServer

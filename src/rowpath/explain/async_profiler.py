@@ -11,9 +11,8 @@ from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.explain.call_stacks import short
-from rowpath.explain.parts import KERNEL, UNKNOWN, library, runtime
-from rowpath.explain.system_calls import INSIDE, entered
+from rowpath.explain.parts import INSIDE, KERNEL, UNKNOWN, entered, library, runtime
+from rowpath.explain.perf import short
 from rowpath.machine import downloads, jvm, maven, private_directories, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.availability import Availability
@@ -36,10 +35,9 @@ JAVA, IN_KERNEL = re.compile(r"_\[[ij01]\]$"), "_[k]"
 
 def availability() -> Availability:
     """Whether it is here or can be fetched; fetches nothing."""
-    what = f"async-profiler {VERSION}"
     if platform.machine() not in FOLDERS:
-        return Availability(False, what, f"{what} has no library for {platform.machine()}", "rowpath doctor")
-    return Availability(True, what)
+        return Availability(False, HOW, f"{HOW} has no library for {platform.machine()}", "rowpath doctor")
+    return Availability(True, HOW)
 
 
 def is_jvm(pid: int) -> bool:
@@ -66,9 +64,9 @@ def sampling(pid: int, file: Path) -> Iterator[None]:
             _order(pid, program, f"stop,{SHOWN},file={written}")
         file.write_bytes(written.read_bytes())
     finally:
-        for left in (written, folder):
-            with contextlib.suppress(OSError):
-                left.unlink() if left == written else left.rmdir()
+        with contextlib.suppress(OSError):
+            written.unlink(missing_ok=True)
+            folder.rmdir()
 
 
 def _library() -> Path:
@@ -92,9 +90,9 @@ def _order(pid: int, program: Path, what: str) -> None:
         raise EnvironmentMissing(f"{jcmd}, which attaches async-profiler, is missing", jvm.INSTALL)
     done = processes.run([jcmd, str(pid), "JVMTI.agent_load", program, f'"{what}"'], timeout_s=ATTACH_TIMEOUT_S)
     if done.returncode or "return code: 0" not in done.stdout:
-        lines = (done.stderr + done.stdout).strip().splitlines()
-        said = next((line for line in lines if line.startswith("[")), lines[-1] if lines else "nothing")
-        raise EnvironmentMissing(f"async-profiler did not attach to process {pid}: {said}", "rowpath doctor")
+        lines = (done.stderr + done.stdout).strip().splitlines() or ["nothing"]
+        why = next((line for line in lines if line.startswith("[")), lines[-1])
+        raise EnvironmentMissing(f"async-profiler did not attach to process {pid}: {why}", "rowpath doctor")
 
 
 def stacks(lines: Iterable[str], helpers: Collection[str], header: Language) -> Counter[Stack]:
@@ -104,7 +102,7 @@ def stacks(lines: Iterable[str], helpers: Collection[str], header: Language) -> 
 
     A JVM whose user may not see the kernel's frames is sampled by its CPU clock: inside a system call, it was at work.
     """
-    found: Counter[Stack] = Counter()
+    samples: Counter[Stack] = Counter()
     for line in lines:
         text, _, count = line.rstrip().rpartition(" ")
         first, *rest = text.split(";")
@@ -113,10 +111,10 @@ def stacks(lines: Iterable[str], helpers: Collection[str], header: Language) -> 
             continue
         frames = tuple(_frame(frame, header) for frame in (rest if thread else [first, *rest]))
         if frames and count.isdigit():
-            found[frames] += int(count)
-    if any(frame.part == KERNEL for stack in found for frame in stack):
-        return found
-    return Counter({(*stack, INSIDE) if entered(stack[-1]) else stack: count for stack, count in found.items()})
+            samples[frames] += int(count)
+    if any(frame.part == KERNEL for stack in samples for frame in stack):
+        return samples
+    return Counter({(*stack, INSIDE) if entered(stack[-1]) else stack: count for stack, count in samples.items()})
 
 
 def _frame(text: str, header: Language) -> Frame:

@@ -11,21 +11,19 @@ import statistics
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from rowpath.analysis.statistics.intervals import student
 from rowpath.engines.base import Instance
 from rowpath.errors import EnvironmentMissing
 from rowpath.execution.instances import EngineInstances
-from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.explain import async_profiler, hop_blocks, profile
-from rowpath.explain.profile import Profile
-from rowpath.explain.warm_up import warm_up
+from rowpath.explain import async_profiler, perf
+from rowpath.explain.blocks import Blocks, CoreBlock, block, explained_cpus, warm_up, with_hops
+from rowpath.explain.perf import Profile
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import jvm
-from rowpath.machine.counters import core_users
 from rowpath.model.explanation import Explanation, Part
 from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import Plan, PlannedPath, key_of
@@ -34,59 +32,12 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.text import printable
 
 PAIRS = 5
-MOST_OTHERS = 0.05  # of a block: where other programs had more, another is taken instead; PAIRS such blocks end it
-BLOCK_S = 1.0  # long, because idle time is counted in hundredths of a second
-
 CLIENT_CLOCK = "the loop thread's CPU clock"
 SERVER_CLOCK = "CPU clocks of the server's processes"
 WAITING = "waiting"
 IDLE_CLOCK = "the core's idle time in /proc/stat"
 OTHERS_CLOCK = "CPU clocks of every other process that ran there"
-SAMPLED = "its share by perf, {count:,} samples"
 After = Callable[[Worker, PreparedPhase, Explanation, Mapping[str, Any]], None]  # the last: how the path is reached
-
-
-@dataclass
-class Block:
-    """A block and what the core did during it."""
-
-    measured: Measured
-    idle_ns: int
-    others_ns: int
-    served_ns: int = 0  # CPU of a server of others on this machine that is no other program, whichever its core
-
-    @property
-    def disturbed(self) -> bool:
-        """Whether other programs had too much of the core."""
-        return self.others_ns > MOST_OTHERS * self.measured.reply.window_ns
-
-    @property
-    def waited_ns(self) -> int:
-        """The time in which the client's core was idle, or busy with that server."""
-        reply = self.measured.reply
-        client_ns = (self.measured.client_cpu_ns or 0) - self.measured.client_helpers_cpu_ns
-        missing_ns = reply.window_ns - client_ns - self.others_ns - self.idle_ns
-        return self.idle_ns + min(max(0, missing_ns), self.served_ns)
-
-
-@dataclass
-class Blocks:
-    """Blocks of one kind, as sums over their operations."""
-
-    blocks: list[Block] = field(default_factory=list)
-
-    @property
-    def operations(self) -> int:
-        """Operations of all of them, those of lead-ins too: CPU clocks and the core's saw these."""
-        return sum(block.measured.reply.operations + block.measured.reply.lead_in_operations for block in self.blocks)
-
-    def each_ns(self) -> list[float]:
-        """Time of an operation, by block."""
-        return [block.measured.reply.ns / max(1, block.measured.reply.operations) for block in self.blocks]
-
-    def of_operation(self, what: Callable[[Block], float]) -> float:
-        """A sum over all blocks, for one operation."""
-        return sum(map(what, self.blocks)) / max(1, self.operations)
 
 
 def explained(
@@ -106,11 +57,9 @@ def explained(
     for which its server is restarted.
     What runners print is in `runners.log` of the directory's logs, without secrets.
     """
-    phase_cache, scrubber = PhaseCache(directory.work / "parameters"), Scrubber()
-    instances = EngineInstances(directory.work, phase_cache, scrubber.add)
-    manifest.build(
-        [(planned.adapter, planned.path.version) for planned in plan.paths], note, [one.path for one in plan.paths]
-    )
+    phase_cache, scrubber, place = PhaseCache(directory.work / "parameters"), Scrubber(), directory.work
+    instances = EngineInstances(place, phase_cache, scrubber.add)
+    manifest.build([(path.adapter, path.path.version) for path in plan.paths], note, [path.path for path in plan.paths])
     lines = (directory.logs / "runners.log").open("a", encoding="utf-8")
 
     def log(line: str) -> None:
@@ -123,23 +72,21 @@ def explained(
                 note(f"starting {planned.path.engine}")
                 instances.bring_up(plan.paths, plan.workloads, key)
             for name in plan.experiment.phases:
-                if name in planned.phases:
-                    note(f"measuring {planned.name}, {name}")
-                    workload = plan.workloads[PhaseName.of(name).workload]
-                    work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
-                    way = instances.way_to(planned.path)
-                    try:
-                        instance, place = instances[key], directory.work
-                        found = explain(
-                            planned, instance, work, place, timeout_s, log, way=way, pairs=pairs, after=after
-                        )
-                    except RunnerFailure as failure:
-                        failed(f"{planned.name}, {name}: {scrubber.clean(failure.text)}")
-                    else:
-                        if hops and planned.path.served:
-                            note(f"stamping calls of {planned.name}, {name}")
-                            found = hop_blocks.with_hops(found, planned, instances, work, place, timeout_s, log)
-                        yield found
+                if name not in planned.phases:
+                    continue
+                note(f"measuring {planned.name}, {name}")
+                workload = plan.workloads[PhaseName.of(name).workload]
+                work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
+                how: dict[str, Any] = {"way": instances.way_to(planned.path), "pairs": pairs, "after": after}
+                try:
+                    explanation = explain(planned, instances[key], work, place, timeout_s, log, **how)
+                except RunnerFailure as failure:
+                    failed(f"{planned.name}, {name}: {scrubber.clean(failure.text)}")
+                    continue
+                if hops and planned.path.served:
+                    note(f"stamping calls of {planned.name}, {name}")
+                    explanation = with_hops(explanation, planned, instances, work, place, timeout_s, log)
+                yield explanation
     finally:
         instances.stop_all()
         lines.close()
@@ -171,42 +118,42 @@ def explain(
         worker.close()
 
 
-Take = Callable[[Worker, PreparedPhase], Block]
+Take = Callable[[Worker, PreparedPhase], CoreBlock]
 
 
 @dataclass
-class Evidence:
+class BlockEvidence:
     """Bare blocks and profiled ones of a path, and what the profiler saw in these."""
 
     bare: Blocks = field(default_factory=Blocks)
     profiled: Blocks = field(default_factory=Blocks)
-    found: Profile = field(default_factory=Profile)
+    profile: Profile = field(default_factory=Profile)
     why_not: str = ""  # profiled
     disturbed: int = 0  # blocks that others were taken instead of
 
 
 def taken_apart(
     worker: Worker, work: PreparedPhase, directory: Path, pairs: int = PAIRS, take: Take | None = None
-) -> Evidence:
+) -> BlockEvidence:
     """A warm path in bare blocks and in profiled ones in turn; `take` takes a block. Errors: RunnerFailure."""
     take = take or block
     warm_up(worker, work)
-    evidence, disturbed = Evidence(why_not=profile.problem()), Blocks()
+    evidence, disturbed = BlockEvidence(why_not=perf.problem()), Blocks()
     while len(evidence.bare.blocks) < pairs and len(disturbed.blocks) < pairs:
-        one_block = take(worker, work)
-        (disturbed if one_block.disturbed else evidence.bare).blocks.append(one_block)
+        bare = take(worker, work)
+        (disturbed if bare.disturbed else evidence.bare).blocks.append(bare)
         if evidence.why_not:
             continue
         pids = [*worker.pids, *worker.instance.pids()]
         languages = dict.fromkeys(worker.pids, worker.planned.path.language)
         languages |= dict.fromkeys(filter(async_profiler.is_jvm, worker.instance.pids()), jvm.LANGUAGE)
         try:
-            with profile.profiling(pids, explained_cpus(worker), languages, directory / "profile.data") as one:
+            with perf.profiling(pids, explained_cpus(worker), languages, directory / "profile.data") as profile:
                 evidence.profiled.blocks.append(take(worker, work))
         except EnvironmentMissing as error:
             evidence.why_not = f"{error.message} ({error.hint})"
         else:
-            evidence.found.add(one)
+            evidence.profile.add(profile)
     if len(evidence.bare.blocks) < pairs:  # the machine is busy: what is kept says so
         evidence.bare.blocks += disturbed.blocks
     else:
@@ -214,29 +161,9 @@ def taken_apart(
     return evidence
 
 
-def explained_cpus(worker: Worker) -> tuple[int, ...]:
-    """The core of client and server; a server of others is wherever it is."""
-    return worker.measured_cpus if worker.instance.pids() else worker.cpus
-
-
-def block(worker: Worker, work: PreparedPhase, serving_pid: int = 0) -> Block:
-    """One long block, and the core's own clocks around it; `serving_pid`: of a server of others on this machine."""
-    cpus, own = set(explained_cpus(worker)), {*worker.pids, *worker.instance.pids(), serving_pid}
-    before = core_users.look(cpus)
-    measured = worker.sample(work, "steady", duration_ns=int(BLOCK_S * 1e9))
-    after = core_users.look(cpus)
-    others_ns = sum(user.ns for user in core_users.users(before, after, cpus, own) if user.kind != "ours")
-    stolen_ns = after.stolen_ns - before.stolen_ns
-    # The window lies inside the two looks; in the rest the core was idle or ours.
-    around_ns = after.at_ns - before.at_ns - measured.reply.window_ns
-    idle_ns = max(0, after.idle_ns - before.idle_ns - around_ns)
-    served_ns = after.process_ns.get(serving_pid, 0) - before.process_ns.get(serving_pid, 0)
-    return Block(measured, idle_ns, others_ns + stolen_ns, served_ns)
-
-
-def account(worker: Worker, phase: str, evidence: Evidence) -> Explanation:
+def account(worker: Worker, phase: str, evidence: BlockEvidence) -> Explanation:
     """The parts, by the clocks of the bare blocks and the shares of the profiled ones."""
-    planned, bare, profiled, found = worker.planned, evidence.bare, evidence.profiled, evidence.found
+    planned, bare, profiled, profile = worker.planned, evidence.bare, evidence.profiled, evidence.profile
     client_ns = bare.of_operation(lambda one: (one.measured.client_cpu_ns or 0) - one.measured.client_helpers_cpu_ns)
     server_ns = bare.of_operation(lambda one: (one.measured.server_cpu_ns or 0) - one.measured.server_helpers_cpu_ns)
     each_ns = bare.each_ns()
@@ -244,8 +171,8 @@ def account(worker: Worker, phase: str, evidence: Evidence) -> Explanation:
     interval = student(each_ns) if len(each_ns) > 1 else None
     low_ns, high_ns = (interval.low, interval.high) if interval else (None, None)
     parts = [
-        *divided("client", client_ns, CLIENT_CLOCK, found, worker.pids),
-        *divided("server", server_ns, SERVER_CLOCK, found, worker.instance.pids()),
+        *divided("client", client_ns, CLIENT_CLOCK, profile, worker.pids),
+        *divided("server", server_ns, SERVER_CLOCK, profile, worker.instance.pids()),
         Part("core", "other programs", bare.of_operation(lambda one: one.others_ns), OTHERS_CLOCK),
         Part("core", WAITING, bare.of_operation(lambda one: one.waited_ns), IDLE_CLOCK),
     ]
@@ -257,11 +184,13 @@ def account(worker: Worker, phase: str, evidence: Evidence) -> Explanation:
     )  # fmt: skip
 
 
-def divided(side: str, ns: float, known_by: str, found: Profile, pids: list[int]) -> Iterator[Part]:
+def divided(
+    side: Literal["client", "server"], ns: float, known_by: str, profile: Profile, pids: list[int]
+) -> Iterator[Part]:
     """A side's CPU time as its parts; whole where nothing was sampled."""
-    shares = found.shares(pids)
-    count = sum(found.samples[pid].total() for pid in pids if pid in found.samples)
+    shares = profile.shares(pids)
+    count = sum(profile.samples[pid].total() for pid in pids if pid in profile.samples)
     if not shares:
-        yield Part(side, "CPU", ns, known_by)  # type: ignore[arg-type]
+        yield Part(side, "CPU", ns, known_by)
     for name, share in shares.items():
-        yield Part(side, name, share * ns, f"{known_by}; {SAMPLED.format(count=count)}")  # type: ignore[arg-type]
+        yield Part(side, name, share * ns, f"{known_by}; its share by perf, {count:,} samples")

@@ -6,22 +6,23 @@ Samplers that differ get blocks of their own, so that none samples the other's p
 
 from __future__ import annotations
 
+import bisect
+import codecs
 import contextlib
+import re
 import statistics
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, Literal
 
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.explain import async_profiler, call_stacks, node_names, py_spy
-from rowpath.explain.explain import Blocks, block
-from rowpath.explain.parts import KERNEL, runtime
-from rowpath.explain.system_calls import INSIDE
-from rowpath.explain.warm_up import warm_up
+from rowpath.explain import async_profiler, perf, py_spy
+from rowpath.explain.blocks import Blocks, block, warm_up
+from rowpath.explain.parts import INSIDE, KERNEL, runtime
 from rowpath.machine import cpus, jvm
 from rowpath.model.explanation import Explanation, Flame, Frame, SideStacks, Stack
 from rowpath.runners.language import Sampler
@@ -35,11 +36,14 @@ UNSEEN_KERNEL = "its user may not see the kernel's functions (sysctl kernel.perf
 BY_PERF = Frame("kernel (its share by perf; py-spy does not see its callers)", KERNEL)
 Side = Literal["client", "server"]
 HOW: dict[Sampler, str] = {
-    "perf": call_stacks.HOW[call_stacks.TABLES],
-    "perf-frame-pointers": call_stacks.HOW[call_stacks.POINTERS],
+    "perf": perf.HOW[perf.TABLES],
+    "perf-frame-pointers": perf.HOW[perf.POINTERS],
     "async-profiler": async_profiler.HOW,
     "py-spy": py_spy.HOW,
 }
+# Interpreted functions get code of their own, so that each has a frame with an address.
+OPTIONS = ("--log-code", "--no-logfile-per-isolate", "--interpreted-frames-native-stack")
+PLACE = re.compile(r"^(.*?) ?(?:file://)?(\S*?):(\d+):\d+$")
 
 
 @dataclass
@@ -59,49 +63,58 @@ def flame(
 
     `way`: how the path is reached. Where V8 names functions, one that does replaces the runner.
     """
-    named = None
-    try:
+    with contextlib.ExitStack() as cleanup:
         if language(worker.planned.path.language).explain.names:
-            worker, named = _with_names(worker, work, way, directory / "node-names.log"), worker
-        return _sampled(worker, work, explanation, directory)
-    finally:
-        if named is not None and worker is not named:
-            worker.close()
-
-
-def _sampled(worker: Worker, work: PreparedPhase, explanation: Explanation, directory: Path) -> Flame:
-    sides: dict[Side, list[int]] = {"client": worker.pids, "server": worker.instance.pids()}
-    samplers: dict[str, list[int]] = {}
-    for side, pids in sides.items():
-        for pid in pids:
-            samplers.setdefault(sampler_of(worker, side, pid), []).append(pid)
-    count = BLOCKS if len(samplers) == 1 else BLOCKS_EACH
-    results: list[Sampled] = []
-    notes: list[str] = []
-    for sampler, pids in samplers.items():
-        one = Sampled(sampler)
-        try:
-            with _running(worker, sampler, pids, directory, one):
-                for _number in range(MORE.get(sampler, count)):
-                    one.blocks.blocks.append(block(worker, work))
-        except RowpathError as error:
-            whose = " and ".join(side for side in sides if set(sides[side]) & set(pids))
-            notes.append(f"{whose}: no stacks: {error.message} ({error.hint})")
-        else:
-            results.append(one)
-    found = [_side(side, pids, explanation, results) for side, pids in sides.items()]
-    if any(side and py_spy.HOW in side.by and all(stack[-1] != BY_PERF for stack in side.samples) for side in found):
+            worker = _with_names(worker, work, way, directory / "node-names.log")
+            cleanup.callback(worker.close)
+        sides: dict[Side, list[int]] = {"client": worker.pids, "server": worker.instance.pids()}
+        samplers: dict[str, list[int]] = {}
+        for side, pids in sides.items():
+            for pid in pids:
+                samplers.setdefault(sampler_of(worker, side, pid), []).append(pid)
+        count = BLOCKS if len(samplers) == 1 else BLOCKS_EACH
+        results: list[Sampled] = []
+        notes: list[str] = []
+        for sampler, pids in samplers.items():
+            sampled = Sampled(sampler)
+            try:
+                with _running(worker, sampler, pids, directory, sampled):
+                    for _number in range(MORE.get(sampler, count)):
+                        sampled.blocks.blocks.append(block(worker, work))
+            except RowpathError as error:
+                whose = " and ".join(side for side in sides if set(sides[side]) & set(pids))
+                notes.append(f"{whose}: no stacks: {error.message} ({error.hint})")
+            else:
+                results.append(sampled)
+    stacks = [_side(side, pids, explanation, results) for side, pids in sides.items()]
+    seen = tuple(side for side in stacks if side is not None)
+    if any(py_spy.HOW in side.by and all(stack[-1] != BY_PERF for stack in side.samples) for side in seen):
         notes.append("client: the kernel's work is not in the graph, because perf did not sample it")
-    notes += [text for one in results for text in (*one.missing, _cost(one, explanation))]
-    return Flame(
-        explanation.name,
-        explanation.phase,
-        explanation.path,
-        explanation.operation_ns,
-        explanation.parts,
-        tuple(side for side in found if side is not None),
-        tuple(notes),
-    )
+    for sampled in results:
+        longer = statistics.fmean(sampled.blocks.each_ns()) / explanation.operation_ns - 1
+        took = f"{'-' if longer < 0 else '+'}{per_cent(abs(longer))}"
+        notes += sampled.missing
+        notes.append(f"sampled by {sampled.how}, an operation took {took}: stacks give shares only")
+    of_path = explanation.name, explanation.phase, explanation.path, explanation.operation_ns, explanation.parts
+    return Flame(*of_path, seen, tuple(notes))
+
+
+def _side(side: Side, pids: list[int], explanation: Explanation, results: list[Sampled]) -> SideStacks | None:
+    """A side's stacks; None where it has no process, or was not sampled."""
+    samples: Counter[Stack] = Counter()
+    how: dict[str, None] = {}
+    for sampled in results:
+        for pid in pids:
+            if pid in sampled.stacks:
+                samples.update(sampled.stacks[pid])
+                how[sampled.how] = None
+    parts = [part for part in explanation.parts if part.side == side]
+    cpu_ns = sum(part.ns for part in parts)
+    if py_spy.HOW in how and cpu_ns:
+        share = sum(part.ns for part in parts if part.name == KERNEL) / cpu_ns
+        if 0 < share < 1:
+            samples[(BY_PERF,)] = round(samples.total() * share / (1 - share))
+    return SideStacks(side, cpu_ns, "; ".join(how), samples) if samples else None
 
 
 def sampler_of(worker: Worker, side: Side, pid: int) -> str:
@@ -115,16 +128,15 @@ def sampler_of(worker: Worker, side: Side, pid: int) -> str:
 def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Path, into: Sampled) -> Iterator[None]:
     """The sampler at work on these processes, while the body runs; then `into` has what it saw."""
     languages = {pid: worker.planned.path.language if pid in worker.pids else "" for pid in pids}
-    file = directory / "stacks.data"
     if sampler in (async_profiler.HOW, py_spy.HOW):
+        files = {pid: directory / f"stacks-{pid}.txt" for pid in pids}
         with contextlib.ExitStack() as attached:
             sampling = async_profiler.sampling if sampler == async_profiler.HOW else py_spy.sampling
-            files = {pid: directory / f"stacks-{pid}.txt" for pid in pids}
-            for pid in pids:
-                attached.enter_context(sampling(pid, files[pid]))
+            for pid, file in files.items():
+                attached.enter_context(sampling(pid, file))
             yield
-        for pid, each in files.items():
-            lines = each.read_text(encoding="utf-8", errors="replace").splitlines()
+        for pid, file in files.items():
+            lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
             header = language(languages[pid] or jvm.LANGUAGE)
             if sampler == async_profiler.HOW:
                 into.stacks[pid] = async_profiler.stacks(lines, header.helper_threads, header)
@@ -134,39 +146,14 @@ def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Pat
                 side = "client" if pid in worker.pids else "server"
                 into.missing.append(f"{side}: {UNSEEN_KERNEL}")
         return
-    how = next(how for how, text in call_stacks.HOW.items() if text == sampler)
-    with call_stacks.recording(pids, worker.measured_cpus, file, how) as missing:
+    file, how = directory / "stacks.data", next(how for how, text in perf.HOW.items() if text == sampler)
+    with perf.recording(pids, worker.measured_cpus, file, how) as missing:
         yield
     into.missing += missing
-    named = any(language(each).explain.names for each in languages.values())
-    names = node_names.NodeNames.read(directory / "node-names.log") if named else None
-    into.stacks = call_stacks.stacks(file, languages, names)
+    named = any(language(name).explain.names for name in languages.values())
+    names = NodeNames.read(directory / "node-names.log") if named else None
+    into.stacks = perf.stacks(file, languages, names)
     file.unlink()
-
-
-def _side(side: Side, pids: list[int], explanation: Explanation, results: list[Sampled]) -> SideStacks | None:
-    """A side's stacks; None where it has no process, or was not sampled."""
-    samples: Counter[Stack] = Counter()
-    how: dict[str, None] = {}
-    for one in results:
-        for pid in pids:
-            if pid in one.stacks:
-                samples.update(one.stacks[pid])
-                how[one.how] = None
-    parts = [part for part in explanation.parts if part.side == side]
-    cpu_ns = sum(part.ns for part in parts)
-    if py_spy.HOW in how and cpu_ns:
-        share = sum(part.ns for part in parts if part.name == KERNEL) / cpu_ns
-        if 0 < share < 1:
-            samples[(BY_PERF,)] = round(samples.total() * share / (1 - share))
-    return SideStacks(side, cpu_ns, "; ".join(how), samples) if samples else None
-
-
-def _cost(one: Sampled, explanation: Explanation) -> str:
-    """What sampling cost in its blocks."""
-    longer = statistics.fmean(one.blocks.each_ns()) / explanation.operation_ns - 1
-    sign = "-" if longer < 0 else "+"
-    return f"sampled by {one.how}, an operation took {sign}{per_cent(abs(longer))}: stacks give shares only"
 
 
 def _with_names(worker: Worker, work: PreparedPhase, way: Mapping[str, Any], log: Path) -> Worker:
@@ -175,7 +162,7 @@ def _with_names(worker: Worker, work: PreparedPhase, way: Mapping[str, Any], log
     log.unlink(missing_ok=True)
     planned = worker.planned
     start = command(planned.adapter, planned.path.version, planned.path)
-    words = (start.arguments[0], *node_names.options(log), *start.arguments[1:])
+    words = (start.arguments[0], *OPTIONS, f"--logfile={log}", *start.arguments[1:])
     runner = Runner.start(Command(words, start.environment), cpus.usable(), worker.log)
     named = Worker(
         planned, worker.instance, log=worker.log, timeout_s=worker.timeout_s, runner=runner, pinned=worker.pinned
@@ -189,3 +176,47 @@ def _with_names(worker: Worker, work: PreparedPhase, way: Mapping[str, Any], log
         named.close()
         raise
     return named
+
+
+class NodeNames:
+    """What lies where, by the lines of V8's log; the last that was put at an address counts."""
+
+    def __init__(self, lines: Iterable[str]) -> None:
+        self._code: dict[int, tuple[int, str]] = {}  # begin → size, name
+        for line in lines:
+            fields = line.rstrip("\n").split(",")
+            if fields[0] == "code-creation" and len(fields) > 6:
+                self._code[int(fields[4], 16)] = (int(fields[5]), _name(fields[6]))
+            elif fields[0] == "code-move" and int(fields[1], 16) in self._code:
+                self._code[int(fields[2], 16)] = self._code.pop(int(fields[1], 16))
+        self._begins = sorted(self._code)
+
+    @classmethod
+    def read(cls, log: Path) -> NodeNames:
+        """Read the names from a log; a log that was not written has none."""
+        text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
+        return cls(text.split("\n"))
+
+    def __call__(self, address: int) -> str:
+        """The function at an address; empty where none is known."""
+        at = bisect.bisect_right(self._begins, address) - 1
+        if at < 0:
+            return ""
+        begin = self._begins[at]
+        size, name = self._code[begin]
+        return name if address < begin + size else ""
+
+
+def _name(text: str) -> str:
+    """`query (pg/lib/client.js:542)` of `query /x/node_modules/pg/lib/client.js:542:13`."""
+    if "\\" in text:
+        text = codecs.decode(text.encode("latin-1", "replace"), "unicode_escape")
+    match = PLACE.match(text)
+    if match is None:
+        return text
+    path = PurePath(match[2])
+    inside = (
+        path.parts[len(path.parts) - path.parts[::-1].index("node_modules") :] if "node_modules" in path.parts else ()
+    )
+    file = "/".join(inside) if inside else match[2] if match[2].startswith("node:") else path.name
+    return f"{match[1] or '(anonymous)'} ({file}:{match[3]})"

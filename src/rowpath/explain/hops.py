@@ -9,15 +9,19 @@ from __future__ import annotations
 import math
 import statistics
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice, pairwise
+from typing import NamedTuple
 
-from rowpath.explain.trips import Endpoint, Trip, Unknown, round_trips
 from rowpath.machine.counters.call_stamps import Call, Kind
 from rowpath.model.explanation import Hop, Hops, RoundTrip, Where
 from rowpath.text import count
 
+LEAST_BESIDE = 0.05  # of the sends of the busiest connection: one that has fewer is no part of the operations
+MOST_OVERLAPPING = 0.01  # of the round trips: where more are under way at once, there is no one order of hops
+NOT_STAMPED = "the {side} sends without the C library, so none of its calls was stamped"
 SHOWN_TRIPS = 6  # more round trips of an operation are folded, after the first five
 BETWEEN, TAKES = "takes rows, prepares the next", "takes rows"
 AWAY, MORE = "there, at the server, and back", "more messages"
@@ -37,10 +41,159 @@ ORDER: list[tuple[Where, str]] = [
 ]  # of a round trip
 MOST_ODD = 0.01  # of the operations: where more have not one reading of the clock between them, its place is not known
 LEAST_FITTING = 0.5  # of the operations: what is left of fewer is no fair choice
-
-
 Step = tuple[Where, str, float]  # until when: each begins where the one before it ended
 Interval = tuple[Where, str, float, float]  # from when until when
+
+
+class Unknown(Exception):
+    """Why the hops of a path are not known, in words for the user."""
+
+
+@dataclass
+class Endpoint:
+    """One side's calls on a connection, and all calls of the threads that made them, in order."""
+
+    sends: list[Call] = field(default_factory=list)
+    receipts: list[Call] = field(default_factory=list)
+    threads: dict[int, list[Call]] = field(default_factory=dict)
+
+    def awaited(self, receipt: Call) -> Call:
+        """The call that waited for what was received: the one before it of its thread where that waited, else it."""
+        calls = self.threads[receipt.thread]
+        at = bisect_left(calls, receipt)
+        before = calls[at - 1] if at else receipt
+        return before if before.kind == Kind.WAITED and before.result > 0 else receipt
+
+    def next_wait_ns(self, sent: Call) -> int:
+        """When the thread that sent this called again to receive or to wait; its end where it did not."""
+        calls = self.threads[sent.thread]
+        at = bisect_left(calls, sent) + 1
+        while at < len(calls) and calls[at].kind in (Kind.SENT, Kind.CLOCK):
+            at += 1
+        return calls[at].enter_ns if at < len(calls) else sent.exit_ns
+
+    def inside_until_ns(self, at_ns: int) -> int:
+        """When the call ends that was under way then; 0 where none was."""
+        for calls in self.threads.values():
+            at = bisect_left(calls, at_ns, key=lambda call: call.enter_ns) - 1
+            if at >= 0 and calls[at].exit_ns > at_ns:
+                return calls[at].exit_ns
+        return 0
+
+
+class Name(NamedTuple):
+    """A connection as one process knows it."""
+
+    process: int
+    descriptor: int
+
+
+@dataclass
+class Trip:
+    """One request and its answer, as each side's calls had it. `server`: None where its calls are not seen."""
+
+    client: Endpoint
+    server: Endpoint | None
+    sends: list[Call]
+    receipts: list[Call] = field(default_factory=list)
+    server_receipts: list[Call] = field(default_factory=list)
+    server_sends: list[Call] = field(default_factory=list)
+
+
+def round_trips(client: Sequence[Call], server: Sequence[Call] | None) -> list[Trip]:
+    """All round trips in their order, over whichever connection; without a server's calls of the client only.
+
+    Errors: Unknown, also where connections are at work at once.
+    """
+    names = _at_work(client)
+    if not names:
+        raise Unknown(NOT_STAMPED.format(side="client"))
+    ends = _endpoints(server, _at_work(server, least=0.0)) if server is not None else {}
+    trips: list[Trip] = []
+    for name, endpoint in _endpoints(client, names).items():
+        of_connection: list[Trip] = []
+        for call in sorted((*endpoint.sends, *endpoint.receipts)):
+            if call.kind == Kind.SENT and (not of_connection or of_connection[-1].receipts):
+                of_connection.append(Trip(endpoint, None, [call]))
+            elif of_connection:
+                latest = of_connection[-1]
+                (latest.sends if call.kind == Kind.SENT else latest.receipts).append(call)
+        if server is not None:
+            _add_server(of_connection, [ends[there] for there in _peers(client, name, server) if there in ends])
+        trips += of_connection
+    trips = sorted((trip for trip in trips if trip.receipts), key=lambda trip: trip.sends[0])
+    overlapping = sum(after.sends[0].enter_ns < before.receipts[-1].exit_ns for before, after in pairwise(trips))
+    if overlapping > MOST_OVERLAPPING * len(trips):
+        raise Unknown("several connections are at work at once")
+    return trips
+
+
+def _peers(client: Sequence[Call], name: Name, server: Sequence[Call]) -> list[Name]:
+    """The server's ends that may be of the client's connection, by ports or by the process that made it.
+
+    All where none fits: an emulated link stands between.
+    """
+    ends = {Name(call.process, call.descriptor): call for call in server if call.kind == Kind.CONNECTION}
+    made = (call for call in client if call.kind == Kind.CONNECTION and Name(call.process, call.descriptor) == name)
+    connected = next(made, None)
+    if connected is None:
+        return list(ends)
+    if not connected.enter_ns:  # a unix socket
+        fitting = [other for other, end in ends.items() if not end.enter_ns and end.exit_ns == name.process]
+    else:
+        ports = connected.exit_ns, connected.enter_ns
+        fitting = [other for other, end in ends.items() if (end.enter_ns, end.exit_ns) == ports]
+    return fitting or list(ends)
+
+
+def _add_server(trips: Sequence[Trip], candidates: Sequence[Endpoint]) -> None:
+    """Give each round trip what the server did before the next one began. Errors: Unknown.
+
+    Of several ends it is that which sends while the client waits.
+    """
+    if not candidates:
+        raise Unknown(NOT_STAMPED.format(side="server"))
+    begins = [trip.sends[0].enter_ns for trip in trips]
+
+    def answers(end: Endpoint) -> int:
+        """How many of its sends lie inside a round trip."""
+        inside = 0
+        for call in end.sends:
+            at = bisect_left(begins, call.enter_ns) - 1
+            inside += at >= 0 and bool(trips[at].receipts) and call.enter_ns < trips[at].receipts[-1].exit_ns
+        return inside
+
+    server = max(candidates, key=answers) if len(candidates) > 1 else candidates[0]
+    for trip in trips:
+        trip.server = server
+    for call in server.receipts:
+        if (at := bisect_left(begins, call.exit_ns) - 1) >= 0:
+            trips[at].server_receipts.append(call)
+    for call in server.sends:
+        if (at := bisect_left(begins, call.enter_ns) - 1) >= 0:
+            trips[at].server_sends.append(call)
+
+
+def _endpoints(calls: Sequence[Call], names: Iterable[Name]) -> dict[Name, Endpoint]:
+    """The calls on each of these connections."""
+    ends = {name: Endpoint() for name in names}
+    threads: dict[int, list[Call]] = {}
+    for call in calls:
+        if call.kind != Kind.CONNECTION and (call.result > 0 or call.kind >= Kind.WAITED):
+            threads.setdefault(call.thread, []).append(call)
+        end = ends.get(Name(call.process, call.descriptor))
+        if end is not None and call.result > 0 and call.kind in (Kind.SENT, Kind.RECEIVED):
+            (end.sends if call.kind == Kind.SENT else end.receipts).append(call)
+    for end in ends.values():
+        end.threads = {call.thread: threads[call.thread] for call in (*end.sends, *end.receipts)}
+    return ends
+
+
+def _at_work(calls: Sequence[Call], least: float = LEAST_BESIDE) -> list[Name]:
+    """The connections on which something was sent, at least that share of what the busiest sent."""
+    sent = (call for call in calls if call.kind == Kind.SENT and call.result > 0)
+    sends = Counter(Name(call.process, call.descriptor) for call in sent)
+    return [name for name, count in sends.items() if count >= least * max(sends.values())]
 
 
 def steps(trip: Trip, *, one_core: bool) -> list[Step] | None:
@@ -55,28 +208,29 @@ def steps(trip: Trip, *, one_core: bool) -> list[Step] | None:
         return None
     if server is None:
         sent_ns = max(requests[-1].exit_ns, min(first.enter_ns, first.exit_ns))
-        found: list[Step] = [("client", "sends", sent_ns), ("to server", AWAY, first.exit_ns)]
-        return found + _rest(trip, first.exit_ns, client, len(trip.receipts))
+        begin: list[Step] = [("client", "sends", sent_ns), ("to server", AWAY, first.exit_ns)]
+        return begin + _rest(trip, first.exit_ns, client, len(trip.receipts))
     if not trip.server_sends or not trip.server_receipts:
         return None
     answer = trip.server_sends[0]
-    heard = [server.awaited(each) for each in trip.server_receipts if each.exit_ns <= answer.enter_ns]
+    heard = [server.awaited(receipt) for receipt in trip.server_receipts if receipt.exit_ns <= answer.enter_ns]
     sent = [send for send in requests if send.enter_ns < answer.enter_ns]
     if not heard or not sent:
         return None
     left_ns, there_ns = _way(sent[-1], heard, client, server, one_core=one_core)
     if len(sent) > 1:  # the request is there with its last part
         there_ns = max(there_ns, heard[-1].exit_ns)
-    first = next((one for each in trip.receipts if (one := client.awaited(each)).exit_ns > answer.enter_ns), first)
+    waits = (client.awaited(receipt) for receipt in trip.receipts)
+    first = next((wait for wait in waits if wait.exit_ns > answer.enter_ns), first)
     answered_ns, here_ns = _way(answer, [first], server, client, one_core=one_core)
-    found = [
+    begin = [
         ("client", "sends", left_ns),
         ("to server", "on the way to the server", there_ns),
         ("server", "works", answer.enter_ns),
         ("server", "sends", answered_ns),
         ("to client", "on the way to the client", here_ns),
     ]
-    return found + _rest(trip, here_ns, client, len(trip.server_sends))
+    return begin + _rest(trip, here_ns, client, len(trip.server_sends))
 
 
 def _way(
@@ -111,16 +265,15 @@ def _rest(trip: Trip, from_ns: float, client: Endpoint, messages: int) -> list[S
 
 
 @dataclass(frozen=True)
-class Operation:
-    """One operation: when it began, and its steps, by round trip."""
+class SteppedOperation:
+    """One operation, by round trip and its steps; the first begins with it."""
 
-    begin_ns: float
     trips: list[list[Interval]]
 
     @property
     def ns(self) -> float:
         """How long it took."""
-        return self.trips[-1][-1][3] - self.begin_ns
+        return self.trips[-1][-1][3] - self.trips[0][0][2]
 
 
 def hops(
@@ -138,36 +291,44 @@ def hops(
     """
     trips = round_trips(client_calls, server_calls)
     operations = sum(blocks)
-    each = len(trips) // max(1, operations)
-    if not each or len(trips) % operations:
+    size = len(trips) // max(1, operations)
+    if not size or len(trips) % operations:
         what = "operations" if pipeline == 1 else "pipelines"
         raise Unknown(
             f"{count(operations)} {what} had {count(len(trips))} round trips: their number per operation varies"
         )
-    rest = iter([trips[at : at + each] for at in range(0, len(trips), each)])
-    together = [list(islice(rest, block)) for block in blocks]
+    by_operation = iter([trips[at : at + size] for at in range(0, len(trips), size)])
+    together = [list(islice(by_operation, block)) for block in blocks]
     borders = [_borders(block) for block in together]
     known = all(border is not None for border in borders)
-    found = [
-        one
+    stepped = [
+        operation
         for block, border in zip(together, borders, strict=True)
-        for one in _operations(block, border if known else None, one_core=one_core)
+        for operation in _operations(block, border if known else None, one_core=one_core)
     ]
-    if len(found) < LEAST_FITTING * operations:
-        raise Unknown(f"the calls of only {count(len(found))} of {count(operations)} operations fit together")
-    return _summed(
-        found,
-        trips[len(trips) // 2 // each * each :][:each],
+    if len(stepped) < LEAST_FITTING * operations:
+        raise Unknown(f"the calls of only {count(len(stepped))} of {count(operations)} operations fit together")
+    example = trips[len(trips) // 2 // size * size :][:size]
+    slowest = max(stepped, key=lambda operation: operation.ns)
+    shown = size if size <= SHOWN_TRIPS else SHOWN_TRIPS - 1
+    folded = size - shown
+    rest = [operation.trips[-1][-1][3] - operation.trips[shown][0][2] for operation in stepped] if folded else []
+    return Hops(
+        len(stepped),
+        *_spread(operation.ns for operation in stepped),
+        tuple(_round_trip(number, example[number], stepped, slowest) for number in range(shown)),
+        folded,
+        statistics.median(rest) / folded if folded else 0.0,
+        server_calls is not None,
+        one_core,
         stamping_share,
-        one_core=one_core,
-        server_seen=server_calls is not None,
-        pipeline=pipeline,
+        pipeline,
     )
 
 
 def _operations(
     together: Sequence[Sequence[Trip]], borders: Sequence[int | None] | None, *, one_core: bool
-) -> Iterator[Operation]:
+) -> Iterator[SteppedOperation]:
     """The operations of a block whose calls fit together and whose ends are known."""
     before_ns = float(together[0][0].sends[0].enter_ns) if len(together) == 1 else None  # else of no operation
     for number, trips in enumerate(together):
@@ -177,9 +338,25 @@ def _operations(
         last = stepped[-1]
         before_ns = last[-1][2] if last is not None else None
         if begin_ns is not None and (borders is None or end_ns is not None):
-            one = _operation(trips, stepped, begin_ns, end_ns)
-            if one is not None:
-                yield one
+            operation = _operation(trips, stepped, begin_ns, end_ns)
+            if operation is not None:
+                yield operation
+
+
+def _round_trip(number: int, trip: Trip, stepped: list[SteppedOperation], slowest: SteppedOperation) -> RoundTrip:
+    times: dict[tuple[Where, str], list[float]] = {}
+    for operation in stepped:
+        for where, name, begin_ns, end_ns in operation.trips[number]:
+            times.setdefault((where, name), []).append(end_ns - begin_ns)
+    slow = {(where, name): end_ns - begin_ns for where, name, begin_ns, end_ns in slowest.trips[number]}
+    of_hops = []
+    for key in sorted(times, key=ORDER.index):
+        absent = [0.0] * (len(stepped) - len(times[key]))  # an answer may be of one message, or of more
+        of_hops.append(Hop(*key, *_spread(times[key] + absent), slow.get(key, 0.0)))
+    wholes = (operation.trips[number][-1][3] - operation.trips[number][0][2] for operation in stepped)
+    sent, received = (sum(call.result for call in calls) for calls in (trip.sends, trip.receipts))
+    messages = len(trip.server_sends or trip.receipts)
+    return RoundTrip(tuple(of_hops), sent, received, messages, *_spread(wholes))
 
 
 def _borders(together: Sequence[Sequence[Trip]]) -> list[int | None] | None:
@@ -190,81 +367,38 @@ def _borders(together: Sequence[Sequence[Trip]]) -> list[int | None] | None:
     first_send = together[0][0].sends[0]
     thread = together[0][0].client.threads[first_send.thread]
     clocks = [call.enter_ns for call in thread if call.kind == Kind.CLOCK]
-    found: list[int | None] = []
+    borders: list[int | None] = []
     for before, after in zip((None, *together), (*together, None), strict=True):
         first = bisect_left(clocks, before[-1].receipts[-1].exit_ns) if before else 0
         last = bisect_left(clocks, after[0].sends[0].enter_ns) if after else len(clocks)
         inside = clocks[first:last]
         if before is None or after is None:
-            found.append(None if not inside else inside[0] if before else inside[-1])
+            borders.append(None if not inside else inside[0] if before else inside[-1])
         else:
-            found.append(inside[0] if len(inside) == 1 else None)
-    odd = sum(border is None for border in found)
-    return found if odd <= 2 + MOST_ODD * len(found) else None
+            borders.append(inside[0] if len(inside) == 1 else None)
+    odd = sum(border is None for border in borders)
+    return borders if odd <= 2 + MOST_ODD * len(borders) else None
 
 
 def _operation(
     trips: Sequence[Trip], stepped: Sequence[list[Step] | None], begin_ns: float, end_ns: float | None
-) -> Operation | None:
+) -> SteppedOperation | None:
     """One operation; without its end known it ends with its last message. None where its calls do not fit together."""
-    found: list[list[Interval]] = []
+    intervals: list[list[Interval]] = []
     at_ns = begin_ns
     for number, (trip, after) in enumerate(zip(trips, stepped, strict=True)):
         if after is None:
             return None
         begun: Step = ("client", BETWEEN if number or end_ns is None else "prepares", float(trip.sends[0].enter_ns))
         last: list[Step] = [("client", TAKES, end_ns)] if number == len(trips) - 1 and end_ns is not None else []
-        inside: list[Interval] = []
+        intervals.append([])
         for where, name, until_ns in (begun, *after, *last):
-            inside.append((where, name, at_ns, max(at_ns, until_ns)))
+            intervals[-1].append((where, name, at_ns, max(at_ns, until_ns)))
             at_ns = max(at_ns, until_ns)
-        found.append(inside)
-    return Operation(begin_ns, found)
+    return SteppedOperation(intervals)
 
 
-def _summed(
-    found: list[Operation],
-    trips: Sequence[Trip],
-    stamping_share: float,
-    *,
-    one_core: bool,
-    server_seen: bool,
-    pipeline: int,
-) -> Hops:
-    slowest = max(found, key=lambda one: one.ns)
-    shown = len(trips) if len(trips) <= SHOWN_TRIPS else SHOWN_TRIPS - 1
-    folded = len(trips) - shown
-    rest = [one.trips[-1][-1][3] - one.trips[shown][0][2] for one in found] if folded else []
-    each = sorted(one.ns for one in found)
-    return Hops(
-        len(found),
-        *_spread(each),
-        tuple(_round_trip(number, trips[number], found, slowest) for number in range(shown)),
-        folded,
-        statistics.median(rest) / folded if folded else 0.0,
-        server_seen,
-        one_core,
-        stamping_share,
-        pipeline,
-    )
-
-
-def _round_trip(number: int, trip: Trip, found: list[Operation], slowest: Operation) -> RoundTrip:
-    times: dict[tuple[Where, str], list[float]] = {}
-    for one in found:
-        for where, name, begin_ns, end_ns in one.trips[number]:
-            times.setdefault((where, name), []).append(end_ns - begin_ns)
-    slow = {(where, name): end_ns - begin_ns for where, name, begin_ns, end_ns in slowest.trips[number]}
-    hops = []
-    for key in sorted(times, key=ORDER.index):
-        each = times[key] + [0.0] * (len(found) - len(times[key]))  # an answer may be of one message, or of more
-        hops.append(Hop(*key, *_spread(sorted(each)), slow.get(key, 0.0)))
-    wholes = sorted(one.trips[number][-1][3] - one.trips[number][0][2] for one in found)
-    sent, received = (sum(call.result for call in calls) for calls in (trip.sends, trip.receipts))
-    messages = len(trip.server_sends or trip.receipts)
-    return RoundTrip(tuple(hops), sent, received, messages, *_spread(wholes))
-
-
-def _spread(ordered: list[float]) -> tuple[float, float, float]:
+def _spread(times_ns: Iterable[float]) -> tuple[float, float, float]:
     """Median, 99th percentile and worst."""
+    ordered = sorted(times_ns)
     return statistics.median(ordered), ordered[math.ceil(0.99 * len(ordered)) - 1], ordered[-1]

@@ -21,18 +21,16 @@ from rowpath.engines.probe_facts import ServerClock, ServerTimes
 from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.explain import hop_blocks
-from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, After, Block, Blocks, account, block, taken_apart
+from rowpath.explain.blocks import Blocks, CoreBlock, block, hops_or_why, stamped_hops
+from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, After, account, taken_apart
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import processes
-from rowpath.model.explanation import Explanation, Hops, Part, ServerSays
+from rowpath.model.explanation import Explanation, Part, ServerSays
+from rowpath.own_database.candidates import Candidates, candidates_of, in_words
+from rowpath.own_database.probed_query import GRACE_S, ProbedQuery, connected
+from rowpath.own_database.question import ProbeOptions, Question
+from rowpath.own_database.throttled_worker import work_of
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.candidates import Candidates
-from rowpath.probe.command import Question, candidates_of, connected
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.probed_query import GRACE_S, ProbedQuery
-from rowpath.probe.throttled_worker import work_of
-from rowpath.probe.wording import in_words
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 
@@ -66,66 +64,62 @@ def explained(
 
     `hops`: then the client's calls are stamped; of the server nothing is.
     """
-    planned = chosen(candidates_of(question.target, question.phase, options), filters)
+    chosen_paths = chosen(candidates_of(question.target, question.phase, options), filters)
     with ExitStack() as cleanup:
-        query = ExplainedQuery(**connected(question, planned, options, directory, note, cleanup))
+        query = ExplainedQuery(**connected(question, chosen_paths, options, directory, note, cleanup))
         query.budget.begin()
         note("describing the query")
         work = query.work()
-        says = server_says(query, note) if query.access.target.deployment == "server" else None
+        on_server = query.access.target.deployment == "server"
+        says = server_says(query, note) if on_server else None
         digests: dict[str, str] = {}
-        for each in planned:
-            note(f"measuring {each.name}")
+        for planned in chosen_paths:
+            note(f"measuring {planned.name}")
             try:
-                found, digest = explain(query, each, work, says, directory.work, pairs, after)
+                explanation, digest = explain(query, planned, work, says, directory.work, pairs, after)
             except RunnerFailure as failure:
-                failed(f"{each.name}: {query.scrubber.clean(failure.text)}")
+                failed(f"{planned.name}: {query.scrubber.clean(failure.text)}")
                 continue
             if not digest:
-                note(f"the rows change between executions, so those of {found.name} are not compared")
+                note(f"the rows change between executions, so those of {explanation.name} are not compared")
             elif digests and digest not in digests:
-                failed(f"{found.name}: its rows differ from those of {next(iter(digests.values()))}")
+                failed(f"{explanation.name}: its rows differ from those of {next(iter(digests.values()))}")
                 continue
             else:
-                digests.setdefault(digest, found.name)
-            if hops and query.access.target.deployment == "server":
-                note(f"stamping calls of {each.name}")
-                found = hop_blocks.known(found, partial(client_hops, query, each, work, found.operation_ns))
-            yield found
+                digests.setdefault(digest, explanation.name)
+            if hops and on_server:
+                note(f"stamping calls of {planned.name}")
+                # The client's calls, of a process of its own.
+                start = partial(query.start, planned, None)
+                of_client = start, work, explanation.operation_ns, directory.work, None
+                explanation = hops_or_why(explanation, partial(stamped_hops, *of_client))
+            yield explanation
 
 
-def client_hops(query: ProbedQuery, planned: PlannedPath, work: PreparedPhase, operation_ns: float) -> Hops:
-    """What the client's calls tell, of a process of its own. Errors: Unknown, RunnerFailure, EnvironmentMissing."""
-    start = partial(query.start, planned, None)
-    return hop_blocks.stamped(start, work, operation_ns, query.directory.work, None)
-
-
-def chosen(found: Candidates, filters: dict[str, tuple[str, ...]]) -> list[PlannedPath]:
+def chosen(candidates: Candidates, filters: dict[str, tuple[str, ...]]) -> list[PlannedPath]:
     """The paths that the filters keep; without a setting named, of each driver the way it is used, or its likeliest.
 
     Errors: UsageError where none is left, or too many.
     """
-    keys = {key for planned in found.paths for key, _value in planned.path.coordinates}
+    keys = {key for planned in candidates.paths for key, _value in planned.path.coordinates}
     for key in filters:
         if key not in keys:
             raise UsageError(f"unknown coordinate '{key}' of these drivers", f"one of {', '.join(sorted(keys))}")
     kept = [
         planned
-        for planned in found.paths
+        for planned in candidates.paths
         if all(planned.path.get(key) in values for key, values in filters.items())
     ]  # fmt: skip
     settings = filters.keys() - {"language", "driver"}
     if not settings:
-        usual = [planned for planned in kept if planned.path.id in found.baselines]
-        likeliest = {(each.path.language, each.path.driver): each for each in (*reversed(kept), *usual)}
+        usual = [planned for planned in kept if planned.path.id in candidates.baselines]
+        likeliest = {(planned.path.language, planned.path.driver): planned for planned in (*reversed(kept), *usual)}
         kept = list(likeliest.values()) if "driver" in filters or not usual else usual
     if not kept:
         raise UsageError("no setting of a driver matches the filters", "rowpath list drivers")
     if len(kept) > MOST_PATHS:
-        raise UsageError(
-            f"{len(kept)} settings match: explain takes at most {MOST_PATHS}, about 15 s each",
-            f"name one driver: language={kept[0].path.language} driver={kept[0].path.driver}",
-        )
+        what = f"{len(kept)} settings match: explain takes at most {MOST_PATHS}, about 15 s each"
+        raise UsageError(what, f"name one driver: language={kept[0].path.language} driver={kept[0].path.driver}")
     return kept
 
 
@@ -147,27 +141,27 @@ def explain(
         digest = worker.verify(work, 0, max(1, work.parameter_count)).digest
         serving_pid = pid_here(worker.server_pid, target.host)
 
-        def take(_worker: Worker, work: PreparedPhase) -> Block:
+        def take(_worker: Worker, work: PreparedPhase) -> CoreBlock:
             worker.rest()  # beside the clocks
             return block(worker, work, serving_pid)
 
-        found = account(worker, "your query", taken_apart(worker, work, directory, pairs, take))
+        explanation = account(worker, "your query", taken_apart(worker, work, directory, pairs, take))
         facts = ENGINES[target.engine].probe
         if target.deployment == "server" and facts.empty_query:
             empty = work_of(facts.empty_query, query.access.describe(facts.empty_query))
             worker.prepare(empty)
             blocks = Blocks([take(worker, empty) for _number in range(EMPTY_BLOCKS)])
             trip_ns = blocks.of_operation(lambda one: one.waited_ns)
-            found = divided_wait(found, trip_ns, facts.empty_query, says, facts.server_clock)
+            explanation = divided_wait(explanation, trip_ns, facts.empty_query, says, facts.server_clock)
         worker.prepare(work)
         if worker.verify(work, 0, max(1, work.parameter_count)).digest != digest:
             digest = ""  # rows that change prove nothing
         header = language(planned.path.language)
         name = f"{in_words(planned, query.keyed is not None)} ({header.title})"
-        found = msgspec.structs.replace(found, name=name)
+        explanation = msgspec.structs.replace(explanation, name=name)
         if after is not None and not header.explain.names:  # another process of it would not be throttled
-            after(worker, work, found, {})
-        return found, digest
+            after(worker, work, explanation, {})
+        return explanation, digest
     finally:
         worker.close()
 
@@ -178,27 +172,28 @@ def pid_here(pid: int | None, host: str) -> int:
 
 
 def divided_wait(
-    found: Explanation, trip_ns: float, empty_query: str, says: ServerTimes | None, clock: ServerClock | None
+    explanation: Explanation, trip_ns: float, empty_query: str, says: ServerTimes | None, clock: ServerClock | None
 ) -> Explanation:
     """The wait as a round trip, what the server says that it executed, and the rest.
 
     Where these two are more than the client waits, they overlap with its work: then the wait stays whole.
     """
-    wait_ns = next((part.ns for part in found.parts if part.name == WAITING), 0.0)
+    wait_ns = next((part.ns for part in explanation.parts if part.name == WAITING), 0.0)
     server_ns, said = 0.0, None
     if says is not None and clock is not None:
-        prepared = found.path.get("statement") == "prepared"
+        prepared = explanation.path.get("statement") == "prepared"
         server_ns = 1e6 * (says.execution_ms + (0.0 if prepared else says.planning_ms))
         said = ServerSays(server_ns, clock.name, overlaps=server_ns > wait_ns)
     if trip_ns + server_ns > wait_ns:
-        return msgspec.structs.replace(found, server_says=said)
+        return msgspec.structs.replace(explanation, server_says=said)
     divided = (
         Part("server", "executing", server_ns, clock.name if clock else ""),
         Part("wire", "round trip", trip_ns, f"the wait of {empty_query} by the same path"),
         Part("core", WAITING, wait_ns - trip_ns - server_ns, IDLE_CLOCK),
     )
-    kept = [part for part in found.parts if part.name != WAITING]
-    return msgspec.structs.replace(found, parts=(*kept, *(part for part in divided if part.ns > 0)), server_says=said)
+    kept = [part for part in explanation.parts if part.name != WAITING]
+    parts = (*kept, *(part for part in divided if part.ns > 0))
+    return msgspec.structs.replace(explanation, parts=parts, server_says=said)
 
 
 def server_says(query: ProbedQuery, note: Callable[[str], None]) -> ServerTimes | None:
@@ -209,15 +204,15 @@ def server_says(query: ProbedQuery, note: Callable[[str], None]) -> ServerTimes 
         return None
     sql = query.keyed.with_literals(access.target.engine, query.keyed.rows[0]) if query.keyed else query.sql
     file = query.directory.work / "server-times.kept"
-    found: list[ServerTimes] = []
+    times: list[ServerTimes] = []
     began_s = time.monotonic()
     try:
-        while len(found) < TIMES and time.monotonic() - began_s < TIMES_MOST_S:
+        while len(times) < TIMES and time.monotonic() - began_s < TIMES_MOST_S:
             asked_s = time.monotonic()
             ((text, *_),) = access.ask((), [clock.statement.format(sql=sql)], file)
-            found.append(clock.read_ms(text))
+            times.append(clock.read_ms(text))
             time.sleep(time.monotonic() - asked_s)
     except (RowpathError, ValueError, KeyError) as error:
         note(f"the server does not report its own time: {query.scrubber.clean(str(error))}")
         return None
-    return ServerTimes(*(statistics.median(each) for each in zip(*found, strict=True)))
+    return ServerTimes(*(statistics.median(kind) for kind in zip(*times, strict=True)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import PurePath
 
+from rowpath.model.explanation import Frame
 from rowpath.runners.language import Language
 from rowpath.runners.manifest import headers
 from rowpath.runners.manifest import language as header_of
@@ -21,6 +22,13 @@ OUR_PACKAGES = ("main", "rowpath", "core", "command-line-arguments")
 WITH_OWNER = ("github.com", "gitlab.com", "golang.org")  # hosts whose second word is no module's name
 STANDARD_CRATES = ("std", "core", "alloc", "hashbrown", "compiler_builtins")
 HASHED = re.compile(r"-[0-9a-f]{8}(?=[-.]|$)")  # what wheels add to the names of libraries that they bring along
+# The C library's wrappers, by all of their names: they are a few instructions around the call itself.
+CALLS = (
+    "sendto|sendmsg|send|recvfrom|recvmsg|recv|poll|ppoll|epoll_p?wait|select|readv?|writev?|pread64|pwrite64"
+    "|fdatasync|fsync|lseek64|fcntl64"
+)
+WRAPPER = re.compile(rf"_*(?:GI_+|libc_)?(?:{CALLS})")
+INSIDE = Frame("system call (not broken down)", KERNEL)
 
 
 def part_of(symbol: str, file: str, language: str) -> str:
@@ -47,6 +55,11 @@ def runtime(header: Language) -> str:
     return header.explain.runtime or LOOP
 
 
+def in_packages(path: PurePath) -> tuple[str, ...]:
+    """The parts of a path inside of Python's packages; empty outside of them."""
+    return path.parts[path.parts.index("site-packages") + 1 :] if "site-packages" in path.parts else ()
+
+
 def library(file: str) -> str:
     """What a shared object is called: libpq for /usr/lib/libpq-1a2b3c4d.so.5.18, psycopg_c for its extension."""
     path = PurePath(file)
@@ -58,10 +71,8 @@ def library(file: str) -> str:
     for header in headers():
         if any(base.startswith(own) or own in folders for own in header.explain.libraries):
             return runtime(header)
-    packages = path.parts[path.parts.index("site-packages") + 1 :] if "site-packages" in path.parts else ()
-    if len(packages) > 1 and not packages[0].endswith(".libs"):
-        return packages[0]
-    return base
+    packages = in_packages(path)
+    return packages[0] if len(packages) > 1 and not packages[0].endswith(".libs") else base
 
 
 def import_path(symbol: str, header: Language) -> str:
@@ -85,10 +96,15 @@ def standard_library(header: Language) -> str:
 
 def crate(symbol: str, header: Language) -> str:
     """The crate of a function, C code that is linked in by its prefix, and the loop."""
-    found = re.match(r"^<*&?(?:mut |dyn )?\(?([A-Za-z_][A-Za-z0-9_]*)::", symbol)
-    if not found:
+    match = re.match(r"^<*&?(?:mut |dyn )?\(?([A-Za-z_][A-Za-z0-9_]*)::", symbol)
+    if not match:
         return "SQLite" if symbol.startswith("sqlite3") else "C code linked in" if symbol else UNKNOWN
-    name = found[1]
+    name = match[1]
     if name in STANDARD_CRATES:
         return standard_library(header)
     return LOOP if name in OUR_PACKAGES or name.startswith("rowpath") else name
+
+
+def entered(frame: Frame) -> bool:
+    """Whether a sample whose innermost frame this is was in the kernel."""
+    return frame.part == "C library" and WRAPPER.fullmatch(frame.name) is not None

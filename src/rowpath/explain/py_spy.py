@@ -13,9 +13,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.explain.call_stacks import short
-from rowpath.explain.parts import UNKNOWN, library
-from rowpath.explain.system_calls import entered
+from rowpath.explain.parts import UNKNOWN, entered, in_packages, library
+from rowpath.explain.perf import short
 from rowpath.machine import cpus, downloads, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.explanation import Frame, Stack
@@ -51,25 +50,21 @@ def sampling(pid: int, file: Path) -> Iterator[None]:
     words = ["record", "--pid", str(pid), "--native", "--full-filenames", "--function", "--format", "raw"]
     words += ["--rate", str(SAMPLES_PER_S), "--duration", "unlimited", "--output", str(file)]
     spy = processes.start([program, *words], cpus=cpus.spare_cpus(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    assert spy.stdout is not None
+    until_s, printed = time.monotonic() + READY_TIMEOUT_S, ""
     try:
-        _wait_until_ready(spy, pid)
+        while READY not in printed:
+            ready, _, _ = select.select([spy.stdout], [], [], max(0.0, until_s - time.monotonic()))
+            data = spy.stdout.read1(4096) if ready else b""  # type: ignore[attr-defined]
+            if not data:
+                last = (printed.strip().splitlines() or ["nothing"])[-1]
+                raise EnvironmentMissing(f"py-spy did not attach to process {pid}: {last}", REMEDY)
+            printed += data.decode(errors="replace")
         yield
     finally:
         processes.stop(spy, ((signal.SIGINT, WRITE_S), *processes.AT_ONCE))
     if not file.is_file():
         raise EnvironmentMissing(f"py-spy wrote nothing for process {pid}", REMEDY)
-
-
-def _wait_until_ready(spy: processes.Process, pid: int) -> None:
-    assert spy.stdout is not None
-    until_s, said = time.monotonic() + READY_TIMEOUT_S, ""
-    while READY not in said:
-        ready, _, _ = select.select([spy.stdout], [], [], max(0.0, until_s - time.monotonic()))
-        data = spy.stdout.read1(4096) if ready else b""  # type: ignore[attr-defined]
-        if not data:
-            last = (said.strip().splitlines() or ["nothing"])[-1]
-            raise EnvironmentMissing(f"py-spy did not attach to process {pid}: {last}", REMEDY)
-        said += data.decode(errors="replace")
 
 
 def stacks(lines: Iterable[str], interpreter: str) -> Counter[Stack]:
@@ -79,17 +74,17 @@ def stacks(lines: Iterable[str], interpreter: str) -> Counter[Stack]:
 
     Without those inside a system call: it wakes what it stops, and so takes a call that waits for one at work.
     """
-    found: Counter[Stack] = Counter()
+    samples: Counter[Stack] = Counter()
     for line in lines:
         text, _, count = line.rstrip().rpartition(" ")
         if not text or not count.isdigit():
             continue
         frames: list[Frame] = []
-        for each in text.split(";"):
-            frames.append(_frame(each, frames[-1].part if frames else UNKNOWN, interpreter))
+        for name in text.split(";"):
+            frames.append(_frame(name, frames[-1].part if frames else UNKNOWN, interpreter))
         if not entered(frames[-1]):
-            found[tuple(frames)] += int(count)
-    return found
+            samples[tuple(frames)] += int(count)
+    return samples
 
 
 def _frame(text: str, outer: str, interpreter: str) -> Frame:
@@ -102,9 +97,7 @@ def _frame(text: str, outer: str, interpreter: str) -> Frame:
         part = library(file) if ".so" in path.name or file.startswith("[") else interpreter
         return Frame(f"[{path.name}]" if name.startswith("0x") else short(name), part)
     if path.suffix in (".py", ".pyc") or file.startswith("<"):
-        inside = (
-            path.parts[path.parts.index("site-packages") + 1 :] if "site-packages" in path.parts else path.parts[-1:]
-        )
+        inside = in_packages(path) or path.parts[-1:]
         return Frame(short(f"{name} ({'/'.join(inside)}{':' + line if line else ''})"), interpreter)
     # A source file instead of the library: of the interpreter's own modules, or of the extension around it.
     return Frame(short(name), interpreter if PYTHON_SOURCE.search(file) else outer)

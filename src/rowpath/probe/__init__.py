@@ -1,1 +1,11 @@
-"""Probing a user's own database and query: what it is, how it is reached without changing it, what is fastest there."""
+"""The fastest path to the rows of a user's own query: tried, compared in rounds, measured in full sets.
+
+In come the options; out come a run directory with a journal as every run has one, and a program for the fastest path of
+each language. What the database itself needs is in `own_database`.
+
+`command` goes from options to report. `run` is one probe on an open access: it describes the query, lets `search` work,
+measures the best by `full_sets` and journals all of it. The search takes candidates in the order of `tries`, borrows
+processes from `worker_pool`, and lets `successive_halving` say who goes on; how much time each step may take is counted
+in `full_sets`. Where paths disagree, `differences` says in which column or in which type of a parameter. `snippets`
+writes the programs. `from_host` asks another host to do all this; `at_host` is the program that it starts there.
+"""

@@ -9,19 +9,19 @@ import pickle
 import signal
 import sys
 from dataclasses import dataclass, field
+from functools import partial, partialmethod
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from typing_extensions import override
 
 from rowpath.hosts.agent import like_a_users_program
 from rowpath.hosts.replies import Reply, reply_of
 from rowpath.machine import processes
-from rowpath.model.progress import Progress, TimeEstimate
+from rowpath.model.progress import Progress
+from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.target import PASSWORD_VARIABLE
 from rowpath.probe import command
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.target import PASSWORD_VARIABLE
 
 RUN, EVENTS = "run", "events"  # in the program's folder
 SAY, RESULT = "say", "result"  # events that are no progress
@@ -47,29 +47,12 @@ class Events(Progress):
         """Append one event."""
         self._stream.write(msgspec.json.encode([name, *values]) + b"\n")
 
-    @override
-    def begin(self, planned: TimeEstimate | float, paths: list[str]) -> None:
-        self.write("begin", planned, paths)
-
-    @override
-    def phase(self, set_number: int, sets: int, workload: str, phase: str, regime: str) -> None:
-        self.write("phase", set_number, sets, workload, phase, regime)
-
-    @override
-    def block(self, path_name: str, ns_per_operation: float, blocks_done: int, blocks_total: int) -> None:
-        self.write("block", path_name, ns_per_operation, blocks_done, blocks_total)
-
-    @override
-    def tried(self, path_name: str, ns_per_operation: float, done: int, total: int) -> None:
-        self.write("tried", path_name, ns_per_operation, done, total)
-
-    @override
-    def note(self, text: str) -> None:
-        self.write("note", text)
-
-    @override
-    def end(self) -> None:
-        self.write("end")
+    begin = partialmethod(write, "begin")
+    phase = partialmethod(write, "phase")
+    block = partialmethod(write, "block")
+    tried = partialmethod(write, "tried")
+    note = partialmethod(write, "note")
+    end = partialmethod(write, "end")
 
 
 def main() -> None:
@@ -77,23 +60,21 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     request: ProbeRequest = pickle.loads(sys.stdin.buffer.read())  # of our own controller
     events = Events(Path(EVENTS))
+
+    def probed() -> bool:
+        like_a_users_program()
+        sys.argv = ["rowpath", *request.command]
+        environment = os.environ | ({PASSWORD_VARIABLE: request.password} if request.password else {})
+        say = partial(events.write, SAY)
+        return command.probe(request.options, events, environment=environment, say=say)[0].interrupted
+
     try:
-        reply = reply_of(lambda: _probed(request, events))
+        reply = reply_of(probed)
     except KeyboardInterrupt:
         reply = INTERRUPTED
     finally:
         processes.stop_all()
     events.write(RESULT, *reply)
-
-
-def _probed(request: ProbeRequest, events: Events) -> bool:
-    like_a_users_program()
-    sys.argv = ["rowpath", *request.command]
-    environment = os.environ | ({PASSWORD_VARIABLE: request.password} if request.password else {})
-    outcome, _ = command.probe(
-        request.options, events, environment=environment, say=lambda text: events.write(SAY, text)
-    )
-    return outcome.interrupted
 
 
 if __name__ == "__main__":

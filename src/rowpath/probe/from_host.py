@@ -8,10 +8,8 @@ import pickle
 import re
 import shutil
 import sys
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import msgspec
 
@@ -28,12 +26,12 @@ from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import processes
 from rowpath.model.hosts import HostsFile
 from rowpath.model.progress import Progress
-from rowpath.probe import at_host, process_list
+from rowpath.own_database.query_check import check_query
+from rowpath.own_database.question import ProbeOptions, hide, query_of, text_of
+from rowpath.own_database.target import PASSWORD_VARIABLE, read_target, typed_secrets
+from rowpath.probe import at_host
 from rowpath.probe.at_host import ProbeRequest
-from rowpath.probe.command import check_connections, forget_unbegun, query_of, text_of
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.query_check import check_query
-from rowpath.probe.target import PASSWORD_VARIABLE, read_target, typed_secrets
+from rowpath.probe.command import check_connections, forget_unbegun
 
 MIRRORED = (at_host.EVENTS, ERRORS, f"{at_host.RUN}/*", f"{at_host.RUN}/logs/*")
 ROLES = {"client", "load"}
@@ -47,29 +45,27 @@ def check_host(name: str, hosts: HostsFile) -> None:
         return
     there = name in (host.name for host in hosts.host)
     what = f"host '{name}' has neither the role client nor load" if there else f"unknown host '{name}'"
-    raise UsageError(
-        f"--from {name}: {what}" if name else "--from is missing: name the host to probe from", _one_of(known)
-    )
-
-
-def _one_of(known: tuple[str, ...]) -> str:
-    """What to write: `--from app1, or --from app2`."""
-    return ", or ".join(f"--from {name}" for name in known)
+    what = f"--from {name}: {what}" if name else "--from is missing: name the host to probe from"
+    raise UsageError(what, ", or ".join(f"--from {host}" for host in known))
 
 
 def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
     """The options as the host gets them, and files that go with them. The password is hidden in our command line.
 
-    Errors: UsageError.
+    Errors: UsageError; the host finds what is wrong beside the query.
     """
-    process_list.hide(typed_secrets(options.url))
+    hide(typed_secrets(options.url))
     check_connections(options)
-    _check_query(options)
+    try:
+        target = read_target(options.url, {})
+    except UsageError:  # the host may have what this machine lacks
+        target = None
+    if target is not None and target.deployment == "server":
+        check_query(query_of(options, target), target.engine)
     there = f"a file of host {options.from_host}"
     if re.fullmatch(r"[^:/~][^:]*", options.url):
-        raise UsageError(
-            f"{options.url} is not a URL, so it is {there}: its path must be absolute", f"/PATH/{options.url}"
-        )
+        what = f"{options.url} is not a URL, so it is {there}: its path must be absolute"
+        raise UsageError(what, f"/PATH/{options.url}")
     for flag, file in (("--jar", options.jar), ("--odbc-driver", options.odbc_driver)):
         if file is not None and not file.is_absolute():
             raise UsageError(f"{flag} {file}: {there}: its path must be absolute", f"{flag} /PATH/{file}")
@@ -84,16 +80,6 @@ def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
             raise UsageError(f"cannot read {given}: {error.strerror}", "--params FILE.csv, in UTF-8") from error
         options = replace(options, params_file=kept)
     return options, files
-
-
-def _check_query(options: ProbeOptions) -> None:
-    """Errors: UsageError for a query that is refused wherever it is asked; the host finds what else is wrong."""
-    try:
-        target = read_target(options.url, {})
-    except UsageError:  # the host may have what this machine lacks
-        return
-    if target.deployment == "server":
-        check_query(query_of(options, target), target.engine)
 
 
 def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, bytes]) -> tuple[RunOutcome, Analysis]:
@@ -138,11 +124,11 @@ class Mirror:
         asked_to_end = False
         while True:
             try:
-                found, status = self._ask("program_look", MIRRORED, dict(self._seen))
+                written, status = self._ask("program_look", MIRRORED, dict(self._seen))
                 with processes.signals_held():
-                    for name, data in found.items():
+                    for name, data in written.items():
                         self._keep(name, data)
-                if status is not None and not found:
+                if status is not None and not written:
                     return self._outcome(status)
             except KeyboardInterrupt:
                 if asked_to_end:
@@ -157,22 +143,18 @@ class Mirror:
         elif name == at_host.EVENTS:
             *lines, self._torn = (self._torn + data).split(b"\n")
             for line in lines:
-                self._show(*msgspec.json.decode(line))
+                event, *values = msgspec.json.decode(line)
+                if event == at_host.RESULT:
+                    self._result = (values[0], values[1])
+                elif event == at_host.SAY:
+                    print(values[0], file=sys.stderr)
+                else:
+                    getattr(self._progress, event)(*values)
         else:
             file = self._directory.path / PurePosixPath(name).relative_to(at_host.RUN)
             with file.open("ab") as stream:
                 file.chmod(0o600)
                 stream.write(data)
-
-    def _show(self, event: str, *values: Any) -> None:
-        if event == at_host.RESULT:
-            kind, value = values
-            self._result = kind, value
-        elif event == at_host.SAY:
-            print(values[0], file=sys.stderr)
-        else:
-            shown: Callable[..., None] = getattr(self._progress, event)
-            shown(*values)
 
     def _outcome(self, status: int) -> bool:
         if self._result is None:

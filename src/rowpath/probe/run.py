@@ -10,32 +10,53 @@ from typing import Literal
 import msgspec
 from typing_extensions import override
 
+from rowpath import text as fmt
 from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError, TimedOut, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.run import write_head, write_paths
 from rowpath.execution.run_context import RunContext
+from rowpath.execution.verification_pass import counting_proxy
 from rowpath.execution.warm_up import Patience
-from rowpath.journal.records import FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
+from rowpath.journal.records import CountedRecord, FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
 from rowpath.journal.writer import Journal
-from rowpath.model.probe import DigestGroup, LanguageBest, Probe, Snippet, TriedPath
+from rowpath.machine.counters import counting_proxy as proxy
+from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
+from rowpath.own_database.candidates import NAME, Candidates, in_words
+from rowpath.own_database.probed_query import GRACE_S, ProbedQuery
+from rowpath.own_database.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe import caveats, parameter_types, round_trips, snippets, wording
-from rowpath.probe.budget import FULL_SETS, LATEST, FullSetsBudget, plan_full_sets
-from rowpath.probe.candidates import NAME, Candidates
-from rowpath.probe.costs import of_full_set
-from rowpath.probe.full_sets import FullSets, OneInstance, OnePhase, plan_of
-from rowpath.probe.probed_query import GRACE_S, ProbedQuery
-from rowpath.probe.row_diff import first_difference
+from rowpath.probe import snippets
+from rowpath.probe.differences import different_types, first_difference, without_names
+from rowpath.probe.full_sets import (
+    FULL_SETS,
+    LATEST,
+    FullSets,
+    FullSetsBudget,
+    OneInstance,
+    OnePhase,
+    of_full_set,
+    plan_full_sets,
+    plan_of,
+)
 from rowpath.probe.search import Search
 from rowpath.probe.successive_halving import batches, best_of_each, finalists
-from rowpath.probe.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
-from rowpath.probe.tried import Tried
+from rowpath.probe.tries import Tried, driver_of
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import DescribedColumn
 
+ONE_DELIVERY = (
+    "The rows are unverified: no two paths delivered the same rows, so no path is known to have delivered all of "
+    "them correctly."
+)
+CHANGED = (
+    "The rows changed during the probe: paths read different rows, which may explain their differences. "
+    "Probe a copy, or probe at a quieter time."
+)
+SETTLING, COUNTED = 2, 1  # operations before round trips are counted, and in which they are
 SPARE_SHARE = 0.05  # of the budget: full sets take a little longer than their parts add up to
 DECIDED_LONGER = 1.5  # times the least that full sets take, where the search decided already
 WAIT_FOR_QUIET_S = 5.0  # until other programs leave the measured cores; of the budget
@@ -45,11 +66,21 @@ REDACTED = "(left out)"
 LEAST_REQUEST_S, LONGEST_REQUEST = 5.0, 0.1  # a request may take as long; as a share of the budget
 
 
+def not_compared(columns: Sequence[DescribedColumn], *, named: bool) -> str:
+    """The columns of which the digest holds only NULL or not; empty without any. `named`: by their names."""
+    left = [
+        f"{column.name if named else f'column {number}'} ({column.engine_type})"
+        for number, column in enumerate(columns, 1)
+        if column.type == "opaque"
+    ]
+    return f"{len(left)} of {len(columns)} columns not compared, except for NULL: {', '.join(left)}." if left else ""
+
+
 @dataclass(kw_only=True)
 class ProbeRun(ProbedQuery):
     """What one probe has besides: what can be tried, and where to write what it finds."""
 
-    found: Candidates
+    candidates: Candidates
     journal: Journal
     progress: Progress
     seed: int
@@ -64,7 +95,7 @@ class ProbeRun(ProbedQuery):
         self._head(work, command)
         search = self.search = self.search_kind(
             work, WorkerPool(self.start), self.budget, self.row_consistency, self.options.connections, self.seed,
-            self.progress.note, self.found.paths, self.found.baselines, tell=self._tell,
+            self.progress.note, self.candidates.paths, self.candidates.baselines, tell=self._tell,
             time_delivery=self._time_delivery,
         )  # fmt: skip
         interrupted = False
@@ -75,7 +106,7 @@ class ProbeRun(ProbedQuery):
         finally:
             search.worker_pool.stop()
             self._report(search)
-        if not any(each.execution_ns for each in search.tried.values()) and not interrupted:
+        if not search.times_ns() and not interrupted:
             raise self._nothing(search)
         return interrupted
 
@@ -94,8 +125,7 @@ class ProbeRun(ProbedQuery):
     @override
     def timeout_s(self) -> float:
         """One path that hangs must not take the whole budget, once another has shown that the query ends."""
-        search = self.search
-        known = search is not None and not search.slow and any(each.execution_ns for each in search.tried.values())
+        known = self.search is not None and not self.search.slow and self.search.times_ns()
         longest_s = max(LEAST_REQUEST_S, self.budget.total_s * LONGEST_REQUEST) if known else self.budget.left_s
         return longest_s + GRACE_S
 
@@ -103,7 +133,7 @@ class ProbeRun(ProbedQuery):
         if self.options.redact_query:
             work = redacted(work)
         title = f"the fastest path to {self.access.target.shown}{self.options.from_words}"
-        plan = plan_of(title, work, FullSetsBudget(0, FULL_SETS, 0), dropped=self.found.dropped, seed=self.seed)
+        plan = plan_of(title, work, FullSetsBudget(0, FULL_SETS, 0), dropped=self.candidates.dropped, seed=self.seed)
         options = {
             "budget_s": self.budget.total_s,
             "connections": self.options.connections,
@@ -111,21 +141,19 @@ class ProbeRun(ProbedQuery):
             "in_place": self.options.in_place,
             "parameters": [column.type for column in self.keyed.columns] if self.keyed else [],
             "engine_version": self.access.engine_version,
-        }
-        if self.options.from_host:
-            options["from_host"] = self.options.from_host
+        } | ({"from_host": self.options.from_host} if self.options.from_host else {})
         write_head(self.journal, plan, options, command)
         for note in self.access.notes:
             self.progress.note(note)
             self.journal.write(NoteRecord(note))
-        if left := caveats.not_compared(self.columns, named=not self.options.redact_query):
+        if left := not_compared(self.columns, named=not self.options.redact_query):
             self.progress.note(left)
             self.journal.write(ProbeRecord(not_compared=left))
 
     def go_through(self, search: Search) -> None:
         """Tries, rounds, full sets; or single executions where no more fits."""
-        self.progress.note(f"trying {len(self.found.paths)} settings")
-        self.progress.begin(self.budget.total_s, [planned.name for planned in self.found.paths])
+        self.progress.note(f"trying {len(self.candidates.paths)} settings")
+        self.progress.begin(self.budget.total_s, [planned.name for planned in self.candidates.paths])
         search.try_all()
         if search.slow:
             self._single(search)
@@ -146,61 +174,70 @@ class ProbeRun(ProbedQuery):
         chosen = finalists(needed, wished)
         tried = [search.tried[path_id] for path_id in chosen]
         blocks_s, starts_s = of_full_set(self.budget, search.worker_pool, tried)
-        counting_s = sum(
-            round_trips.OPERATIONS * self.budget.wall_s(each.planned.path, each.execution_ns / 1e9) for each in tried
-        )
+        executions_s = [self.budget.wall_s(one.planned.path, one.execution_ns / 1e9) for one in tried]
+        counting_s = (SETTLING + COUNTED) * sum(executions_s)
         # The floor is one of the connections that are open at once.
-        floors = self.found.floors[:1] if self.options.connections > LEAST_WITH_FLOOR else ()
+        floors = self.candidates.floors[:1] if self.options.connections > LEAST_WITH_FLOOR else ()
         room = self.options.connections - len(floors)
         left_s = self.budget.left_s - counting_s - SPARE_SHARE * self.budget.total_s
         if decided:  # what was to be known is known: no more than a claim needs
             left_s = min(left_s, DECIDED_LONGER * search.full_sets_s())
         late_s = LATEST * self.budget.total_s - self.budget.spent_s - counting_s
         final = plan_full_sets(blocks_s, starts_s, max(0.0, left_s), late_s, len(needed), room)
-        for each in tried[final.finalists :]:
-            each.left = "no time for full sets"
         members = chosen[: final.finalists]
-        for path_id in going:
-            if path_id not in chosen:
-                search.tried[path_id].left = "other paths took the full sets"
+        for path_id in dict.fromkeys([*chosen, *going]):
+            if path_id not in members:
+                why = "no time for full sets" if path_id in chosen else "other paths took the full sets"
+                search.tried[path_id].left = why
         self.progress.note(f"full sets of {len(members)}: {final.sets} sets of {final.rounds} rounds")
         planned = {path_id: search.tried[path_id].planned for path_id in members}
         # The most promising one is in every set.
         members.sort(key=going.index)
-        sets = [tuple(planned[path_id] for path_id in each) for each in batches(members, room, search.language)]
+        sets = [tuple(planned[path_id] for path_id in batch) for batch in batches(members, room, search.language)]
         if floors:
             sets[0] = (*sets[0], floors[0])
         full_sets = self.full_sets(search.work, sets, final)
-        self._count(search, members)
+        for path in planned.values():
+            self._count(search, path)
         search.worker_pool.stop()
         done = full_sets.run_sets(final.sets, self.budget)
         if done < FULL_SETS:
-            self.caveats.append(caveats.few_sets(done, FULL_SETS))
+            self.caveats.append(
+                f"The budget allowed {done} full sets instead of {FULL_SETS}: the order is provisional and no "
+                "difference is claimed. A larger --budget, or fewer --language and --driver values, allows more."
+            )
         for path_id in members:
             if search.tried[path_id].failure is None:
                 search.tried[path_id].step = "full sets"
 
     def _single(self, search: Search) -> None:
         """Measure only cold executions, one path after the other, as far as the budget goes."""
-        first = next(each for each in search.tried.values() if each.execution_ns)
+        first = next(tried for tried in search.tried.values() if tried.execution_ns)
         execution_s = first.execution_ns / 1e9
-        self.caveats.append(caveats.too_long(execution_s, self.budget.total_s))
-        room = max(1, int(self.budget.left_s / self.budget.wall_s(first.planned.path, execution_s)))
+        self.caveats.append(
+            f"One execution takes {fmt.duration(first.execution_ns)}, more than a twentieth of the budget of "
+            f"{self.budget.total_s:g} s. "
+            "Rowpath searched no settings and executed every path once, cold. The faster path is unknown: "
+            "one execution shows only large differences. "
+            "Rows were counted, not compared. Read fewer rows, or set a --budget of "
+            f"{fmt.clock(max(60.0, 200 * execution_s))} or more."
+        )
+        wall_s = self.budget.wall_s(first.planned.path, execution_s)
         baselines = [search.tried[path_id] for path_id in search.baselines]
-        best = list(dict.fromkeys(each.planned.path.id for each in (first, *baselines, *search.defaults())))[:room]
-        once = FullSetsBudget(len(best), 1, 1)
-        planned = [search.tried[path_id].planned for path_id in best]
-        full_sets = self.full_sets(search.work, [(each,) for each in planned], once, "cold")
-        for number, each in enumerate(planned):
-            if number and self.budget.left_s < self.budget.wall_s(first.planned.path, execution_s):
+        best = dict.fromkeys(tried.planned.path.id for tried in (first, *baselines, *search.defaults()))
+        planned = [search.tried[path_id].planned for path_id in best][: max(1, int(self.budget.left_s / wall_s))]
+        once = FullSetsBudget(len(planned), 1, 1)
+        full_sets = self.full_sets(search.work, [(path,) for path in planned], once, "cold")
+        for number, path in enumerate(planned):
+            if number and self.budget.left_s < wall_s:
                 break
-            full_sets.one_by_one(0, number, each)
-            search.tried[each.path.id].left = ""
-            search.tried[each.path.id].step = "one cold execution"
+            full_sets.one_by_one(0, number, path)
+            search.tried[path.path.id].left = ""
+            search.tried[path.path.id].step = "one cold execution"
 
     def _time_delivery(self) -> None:
         """How long the server works on one execution at most: a floor drains the rows. Of a keyed query unknown."""
-        for floor in self.found.floors[:1] if self.keyed is None else ():
+        for floor in self.candidates.floors[:1] if self.keyed is None else ():
             with contextlib.suppress(RunnerFailure, RowpathError), contextlib.closing(self.start(floor)) as worker:
                 worker.open()
                 work = self.floor_work()
@@ -238,17 +275,28 @@ class ProbeRun(ProbedQuery):
         bare = [replace(planned, adapter=msgspec.structs.replace(planned.adapter, confounded="")) for planned in new]
         write_paths(self.journal, bare)
 
-    def _count(self, search: Search, members: list[str]) -> None:
-        """Count round trips through the search's processes, which are warm; nothing of it is timed."""
-        for planned in (search.tried[path_id].planned for path_id in members):
-            with (
-                contextlib.suppress(RunnerFailure, OSError, RowpathError),
-                search.worker_pool.several([planned]) as (worker,),
-            ):
-                worker.planned = planned
-                if found := round_trips.counted(worker, search.work, self.directory.work):
-                    found.path_id, found.workload, found.phase = planned.path.id, WORKLOAD, PHASE
-                    self.journal.write(found)
+    def _count(self, search: Search, planned: PlannedPath) -> None:
+        """Count round trips through a process of the search, which is warm; nothing of it is timed."""
+        with (
+            contextlib.suppress(RunnerFailure, OSError, RowpathError),
+            search.worker_pool.several([planned]) as (worker,),
+            counting_proxy(planned.path, worker.instance, self.directory.work) as counting,
+        ):
+            if counting is None:  # no proxy can be in between
+                return
+            worker.planned = planned
+            worker.open(**counting.overrides)
+            worker.prepare(search.work)
+            worker.sample(search.work, "warm", operations=SETTLING, first=0)
+            counting.proxy.reset()
+            reply = worker.sample(search.work, "warm", operations=COUNTED, first=0).reply
+            counts = counting.proxy.read()
+            counted = CountedRecord(
+                path_id=planned.path.id, workload=WORKLOAD, phase=PHASE, operations=reply.operations,
+                round_trips=counts.round_trips, bytes_sent=counts.bytes_sent, bytes_received=counts.bytes_received,
+                method={"bytes": proxy.METHOD},
+            )  # fmt: skip
+            self.journal.write(counted)
 
     def journal_groups(self, search: Search) -> None:
         """Which paths delivered the same rows: right as far as others agree. Rows that change prove nothing."""
@@ -264,17 +312,16 @@ class ProbeRun(ProbedQuery):
                 columns = [column.name for column in work.columns]
                 if self.options.redact_query and difference in columns:
                     difference = f"column {columns.index(difference) + 1}"
-            names = tuple(each.planned.name for each in members)
-            group = DigestGroup(digest, members[0].rows, names, difference)
-            self.journal.write(ProbeRecord(digest_group=group))
+            names = tuple(tried.planned.name for tried in members)
+            self.journal.write(ProbeRecord(digest_group=DigestGroup(digest, members[0].rows, names, difference)))
         for digest, members in ordered[:1]:
             agreed = len(members) > 1
             if not agreed:
-                self.caveats.append(caveats.ONE_DELIVERY)
-            for each in members:
+                self.caveats.append(ONE_DELIVERY)
+            for tried in members:
                 verified = VerifyRecord(
-                    path_id=each.planned.path.id, workload=WORKLOAD, phase=PHASE, digest=digest,
-                    expected=digest if agreed else None, ok=True if agreed else None, rows=each.rows,
+                    path_id=tried.planned.path.id, workload=WORKLOAD, phase=PHASE, digest=digest,
+                    expected=digest if agreed else None, ok=True if agreed else None, rows=tried.rows,
                 )  # fmt: skip
                 self.journal.write(verified)
 
@@ -282,48 +329,45 @@ class ProbeRun(ProbedQuery):
         """Journal as which types parameters arrive, where the engine can tell; by each driver's first prepared path."""
         if self.keyed is None or "plan_cache_mode" not in ENGINES[self.access.target.engine].probe.prepared_settings:
             return
-        first: dict[str, PlannedPath] = {}
-        for each in search.tried.values():
-            if each.execution_ns and each.failure is None and each.planned.path.statement == "prepared":
-                first.setdefault(f"{each.planned.adapter.language} {each.planned.adapter.driver}", each.planned)
-        file = self.directory.work / "plans.kept"
-        for types in parameter_types.found(
-            self.access, search.worker_pool, first.values(), search.work, self.keyed, file
-        ):
-            shown = parameter_types.without_names(types) if self.options.redact_query else types
+        first: dict[tuple[str, str], PlannedPath] = {}
+        for tried in search.tried.values():
+            if tried.execution_ns and tried.failure is None and tried.planned.path.statement == "prepared":
+                first.setdefault(driver_of(tried.planned), tried.planned)
+        file, pool = self.directory.work / "plans.kept", search.worker_pool
+        for types in different_types(self.access, pool, first.values(), search.work, self.keyed, file):
+            shown = without_names(types) if self.options.redact_query else types
             self.journal.write(ProbeRecord(parameter_types=shown))
 
     def _report(self, search: Search) -> None:
-        for each in search.tried.values():
-            self.journal.write(ProbeRecord(tried=_tried(each, search)))
+        for tried in search.tried.values():
+            self.journal.write(ProbeRecord(tried=_tried(tried, search)))
         journalled: set[tuple[str, str]] = set()
-        for each in search.tried.values():
-            failure = each.failure
-            other = each.digest and each.left.startswith("delivered different rows")
-            if failure is None and not other:
+        delivering = [tried.planned.adapter for tried in search.tried.values() if tried.execution_ns]
+        for tried in search.tried.values():
+            failure = tried.failure
+            if failure is None and not (tried.digest and tried.wrong):
                 continue
             kind = failure.kind if failure else "verify"
-            reason = (each.planned.adapter.driver, kind)
-            if kind == "unsupported" and (reason in journalled or _delivered(search, each)):
-                continue  # one record for a driver suffices
+            reason = (tried.planned.adapter.driver, kind)
+            if kind == "unsupported" and (reason in journalled or tried.planned.adapter in delivering):
+                continue  # one record for a driver suffices, none where another setting of it delivered
             journalled.add(reason)
-            text, code = (failure.text, failure.code) if failure else (each.left, "")
-            status = "wrong" if other and kind != "unsupported" else ""
-            self._name([each.planned])
-            self.journal.write(FailureRecord.of(-1, each.planned.path.id, NAME, kind, text, code=code, status=status))
+            text, code = (failure.text, failure.code) if failure else (tried.left, "")
+            status = "wrong" if tried.digest and tried.wrong and kind != "unsupported" else ""
+            self._name([tried.planned])
+            path_id = tried.planned.path.id
+            self.journal.write(FailureRecord.of(-1, path_id, NAME, kind, text, code=code, status=status))
         if self.row_consistency.changed:
-            self.caveats.append(caveats.CHANGED)
+            self.caveats.append(CHANGED)
         for text in self.caveats:
             self.journal.write(ProbeRecord(caveat=text))
 
     def _nothing(self, search: Search) -> RowpathError:
-        failures = [each for each in search.tried.values() if each.failure is not None]
-        first = failures[0] if failures else None
+        first = next((tried for tried in search.tried.values() if tried.failure is not None), None)
         text = first.left if first else "no candidate was tried"
         if first and first.failure and first.failure.kind == "timeout":
-            return TimedOut(
-                f"one execution takes longer than the budget of {self.budget.total_s:g} s", "--budget 10min"
-            )
+            what = f"one execution takes longer than the budget of {self.budget.total_s:g} s"
+            return TimedOut(what, "--budget 10min")
         hint = "rowpath doctor; or another query"
         for column in self.columns:
             if f"column {column.name}" in text:  # of a value that has no room in any language
@@ -338,9 +382,10 @@ class ProbeRun(ProbedQuery):
         by_name = {tried.name: tried for tried in probe.tried}
         for best in probe.languages:
             snippet = self._snippet(by_name[best.name])
-            baseline = next((tried for tried in probe.tried if _compared(tried, best)), None)
             if snippet is None:
                 continue
+            of_language = [tried for tried in probe.tried if tried.baseline and tried.path["language"] == best.language]
+            baseline = next((tried for tried in of_language if tried.name != best.name), None)
             if baseline is not None and (before := self._snippet(baseline)) is not None:
                 snippet = msgspec.structs.replace(snippet, changed=snippets.changed(before.text, snippet.text))
             self.journal.write(ProbeRecord(snippet=snippet))
@@ -355,39 +400,27 @@ class ProbeRun(ProbedQuery):
         return made and msgspec.structs.replace(made, text=clean(made.text), run=clean(made.run))
 
 
-def _delivered(search: Search, tried: Tried) -> bool:
-    """Whether another setting of the same driver did deliver."""
-    return any(each.execution_ns and each.planned.adapter == tried.planned.adapter for each in search.tried.values())
-
-
-def _compared(tried: TriedPath, best: LanguageBest) -> bool:
-    """Whether a language's best path is compared with this one, another."""
-    return bool(tried.baseline) and tried.path["language"] == best.language and tried.name != best.name
-
-
-def _tried(each: Tried, search: Search) -> TriedPath:
-    failure = each.failure
+def _tried(tried: Tried, search: Search) -> TriedPath:
+    failure = tried.failure
     status = "ok" if failure is None else "unsupported" if failure.kind == "unsupported" else "failed"
-    if each.left.startswith("delivered different rows"):
-        status = "wrong"
-    estimate = each.estimate if failure is None else None
+    estimate = tried.estimate if failure is None else None
     low, high = estimate.ends if estimate else (None, None)
     return TriedPath(
-        name=each.planned.name,
-        path=each.planned.path.as_dict(),
-        step=each.step,
-        left=each.left,
-        status=status,
-        execution_ns=each.execution_ns or None,
-        rows=each.rows if each.rows >= 0 else None,
-        digest=each.digest,
+        name=tried.planned.name,
+        path=tried.planned.path.as_dict(),
+        step=tried.step,
+        left=tried.left,
+        status="wrong" if tried.wrong else status,
+        execution_ns=tried.execution_ns or None,
+        rows=tried.rows if tried.rows >= 0 else None,
+        digest=tried.digest,
         ratio=estimate.ratio if estimate else None,
         low=low,
         high=high,
-        compared_with=search.tried[each.compared_with].planned.name if each.compared_with else "",
-        description=wording.in_words(each.planned, bool(search.work.parameter_count)),
-        title=language(each.planned.adapter.language).title,
-        baseline=search.baselines.get(each.planned.path.id, ""),
+        compared_with=search.tried[tried.compared_with].planned.name if tried.compared_with else "",
+        description=in_words(tried.planned, bool(search.work.parameter_count)),
+        title=language(tried.planned.adapter.language).title,
+        baseline=search.baselines.get(tried.planned.path.id, ""),
     )
 
 

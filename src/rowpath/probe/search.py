@@ -5,27 +5,36 @@ from __future__ import annotations
 import math
 import random
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.grouping import grouped
+from rowpath.own_database.throttled_worker import Budget, RowConsistency, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.budget import (
+from rowpath.probe.full_sets import (
+    BLOCK_NS,
     FURTHER_SHARE,
     TRIES_SHARE,
-    Budget,
     affordable,
+    block_s,
     blocks_of_round,
     least_full_sets_s,
+    of_full_set,
 )
-from rowpath.probe.costs import BLOCK_NS, block_s, of_full_set
-from rowpath.probe.order_of_tries import differences, in_order
-from rowpath.probe.row_consistency import RowConsistency
-from rowpath.probe.successive_halving import Estimate, batches, best_of_each, contested, going_on, needed
-from rowpath.probe.throttled_worker import ThrottledWorker
-from rowpath.probe.tried import Tried, as_verified, drivers, kind_of, succeeded, without
+from rowpath.probe.successive_halving import CostEstimate, batches, best_of_each, contested, going_on, needed
+from rowpath.probe.tries import (
+    OTHER_ROWS,
+    Tried,
+    as_verified,
+    differences,
+    driver_of,
+    in_order,
+    kind_of,
+    succeeded,
+    without,
+)
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
@@ -66,11 +75,14 @@ class Search:
     tell: Callable[[str, float, int, int], None] = lambda *_: None  # of a try that has ended: `Progress.tried`
     time_delivery: Callable[[], None] = lambda: None  # called once it is known that one execution is not too long
 
+    def estimates(self) -> dict[str, CostEstimate]:
+        """What is known of those that can go on, by path id, the most promising first."""
+        going = {path_id: tried.known for path_id, tried in self.tried.items() if tried.alive}
+        return dict(sorted(going.items(), key=lambda item: item[1].middle))
+
     def alive(self) -> list[str]:
         """The path ids that can go on, the most promising first."""
-        going = [each for each in self.tried.values() if each.alive]
-        going.sort(key=lambda each: each.estimate.middle if each.estimate else math.inf)
-        return [each.planned.path.id for each in going]
+        return list(self.estimates())
 
     def language(self, path_id: str) -> str:
         """The language of a candidate."""
@@ -78,14 +90,11 @@ class Search:
 
     def needed(self) -> list[str]:
         """The paths that must end in full sets: the best of each language and the baselines; the best first."""
-        return needed(self._estimates(), self.language, self.baselines)
+        return needed(self.estimates(), self.language, self.baselines)
 
     def contested(self) -> list[str]:
         """The paths whose blocks may still change `needed`, the most promising first; empty when it is decided."""
-        return contested(self._estimates(), self._kind_of, self.baselines)
-
-    def _estimates(self) -> dict[str, Estimate]:
-        return {path_id: self.tried[path_id].known for path_id in self.alive()}
+        return contested(self.estimates(), self._kind_of, self.baselines)
 
     def full_sets_s(self) -> float:
         """What six sets of those who are needed take at least."""
@@ -99,7 +108,7 @@ class Search:
     def try_all(self) -> None:
         """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
         self.budget.begin()
-        for planned in in_order(self.candidates, self.baselines, self._times_ns, self.budget.clock, kind_of):
+        for planned in in_order(self.candidates, self.baselines, self.times_ns, self.budget.clock):
             tried = self.tried[planned.path.id] = Tried(planned)
             if self.slow:
                 tried.left = "not tried: one execution takes too long for a search of settings"
@@ -110,79 +119,68 @@ class Search:
             if tried.execution_ns:
                 self.tell(planned.name, tried.execution_ns, len(self.tried), len(self.candidates))
                 if not self.slow:
-                    if len(self._times_ns()) == 1:
+                    if len(self.times_ns()) == 1:
                         self.time_delivery()
                     self._estimate_tries()
         if not self.slow:
             self._split_by_digest()
             self._estimate_tries()
 
-    def _times_ns(self) -> dict[str, float]:
-        return {path_id: each.execution_ns for path_id, each in self.tried.items() if each.execution_ns}
+    def times_ns(self) -> dict[str, float]:
+        """What one execution takes of each path that had one, by path id."""
+        return {path_id: tried.execution_ns for path_id, tried in self.tried.items() if tried.execution_ns}
 
     def why_not(self, planned: PlannedPath) -> str:
         """Why this candidate is not worth a try, by what is known of its driver; empty when it is."""
-        if self._tries_are_over(planned):
+        of_driver, over = self._of_driver(planned), self.budget.left_s <= 0
+        if planned.path.id not in self.baselines and of_driver:
+            if self._further_s is None:
+                self._further_s = self.budget.spent_s
+            begun_s = self.budget.spent_s - self._further_s
+            over = self._left_s(TRIES_SHARE) <= 0 and begun_s >= FURTHER_SHARE * self.budget.total_s
+        if over:
             return "the time for tries ended"
-        if refused := self._never(planned):
-            return refused
-        if self._hopeless(planned):
-            return "the driver was much slower in every setting so far"
-        setting = self._worse_by_itself(planned)
+        texts = {tried.failure.text if tried.failure else "" for tried in of_driver}
+        if len(of_driver) >= REFUSALS and len(texts) == 1 and (refused := texts.pop()):
+            return refused  # every setting so far
+        alike = [
+            tried
+            for tried in self.tried.values()
+            if tried.execution_ns
+            and tried.planned.adapter.language == planned.adapter.language
+            and tried.planned.path.fetch_form == planned.path.fetch_form
+        ]
+        own_ns = [tried.execution_ns for tried in alike if tried.planned.adapter == planned.adapter]
+        if own_ns:
+            hopeless = max(LEAST_HOPELESS, HOPELESS / len(own_ns))
+            if min(own_ns) > hopeless * min(tried.execution_ns for tried in alike):
+                return "the driver was much slower in every setting so far"
+        setting = self._worse_by_itself(planned, of_driver)
         return f"{setting} made the driver slower" if setting else ""
 
     def _of_driver(self, planned: PlannedPath) -> list[Tried]:
         """The tries of its driver, the driver's likeliest setting first."""
-        return [each for each in self.tried.values() if each.planned.adapter == planned.adapter and each.step]
+        return [tried for tried in self.tried.values() if tried.planned.adapter == planned.adapter and tried.step]
 
-    def _tries_are_over(self, planned: PlannedPath) -> bool:
-        if planned.path.id in self.baselines or not self._of_driver(planned):
-            return self.budget.left_s <= 0
-        if self._further_s is None:
-            self._further_s = self.budget.spent_s
-        begun_s = self.budget.spent_s - self._further_s
-        return self._left_s(TRIES_SHARE) <= 0 and begun_s >= FURTHER_SHARE * self.budget.total_s
-
-    def _never(self, planned: PlannedPath) -> str:
-        """Why the driver refused every setting so far, three at least: no further one is tried; empty otherwise."""
-        of_driver = self._of_driver(planned)
-        texts = {each.failure.text if each.failure else "" for each in of_driver}
-        return texts.pop() if len(of_driver) >= REFUSALS and len(texts) == 1 else ""
-
-    def _hopeless(self, planned: PlannedPath) -> bool:
-        kind = planned.adapter.language, planned.path.fetch_form
-        done = [each for each in self.tried.values() if each.execution_ns]
-        alike = [each for each in done if (each.planned.adapter.language, each.planned.path.fetch_form) == kind]
-        of_driver = [each.execution_ns for each in alike if each.planned.adapter == planned.adapter]
-        if not of_driver:
-            return False
-        hopeless = max(LEAST_HOPELESS, HOPELESS / len(of_driver))
-        return min(of_driver) > hopeless * min(each.execution_ns for each in alike)
-
-    def _worse_by_itself(self, planned: PlannedPath) -> str:
+    def _worse_by_itself(self, planned: PlannedPath, of_driver: list[Tried]) -> str:
         """A setting of several that made the driver clearly slower when it was the only change; empty for none."""
-        of_driver = self._of_driver(planned)
         if not of_driver or not of_driver[0].execution_ns or planned.path.id in self.baselines:
             return ""
         likeliest = of_driver[0].planned.path
         changed = differences(planned.path, likeliest)
-        for each in of_driver:
-            only = differences(each.planned.path, likeliest)
-            if (
-                len(only) == 1 < len(changed)
-                and only <= changed
-                and each.execution_ns > WORSE * of_driver[0].execution_ns
-            ):
+        for tried in of_driver:
+            only = differences(tried.planned.path, likeliest)
+            slower = tried.execution_ns > WORSE * of_driver[0].execution_ns
+            if len(only) == 1 < len(changed) and only <= changed and slower:
                 return "=".join(*only)
         return ""
 
     def _try(self, tried: Tried) -> None:
         tried.step = "try"
         began_s = time.monotonic()
-        with self._guarded(tried), self.worker_pool.turned_to(tried.planned) as worker:
-            worker.prepare(self.work)
+        with self._guarded(tried), self.worker_pool.turned_to(tried.planned, self.work) as worker:
             tried.start_s = time.monotonic() - began_s
-            if not any(each.execution_ns for each in self.tried.values()):
+            if not self.times_ns():
                 reply = succeeded(worker.sample(self.work, "warm", operations=1, first=0).reply)
                 if self.budget.too_long(reply.ns / 1e9):
                     self.slow = True
@@ -191,7 +189,9 @@ class Search:
             if worker.fresh:
                 self._warm(worker)
             reply = succeeded(worker.sample(self.work, "warm", duration_ns=TRY_NS).reply)
-            verified = self._verified(tried.planned)
+            form = tried.planned.path.fetch_form
+            digested = (other for other in self._of_driver(tried.planned) if other.digest and not other.by_touch)
+            verified = next((other for other in digested if other.planned.path.fetch_form == form), None)
             # With parameters each operation delivers rows of its own: only a digest of them all proves them.
             if verified is None or self.work.parameter_count or not as_verified(reply, verified):
                 self._verify(tried, worker)
@@ -204,16 +204,9 @@ class Search:
                 tried.execution_ns = min(float(reply.ns), again.ns / again.operations)
 
     def _verify(self, tried: Tried, worker: ThrottledWorker) -> None:
-        reply = worker.verify(self.work, 0, self.work.parameter_count or 1)
+        reply = worker.verify_all(self.work)
         tried.rows, tried.digest, tried.touch = reply.rows, reply.digest, reply.touch
         tried.by_touch = False
-
-    def _verified(self, planned: PlannedPath) -> Tried | None:
-        """The first setting of the same driver and fetch form, whose rows were digested."""
-        for each in self._of_driver(planned):
-            if each.digest and not each.by_touch and each.planned.path.fetch_form == planned.path.fetch_form:
-                return each
-        return None
 
     def _warm(self, worker: ThrottledWorker) -> None:
         """Let a runtime's compiler get over the worst; at most a fiftieth of the budget."""
@@ -227,54 +220,47 @@ class Search:
 
         Where the rows change by themselves, digests prove nothing about paths.
         """
-        self._verify_minorities()
+        for members in list(self.digests().values())[1:]:
+            for tried in members:
+                if tried.by_touch:  # like a setting with other rows than most, it may differ from that setting
+                    with self._guarded(tried), self.worker_pool.turned_to(tried.planned, self.work) as worker:
+                        self._verify(tried, worker)
         by_digest = self.digests()
         most = next(iter(by_digest.values()), [])
-        if len(by_digest) > 1 and self._rows_change(most[0]):
-            self.row_consistency.changed = True
-            self.note("the rows change from one execution to the next")
-            return
+        if len(by_digest) > 1:
+            changed = False
+            with self._guarded(most[0]), self.worker_pool.turned_to(most[0].planned, self.work) as worker:
+                changed = worker.verify_all(self.work).digest != most[0].digest
+            if changed:
+                self.row_consistency.changed = True
+                self.note("the rows change from one execution to the next")
+                return
         for digest, members in by_digest.items():
             for tried in members:
                 if members is most:
                     self.row_consistency.learn(int(tried.touch, 16))
                 else:
-                    tried.left = f"delivered different rows than {len(most)} other paths (digest {digest})"
-
-    def _verify_minorities(self) -> None:
-        """Digest each path that is like a setting with other rows than most: it may differ from that setting."""
-        for members in list(self.digests().values())[1:]:
-            for tried in members:
-                if tried.by_touch:
-                    with self._guarded(tried), self.worker_pool.turned_to(tried.planned) as worker:
-                        worker.prepare(self.work)
-                        self._verify(tried, worker)
-
-    def _rows_change(self, tried: Tried) -> bool:
-        with self._guarded(tried), self.worker_pool.turned_to(tried.planned) as worker:
-            worker.prepare(self.work)
-            return worker.verify(self.work, 0, self.work.parameter_count or 1).digest != tried.digest
-        return False
+                    tried.left = f"{OTHER_ROWS} than {len(most)} other paths (digest {digest})"
 
     def defaults(self) -> list[Tried]:
         """Each driver with its own defaults, in the order of the candidates."""
         first: dict[tuple[str, str], Tried] = {}
-        for each in self.tried.values():
-            first.setdefault((each.planned.adapter.language, each.planned.adapter.driver), each)
+        for tried in self.tried.values():
+            first.setdefault(driver_of(tried.planned), tried)
         return list(first.values())
 
     def digests(self) -> dict[str, list[Tried]]:
         """The candidates by what they delivered: first what most drivers did, then in the order of the tries."""
         delivered = (tried for tried in self.tried.values() if tried.digest and tried.failure is None)
-        found = grouped(delivered, lambda tried: tried.digest)
-        return dict(sorted(found.items(), key=lambda item: -drivers(item[1])))
+        by_digest = grouped(delivered, lambda tried: tried.digest)
+        return dict(sorted(by_digest.items(), key=lambda item: -len({driver_of(tried.planned) for tried in item[1]})))
 
     def _estimate_tries(self) -> None:
-        done = [each for each in self.tried.values() if each.execution_ns and not each.left]
-        done.sort(key=lambda each: each.execution_ns)
-        for each in done:
-            each.estimate = Estimate.of_try(each.execution_ns / done[0].execution_ns)
-            each.compared_with = done[0].planned.path.id
+        done = [tried for tried in self.tried.values() if tried.execution_ns and not tried.left]
+        done.sort(key=lambda tried: tried.execution_ns)
+        for tried in done:
+            tried.estimate = CostEstimate.of_try(tried.execution_ns / done[0].execution_ns)
+            tried.compared_with = done[0].planned.path.id
 
     def halve(self) -> None:
         """Rounds of interleaved blocks, more each time, until it is decided or more are too many."""
@@ -288,13 +274,17 @@ class Search:
             seconds = left_s / rounds_left
             ordered = [*held, *without(self.by_promise(going), held)]
             costs_s = [
-                each.start_s + (least + 1) * block_s(self.budget, each) for each in map(self.tried.__getitem__, ordered)
+                tried.start_s + (least + 1) * block_s(self.budget, tried)
+                for tried in map(self.tried.__getitem__, ordered)
             ]
-            fitting = affordable(costs_s, seconds)
-            chosen = ordered[: max(fitting, len(held))]
-            self._leave(without(going, [*chosen, *self.needed()]), "no time for more blocks")
+            chosen = ordered[: max(affordable(costs_s, seconds), len(held))]
+            for path_id in without(going, [*chosen, *self.needed()]):
+                self.tried[path_id].left = "no time for more blocks"
             going = [path_id for path_id in self.alive() if path_id in chosen]
-            blocks_s, starts_s = self._round_costs(going)
+            # The first takes part in every set; one block of each comes before those that are measured.
+            members = [self.tried[path_id] for batch in batches(going, self.connections) for path_id in batch]
+            blocks_s = [block_s(self.budget, tried) for tried in members]
+            starts_s = sum(blocks_s) + sum(tried.start_s for tried in members)
             blocks = blocks_of_round(blocks_s, min(seconds - starts_s, round_s), least, most)
             if not left and blocks <= before:
                 return
@@ -309,10 +299,11 @@ class Search:
 
         Rows are compared with rows: who delivers something else, which is less work, drives out no path of rows.
         """
-        going = self.alive()
-        better = going_on(self._estimates(), self._kind_of, self.needed())
-        self._leave(without(going, better), why)
-        return len(going) - len(better)
+        estimates = self.estimates()
+        behind = without(estimates, going_on(estimates, self._kind_of, self.needed()))
+        for path_id in behind:
+            self.tried[path_id].left = why
+        return len(behind)
 
     def _kind_of(self, path_id: str) -> str:
         return kind_of(self.tried[path_id].planned)
@@ -323,16 +314,6 @@ class Search:
         best = {kind(path_id): self.tried[path_id].known.middle for path_id in reversed(going)}
         return sorted(going, key=lambda path_id: self.tried[path_id].known.middle - best[kind(path_id)])
 
-    def _leave(self, path_ids: Iterable[str], why: str) -> None:
-        for path_id in path_ids:
-            self.tried[path_id].left = why
-
-    def _round_costs(self, going: list[str]) -> tuple[list[float], float]:
-        """What one block of each takes, and what comes before the blocks; the first takes part in every set."""
-        members = [path_id for group in batches(going, self.connections) for path_id in group]
-        blocks_s = [block_s(self.budget, self.tried[path_id]) for path_id in members]
-        return blocks_s, sum(blocks_s) + sum(self.tried[path_id].start_s for path_id in members)
-
     def _round(self, going: list[str], blocks: int) -> None:
         """Blocks of all of them, in sets that share the most promising one; estimates are relative to that one."""
         anchor = going[0]
@@ -341,7 +322,7 @@ class Search:
             for path_id in members:
                 tried = self.tried[path_id]
                 tried.step = f"round {self.rounds}"
-                estimate = Estimate.of_rounds(costs.get(path_id, {}), costs.get(anchor, {}))
+                estimate = CostEstimate.of_rounds(costs.get(path_id, {}), costs.get(anchor, {}))
                 if estimate is not None:
                     tried.estimate, tried.compared_with = estimate, anchor
         if self.tried[anchor].failure is not None:  # nothing was measured against it
@@ -381,7 +362,7 @@ class Search:
     def changed(self, worker: ThrottledWorker, work: PreparedPhase) -> None:
         """A block delivered other rows than before: the rows of the database changed, or the path is at fault."""
         tried = self.tried[worker.planned.path.id]
-        again = worker.verify(work, 0, work.parameter_count or 1)
+        again = worker.verify_all(work)
         if again.digest != tried.digest:
             self.row_consistency.changed = True
             self.note(f"the rows change while they are read: {tried.digest} became {again.digest}")

@@ -15,8 +15,8 @@ import jinja2
 from rowpath.engines import ENGINES
 from rowpath.model.probe import Snippet
 from rowpath.model.workload import ColumnSpec
-from rowpath.probe.parameters import KeyedQuery
-from rowpath.probe.target import Target
+from rowpath.own_database.parameters import KeyedQuery
+from rowpath.own_database.target import Target
 from rowpath.runners.language import Language, SnippetDriver
 from rowpath.runners.manifest import language
 from rowpath.workloads.codec import plain_decimal
@@ -50,27 +50,30 @@ def snippet(
     facts = context(path, target, sql, columns)
     if keyed is not None:
         facts |= _with_parameters(keyed, header, driver, facts)
-    text = _environment(folder).get_template(template).render(facts, run=run, about=about)
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+    )  # fmt: skip
+    environment.filters |= {"c_text": c_text, "json_text": json_text, "python_text": python_text, "url": quote}
+    text = environment.get_template(template).render(facts, run=run, about=about)
     return Snippet(header.name, name, header.snippet_file, text, run)
 
 
 def changed(before: str, after: str) -> str:
     """The lines of a program that another one did not have: `9, 14–16`; its first comment aside."""
     lines = after.splitlines()
-    found = []
+    spans = []
     for what, _from, _to, start, end in difflib.SequenceMatcher(None, before.splitlines(), lines, False).get_opcodes():
-        if what not in ("replace", "insert") or all(ABOUT in line or not line.strip() for line in lines[start:end]):
-            continue
-        found.append(f"{start + 1}" if end - start == 1 else f"{start + 1}–{end}")
-    return ", ".join(found)
+        if what in ("replace", "insert") and any(ABOUT not in line and line.strip() for line in lines[start:end]):
+            spans.append(f"{start + 1}" if end - start == 1 else f"{start + 1}–{end}")
+    return ", ".join(spans)
 
 
 def how_to_run(header: Language, driver: SnippetDriver) -> str:
     """One line for a shell."""
     usual = header.snippets.run if driver.needs else header.snippets.run_bare or header.snippets.run
-    words = driver.run or usual
     file = header.snippet_file
-    return " ".join(words.format(file=file, stem=Path(file).stem, needs=driver.needs).split())
+    return " ".join((driver.run or usual).format(file=file, stem=Path(file).stem, needs=driver.needs).split())
 
 
 def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[ColumnSpec]) -> dict[str, Any]:
@@ -120,10 +123,11 @@ def _with_parameters(
     as_text = facts["form"] == "copy" or (facts["statement"] == "text" and not driver.interpolates)
     if as_text or (not header.snippets.binary_parameters and any(isinstance(value, bytes) for value in row)):
         return {"sql": keyed.with_literals(engine, row)}
-    parameters = [
-        {"type": column.type, "bits": column.bits, "text": _text(value), "python": _python(value, engine)}
-        for value, column in zip(row, keyed.columns, strict=True)
-    ]
+    parameters = []
+    for value, column in zip(row, keyed.columns, strict=True):
+        native = value is None or isinstance(value, int | float | str | bytes)
+        python = repr(value if native or not ENGINES[engine].probe.text_parameters else _text(value))
+        parameters.append({"type": column.type, "bits": column.bits, "text": _text(value), "python": python})
     return {"sql": keyed.spelt(driver.placeholder, driver.percent), "parameters": parameters}
 
 
@@ -134,12 +138,6 @@ def _text(value: Any) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     return plain_decimal(value) if isinstance(value, Decimal) else str(value)
-
-
-def _python(value: Any, engine: str) -> str:
-    """A parameter as an expression of Python."""
-    native = value is None or isinstance(value, int | float | str | bytes)
-    return repr(value if native or not ENGINES[engine].probe.text_parameters else _text(value))
 
 
 def conninfo(path: dict[str, str], target: Target) -> str:
@@ -155,29 +153,15 @@ def conninfo(path: dict[str, str], target: Target) -> str:
     return " ".join(f"{key}='{text}'" if set(" '") & set(text) else f"{key}={text}" for key, text in texts.items())
 
 
-def _environment(folder: Path) -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters |= {"c_text": c_text, "json_text": json_text, "python_text": python_text, "url": quote}
-    return environment
-
-
 def c_text(text: str) -> str:
     """A string literal of C, a line for each of the text's."""
-    lines = text.split("\n")
-    return "\n    ".join(
-        _escaped(line + ("\n" if number < len(lines) - 1 else "")) for number, line in enumerate(lines)
-    )
-
-
-def _escaped(text: str) -> str:
     signs = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "?": "\\?"}
-    return '"' + "".join(signs.get(sign, sign) for sign in text) + '"'
+    first, *rest = text.split("\n")
+    lines = [first]
+    for line in rest:  # each line but the last ends in \n
+        lines[-1] += "\n"
+        lines.append(line)
+    return "\n    ".join(f'"{"".join(signs.get(sign, sign) for sign in line)}"' for line in lines)
 
 
 def json_text(text: str) -> str:

@@ -19,7 +19,7 @@ Kind = Callable[[str], str]
 
 
 @dataclass(frozen=True)
-class Estimate:
+class CostEstimate:
     """A candidate's cost relative to a common one, as ln(ratio), and how far it may lie from that."""
 
     middle: float
@@ -27,13 +27,13 @@ class Estimate:
     high: float
 
     @classmethod
-    def of_try(cls, relative: float) -> Estimate:
+    def of_try(cls, relative: float) -> CostEstimate:
         """Estimate from one short try: cost ÷ the least cost of all tries."""
         middle, doubt = math.log(relative), math.log(TRY_DOUBT)
         return cls(middle, middle - doubt, middle + doubt)
 
     @classmethod
-    def of_rounds(cls, costs: Mapping[int, float], compared_with: Mapping[int, float]) -> Estimate | None:
+    def of_rounds(cls, costs: Mapping[int, float], compared_with: Mapping[int, float]) -> CostEstimate | None:
         """Estimate from interleaved blocks: the median of the within-round ratios to the other, with its interval.
 
         None when the two share no round.
@@ -56,13 +56,17 @@ class Estimate:
         low, high = (math.exp(end) if math.isfinite(end) else None for end in (self.low, self.high))
         return low, high
 
-    def behind(self, best: Estimate) -> bool:
+    def behind(self, best: CostEstimate) -> bool:
         """Whether it is surely slower than that one."""
         return self.low > best.high
 
-    def settled(self, best: Estimate) -> bool:
+    def settled(self, best: CostEstimate) -> bool:
         """Whether at most 3 % are lost by choosing that one instead."""
         return best.high - self.low <= TIED
+
+
+def _ordered(estimates: Mapping[str, CostEstimate]) -> list[str]:
+    return sorted(estimates, key=lambda name: estimates[name].middle)
 
 
 def halved(count: int) -> int:
@@ -70,61 +74,53 @@ def halved(count: int) -> int:
     return max(FEWEST, math.ceil(count / 2)) if count > FEWEST else count
 
 
-def survivors(estimates: Mapping[str, Estimate], keep: int, protected: Iterable[str] = ()) -> list[str]:
+def survivors(estimates: Mapping[str, CostEstimate], keep: int, protected: Iterable[str] = ()) -> list[str]:
     """The `keep` best, those whose interval still overlaps the cut-off, and the protected ones; best first."""
-    ordered = sorted(estimates, key=lambda name: estimates[name].middle)
+    ordered = _ordered(estimates)
     if len(ordered) <= keep:
         return ordered
-    cut_off = estimates[ordered[keep - 1]].high
-    guarded = set(protected)
-    return [
-        name
-        for position, name in enumerate(ordered)
-        if position < keep or name in guarded or estimates[name].low <= cut_off
-    ]
+    cut_off, guarded = estimates[ordered[keep - 1]].high, set(protected)
+    late = [name for name in ordered[keep:] if name in guarded or estimates[name].low <= cut_off]
+    return ordered[:keep] + late
 
 
-def contested(estimates: Mapping[str, Estimate], kind: Kind, baselines: Container[str]) -> list[str]:
+def contested(estimates: Mapping[str, CostEstimate], kind: Kind, baselines: Container[str]) -> list[str]:
     """The best of each undecided kind and its challengers, which may be faster; best first.
 
     A baseline challenges no path: it is in the full sets, which decide between it and the best.
     """
-    ordered = sorted(estimates, key=lambda name: estimates[name].middle)
-    found: set[str] = set()
+    ordered = _ordered(estimates)
+    undecided: set[str] = set()
     for names in grouped(ordered, kind).values():
         best = estimates[names[0]]
         challengers = [name for name in names[1:] if name not in baselines and not estimates[name].settled(best)]
-        found.update([names[0], *challengers] if challengers else [])
-    return [name for name in ordered if name in found]
+        undecided.update([names[0], *challengers] if challengers else [])
+    return [name for name in ordered if name in undecided]
 
 
-def needed(estimates: Mapping[str, Estimate], language: Kind, baselines: Container[str]) -> list[str]:
+def needed(estimates: Mapping[str, CostEstimate], language: Kind, baselines: Container[str]) -> list[str]:
     """The best of each language and its baselines, best first; only those where the best is no better than they are."""
-    found: list[str] = []
-    for names in grouped(sorted(estimates, key=lambda name: estimates[name].middle), language).values():
+    ordered = _ordered(estimates)
+    kept: set[str] = set()
+    for names in grouped(ordered, language).values():
         best, present = estimates[names[0]], [name for name in names if name in baselines]
-        found += (
-            present if any(best.settled(estimates[name]) for name in present) else dict.fromkeys([names[0], *present])
-        )
-    return sorted(found, key=lambda name: estimates[name].middle)
+        kept.update(present if any(best.settled(estimates[name]) for name in present) else [names[0], *present])
+    return [name for name in ordered if name in kept]
 
 
-def going_on(estimates: Mapping[str, Estimate], language: Kind, protected: Iterable[str]) -> list[str]:
+def going_on(estimates: Mapping[str, CostEstimate], language: Kind, protected: Iterable[str]) -> list[str]:
     """The better half of each language, without paths that are surely behind its best; best first."""
-    guarded = set(protected)
-    kept: list[str] = []
-    for names in grouped(sorted(estimates, key=lambda name: estimates[name].middle), language).values():
+    guarded, ordered = set(protected), _ordered(estimates)
+    kept: set[str] = set()
+    for names in grouped(ordered, language).values():
         close = [name for name in names if name in guarded or not estimates[name].behind(estimates[names[0]])]
-        kept += survivors({name: estimates[name] for name in close}, halved(len(close)), guarded)
-    return sorted(kept, key=lambda name: estimates[name].middle)
+        kept.update(survivors({name: estimates[name] for name in close}, halved(len(close)), guarded))
+    return [name for name in ordered if name in kept]
 
 
 def best_of_each(ordered: Iterable[str], kind: Kind) -> list[str]:
     """The first of every value of a kind (language), in the given order."""
-    found: dict[str, str] = {}
-    for name in ordered:
-        found.setdefault(kind(name), name)
-    return list(found.values())
+    return [names[0] for names in grouped(ordered, kind).values()]
 
 
 def finalists(needed: Sequence[str], wished: Iterable[str], room: int = FINALISTS) -> list[str]:
@@ -143,13 +139,13 @@ def batches(names: Sequence[str], size: int, language: Kind = str) -> list[list[
     The others of one language meet in one set where they fit.
     """
     anchor, room = names[0], size - 1
-    found: list[list[str]] = []
+    sets: list[list[str]] = []
     for alike in grouped(names[1:], language).values():
         for at in range(0, len(alike), room):
             part = alike[at : at + room]
-            fitting = next((each for each in found if len(each) + len(part) <= room), None)
+            fitting = next((members for members in sets if len(members) + len(part) <= room), None)
             if fitting is None:
-                found.append(part)
+                sets.append(part)
             else:
                 fitting.extend(part)
-    return [[anchor, *each] for each in found] or [[anchor]]
+    return [[anchor, *members] for members in sets] or [[anchor]]

@@ -6,8 +6,10 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.own_database.throttled_worker import ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.throttled_worker import ThrottledWorker
+from rowpath.probe.tries import driver_of
 from rowpath.runners.manifest import command, language
 
 Key = tuple[str, ...]
@@ -23,10 +25,11 @@ class WorkerPool:
         self._start_s: dict[tuple[str, str], float] = {}
 
     @contextmanager
-    def turned_to(self, planned: PlannedPath) -> Iterator[ThrottledWorker]:
-        """A process that is connected on that path. Errors: RunnerFailure."""
+    def turned_to(self, planned: PlannedPath, work: PreparedPhase) -> Iterator[ThrottledWorker]:
+        """A process that is connected on that path and has prepared the work. Errors: RunnerFailure."""
         with self.several([planned]) as (worker,):
             worker.turn_to(planned)
+            worker.prepare(work)
             yield worker
 
     @contextmanager
@@ -35,9 +38,17 @@ class WorkerPool:
         lent: list[tuple[Key, ThrottledWorker]] = []
         try:
             for planned in paths:
-                key = _key(planned)
-                idle = self._idle.get(key, [])
-                lent.append((key, idle.pop() if idle else self._started(planned)))
+                # Paths that the same process can take one after the other have one key.
+                start = command(planned.adapter, planned.path.version, planned.path)
+                key = (*start.arguments, *(f"{name}={value}" for name, value in sorted(start.environment.items())))
+                if idle := self._idle.get(key):
+                    lent.append((key, idle.pop()))
+                    continue
+                began_s = time.monotonic()
+                worker = self._start(planned)
+                worker.greet()
+                self._start_s[driver_of(planned)] = time.monotonic() - began_s
+                lent.append((key, worker))
             yield [worker for _key, worker in lent]
         finally:
             for key, worker in lent:
@@ -45,14 +56,7 @@ class WorkerPool:
 
     def start_s(self, planned: PlannedPath) -> float:
         """What starting a process for such a path took; 0 when none was started."""
-        return self._start_s.get((planned.adapter.language, planned.adapter.driver), 0.0)
-
-    def _started(self, planned: PlannedPath) -> ThrottledWorker:
-        began_s = time.monotonic()
-        worker = self._start(planned)
-        worker.greet()
-        self._start_s[planned.adapter.language, planned.adapter.driver] = time.monotonic() - began_s
-        return worker
+        return self._start_s.get(driver_of(planned), 0.0)
 
     def _take_back(self, key: Key, worker: ThrottledWorker) -> None:
         worker.disconnect()
@@ -62,26 +66,13 @@ class WorkerPool:
             return
         self._idle.setdefault(key, []).append(worker)
         if sum(map(len, self._idle.values())) > KEPT:
-            self._close_cheapest()
-
-    def _close_cheapest(self) -> None:
-        """End the one that starts most quickly: a runtime would start, and compile, once more."""
-        key = min((key for key, idle in self._idle.items() if idle), key=lambda key: _starts_s(self._idle[key][0]))
-        self._idle[key].pop().close()
+            # The one that starts most quickly ends: a runtime would start, and compile, once more.
+            of_key = {key: language(idle[0].planned.adapter.language) for key, idle in self._idle.items() if idle}
+            quickest = min(of_key, key=lambda key: of_key[key].start_s + of_key[key].probe_warm_s[0])
+            self._idle[quickest].pop().close()
 
     def stop(self) -> None:
         """End all of them; harmless when done already."""
         for idle in self._idle.values():
             while idle:
                 idle.pop().close()
-
-
-def _starts_s(worker: ThrottledWorker) -> float:
-    of_language = language(worker.planned.adapter.language)
-    return of_language.start_s + of_language.probe_warm_s[0]
-
-
-def _key(planned: PlannedPath) -> Key:
-    """Paths that the same process can take one after the other."""
-    start = command(planned.adapter, planned.path.version, planned.path)
-    return *start.arguments, *(f"{name}={value}" for name, value in sorted(start.environment.items()))

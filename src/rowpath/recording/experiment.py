@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from rowpath import __version__
 from rowpath.engines import ENGINES
-from rowpath.engines.base import External, Wire
+from rowpath.engines.base import External
 from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
@@ -39,10 +36,8 @@ def check(plan: Plan) -> None:
     for planned in plan.paths:
         path = planned.path
         if ENGINES[path.engine].wire is None or not path.served or path.tls == "on":
-            raise UsageError(
-                f"cannot record {planned.name}: a tape holds {IN_WORDS}, without TLS",
-                "engine=postgresql deployment=server",
-            )
+            what = f"cannot record {planned.name}: a tape holds {IN_WORDS}, without TLS"
+            raise UsageError(what, "engine=postgresql deployment=server")
         if path.ranges != "none":
             raise UsageError(f"cannot record {planned.name}: it retrieves in parts", "ranges=none")
     keys = dict.fromkeys(key_of(planned.path) for planned in plan.paths)
@@ -50,9 +45,8 @@ def check(plan: Plan) -> None:
         named = " and ".join(" ".join(part for part in key if part != "none") for key in keys)
         raise UsageError(f"one tape is of one server, not of {named}", "engine=postgresql durability=full")
     if not reads(plan):
-        raise UsageError(
-            f"every phase of {plan.experiment.name} writes: a tape holds only phases that read", "another experiment"
-        )
+        what = f"every phase of {plan.experiment.name} writes: a tape holds only phases that read"
+        raise UsageError(what, "another experiment")
 
 
 def reads(plan: Plan) -> tuple[str, ...]:
@@ -71,17 +65,23 @@ def record(
     """The tape of all paths of the plan. Errors: RowpathError, also for a path that fails or delivers wrong rows."""
     phase_cache = PhaseCache(work / "params")
     instances = EngineInstances(work, phase_cache, lambda _secret: None)
-    key = key_of(plan.paths[0].path)
-    wire = ENGINES[plan.paths[0].path.engine].wire
+    first = plan.paths[0].path
+    wire = ENGINES[first.engine].wire
     assert wire is not None  # by `check`
     try:
-        note(f"starting and loading {plan.paths[0].path.engine}")
-        instance = instances.bring_up(plan.paths, plan.workloads, key)
+        note(f"starting and loading {first.engine}")
+        instance = instances.bring_up(plan.paths, plan.workloads, key_of(first))
         if isinstance(instance, External):
             raise UsageError("--experiment records only Rowpath's own servers", f"unset {instance.given_by}")
-        options = instance.options(plan.paths[0].path)
-        with _proxy(wire, options, work) as (proxy, overrides):
-            found = []
+        # A recording proxy in front of the server, and what `open` gets so that a runner goes through it.
+        port = int(instance.options(first)["port"])
+        folder = private_directories.socket_home(work / "proxy", None)
+        socket = wire.socket(folder, port)
+        proxy = RecordingProxy(wire.protocol, ("127.0.0.1", port), unix=socket)
+        proxy.start()
+        recorded = []
+        try:
+            overrides = {"port": proxy.port, **wire.socket_options(socket)}
             for planned in plan.paths:
                 note(f"recording {planned.name}")
                 workloads = {
@@ -89,31 +89,31 @@ def record(
                     for name in planned.workloads
                 }
                 worker = Worker(planned, instance, log=log, timeout_s=timeout_s)
-                found.append(_path(worker, planned, reads(plan), workloads, overrides))
+                recorded.append(_path(worker, planned, reads(plan), workloads, overrides))
+        finally:
+            proxy.stop()
+            shutil.rmtree(folder, ignore_errors=True)
         proxy.check()
         content = proxy.records.content()
         if any(secret.encode() in content for secret in instance.secrets()):
             raise RowpathError("the recording contains a password, so no tape was written", "report this path")
-        return _header(plan, proxy, tuple(found)), content
     except RunnerFailure as failure:
         raise RowpathError(f"cannot record: {failure.kind}: {failure.text}", "rowpath verify NAME") from failure
     finally:
         instances.stop_all()
         shutil.rmtree(work, ignore_errors=True)
-
-
-@contextlib.contextmanager
-def _proxy(wire: Wire, options: dict[str, Any], work: Path) -> Iterator[tuple[RecordingProxy, dict[str, Any]]]:
-    """A recording proxy in front of the server, and what `open` gets so that a runner goes through it."""
-    folder = private_directories.socket_home(work / "proxy", None)
-    socket = wire.socket(folder, int(options["port"]))
-    proxy = RecordingProxy(wire.protocol, ("127.0.0.1", int(options["port"])), unix=socket)
-    proxy.start()
-    try:
-        yield proxy, {"port": proxy.port, **wire.socket_options(socket)}
-    finally:
-        proxy.stop()
-        shutil.rmtree(folder, ignore_errors=True)
+    header = Header(
+        engine=first.engine,
+        rowpath=__version__,
+        recorded=datetime.now(UTC).isoformat(timespec="seconds"),
+        server=proxy.server,
+        connections=proxy.records.connections,
+        requests=proxy.records.requests,
+        experiment=_kept(plan),
+        workloads={name: plan.workloads[name] for name in {PhaseName.of(phase).workload for phase in reads(plan)}},
+        paths=tuple(recorded),
+    )
+    return header, content
 
 
 def _path(
@@ -130,9 +130,10 @@ def _path(
     try:
         worker.open(**overrides)
         worker.facts()
-        for name in (each for each in planned.phases if each in names):
-            prepared = workloads[PhaseName.of(name).workload]
-            digests[name] = _phase(worker, planned, prepared, prepared.phases[name])
+        for name in planned.phases:
+            if name in names:
+                prepared = workloads[PhaseName.of(name).workload]
+                digests[name] = _phase(worker, planned, prepared, prepared.phases[name])
         worker.facts()  # drivers change their ways after some executions
     finally:
         worker.close()
@@ -159,35 +160,13 @@ def _phase(worker: Worker, planned: PlannedPath, prepared: PreparedWorkload, wor
     return expected if known else ""
 
 
-def _header(plan: Plan, proxy: RecordingProxy, paths: tuple[RecordedPath, ...]) -> Header:
-    return Header(
-        engine=plan.paths[0].path.engine,
-        rowpath=__version__,
-        recorded=datetime.now(UTC).isoformat(timespec="seconds"),
-        server=proxy.server,
-        connections=proxy.records.connections,
-        requests=proxy.records.requests,
-        experiment=_kept(plan),
-        workloads={name: plan.workloads[name] for name in {PhaseName.of(each).workload for each in reads(plan)}},
-        paths=paths,
-    )
-
-
 def _kept(plan: Plan) -> Experiment:
     """What of the experiment is on the tape."""
     given = plan.experiment
-    selections = tuple(
-        Selection(
-            select={key: value for key, value in planned.path.coordinates if key not in NOT_SELECTED}, name=planned.name
-        )
-        for planned in plan.paths
-    )
-    return Experiment(
-        given.schema_version,
-        given.name,
-        given.title,
-        reads(plan),
-        selections,
-        question=given.question,
-        measure=msgspec.structs.replace(given.measure),
-    )
+    selections = []
+    for planned in plan.paths:
+        coordinates = planned.path.coordinates
+        select: dict[str, str | tuple[str, ...]] = {key: value for key, value in coordinates if key not in NOT_SELECTED}
+        selections.append(Selection(select=select, name=planned.name))
+    of_file = given.schema_version, given.name, given.title
+    return Experiment(*of_file, reads(plan), tuple(selections), question=given.question, measure=given.measure)

@@ -37,7 +37,15 @@ def replayed(file: Path, name: str | None, filters: Filters) -> tuple[Experiment
     given.setdefault("engine_version", (taped.VERSION,))
     paths = _named(tape.header, name, experiment) if name else experiment.paths
     taped.put_in(tape)
-    experiment = msgspec.structs.replace(experiment, paths=_with_drivers(paths, tape.header.engine, given))
+    # A path for each requested driver, recorded or not: the tape says what it lacks.
+    known = {driver for selection in paths for driver in selection.wanted.get("driver", ())}
+    select: dict[str, str | tuple[str, ...]] = {"engine": tape.header.engine, "language": given.get("language", ("*",))}
+    paths += tuple(
+        Selection(select=select | {"driver": driver, "deployment": "server"})
+        for driver in given.get("driver", ())
+        if driver not in known
+    )
+    experiment = msgspec.structs.replace(experiment, paths=paths)
     return ExperimentFile(experiment, dict(tape.header.workloads)), given
 
 
@@ -49,30 +57,17 @@ def _named(header: Header, name: str, recorded: Experiment) -> tuple[Selection, 
         workload = PhaseName.of(phase).workload
         if phase not in file.experiment.phases or workloads[workload] != header.workloads[workload]:
             raise UsageError(f"the tape holds {phase}, which is not in {name} as it was recorded", "leave out NAME")
-    found = []
+    selections = []
     for selection in file.experiment.paths:
         engine = selection.wanted.get("engine", ("*",))
-        kept = tuple(each for each in selection.phases if each in recorded.phases)
+        kept = tuple(phase for phase in selection.phases if phase in recorded.phases)
         if (header.engine in engine or engine == ("*",)) and (kept or not selection.phases):
             select = {key: value for key, value in selection.select.items() if key != "engine_version"}
-            found.append(
-                msgspec.structs.replace(selection, select=select | {"engine": header.engine}, phases=kept, name="")
-            )
-    if not found:
+            select |= {"engine": header.engine}
+            selections.append(msgspec.structs.replace(selection, select=select, phases=kept, name=""))
+    if not selections:
         raise UsageError(f"{name} has no path of {header.engine}", "leave out NAME")
-    return tuple(found)
-
-
-def _with_drivers(paths: tuple[Selection, ...], engine: str, filters: Filters) -> tuple[Selection, ...]:
-    """Add a path for each requested driver, recorded or not: the tape says what it lacks."""
-    known = {driver for selection in paths for driver in selection.wanted.get("driver", ())}
-    language: tuple[str, ...] = filters.get("language", ("*",))
-    more = tuple(
-        Selection(select={"engine": engine, "language": language, "driver": driver, "deployment": "server"})
-        for driver in filters.get("driver", ())
-        if driver not in known
-    )
-    return paths + more
+    return tuple(selections)
 
 
 def _check_rows(tape: Tape) -> None:
@@ -87,6 +82,5 @@ def _check_rows(tape: Tape) -> None:
         phase = phase_of(dict(header.workloads), name)
         count = phase.parameters.count if phase.parameters else 1
         if Expected(workload, supports).verify_digest(phase, 0, count, VERIFIED_ROWS) != digest:
-            raise UsageError(
-                f"the rows of {name} on {tape.file} differ from those that this Rowpath generates", "record it again"
-            )
+            what = f"the rows of {name} on {tape.file} differ from those that this Rowpath generates"
+            raise UsageError(what, "record it again")

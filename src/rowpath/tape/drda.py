@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rowpath.tape.format import Records
-from rowpath.tape.refusal import Refused, check_statement
+from typing_extensions import override
+
+from rowpath.tape.conversation import Conversation, Refused, check_statement
+from rowpath.tape.format import TapeRecords
 from rowpath.tape.scrub import Scrub
 
 EXCSAT, ACCSEC, SECCHK, ACCRDB = 0x1041, 0x106D, 0x106E, 0x2001
@@ -59,15 +61,15 @@ class Dss(NamedTuple):
 
 
 @dataclass
-class Pending:
-    """A command whose reply is not complete."""
+class PendingRequest:
+    """A command with its objects whose reply is not complete."""
 
     command: int
     correlation: int
     request: bytes
     ends_chain: bool
     reply: list[bytes] = field(default_factory=list)
-    found: set[int] = field(default_factory=set)  # code points of the reply
+    codes: set[int] = field(default_factory=set)  # code points of the reply
 
 
 def pieces(buffer: bytearray) -> Iterator[Dss]:
@@ -118,22 +120,18 @@ def dss(flags: int, correlation: int, body: bytes) -> bytes:
     return size.to_bytes(2, "big") + bytes((0xD0, flags)) + correlation.to_bytes(2, "big") + body
 
 
-class Conversation:
+class DrdaConversation(Conversation):
     """One connection between a client and a server that speak DRDA."""
 
-    def __init__(self, records: Records, scrub: Scrub | None) -> None:
-        self._records, self._scrub = records, scrub
-        self._from_client, self._from_server = bytearray(), bytearray()
+    def __init__(self, records: TapeRecords, scrub: Scrub | None) -> None:
+        super().__init__(records, scrub)
         self._command: list[Dss] = []  # and its objects, while more of them follow
-        self._number: int | None = None  # once logged in
         self._login: list[tuple[bytes, bytes]] = []
-        self._pending: deque[Pending] = deque()
+        self._pending: deque[PendingRequest] = deque()
         self._skipping = False
-        self.to_client = b""
-        self.server = ""
 
+    @override
     def client(self, data: bytes) -> bytes:
-        """Take what the client sent; what goes on to the server. Errors: Refused."""
         if self._scrub is not None:
             raise Refused("--scrub does not know how DRDA lays out rows")
         self._from_client += data
@@ -153,10 +151,12 @@ class Conversation:
         value = first.body[begin:end]
         if first.flags & TYPE != REQUEST or len(first.raw) > LONGEST:
             raise Refused(f"a command of DRDA in an unusual form (0x{command:04x})")
-        if command == ACCSEC:
-            self._check_security(value)
-        elif command not in (EXCSAT, SECCHK, ACCRDB, *STATEMENTS):
+        if command not in (EXCSAT, ACCSEC, SECCHK, ACCRDB, *STATEMENTS):
             raise Refused(f"the command 0x{command:04x} of DRDA")
+        for code, at, until in terms(value) if command == ACCSEC else ():
+            mechanism = int.from_bytes(value[at:until], "big")
+            if code == SECMEC and mechanism not in IN_CLEAR:
+                raise Refused(f"a login that encrypts (security mechanism {mechanism}; 3 is user and password)")
         for part in parts[1:]:
             if part.flags & TYPE != OBJECT or part.correlation != first.correlation:
                 raise Refused("an object of DRDA that belongs to no command")
@@ -165,16 +165,10 @@ class Conversation:
                     check_statement(part.body[at:until])
         request = [dss(first.flags, 0, term(command, kept(command, value)))]
         request += [uncorrelated(part.raw) for part in parts[1:]]
-        self._pending.append(Pending(command, first.correlation, unchained(request), ends_chain))
+        self._pending.append(PendingRequest(command, first.correlation, unchained(request), ends_chain))
 
-    def _check_security(self, value: bytes) -> None:
-        for code, begin, end in terms(value):
-            mechanism = int.from_bytes(value[begin:end], "big")
-            if code == SECMEC and mechanism not in IN_CLEAR:
-                raise Refused(f"a login that encrypts (security mechanism {mechanism}; 3 is user and password)")
-
+    @override
     def server_sent(self, data: bytes) -> bytes:
-        """Take what the server sent; what goes on to the client. Errors: Refused."""
         self._from_server += data
         for piece in pieces(self._from_server):
             self._reply(piece)
@@ -187,11 +181,19 @@ class Conversation:
         for code, begin, end in terms(piece.body):
             if code not in REPLIES and head.command in STATEMENTS:  # a login may fail as it likes
                 raise Refused(f"the reply 0x{code:04x} of DRDA")
-            head.found.add(code)
-            if code == EXCSATRD:
-                self.server = self.server or named(piece.body[begin:end])
+            head.codes.add(code)
+            value = piece.body[begin:end]
+            if code == EXCSATRD and not self.server:
+                texts = {code: value[at:until].decode("cp037") for code, at, until in terms(value)}
+                release = re.search(r"/([\w.]+)", texts.get(SRVRLSLV, ""))
+                version = release[1] if release else texts.get(SRVRLSLV, "")
+                self.server = f"{texts.get(SRVCLSNM, 'DRDA')} {version}".strip()
             elif code == OPNQRYRM:
-                raw = without_instance(raw, HEAD_BYTES + begin, HEAD_BYTES + end)
+                # Zeros for the cursor's number: a section of a package has one cursor at a time.
+                for inner, at, until in terms(value):
+                    if inner == QRYINSID:
+                        first = HEAD_BYTES + begin + at
+                        raw = raw[:first] + bytes(until - at) + raw[first + until - at :]
             elif code in (QRYDTA, SQLCARD):
                 raw = without_count(raw)
         head.reply.append(raw)
@@ -213,13 +215,13 @@ class Conversation:
         reply = unchained(head.reply)
         if self._number is None:
             self._login.append((head.request, reply))
-            if ACCRDBRM not in head.found:
+            if ACCRDBRM not in head.codes:
                 return
             self._number = self._records.connect(b"", b"")
-            for each in self._login:
-                self._records.ask(self._number, *each, "I", False)
+            for pair in self._login:
+                self._records.ask(self._number, *pair, "I", False)
             return
-        state = "I" if ENDUOWRM in head.found or head.command in KEPT else "T"
+        state = "I" if ENDUOWRM in head.codes or head.command in KEPT else "T"
         self._records.ask(self._number, head.request, reply, state, early)
 
 
@@ -247,22 +249,7 @@ def unchained(raws: list[bytes]) -> bytes:
     return b"".join([*raws[:-1], last[:3], bytes((last[3] & ~(CHAINED | SAME),)), last[4:]])
 
 
-def without_instance(raw: bytes, begin: int, end: int) -> bytes:
-    """A reply with zeros for the cursor's number: a section of a package has one cursor at a time."""
-    for code, at, until in terms(raw[begin:end]):
-        if code == QRYINSID:
-            raw = raw[: begin + at] + bytes(until - at) + raw[begin + until :]
-    return raw
-
-
 def without_count(raw: bytes) -> bytes:
     """A reply whose end of rows says nothing of the executions before, as Derby's does."""
-    found = END_OF_ROWS.search(raw, max(0, len(raw) - END_BYTES))
-    return raw[: found.start()] + found[1] + bytes(4) + found[2] if found else raw
-
-
-def named(value: bytes) -> str:
-    """The server's class and release, from its attributes."""
-    found = {code: value[begin:end].decode("cp037") for code, begin, end in terms(value)}
-    release = re.search(r"/([\w.]+)", found.get(SRVRLSLV, ""))
-    return f"{found.get(SRVCLSNM, 'DRDA')} {release[1] if release else found.get(SRVRLSLV, '')}".strip()
+    end = END_OF_ROWS.search(raw, max(0, len(raw) - END_BYTES))
+    return raw[: end.start()] + end[1] + bytes(4) + end[2] if end else raw

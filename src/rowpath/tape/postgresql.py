@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 import struct
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from rowpath.tape.format import Records
-from rowpath.tape.refusal import Refused, check_statement
+from typing_extensions import override
+
+from rowpath.tape.conversation import Conversation, Refused, check_statement
+from rowpath.tape.format import TapeRecords
 from rowpath.tape.scrub import Scrub
-from rowpath.tape.scrub_postgresql import scrubbed_fields, scrubbed_row
 
 REFUSES_TLS = (80877103, 80877104)
 CANCEL = 80877102
@@ -30,6 +31,12 @@ FROM_SERVER = {
 }
 BEGINS, ENDS = (b"BEGIN", b"START TRANSACTION"), (b"COMMIT", b"ROLLBACK", b"PREPARE TRANSACTION")
 TO_SAVEPOINT = re.compile(rb"\bTO\b", re.IGNORECASE)
+WHOLLY = b"DWqH"  # fields of an error that show values: detail, context, query, hint
+TEXTS = (18, 19, 25, 705, 1042, 1043)
+MOMENTS = {1082: "!i", 1083: "!q", 1114: "!q", 1184: "!q"}
+INTEGERS = {20: "!q", 21: "!h", 23: "!i", 26: "!I"}
+FLOATS = {700: "!f", 701: "!d"}
+BOOL, BYTEA, NUMERIC, INTERVAL, JSON, JSONB, UUID = 16, 17, 1700, 1186, 114, 3802, 2950
 
 
 @dataclass
@@ -45,13 +52,13 @@ class Statement:
         """The columns of a portal's rows, None: never described."""
         if self.columns is not None or self.prepared is None or self.prepared.columns is None:
             return self.columns
-        types = [each for each, _ in self.prepared.columns]
+        types = [kind for kind, _ in self.prepared.columns]
         formats = self.formats or (0,)
         return list(zip(types, formats * len(types) if len(formats) == 1 else formats, strict=False))
 
 
 @dataclass
-class Pending:
+class PendingMessage:
     """A request whose reply is not complete."""
 
     type: bytes
@@ -76,38 +83,32 @@ def messages(buffer: bytearray) -> Iterator[tuple[bytes, bytes]]:
     del buffer[:at]
 
 
-class Conversation:
+class PostgresqlConversation(Conversation):
     """One connection between a client and a server of PostgreSQL."""
 
-    def __init__(self, records: Records, scrub: Scrub | None) -> None:
-        self._records, self._scrub = records, scrub
-        self._from_client, self._from_server = bytearray(), bytearray()
+    def __init__(self, records: TapeRecords, scrub: Scrub | None) -> None:
+        super().__init__(records, scrub)
         self._startup: bytes | None = None
-        self._number: int | None = None  # once logged in
         self._statuses: list[bytes] = []
         self._pid = 0
-        self._pending: deque[Pending] = deque()
+        self._pending: deque[PendingMessage] = deque()
         self._skipping = False
         self._state = "I"
         self._statements: dict[bytes, Statement] = {}
         self._portals: dict[bytes, Statement] = {}
         self._columns: list[tuple[int, int]] | None = None  # of a simple query's rows
-        self.to_client = b""  # what the proxy itself says
-        self.server = ""
 
+    @override
     def client(self, data: bytes) -> bytes:
-        """Take what the client sent; what goes on to the server. Errors: Refused."""
         self._from_client += data
         if self._startup is None:
-            data = self._first(data)
-            if self._startup is None:
-                return data
-        if self._number is not None:
+            data = self._first()
+        if self._startup is not None and self._number is not None:
             for kind, raw in messages(self._from_client):
                 self._request(kind, raw)
         return data
 
-    def _first(self, data: bytes) -> bytes:
+    def _first(self) -> bytes:
         """The bytes before the first message with a type."""
         buffer = self._from_client
         while len(buffer) >= 8:
@@ -121,34 +122,30 @@ class Conversation:
             if code >> 16 != 3:
                 raise Refused(f"version {code >> 16} of PostgreSQL's protocol")
             if len(buffer) < size:
-                return b""
-            whole = bytes(buffer[:size])
-            self._startup = startup_of(whole[4:])
+                break
+            whole = bytes(buffer)
+            self._startup = startup_of(whole[4:size])
             del buffer[:size]
-            return whole + bytes(buffer)
+            return whole
         return b""
 
+    @override
     def server_sent(self, data: bytes) -> bytes:
-        """Take what the server sent; what goes on to the client. Errors: Refused."""
         self._from_server += data
         for kind, raw in messages(self._from_server):
-            if self._number is None:
-                self._logging_in(kind, raw)
-            else:
+            if self._number is not None:
                 self._reply(kind, raw)
+            elif kind in b"Sv":
+                self._statuses.append(raw)
+                if raw[5:].startswith(b"server_version\0"):
+                    self.server = f"PostgreSQL {raw[20:-1].decode(errors='replace')}"
+            elif kind == b"K":
+                self._pid = int.from_bytes(raw[5:9], "big")
+            elif kind == b"Z":
+                assert self._startup is not None
+                self._number = self._records.connect(self._startup, b"".join(self._statuses))
+                self._from_client.clear()  # what was in it belonged to the login
         return data
-
-    def _logging_in(self, kind: bytes, raw: bytes) -> None:
-        if kind in b"Sv":
-            self._statuses.append(raw)
-            if raw[5:].startswith(b"server_version\0"):
-                self.server = f"PostgreSQL {raw[20:-1].decode(errors='replace')}"
-        elif kind == b"K":
-            self._pid = int.from_bytes(raw[5:9], "big")
-        elif kind == b"Z":
-            assert self._startup is not None
-            self._number = self._records.connect(self._startup, b"".join(self._statuses))
-            self._from_client.clear()  # what was in it belonged to the login
 
     def _request(self, kind: bytes, raw: bytes) -> None:
         if self._skipping and kind != b"S":
@@ -175,7 +172,7 @@ class Conversation:
             about = (self._portals if body[:1] == b"P" else self._statements).get(body[1:-1])
         elif kind == b"E":
             about = self._portals.get(body[: body.index(0)])
-        self._pending.append(Pending(kind, raw, about))
+        self._pending.append(PendingMessage(kind, raw, about))
 
     def _bound(self, body: bytes) -> Statement:
         portal, name, rest = body.split(b"\0", 2)
@@ -205,55 +202,42 @@ class Conversation:
             head.tag = raw[5:-1]
         elif kind == b"T":
             self._described(head, raw)
-        if kind == b"D" and head.about is not None and OWN_PID in head.about.sql:
+        elif kind == b"D" and head.about is not None and OWN_PID in head.about.sql:
             raw = without_pid(raw, self._pid)
-        head.reply.append(self._scrubbed(head, kind, raw))
+        head.reply.append(raw if self._scrub is None else self._scrubbed(self._scrub, head, kind, raw))
         if kind == b"E" and head.type not in b"QS":
             self._finish()
-            self._skip()
+            while self._pending and self._pending[0].type != b"S":  # the server ignores everything up to the next Sync
+                self._pending.popleft()
+            self._skipping = not self._pending
         elif kind in LAST[head.type]:
-            if kind == b"Z":
-                self._settle(head, chr(raw[5]))
-            elif head.type == b"E":
-                self._after_execute(head)
+            if kind == b"Z":  # of a simple query the server's state is news, else it follows from the tags
+                state = chr(raw[5])
+                if head.type == b"S" and state != self._state:
+                    what = f"({self._state}, not {state})"
+                    raise Refused(f"a transaction whose state does not follow from its statements {what}")
+                self._state = state
+            elif head.type == b"E" and head.tag in BEGINS:
+                self._state = "T"
+            elif head.type == b"E" and head.tag in ENDS:
+                to_savepoint = head.about is not None and TO_SAVEPOINT.search(head.about.sql)
+                self._state = "T" if to_savepoint else "I"
             self._finish()
 
-    def _skip(self) -> None:
-        """The server ignores everything up to the next Sync."""
-        while self._pending and self._pending[0].type != b"S":
-            self._pending.popleft()
-        self._skipping = not self._pending
-
-    def _after_execute(self, head: Pending) -> None:
-        if head.tag in BEGINS:
-            self._state = "T"
-        elif head.tag in ENDS:
-            to_savepoint = head.about is not None and TO_SAVEPOINT.search(head.about.sql)
-            self._state = "T" if to_savepoint else "I"
-
-    def _settle(self, head: Pending, state: str) -> None:
-        """The server says its state: for a simple query it is news, else what followed from the tags."""
-        if head.type == b"S" and state != self._state:
-            raise Refused(f"a transaction whose state does not follow from its statements ({self._state}, not {state})")
-        self._state = state
-
-    def _described(self, head: Pending, raw: bytes) -> None:
+    def _described(self, head: PendingMessage, raw: bytes) -> None:
         columns, at = [], 7
         for _ in range(struct.unpack_from("!H", raw, 5)[0]):
             at = raw.index(0, at) + 1
-            kind, form = struct.unpack_from("!6xI6xH", raw, at)
-            columns.append((kind, form))
+            columns.append(struct.unpack_from("!6xI6xH", raw, at))
             at += 18
         if head.type == b"Q":
             self._columns = columns
         elif head.about is not None:
             head.about.columns = columns
 
-    def _scrubbed(self, head: Pending, kind: bytes, raw: bytes) -> bytes:
-        if self._scrub is None:
-            return raw
+    def _scrubbed(self, scrub: Scrub, head: PendingMessage, kind: bytes, raw: bytes) -> bytes:
         if kind in b"EN":
-            return scrubbed_fields(self._scrub, raw)
+            return scrubbed_fields(scrub, raw)
         if kind == b"d":
             raise Refused("the rows of a COPY: --scrub does not know their columns")
         if kind != b"D":
@@ -261,7 +245,7 @@ class Conversation:
         columns = self._columns if head.type == b"Q" else head.about.shape() if head.about else None
         if columns is None:
             raise Refused("rows of a statement that was never described: --scrub does not know their types")
-        return scrubbed_row(self._scrub, raw, columns)
+        return scrubbed_row(scrub, raw, columns)
 
     def _finish(self) -> None:
         head = self._pending.popleft()
@@ -284,3 +268,62 @@ def startup_of(body: bytes) -> bytes:
     pairs = zip(words[::2], words[1::2], strict=False)
     kept = [name + b"\0" + value + b"\0" for name, value in pairs if name and name not in LEFT_OUT]
     return body[:4] + b"".join(kept) + b"\0"
+
+
+def scrubbed_row(scrub: Scrub, raw: bytes, columns: list[tuple[int, int]]) -> bytes:
+    """A DataRow message with noise for its values. Errors: Refused for a type that has none."""
+    scrubbed, at = [raw[:7]], 7
+    for kind, form in columns:
+        (size,) = struct.unpack_from("!i", raw, at)
+        value = raw[at + 4 : at + 4 + max(0, size)]
+        noise = value if size <= 0 else _binary(scrub, value, kind) if form else _text(scrub, value, kind)
+        scrubbed += [raw[at : at + 4], noise]
+        at += 4 + len(value)
+    return b"".join(scrubbed)
+
+
+def scrubbed_fields(scrub: Scrub, raw: bytes) -> bytes:
+    """An error or a notice: its details as noise, and what its sentence quotes."""
+    fields = []
+    for part in raw[5:].split(b"\0"):
+        kind, value = part[:1], part[1:]
+        if kind and kind in WHOLLY:
+            value = scrub.text(b" " + value)[1:]
+        fields.append(kind + (scrub.quoted(value) if kind == b"M" else value))
+    return raw[:5] + b"\0".join(fields)
+
+
+def _text(scrub: Scrub, value: bytes, kind: int) -> bytes:
+    by_kind: dict[int, Callable[[bytes], bytes]] = {
+        BOOL: lambda one: scrub.dice(one).choice((b"t", b"f")),
+        BYTEA: scrub.hexadecimal,
+        UUID: scrub.hexadecimal,
+        JSON: scrub.json,
+        JSONB: scrub.json,
+        **dict.fromkeys(MOMENTS, scrub.moment),
+        **dict.fromkeys((*INTEGERS, *FLOATS, NUMERIC, INTERVAL), scrub.number),
+    }
+    return by_kind.get(kind, scrub.text)(value)
+
+
+def _binary(scrub: Scrub, value: bytes, kind: int) -> bytes:
+    if kind in TEXTS:
+        return scrub.text(value)
+    if kind in (JSON, JSONB):
+        begin = kind == JSONB
+        return value[:begin] + scrub.json(value[begin:])
+    if kind in INTEGERS or kind in MOMENTS:
+        return scrub.integer(value, {**INTEGERS, **MOMENTS}[kind])
+    if kind in FLOATS:
+        return scrub.floating(value, FLOATS[kind])
+    if kind in (BYTEA, UUID):
+        return scrub.raw(value)
+    if kind == BOOL:
+        return bytes((scrub.dice(value).randint(0, 1),))
+    if kind == NUMERIC:
+        dice, digits = scrub.dice(value), struct.unpack_from(f"!{(len(value) - 8) // 2}H", value, 8)
+        noise = [dice.randint(min(1, digit), digit) for digit in digits]
+        return value[:8] + struct.pack(f"!{len(noise)}H", *noise)
+    if kind == INTERVAL:
+        return b"".join(scrub.integer(value[a:b], form) for a, b, form in ((0, 8, "!q"), (8, 12, "!i"), (12, 16, "!i")))
+    raise Refused(f"values of type {kind} in binary form: --scrub has no noise for them")

@@ -5,23 +5,23 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.tape import drda, mysql, postgresql
-from rowpath.tape.format import MOST_BYTES, Records
-from rowpath.tape.refusal import Refused
+from rowpath.tape.conversation import Conversation, Refused
+from rowpath.tape.drda import DrdaConversation
+from rowpath.tape.format import MOST_BYTES, TapeRecords
+from rowpath.tape.mysql import MysqlConversation
+from rowpath.tape.postgresql import PostgresqlConversation
 from rowpath.tape.scrub import Scrub
 
 CHUNK_BYTES = 1 << 18
 START_TIMEOUT_S = 60.0
 LEFT_WITHIN_S = 10.0  # until a server has heard that its client ended
-Conversation = postgresql.Conversation | mysql.Conversation | drda.Conversation
 KINDS: dict[str, type[Conversation]] = {
-    "postgresql": postgresql.Conversation,
-    "mysql": mysql.Conversation,
-    "drda": drda.Conversation,
+    "postgresql": PostgresqlConversation,
+    "mysql": MysqlConversation,
+    "drda": DrdaConversation,
 }
 
 
@@ -31,7 +31,7 @@ class RecordingProxy:
     def __init__(
         self, protocol: str, to: tuple[str, int] | Path, scrub: bool = False, unix: Path | None = None
     ) -> None:
-        self.records = Records(protocol)
+        self.records = TapeRecords(protocol)
         self.server = ""
         self.port = 0
         self._kind = KINDS[protocol]
@@ -60,9 +60,8 @@ class RecordingProxy:
     def check(self) -> None:
         """UsageError when a conversation could not be recorded."""
         if self._refused:
-            raise UsageError(
-                f"cannot record this conversation: {self._refused}", "docs/tape.md says what a tape can hold"
-            )
+            what = f"cannot record this conversation: {self._refused}"
+            raise UsageError(what, "docs/tape.md says what a tape can hold")
         if self._unreachable:
             raise UsageError(f"cannot reach the server: {self._unreachable}", "check host and port of the URL")
         if not self.records.connections:
@@ -80,8 +79,8 @@ class RecordingProxy:
             listening.append(await asyncio.start_unix_server(self._connected, str(self._unix)))
         self._ready.set()
         await self._stop.wait()
-        for each in listening:
-            each.close()
+        for listener in listening:
+            listener.close()
         if self._links:  # a client that has ended leaves its last bytes here
             _done, left = await asyncio.wait(self._links, timeout=LEFT_WITHIN_S)
             for task in left:
@@ -94,23 +93,22 @@ class RecordingProxy:
         self._links.add(task)
         try:
             await self._link(reader, writer)
+        except OSError as error:
+            self._unreachable = str(error)
         finally:
             self._links.discard(task)
             writer.close()
 
     async def _link(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            if isinstance(self._to, Path):
-                server = await asyncio.open_unix_connection(str(self._to))
-            else:
-                server = await asyncio.open_connection(*self._to)
-        except OSError as error:
-            self._unreachable = str(error)
-            return
+        """Both directions of a connection, until one ends. Errors: OSError where the server cannot be reached."""
+        if isinstance(self._to, Path):
+            from_server, to_server = await asyncio.open_unix_connection(str(self._to))
+        else:
+            from_server, to_server = await asyncio.open_connection(*self._to)
         conversation = self._kind(self.records, self._scrub)
         both = [
-            asyncio.create_task(self._forward(reader, server[1], conversation, writer)),
-            asyncio.create_task(self._forward(server[0], writer, conversation, None)),
+            asyncio.create_task(self._forward(reader, to_server, conversation, writer)),
+            asyncio.create_task(self._forward(from_server, writer, conversation, None)),
         ]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -118,7 +116,7 @@ class RecordingProxy:
             for task in both:
                 task.cancel()
             await asyncio.gather(*both, return_exceptions=True)
-            server[1].close()
+            to_server.close()
             self.server = self.server or conversation.server
 
     async def _forward(
@@ -129,7 +127,7 @@ class RecordingProxy:
         client: asyncio.StreamWriter | None,
     ) -> None:
         """One direction, until its end; from the client where `client` is given."""
-        with contextlib.suppress(OSError), self._refusing():
+        try:
             while data := await reader.read(CHUNK_BYTES):
                 if self._refused:
                     return
@@ -140,12 +138,9 @@ class RecordingProxy:
                 if self.records.size_bytes > MOST_BYTES:
                     raise Refused(f"it is longer than {MOST_BYTES >> 30} GiB")
                 await writer.drain()
-
-    @contextlib.contextmanager
-    def _refusing(self) -> Iterator[None]:
-        try:
-            yield
+        except OSError:
+            return
         except Refused as refused:
             self._refused = self._refused or str(refused)
-        except (ValueError, IndexError, LookupError) as error:
+        except (ValueError, LookupError) as error:
             self._refused = self._refused or f"a message that does not follow its protocol ({error})"

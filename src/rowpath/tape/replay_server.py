@@ -68,50 +68,49 @@ class ReplayServer:
 
     def stop(self) -> Served:
         """Stop it; harmless when it has ended."""
-        found = None
-        reasons = self.refusals()
+        ended = None
         if self._process is not None:
             assert self._process.stdin is not None
             with contextlib.suppress(OSError):
                 self._process.stdin.close()
             if processes.wait(self._process, 2.0):
-                found = ENDED.search(_line(self._process, 1.0))
+                ended = ENDED.search(_line(self._process, 1.0))
             processes.stop(self._process)
             self._process = None
+        reasons = self.refusals()
         if self._errors is not None:
-            reasons = self.refusals()
             self._errors.close()
             self._errors = None
-        return Served(int(found[1]) if found else 0, int(found[2]) if found else 0, tuple(reasons))
+        return Served(int(ended[1]) if ended else 0, int(ended[2]) if ended else 0, tuple(reasons))
 
     def _launch(self, options: list[str], cpus: Iterable[int]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
         command = (*c_tools.replay_program(), *options)
-        self._process = processes.start(
+        self._process = process = processes.start(
             command, cpus=cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
         )
+
+        def write() -> None:
+            assert process.stdin is not None
+            with contextlib.suppress(OSError, ValueError):
+                process.stdin.write(len(self._tape.content).to_bytes(8, "little"))
+                process.stdin.write(self._tape.content)
+                process.stdin.flush()
+
         # A thread of its own writes: a server that ends early must not leave us waiting in `write`.
-        writer = threading.Thread(target=_write, args=(self._process, self._tape.content), daemon=True)
+        writer = threading.Thread(target=write, daemon=True)
         writer.start()
-        line = _line(self._process, READY_TIMEOUT_S)
-        found = READY.match(line)
-        if not found:
-            code = self._process.poll() if processes.wait(self._process, 1.0) else None
+        line = _line(process, READY_TIMEOUT_S)
+        ready = READY.match(line)
+        if not ready:
+            code = process.poll() if processes.wait(process, 1.0) else None
             reasons = self.refusals()
             self.stop()
             if code == 2 and reasons:
                 raise damaged(self._tape.file, reasons[0])
             raise InternalError(f"the replay server did not start: {' '.join(reasons) or line or code}", "run again")
         writer.join()
-        self.port, self.requests, self.ambiguous = (int(found[number]) for number in (1, 2, 3))
-
-
-def _write(process: processes.Process, content: bytes) -> None:
-    assert process.stdin is not None
-    with contextlib.suppress(OSError, ValueError):
-        process.stdin.write(len(content).to_bytes(8, "little"))
-        process.stdin.write(content)
-        process.stdin.flush()
+        self.port, self.requests, self.ambiguous = map(int, ready.groups())
 
 
 def _line(process: processes.Process, timeout_s: float) -> str:

@@ -35,41 +35,41 @@ class Scrub:
         """Letters for letters, digits for digits, signs as they are, other characters of as many bytes."""
         if value[:1] in b"{[" and value:  # a document, whatever its column says
             return self.json(value)
-        dice, found, at = self.dice(value), bytearray(), 0
+        dice, noise, at = self.dice(value), bytearray(), 0
         while at < len(value):
             one = value[at]
             size = 1 if one < 0x80 else 2 if one < 0xE0 else 3 if one < 0xF0 else 4
             if size > 1 and at + size <= len(value):
-                found += SAME_LENGTH[size]
+                noise += SAME_LENGTH[size]
             elif chr(one).isascii() and chr(one).isalpha():
                 letter = dice.choice(LETTERS)
-                found.append(letter if chr(one).islower() else letter - 32)
+                noise.append(letter if chr(one).islower() else letter - 32)
             elif one in b"0123456789":
-                found.append(dice.choice(b"0123456789"))
+                noise.append(dice.choice(b"0123456789"))
             else:
-                found.append(one if one < 0x80 else 0x3F)
+                noise.append(one if one < 0x80 else 0x3F)
             at += size if size > 1 and at + size <= len(value) else 1
-        return bytes(found)
+        return bytes(noise)
 
     def number(self, value: bytes) -> bytes:
         """No digit becomes greater, so that no type overflows; a leading one does not become zero."""
-        dice, found, leading = self.dice(value), bytearray(), True
+        dice, noise, leading = self.dice(value), bytearray(), True
         for one in value:
             digit = one - 48
             if 0 <= digit <= 9:
-                found.append(48 + (dice.randint(1, digit) if leading and digit else dice.randint(0, digit)))
+                noise.append(48 + (dice.randint(1, digit) if leading and digit else dice.randint(0, digit)))
                 leading = False
             else:
-                found.append(one)
-        return bytes(found)
+                noise.append(one)
+        return bytes(noise)
 
     def moment(self, value: bytes) -> bytes:
         """A date, a time of day or both, in ISO 8601."""
         dice = self.dice(value)
         date = b"%04d-%02d-%02d" % (dice.randint(1970, 2037), dice.randint(1, 12), dice.randint(1, 28))
         time = b"%02d:%02d:%02d" % (dice.randint(0, 23), dice.randint(0, 59), dice.randint(0, 59))
-        found = TIME.sub(time, DATE.sub(date, value))
-        head, point, fraction = found.partition(b".")
+        replaced = TIME.sub(time, DATE.sub(date, value))
+        head, point, fraction = replaced.partition(b".")
         return head + point + self.number(fraction)
 
     def hexadecimal(self, value: bytes) -> bytes:
@@ -86,8 +86,8 @@ class Scrub:
     def json(self, value: bytes) -> bytes:
         """Its strings and numbers; what holds an escape becomes letters only."""
 
-        def noise(found: re.Match[bytes]) -> bytes:
-            token = found[0]
+        def noise(match: re.Match[bytes]) -> bytes:
+            token = match[0]
             if token[:1] != b'"':
                 return self.number(token)
             inner = token[1:-1]
@@ -109,4 +109,4 @@ class Scrub:
 
     def quoted(self, text: bytes) -> bytes:
         """What a message quotes: it may be a value."""
-        return QUOTED.sub(lambda found: found[0][:1] + self.text(b" " + found[0][1:-1])[1:] + found[0][-1:], text)
+        return QUOTED.sub(lambda match: match[0][:1] + self.text(b" " + match[0][1:-1])[1:] + match[0][-1:], text)

@@ -15,12 +15,12 @@ from rowpath.machine import jvm, postgresql_programs
 from rowpath.machine.directories import build_dir
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import ColumnSpec, Phase
+from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.parameters import KeyedQuery, keyed
+from rowpath.own_database.question import ProbeOptions, rows_by_options
+from rowpath.own_database.target import Target, read_target
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import KeyedQuery, keyed, rows_by_options
 from rowpath.probe.snippets import c_text, json_text, python_text, snippet
-from rowpath.probe.target import Target, read_target
 from rowpath.runners import manifest
 from rowpath.runners.manifest import Adapter, toolchain
 from tests.runners.c.talk import started

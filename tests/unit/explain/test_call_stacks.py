@@ -9,10 +9,9 @@ import pytest
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.explain import async_profiler, py_spy
-from rowpath.explain.call_stacks import TABLES, parsed, recording, short
-from rowpath.explain.node_names import NodeNames
-from rowpath.explain.parts import KERNEL, LOOP
-from rowpath.explain.system_calls import INSIDE
+from rowpath.explain.flames import NodeNames
+from rowpath.explain.parts import INSIDE, KERNEL, LOOP
+from rowpath.explain.perf import TABLES, parsed, recording, short
 from rowpath.model.explanation import Frame, SideStacks
 from rowpath.runners.manifest import language
 

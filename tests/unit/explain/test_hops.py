@@ -8,8 +8,7 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
-from rowpath.explain.hops import SHOWN_TRIPS, hops
-from rowpath.explain.trips import Unknown
+from rowpath.explain.hops import SHOWN_TRIPS, Unknown, hops
 from rowpath.machine.counters.call_stamps import Call, Kind
 from rowpath.model.explanation import Hops
 from rowpath.report import hops_drawing

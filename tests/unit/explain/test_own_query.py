@@ -11,7 +11,7 @@ from rowpath.errors import UsageError
 from rowpath.explain.own_query import MOST_PATHS, chosen, divided_wait
 from rowpath.model.explanation import Explanation, Part
 from rowpath.model.workload import Phase
-from rowpath.probe.candidates import Wanted, candidates
+from rowpath.own_database.candidates import Wanted, candidates
 from rowpath.report.explanation import server_sentence
 
 CLOCK = ENGINES["postgresql"].probe.server_clock

@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from rowpath.explain.parts import KERNEL, LOOP, part_of
-from rowpath.explain.profile import Profile, add_kernel, counted
+from rowpath.explain.perf import Profile, add_kernel, counted
 
 
 @pytest.mark.parametrize(

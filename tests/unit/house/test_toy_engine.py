@@ -14,12 +14,12 @@ from rowpath.engines import ENGINES, taped
 from rowpath.engines.base import Wire
 from rowpath.errors import UsageError
 from rowpath.model.workload import Phase
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.command import limited
-from rowpath.probe.query_check import check_query
-from rowpath.probe.target import read_target
+from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.query_check import check_query
+from rowpath.own_database.question import limited
+from rowpath.own_database.target import read_target
 from rowpath.runners import manifest
-from rowpath.tape.format import Header, Records, Tape
+from rowpath.tape.format import Header, Tape, TapeRecords
 from tests import fakes
 from tests.unit.insides import forget_manifests
 
@@ -68,7 +68,7 @@ def test_a_url_can_name_it_and_a_probe_has_paths_to_it(toy: Path, tmp_path: Path
 
 def test_a_tape_holds_it_where_it_names_the_protocol(toy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = ENGINES["toy"]
-    tape = Tape(Path("a.tape"), Header("toy", "1", "now"), Records("mysql").content())
+    tape = Tape(Path("a.tape"), Header("toy", "1", "now"), TapeRecords("mysql").content())
     with pytest.raises(UsageError, match="its header names toy, its records follow another protocol"):
         taped.put_in(tape)
     wire = Wire("mysql", socket_name="toy.{port}", socket_folder=True)
@@ -81,7 +81,7 @@ def test_a_tape_holds_it_where_it_names_the_protocol(toy: Path, monkeypatch: pyt
 
 def test_a_tape_of_no_engine_is_refused() -> None:
     with pytest.raises(UsageError, match="its header names toy"):
-        taped.put_in(Tape(Path("a.tape"), Header("toy", "1", "now"), Records("mysql").content()))
+        taped.put_in(Tape(Path("a.tape"), Header("toy", "1", "now"), TapeRecords("mysql").content()))
 
 
 def test_its_name_is_taken_once(toy: Path) -> None:

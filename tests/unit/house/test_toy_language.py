@@ -16,17 +16,17 @@ from rowpath.cli import list as listing
 from rowpath.errors import UsageError
 from rowpath.explain import flames, py_spy
 from rowpath.explain.parts import LOOP, UNKNOWN, part_of
-from rowpath.explain.profile import counted
+from rowpath.explain.perf import counted
 from rowpath.journal.records import PathRecord
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
+from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.target import Target
 from rowpath.planning.client_groups import only_alone
 from rowpath.planning.experiment_file import load_workloads
 from rowpath.planning.make_plan import make_plan
-from rowpath.probe.candidates import Wanted, candidates
 from rowpath.probe.snippets import snippet
-from rowpath.probe.target import Target
 from rowpath.runners import driver_facts, manifest, source_lines
 from rowpath.site.contents import Site
 from rowpath.site.read import examine_all

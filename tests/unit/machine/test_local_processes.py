@@ -9,8 +9,8 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.machine import processes
-from rowpath.probe.instances import ProbedServer
-from rowpath.probe.target import Target
+from rowpath.own_database.instances import ProbedServer
+from rowpath.own_database.target import Target
 
 
 @pytest.mark.parametrize("host", ["", "localhost", "127.0.0.1", "127.9.9.9", "::1"])

@@ -18,12 +18,12 @@ from rowpath.journal.reader import read
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Parameters, Phase
+from rowpath.own_database.candidates import Wanted, candidates
 from rowpath.planning.availability import unpipelined_reason
 from rowpath.planning.client_groups import only_alone
 from rowpath.planning.experiment_file import load_experiment, load_workloads
 from rowpath.planning.make_plan import make_plan
 from rowpath.planning.plan import Plan
-from rowpath.probe.candidates import Wanted, candidates
 from rowpath.report.view import view
 from rowpath.runners.manifest import every_adapter
 from rowpath.site.read import SitePath

@@ -8,7 +8,7 @@ import pytest
 from rowpath.analysis.chapters.probe import groups as table
 from rowpath.journal.records import ProbeRecord
 from rowpath.model.probe import DigestGroup, Probe
-from rowpath.probe.caveats import not_compared
+from rowpath.probe.run import not_compared
 from rowpath.runners.protocol import DescribedColumn
 
 COLUMNS = (

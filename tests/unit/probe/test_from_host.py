@@ -14,10 +14,10 @@ from rowpath.errors import InternalError, UsageError
 from rowpath.execution.several_hosts import HostLost
 from rowpath.journal.writer import RunDirectory
 from rowpath.model.progress import Progress
+from rowpath.own_database.access import where_resolved
+from rowpath.own_database.question import ProbeOptions
 from rowpath.probe import from_host
-from rowpath.probe.access import where_resolved
 from rowpath.probe.from_host import readied
-from rowpath.probe.options import ProbeOptions
 
 Look = tuple[dict[str, bytes], int | None]
 

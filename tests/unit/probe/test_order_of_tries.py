@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rowpath.model.workload import Phase
+from rowpath.own_database.candidates import Wanted, candidates
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.order_of_tries import in_order
-from rowpath.probe.tried import kind_of
+from rowpath.probe.tries import in_order, kind_of
 
 QUERY = Phase("query", "query", "SELECT 1")
 FIRST_NS = 1e6
@@ -28,7 +27,7 @@ def tried(listed: tuple[PlannedPath, ...], time: Callable[[PlannedPath], float |
     times_ns: dict[str, float] = {}
     clock_s = [0.0]
     order: list[PlannedPath] = []
-    for planned in in_order(listed, (), lambda: times_ns, lambda: clock_s[0], kind_of):
+    for planned in in_order(listed, (), lambda: times_ns, lambda: clock_s[0]):
         order.append(planned)
         time_ns = time(planned)
         clock_s[0] += time_ns or 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -9,15 +10,14 @@ import pytest
 from rowpath.errors import UsageError
 from rowpath.model.progress import Silent
 from rowpath.model.workload import Phase
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.command import asker, probe, query_of
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.row_consistency import RowConsistency
-from rowpath.probe.row_diff import first_columns
+from rowpath.own_database.candidates import Wanted, candidates, in_words
+from rowpath.own_database.probed_query import confirmed
+from rowpath.own_database.question import ProbeOptions, query_of
+from rowpath.own_database.target import Target
+from rowpath.own_database.throttled_worker import RowConsistency, work_of
+from rowpath.probe.command import probe
+from rowpath.probe.differences import first_columns
 from rowpath.probe.snippets import ABOUT, changed
-from rowpath.probe.target import Target
-from rowpath.probe.throttled_worker import work_of
-from rowpath.probe.wording import in_words
 from rowpath.runners.manifest import every_adapter
 from rowpath.runners.protocol import DescribedColumn, SampleReply
 
@@ -164,8 +164,9 @@ def test_the_query_is_said_once(tmp_path: Path) -> None:
         query_of(ProbeOptions("", query="SELECT 1"), whole)
 
 
-def test_nobody_agrees_where_there_is_no_terminal() -> None:
-    assert asker(interactive=False)("copy 3 GB?") is False
+def test_nobody_agrees_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert confirmed("copy 3 GB?") is False
 
 
 def test_the_columns_that_differ_are_looked_for_by_name() -> None:

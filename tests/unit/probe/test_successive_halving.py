@@ -8,7 +8,7 @@ import random
 import pytest
 
 from rowpath.probe.successive_halving import (
-    Estimate,
+    CostEstimate,
     batches,
     best_of_each,
     contested,
@@ -20,10 +20,10 @@ from rowpath.probe.successive_halving import (
 )
 
 
-def estimates(**ratios: tuple[float, float]) -> dict[str, Estimate]:
+def estimates(**ratios: tuple[float, float]) -> dict[str, CostEstimate]:
     """By name: ratio and the factor either way."""
     return {
-        name: Estimate(math.log(ratio), math.log(ratio / doubt), math.log(ratio * doubt))
+        name: CostEstimate(math.log(ratio), math.log(ratio / doubt), math.log(ratio * doubt))
         for name, (ratio, doubt) in ratios.items()
     }
 
@@ -86,14 +86,14 @@ def test_a_drift_of_the_machine_does_not_move_a_ratio_of_interleaved_blocks() ->
     drift = [1 + turn for turn in range(20)]  # the machine gets twenty times slower
     compared_with = {turn: drift[turn] * shuffle.uniform(0.99, 1.01) for turn in range(20)}
     twice = {turn: 2 * drift[turn] * shuffle.uniform(0.99, 1.01) for turn in range(20)}
-    found = Estimate.of_rounds(twice, compared_with)
+    found = CostEstimate.of_rounds(twice, compared_with)
     assert found is not None
     assert found.ratio == pytest.approx(2.0, rel=0.02)
     low, high = found.ends
     assert low is not None and high is not None
     assert 1.95 < low <= found.ratio <= high < 2.05
-    assert Estimate.of_rounds({1: 1.0}, {2: 1.0}) is None
-    single = Estimate.of_rounds({1: 3.0}, {1: 1.0})
+    assert CostEstimate.of_rounds({1: 1.0}, {2: 1.0}) is None
+    single = CostEstimate.of_rounds({1: 3.0}, {1: 1.0})
     assert single is not None and single.ratio == pytest.approx(3) and single.ends == (None, None)
 
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from rowpath.tape.drda import Conversation, pieces, terms
-from rowpath.tape.refusal import Refused
+from rowpath.tape.conversation import Refused
+from rowpath.tape.drda import DrdaConversation, pieces, terms
 from rowpath.tape.scrub import Scrub
 from tests.unit.tape.test_postgresql import Kept
 
@@ -58,9 +58,9 @@ OPEN = of(0x200C, named(), of(0x2114, b"\0\0\x7f\xff"))
 OPENED = of(0x2205, of(0x1149, b"\0\0"), of(0x215B, b"\0\0\0\0\0\0\0\7"))
 
 
-def logged_in(scrub: Scrub | None = None) -> tuple[Conversation, Kept]:
+def logged_in(scrub: Scrub | None = None) -> tuple[DrdaConversation, Kept]:
     kept: Any = Kept()
-    conversation = Conversation(kept, scrub)
+    conversation = DrdaConversation(kept, scrub)
     conversation.client(piece(0x41, 1, EXCSAT) + piece(0x01, 2, ACCSEC))
     conversation.server_sent(piece(0x42, 1, EXCSATRD) + piece(0x02, 2, of(0x14AC, of(0x11A2, b"\0\3"))))
     conversation.client(piece(0x41, 1, SECCHK) + piece(0x01, 2, ACCRDB))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rowpath.tape.mysql import COMPRESS, DEPRECATE_EOF, TLS, Conversation
-from rowpath.tape.refusal import Refused
+from rowpath.tape.conversation import Refused
+from rowpath.tape.mysql import COMPRESS, DEPRECATE_EOF, TLS, MysqlConversation
 from rowpath.tape.scrub import Scrub
 from tests.unit.tape.test_postgresql import Kept
 
@@ -33,9 +33,9 @@ def greeting(flags: int) -> bytes:
     return head + bytes(10) + b"saltsaltsalt\0" + b"caching_sha2_password\0"
 
 
-def logged_in(flags: int = BASE, scrub: Scrub | None = None) -> tuple[Conversation, Kept]:
+def logged_in(flags: int = BASE, scrub: Scrub | None = None) -> tuple[MysqlConversation, Kept]:
     kept: Any = Kept()
-    conversation = Conversation(kept, scrub)
+    conversation = MysqlConversation(kept, scrub)
     changed = conversation.server_sent(packets(greeting(flags | TLS | COMPRESS), first=0))
     assert changed == packets(greeting(flags & ~(TLS | COMPRESS)), first=0)
     login = struct.pack("<IIB", flags & ~(TLS | COMPRESS), 1 << 24, 33) + bytes(23) + b"me\0\x14scrambled.scrambled."
@@ -144,7 +144,7 @@ def test_what_no_tape_holds_is_named(asked: bytes, reply: bytes, why: str) -> No
 
 def test_a_login_with_tls_is_refused() -> None:
     kept: Any = Kept()
-    conversation = Conversation(kept, None)
+    conversation = MysqlConversation(kept, None)
     conversation.server_sent(packets(greeting(BASE), first=0))
     with pytest.raises(Refused, match="insists on TLS"):
         conversation.client(packets(struct.pack("<IIB", BASE | TLS, 0, 33) + bytes(23)))

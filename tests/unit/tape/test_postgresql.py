@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rowpath.tape.postgresql import Conversation, startup_of
-from rowpath.tape.refusal import Refused
+from rowpath.tape.conversation import Refused
+from rowpath.tape.postgresql import PostgresqlConversation, startup_of
 from rowpath.tape.scrub import Scrub
 
 STARTUP = b"\0\3\0\0user\0me\0database\0shop\0client_encoding\0UTF8\0application_name\0x\0\0"
@@ -39,9 +39,9 @@ def ready(state: str = "I") -> bytes:
     return message("Z", state.encode())
 
 
-def logged_in(scrub: Scrub | None = None) -> tuple[Conversation, Kept]:
+def logged_in(scrub: Scrub | None = None) -> tuple[PostgresqlConversation, Kept]:
     kept: Any = Kept()
-    conversation = Conversation(kept, scrub)
+    conversation = PostgresqlConversation(kept, scrub)
     first = struct.pack("!II", 8, 80877103) + struct.pack("!I", len(STARTUP) + 4) + STARTUP
     for at in range(len(first)):
         conversation.client(first[at : at + 1])
@@ -150,9 +150,9 @@ def test_what_no_tape_holds_is_named(asked: bytes, reply: bytes, why: str) -> No
 def test_other_protocols_are_named() -> None:
     kept: Any = Kept()
     with pytest.raises(Refused, match="version 2 of"):
-        Conversation(kept, None).client(struct.pack("!II", 8, 2 << 16))
+        PostgresqlConversation(kept, None).client(struct.pack("!II", 8, 2 << 16))
     with pytest.raises(Refused, match="cancel"):
-        Conversation(kept, None).client(struct.pack("!IIII", 16, 80877102, 1, 1))
+        PostgresqlConversation(kept, None).client(struct.pack("!IIII", 16, 80877102, 1, 1))
 
 
 def test_rows_become_noise_of_the_same_size() -> None:

@@ -10,10 +10,10 @@ from decimal import Decimal
 
 import pytest
 
-from rowpath.tape.refusal import Refused
+from rowpath.tape.conversation import Refused
+from rowpath.tape.mysql import scrubbed_row as mysql_row
+from rowpath.tape.postgresql import scrubbed_fields, scrubbed_row
 from rowpath.tape.scrub import Scrub
-from rowpath.tape.scrub_mysql import scrubbed_row as mysql_row
-from rowpath.tape.scrub_postgresql import scrubbed_fields, scrubbed_row
 
 TEXT = "Zoë Müller, 42 Main St. €5 😀".encode()
 

@@ -17,37 +17,28 @@ from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.journal.writer import Scrubber
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
-from rowpath.probe import eligibility, file_copies, sessions
-from rowpath.probe.instances import TABLE, ProbedDatabase, ProbedFile, ProbedServer
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import MOST_ROWS, KeyedQuery, ParameterRows, Row, sized
-from rowpath.probe.target import Target
-from rowpath.probe.throttled_worker import WHOLE, as_columns
-from rowpath.runners import manifest
+from rowpath.own_database import instances
+from rowpath.own_database.candidates import ineligibility
+from rowpath.own_database.parameters import MOST_ROWS, KeyedQuery, ParameterRows, Row, sized
+from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.target import Target
+from rowpath.own_database.throttled_worker import WHOLE, as_columns
+from rowpath.runners import manifest, protocol
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.process import Runner, RunnerFailure
-from rowpath.runners.protocol import (
-    VERIFIED_ROWS,
-    Close,
-    CloseReply,
-    Describe,
-    DescribedColumn,
-    DescribeReply,
-    Facts,
-    FactsReply,
-    Open,
-    OpenReply,
-    ParameterSlice,
-    PhaseSpec,
-    Prepare,
-    PrepareReply,
-    RunReply,
-    RunStatements,
-    Verify,
-    VerifyReply,
-)
+from rowpath.runners.protocol import DescribedColumn, PhaseSpec
 from rowpath.workloads.codec import read_kept
 
+AT_THE_SERVER = "give the URL of the server itself; docs/probe.md has what works through a pooler"
+POOLER_WORDS = "unsupported startup parameter"  # PgBouncer's own, where it does not ignore what drivers send
+# How a pooler shares connections → what that means for statement modes through it.
+POOLING = {
+    "session": "pools by session, as far as two connections show: every statement mode works through it",
+    "transaction": "pools by transaction: statement=prepared fails through it unless it keeps prepared statements "
+    "itself; statement=bound, statement=text and cursors in a transaction work",
+    "statement": "pools by statement: statement=prepared, transactions and cursors fail through it; statement=bound "
+    "and statement=text work",
+}
 CONNECT_TIMEOUT_S = 60.0
 READ = "probe.read"  # the phase of what we read for ourselves
 SERVING_PROCESS = "SELECT pg_catalog.pg_backend_pid()"
@@ -55,6 +46,17 @@ READING_SHARE = 1 / 30  # of the budget, to read what the rows of parameters del
 VERIFY_SHARE = 1 / 300  # of the budget: verifying a path executes the query with all of these rows
 REQUEST_S = 0.001  # what asking a runner takes beside the execution
 DESCRIBED_ROWS = 200  # of parameters, whose rows show the types where an engine declares none
+
+
+def row_limit(engine: str, max_rows: int | None) -> tuple[str, ...]:
+    """The statement that limits the rows of every result, where the engine has one; the query's own LIMIT wins."""
+    statement = ENGINES[engine].probe.row_limit_statement
+    return (statement.format(rows=max_rows),) if max_rows is not None and statement else ()
+
+
+def pooler_query(engine: str, server_pid: int | None) -> str:
+    """A query that has a row when another process serves the session than the one that answered the connection."""
+    return ENGINES[engine].probe.pooler_query.format(server_pid=int(server_pid)) if server_pid else ""
 
 
 class Access:
@@ -67,7 +69,7 @@ class Access:
         self.engine_version = ""
         self.before: tuple[str, ...] = ()  # what every connection executes right after `open`
         self.notes = notes  # for the user
-        self.table = TABLE if target.deployment == "file" else ""  # what a file is called as a table
+        self.table = instances.TABLE if target.deployment == "file" else ""  # what a file is called as a table
         self.scrubber = Scrubber()
         for secret in target.secrets():
             self.scrubber.add(secret)
@@ -81,9 +83,10 @@ class Access:
     def describe(self, sql: str) -> tuple[DescribedColumn, ...]:
         """The columns that a query delivers (of a file: `table`). Errors: RowpathError."""
         with self.connected() as runner:
-            timeout_s = self.options.budget_s + CONNECT_TIMEOUT_S
-            self.run_statements(runner, self.before)
-            return tuple(runner.request(Describe, timeout_s, sql=sql, expect=DescribeReply).columns)
+            reply = runner.request(
+                protocol.Describe, self.options.budget_s + CONNECT_TIMEOUT_S, sql=sql, expect=protocol.DescribeReply
+            )
+            return tuple(reply.columns)
 
     def described(self, query: KeyedQuery) -> tuple[DescribedColumn, ...]:
         """The columns that a query with parameters delivers. Errors: RowpathError."""
@@ -98,13 +101,10 @@ class Access:
         columns = self.describe(sql)
         for column in columns:
             if column.type == "opaque":
-                raise UsageError(
-                    f"--params-from: no parameter can have the type {column.engine_type} of column {column.name}",
-                    "cast the column to a type that can be a parameter",
-                )
+                what = f"--params-from: no parameter can have the type {column.engine_type} of column {column.name}"
+                raise UsageError(what, "cast the column to a type that can be a parameter")
         typed = as_columns(columns)
         with self.connected() as runner:
-            self.run_statements(runner, self.before)
             self._prepare(runner, PhaseSpec(name=READ, kind="query", sql=sql, columns=typed))
             rows, count = self._read(runner, 0, MOST_ROWS, typed, file)
         if not rows:
@@ -118,49 +118,47 @@ class Access:
 
         At least one row. The parameter file is there already. Errors: RowpathError.
         """
-        found: list[list[Row]] = []
+        row_sets: list[list[Row]] = []
         rows = 0
-        file = parameters.with_suffix(".kept")
+        file, budget_s = parameters.with_suffix(".kept"), self.options.budget_s
         with self.connected() as runner:
-            self.run_statements(runner, self.before)
             spec = PhaseSpec(
                 name=READ, kind="query", sql=query.placeholders.sql, columns=columns, parameter_columns=query.columns
             )
-            self._prepare(runner, spec, ParameterSlice(str(parameters), 0, len(query.rows)))
+            self._prepare(runner, spec, protocol.ParameterSlice(str(parameters), 0, len(query.rows)))
             began_s = time.monotonic()
             for position in range(len(query.rows)):
-                found.append(self._read(runner, position, WHOLE, columns, file)[0])
-                rows += len(found[-1])
+                row_sets.append(self._read(runner, position, WHOLE, columns, file)[0])
+                rows += len(row_sets[-1])
                 spent_s = time.monotonic() - began_s
-                busy_s = spent_s - len(found) * REQUEST_S
-                too_much = (
-                    spent_s > self.options.budget_s * READING_SHARE or busy_s > self.options.budget_s * VERIFY_SHARE
-                )
-                if too_much or rows > VERIFIED_ROWS:
+                busy_s = spent_s - len(row_sets) * REQUEST_S
+                too_long = spent_s > budget_s * READING_SHARE or busy_s > budget_s * VERIFY_SHARE
+                if too_long or rows > protocol.VERIFIED_ROWS:
                     break
-        return found, max(0.0, busy_s) / len(found)
+        return row_sets, max(0.0, busy_s) / len(row_sets)
 
     def ask(self, statements: Sequence[str], queries: Sequence[str], file: Path) -> list[list[str]]:
         """What each query of one text column delivers, in one session, after the statements. Errors: RowpathError."""
-        text = (Column(name="text", type="text", nullable=True),)
+        columns = (Column(name="text", type="text", nullable=True),)
+        answers = []
         with self.connected() as runner:
-            self.run_statements(runner, (*self.before, *statements))
-            found = []
+            self.run_statements(runner, tuple(statements))
             for query in queries:
-                self._prepare(runner, PhaseSpec(name=READ, kind="query", sql=query, columns=text))
-                found.append([row[0] or "" for row in self._read(runner, 0, MOST_ROWS, text, file)[0]])
-            return found
+                self._prepare(runner, PhaseSpec(name=READ, kind="query", sql=query, columns=columns))
+                answers.append([row[0] or "" for row in self._read(runner, 0, MOST_ROWS, columns, file)[0]])
+        return answers
 
-    def _prepare(self, runner: Runner, phase: PhaseSpec, parameters: ParameterSlice | None = None) -> None:
-        runner.request(Prepare, CONNECT_TIMEOUT_S, phase=phase, parameters=parameters, expect=PrepareReply)
+    def _prepare(self, runner: Runner, phase: PhaseSpec, parameters: protocol.ParameterSlice | None = None) -> None:
+        reply = protocol.PrepareReply
+        runner.request(protocol.Prepare, CONNECT_TIMEOUT_S, phase=phase, parameters=parameters, expect=reply)
 
     def _read(
         self, runner: Runner, position: int, most: int, columns: Sequence[Column], file: Path
     ) -> tuple[list[Row], int]:
         """The rows of one execution, up to a limit, and how many there were."""
+        how = {"phase": READ, "first": position, "count": 1, "max_rows": most, "keep": str(file)}
         timeout_s = self.options.budget_s + CONNECT_TIMEOUT_S
-        how = {"first": position, "count": 1, "max_rows": most, "keep": str(file)}
-        reply = runner.request(Verify, timeout_s, phase=READ, expect=VerifyReply, **how)
+        reply = runner.request(protocol.Verify, timeout_s, expect=protocol.VerifyReply, **how)
         rows = read_kept(file, columns)
         file.unlink()
         return rows, reply.rows
@@ -170,22 +168,24 @@ class Access:
         if self.target.deployment == "file":
             return
         with self.connected() as runner:
-            facts = runner.request(Facts, CONNECT_TIMEOUT_S, expect=FactsReply)
+            facts = runner.request(protocol.Facts, CONNECT_TIMEOUT_S, expect=protocol.FactsReply)
             self.engine_version = facts.engine_version
-            version = f"{facts.engine_version} {facts.build}"
             engine = ENGINES[self.target.engine].probe
-            pooled = sessions.pooler_query(self.target.engine, self._server_pid)
+            pooled = pooler_query(self.target.engine, self._server_pid)
             if pooled and count_rows(runner, pooled):
                 raise UsageError(
                     "a connection pooler is in front of the server: session settings could affect other users. It "
-                    + sessions.POOLING[self._pooling(runner)],
-                    sessions.AT_THE_SERVER,
+                    + POOLING[self._pooling(runner)],
+                    AT_THE_SERVER,
                 )
-            before = sessions.before(self.target.engine, version, self.options.budget_s, self.options.max_rows)
+            timeout_ms = max(1, round(self.options.budget_s * 1000))
+            before = engine.session_statements(f"{facts.engine_version} {facts.build}", timeout_ms)
+            before += row_limit(self.target.engine, self.options.max_rows)
             self.run_statements(runner, before)
             self.before = before
             if engine.privileged_query and count_rows(runner, engine.privileged_query):
-                self.notes += (f"{self.target.user} is a superuser of this server; {sessions.RECOMMENDED}",)
+                role = "a read-only role is safer: docs/probe.md has its SQL"
+                self.notes += (f"{self.target.user} is a superuser of this server; {role}",)
         if engine.session_note and self.target.deployment == "server":
             self.notes += (engine.session_note,)
 
@@ -197,18 +197,30 @@ class Access:
             return "statement"
         try:
             with self.connected() as other:
-                return "transaction" if _serving_process(runner) == _serving_process(other) else "session"
+                return "transaction" if self._process(runner) == self._process(other) else "session"
         except RowpathError:  # ours had the pool's only connection
             return "session"
+
+    def _process(self, runner: Runner) -> str:
+        """The server process that executes statements now: a sum of integers, and of one integer that is itself."""
+        self._prepare(
+            runner, PhaseSpec(name=READ, kind="query", sql=SERVING_PROCESS, columns=[Column("pid", "integer")])
+        )
+        how = {"phase": READ, "first": 0, "count": 1}
+        return runner.request(protocol.Verify, CONNECT_TIMEOUT_S, expect=protocol.VerifyReply, **how).touch
 
     def run_statements(self, runner: Runner, statements: tuple[str, ...]) -> None:
         """Have a runner of ours execute them, if there are any. Errors: RunnerFailure."""
         if statements:
-            runner.request(RunStatements, CONNECT_TIMEOUT_S, statements=list(statements), expect=RunReply)
+            expect = protocol.RunReply
+            runner.request(protocol.RunStatements, CONNECT_TIMEOUT_S, statements=list(statements), expect=expect)
 
     @contextlib.contextmanager
     def connected(self) -> Iterator[Runner]:
-        """A runner of ours, connected through the engine's reference adapter. Errors: RowpathError, in the body too."""
+        """A runner of ours, connected through the engine's reference adapter, its session harmless once that is known.
+
+        Errors: RowpathError, in the body too.
+        """
         adapter, version = self._reference()
         coordinates = {
             "engine": self.target.engine,
@@ -229,10 +241,11 @@ class Access:
             runner = Runner.start(toolchain.command(adapter, version, path), ())
             runner.hello(adapter.driver)
             options = coordinates | self.instance.options(path)
-            reply = runner.request(Open, CONNECT_TIMEOUT_S, options=options, expect=OpenReply)
+            reply = runner.request(protocol.Open, CONNECT_TIMEOUT_S, options=options, expect=protocol.OpenReply)
             self._server_pid = reply.server_pid
+            self.run_statements(runner, self.before)
             yield runner
-            runner.request(Close, CONNECT_TIMEOUT_S, expect=CloseReply)
+            runner.request(protocol.Close, CONNECT_TIMEOUT_S, expect=protocol.CloseReply)
         except RunnerFailure as failure:
             raise self.error_of(failure) from None  # the driver's own words may hold the password
         finally:
@@ -246,8 +259,8 @@ class Access:
         for adapter in sorted(describing, key=lambda adapter: adapter.describes[engine]):
             version = str(self.target.driver_file) if self.target.driver_file else adapter.versions[0]
             here = manifest.availability(adapter, version)
-            must = eligibility.read_only(self.target, self.options.in_place)
-            why, remedy = eligibility.ineligibility(adapter, self.target.tls, must, self.target.transport)
+            must = self.target.read_only(self.options.in_place)
+            why, remedy = ineligibility(adapter, self.target.tls, must, self.target.transport)
             if here.ok and not why:
                 return adapter, version
             reasons.append((f"{adapter.driver} ({adapter.language}): {why or here.reason}", remedy or here.remedy))
@@ -257,25 +270,15 @@ class Access:
     def error_of(self, failure: RunnerFailure) -> RowpathError:
         """A runner's failure as an error for the user, without secrets."""
         words = self.scrubber.clean(failure.text)
-        if sessions.POOLER_WORDS in words:
-            return UsageError(
-                f"a connection pooler is in front of the server: session settings could affect other users ({words})",
-                sessions.AT_THE_SERVER,
-            )
+        if POOLER_WORDS in words:
+            what = f"a connection pooler is in front of the server: session settings could affect other users ({words})"
+            return UsageError(what, AT_THE_SERVER)
         if failure.kind == "connect":
-            return EnvironmentMissing(
-                f"cannot connect to {self.target.shown}: {words}", "check host, port, user, password and database"
-            )
+            what = f"cannot connect to {self.target.shown}: {words}"
+            return EnvironmentMissing(what, "check host, port, user, password and database")
         if failure.kind in ("sql", "unsupported"):
             return UsageError(f"{self.target.shown} refused: {words}", "fix the query, or read fewer rows")
         return RowpathError(f"{self.target.shown}: {failure.kind}: {words}", "rowpath doctor")
-
-
-def _serving_process(runner: Runner) -> str:
-    """The server process that executes statements now: a sum of integers, and of one integer that is itself."""
-    phase = PhaseSpec(name=READ, kind="query", sql=SERVING_PROCESS, columns=[Column("pid", "integer")])
-    runner.request(Prepare, CONNECT_TIMEOUT_S, phase=phase, parameters=None, expect=PrepareReply)
-    return runner.request(Verify, CONNECT_TIMEOUT_S, phase=READ, first=0, count=1, expect=VerifyReply).touch
 
 
 def open_access(
@@ -285,19 +288,31 @@ def open_access(
 
     `directory` takes the copies; `ask` decides whether more than a gigabyte is copied. Errors: RowpathError.
     """
-    notes = target.notes
+    notes, folder = target.notes, directory / "probed"
     instance: Instance
     if target.deployment == "server":
-        instance = ProbedServer(target)
+        instance = instances.ProbedServer(target)
         notes += where_resolved(target.host, options.from_host)
         if options.in_place:
             raise UsageError("--in-place is for files", "remove --in-place: a server's data are never copied")
     elif target.deployment == "file":
-        instance = ProbedFile(target, directory / "probed")
+        instance = instances.ProbedFile(target, folder)
         notes += (f"{target.path} is read in place",)
     else:
-        instance, note = _database(target, options, directory, ask)
-        notes += (note,)
+        assert target.path is not None
+        files = instances.files_of(target.engine, target.path)
+        instances.refuse_locked(files)
+        if options.in_place:
+            if reason := instances.why_not_in_place(files):
+                what = f"cannot open {files.main} in place: {reason}"
+                raise UsageError(what, "remove --in-place: the file is then copied")
+            opened = files.main
+            notes += (f"{files.main} is opened read only",)
+        else:
+            instances.allow_size(files, options.yes, ask)
+            opened = instances.copy_files(files, folder / "copy")
+            notes += (f"{files.main} was copied ({text.size(files.size_bytes)}); the measurement uses the copy",)
+        instance = instances.ProbedDatabase(target, opened, folder, in_place=options.in_place)
     access = Access(target, options, instance, notes)
     try:
         access.look()
@@ -305,26 +320,6 @@ def open_access(
         instance.stop()
         raise
     return access
-
-
-def _database(
-    target: Target, options: ProbeOptions, directory: Path, ask: Callable[[str], bool]
-) -> tuple[ProbedDatabase, str]:
-    """The database as it is opened, and a note for the user."""
-    assert target.path is not None
-    files = file_copies.files_of(target.engine, target.path)
-    file_copies.refuse_locked(files)
-    folder = directory / "probed"
-    if options.in_place:
-        if reason := file_copies.why_not_in_place(files):
-            raise UsageError(
-                f"cannot open {files.main} in place: {reason}", "remove --in-place: the file is then copied"
-            )
-        return ProbedDatabase(target, files.main, folder, in_place=True), f"{files.main} is opened read only"
-    file_copies.allow_size(files, options.yes, ask)
-    copied = file_copies.copy(files, folder / "copy")
-    note = f"{files.main} was copied ({text.size(files.size_bytes)}); the measurement uses the copy"
-    return ProbedDatabase(target, copied, folder, in_place=False), note
 
 
 def where_resolved(name: str, from_host: str) -> tuple[str, ...]:
@@ -335,8 +330,8 @@ def where_resolved(name: str, from_host: str) -> tuple[str, ...]:
     if not name or not from_host:
         return ()
     try:
-        addresses = list(dict.fromkeys(str(each[4][0]) for each in socket.getaddrinfo(name, 0)))
-        loopback = all(ipaddress.ip_address(each).is_loopback for each in addresses)
+        addresses = list(dict.fromkeys(str(info[4][0]) for info in socket.getaddrinfo(name, 0)))
+        loopback = all(ipaddress.ip_address(address).is_loopback for address in addresses)
     except (OSError, ValueError):  # connecting will fail, and say why
         return ()
     if loopback:

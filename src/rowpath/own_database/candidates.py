@@ -1,9 +1,8 @@
-"""Which paths a probe can try: every adapter for the engine that is available here, and the settings that matter."""
+"""Which paths can be tried: every adapter for the engine that is available here, and the settings that matter."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
@@ -12,11 +11,12 @@ from rowpath.engines.base import BY_URL, Stored
 from rowpath.errors import UsageError
 from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Phase
+from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.target import Target
 from rowpath.planning.availability import ineligible_reason, pruned
 from rowpath.planning.make_plan import short_names
 from rowpath.planning.plan import PlannedPath
 from rowpath.planning.selection import lattice, sized_like
-from rowpath.probe.eligibility import ineligibility
 from rowpath.runners.manifest import Adapter, availability, every_adapter, language
 from rowpath.toml_file import suggest
 
@@ -26,6 +26,29 @@ SIZED = ("block", "cursor", "chunked", "fetch-size")
 YOURS, USUAL = "yours", "usual"
 BY_URL_OR_FIXED = ("pipeline", "transport", "tls", "clients", "concurrency", "bulk")  # not for `--mine` to say
 WHOLE_AXES = ("threads",)  # besides those of the lattice: they matter for a retrieval
+# Coordinate → its kinds in a user's words; {size}: what follows the kind.
+WORDS = {
+    "result": {
+        "whole": "the whole result at once",
+        "single-row": "one row at a time",
+        "cursor": "a server-side cursor of {size}",
+        "chunked": "chunks of {size}",
+        "fetch-size": "a fetch size of {size}",
+    },
+    "fetch": {
+        "row": "rows",
+        "block": "blocks of {size} rows",
+        "columnar": "columns",
+        "copy": "COPY",
+        "get-data": "a call for each value",
+    },
+    "format": {"binary": "binary values", "text": "values as text"},
+    "statement": {
+        "prepared": "a prepared statement",
+        "bound": "an unprepared statement",
+        "text": "a plain statement",
+    },
+}
 
 
 @dataclass(frozen=True)
@@ -78,16 +101,20 @@ def candidates(wanted: Wanted) -> Candidates:
     Breadth first: the likeliest setting of every driver, then a second one of each, … A driver's settings begin with
     its default, then what differs from that in one, then in two, …
     """
-    _check("language", wanted.languages, {adapter.language for adapter in every_adapter()})
-    _check("driver", wanted.drivers, {adapter.driver for adapter in every_adapter()})
-    found = _Found(wanted)
-    for adapter in every_adapter():
+    every = list(every_adapter())
+    for what, names in (("language", wanted.languages), ("driver", wanted.drivers)):
+        known = {getattr(adapter, what) for adapter in every}
+        for name in names:
+            if name not in known:
+                raise UsageError(f"unknown {what} '{name}' in --{what}", suggest(name, tuple(sorted(known))))
+    collected = _Collected(wanted)
+    for adapter in every:
         if wanted.fits(adapter):
-            found.add(adapter)
-    return found.candidates()
+            collected.add(adapter)
+    return collected.candidates()
 
 
-class _Found:
+class _Collected:
     """The paths of the adapters that were added."""
 
     def __init__(self, wanted: Wanted) -> None:
@@ -111,9 +138,12 @@ class _Found:
             return
         default, version = paths[0], wanted.version or adapter.versions[0]
         here = availability(adapter, version, default)
-        nearest = sorted(paths, key=lambda path: _distance(path, default))
-        implemented, absent = _implemented(adapter, version, nearest)
-        self._dropped += absent if here.ok else []
+        nearest = sorted(paths, key=lambda path: sum(value != default.get(key) for key, value in path.coordinates))
+        firsts = {path.get("implementation"): path for path in reversed(nearest)}  # by implementation of the driver
+        available = {name: availability(adapter, version, path) for name, path in firsts.items()}
+        if here.ok:
+            lacking = {name: state for name, state in available.items() if not state.ok}
+            self._dropped += [Dropped(firsts[name], state.reason, state.remedy) for name, state in lacking.items()]
         if (unfit := ineligibility(adapter, wanted.tls, wanted.read_only))[0]:
             self._dropped.append(Dropped(default, *unfit))
         elif not here.ok:
@@ -121,7 +151,7 @@ class _Found:
         elif adapter.floor:
             self._floors.append((adapter, default))
         else:
-            self._add_tries(adapter, implemented, named)
+            self._add_tries(adapter, [path for path in nearest if available[path.get("implementation")].ok], named)
 
     def _eligible(self, adapter: Adapter) -> list[AccessPath]:
         """The adapter's paths that can do the phase, its default first; where none can, one is dropped."""
@@ -133,53 +163,41 @@ class _Found:
         phase = msgspec.structs.replace(wanted.phase, scan=True) if drains else wanted.phase
         reasons = [ineligible_reason(adapter, path, NAME, phase) for path in existing]
         eligible = [path for path, reason in zip(existing, reasons, strict=True) if not reason]
-        if not eligible and (reason := next((each for each in reasons if each.strip()), "")):
+        if not eligible and (reason := next((reason for reason in reasons if reason.strip()), "")):
             self._dropped.append(Dropped(settings[0], reason.removeprefix(f"{NAME}: ")))
         return _with_prepared_settings(eligible) if wanted.keyed else eligible
 
     def _add_tries(self, adapter: Adapter, paths: list[AccessPath], named: bool) -> None:
-        runner, keyed = language(adapter.language), self._wanted.keyed
+        runner = language(adapter.language)
         # What is ready quickly is tried first where the budget is short.
         order = runner.start_s + runner.probe_warm_s[0]
-        baseline = None
-        if adapter == self._yours:
-            baseline = _with_given(adapter, _as_shipped(adapter, paths, keyed), self._given)
-        elif not self._yours and self._wanted.engine in adapter.usual:
-            baseline = _as_shipped(adapter, paths, keyed)
         tried = paths if named else []
-        if baseline is not None:
+        if adapter == self._yours or (not self._yours and self._wanted.engine in adapter.usual):
+            # The path that is most like the driver's own defaults; the first of several.
+            defaults = shipped(adapter, self._wanted.keyed)
+            baseline = min(paths, key=lambda path: sum(path.get(key) != value for key, value in defaults.items()))
+            if self._yours:
+                baseline = _with_given(adapter, baseline, self._given)
             self._baselines[baseline.id] = YOURS if self._yours else USUAL
             tried = [*tried[:1], baseline, *tried[1:]]
         self._tries += [(turn, order, adapter, path) for turn, path in enumerate(dict.fromkeys(tried))]
 
     def candidates(self) -> Candidates:
         """What was found, the likely paths first. Errors: UsageError when `mine` is not among it."""
-        tries = sorted(self._tries, key=lambda item: item[:2])
-        found = [(adapter, path) for *_order, adapter, path in tries]
-        names = _names([path for _adapter, path in found + self._floors], self._wanted.engine)
+        tries = [(adapter, path) for *_order, adapter, path in sorted(self._tries, key=lambda item: item[:2])]
+        names = short_names([(path, "") for _adapter, path in tries + self._floors])
 
         def planned(adapter: Adapter, path: AccessPath) -> PlannedPath:
-            return PlannedPath(path, adapter, (NAME,), names[path.id])  # one ranking, whatever the fetch form
+            name = names[path.id].removeprefix(f"{self._wanted.engine} ")
+            return PlannedPath(path, adapter, (NAME,), name)  # one ranking, whatever the fetch form
 
-        if self._yours and not self._baselines:
-            raise self._without_yours(self._yours)
-        tried, floors = (tuple(planned(*each) for each in listed) for listed in (found, self._floors))
+        if (yours := self._yours) and not self._baselines:
+            why = next((dropped for dropped in self._dropped if dropped.path.driver == yours.driver), None)
+            reason = why.reason if why else f"{yours.driver} does not serve this target"
+            what = f"--mine {self._wanted.mine}: {reason}"
+            raise UsageError(what, (why.remedy if why else "") or "rowpath list drivers")
+        tried, floors = (tuple(planned(*pair) for pair in pairs) for pairs in (tries, self._floors))
         return Candidates(tried, floors, tuple(self._dropped), self._baselines)
-
-    def _without_yours(self, yours: Adapter) -> UsageError:
-        why = next((each for each in self._dropped if each.path.driver == yours.driver), None)
-        reason = why.reason if why else f"{yours.driver} does not serve this target"
-        return UsageError(
-            f"--mine {self._wanted.mine}: {reason}", (why.remedy if why else "") or "rowpath list drivers"
-        )
-
-
-def _implemented(adapter: Adapter, version: str, eligible: list[AccessPath]) -> tuple[list[AccessPath], list[Dropped]]:
-    """The paths whose implementation of the driver can run here, and the first path of each other one, dropped."""
-    firsts = {path.get("implementation"): path for path in reversed(eligible)}
-    here = {name: availability(adapter, version, path) for name, path in firsts.items()}
-    absent = [Dropped(firsts[name], one.reason, one.remedy) for name, one in here.items() if not one.ok]
-    return [path for path in eligible if here[path.get("implementation")].ok], absent
 
 
 def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter, dict[str, str]]:
@@ -188,9 +206,8 @@ def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter,
     fitting = [adapter for adapter in every_adapter() if engine in adapter.engines and not adapter.floor]
     named = [adapter for adapter in fitting if adapter.driver == driver]
     if not named:
-        raise UsageError(
-            f"unknown driver '{driver}' in --mine", suggest(driver, tuple(sorted({each.driver for each in fitting})))
-        )
+        drivers = tuple(sorted({adapter.driver for adapter in fitting}))
+        raise UsageError(f"unknown driver '{driver}' in --mine", suggest(driver, drivers))
     fitting = [adapter for adapter in named if adapter.language in languages] or named
     if len(fitting) > 1:
         several = ", ".join(adapter.language for adapter in fitting)
@@ -205,12 +222,6 @@ def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter,
         if value not in values and not sized_like(value, values):
             raise UsageError(f"unknown value '{value}' of {key} in --mine", f"{key} is one of {', '.join(values)}")
     return adapter, given
-
-
-def _as_shipped(adapter: Adapter, eligible: list[AccessPath], keyed: bool) -> AccessPath:
-    """The path that is most like the driver's own defaults; the first of several."""
-    defaults = shipped(adapter, keyed)
-    return min(eligible, key=lambda path: sum(path.get(key) != value for key, value in defaults.items()))
 
 
 def shipped(adapter: Adapter, keyed: bool = False) -> dict[str, str]:
@@ -230,12 +241,6 @@ def _with_given(adapter: Adapter, shipped: AccessPath, given: dict[str, str]) ->
     return path
 
 
-def _check(what: str, names: Iterable[str], known: set[str]) -> None:
-    for one in names:
-        if one not in known:
-            raise UsageError(f"unknown {what} '{one}' in --{what}", suggest(one, tuple(sorted(known))))
-
-
 def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
     settings: dict[str, tuple[str, ...]] = {"engine": (wanted.engine,), "deployment": (wanted.deployment,)}
     if wanted.version:
@@ -244,15 +249,17 @@ def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
         if wanted.transport not in adapter.coordinates.get("transport", ("tcp",)):
             return []
         settings["transport"] = (wanted.transport,)
-        offered = adapter.coordinates.get("tls", ())
-        if offered:
+        if offered := adapter.coordinates.get("tls", ()):
             settings["tls"] = (wanted.tls if wanted.tls in offered else offered[0],)
     for key in WHOLE_AXES:
         if key in adapter.coordinates:
             settings[key] = adapter.coordinates[key]
     for key in ("fetch", "result"):
-        if key in adapter.coordinates:
-            settings[key] = _sizes(adapter.coordinates[key])
+        if values := adapter.coordinates.get(key):
+            pairs = (value.partition(":")[::2] for value in values)
+            kinds = dict.fromkeys(kind for kind, size in pairs if size not in ("", "1"))  # take any number of rows
+            more = [f"{kind}:{size}" for kind in kinds if kind in SIZED for size in SIZES]
+            settings[key] = tuple(dict.fromkeys([*values, *more]))
     statements = adapter.coordinates.get("statement", ())
     if {"prepared", "text"} <= set(statements) and not wanted.keyed:
         settings["statement"] = tuple(mode for mode in statements if mode != "bound")  # there is nothing to bind
@@ -262,40 +269,95 @@ def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
     if isinstance(kind, Stored):
         settings["storage"] = adapter.coordinates.get("storage", kind.storages)[:1]  # the tables are stored already
     paths = lattice(adapter, settings | {"placement": ("same",)}, complete=True)
-    return [_as_given(path) for path in paths if path.get("access") in ("none", "sql")]
+    unknown = {"engine_version": BY_URL, "placement": "none"}  # of a server that is not ours: version and core
+    return [
+        AccessPath.of(path.as_dict() | unknown) if path.served else path
+        for path in paths
+        if path.get("access") in ("none", "sql")
+    ]
 
 
 def _with_prepared_settings(paths: list[AccessPath]) -> list[AccessPath]:
     """The paths with the session's settings of prepared statements; only the likeliest path meets every value."""
-    found: list[AccessPath] = []
+    with_settings: list[AccessPath] = []
     first = True
     for path in paths:
         prepared = path.statement == "prepared"
         settings = ENGINES[path.engine].probe.prepared_settings if prepared else {}
         usual = AccessPath.of(path.as_dict() | {key: values[0] for key, values in settings.items()})
         others = [{key: value} for key, values in settings.items() for value in values[1:]] if first else []
-        found += [usual, *(AccessPath.of(usual.as_dict() | other) for other in others)]
+        with_settings += [usual, *(AccessPath.of(usual.as_dict() | other) for other in others)]
         first = first and not prepared
-    return found
+    return with_settings
 
 
-def _sizes(values: tuple[str, ...]) -> tuple[str, ...]:
-    """The adapter's own values, and more sizes where a form takes any number of rows above one."""
-    kinds = dict.fromkeys(value.partition(":")[0] for value in values if value.partition(":")[2] not in ("", "1"))
-    more = [f"{kind}:{size}" for kind in kinds if kind in SIZED for size in SIZES]
-    return tuple(dict.fromkeys([*values, *more]))
+def ineligibility(adapter: Adapter, tls: str, must_read_only: bool, transport: str = "none") -> tuple[str, str]:
+    """Why the adapter cannot serve such a target, and what would help; empty when it can."""
+    if must_read_only and not adapter.opens_read_only and not adapter.floor:
+        return f"{adapter.driver} cannot open a file read-only", "remove --in-place"
+    if tls == "on" and "on" not in adapter.coordinates.get("tls", ()):
+        return (
+            f"the URL requires TLS, which {adapter.driver} does not support here",
+            "sslmode=disable, if that is acceptable",
+        )
+    if transport == "unix" and "unix" not in adapter.coordinates.get("transport", ()):
+        return f"{adapter.driver} reaches no server through a Unix socket here", "name the server's host in the URL"
+    return "", ""
 
 
-def _as_given(path: AccessPath) -> AccessPath:
-    """The path to a server that is not ours: its version and its core are not known beforehand."""
-    if not path.served:
-        return path
-    return AccessPath.of(path.as_dict() | {"engine_version": BY_URL, "placement": "none"})
+def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candidates:
+    """What can be tried. Errors: UsageError when nothing can."""
+    fitting = candidates(
+        Wanted(
+            target.engine,
+            target.deployment,
+            phase,
+            transport=target.transport,
+            tls=target.tls,
+            languages=options.languages,
+            drivers=options.drivers,
+            version=str(target.driver_file) if target.driver_file else "",
+            read_only=target.read_only(options.in_place),
+            keyed=options.has_parameters,
+            mine=options.mine,
+        )
+    )
+    if fitting.paths:  # what is dropped names the host that lacks something
+        there = f"on host {options.from_host}: " if options.from_host else ""
+        dropped = tuple(
+            msgspec.structs.replace(dropped, reason=there + dropped.reason) if dropped.remedy else dropped
+            for dropped in fitting.dropped
+        )
+        return replace(fitting, dropped=dropped)
+    if fitting.dropped:
+        first = fitting.dropped[0]
+        what = f"no driver for {target.engine} can run here: {first.reason}"
+        raise UsageError(what, first.remedy or "rowpath doctor")
+    raise UsageError(f"no driver fits for {target.shown}", "rowpath list drivers")
 
 
-def _distance(path: AccessPath, default: AccessPath) -> int:
-    return sum(1 for key, value in path.coordinates if value != default.get(key))
+def in_words(planned: PlannedPath, keyed: bool = False) -> str:
+    """`psycopg with a server-side cursor of 1,000`: the driver, and each setting that is not its own default.
 
-
-def _names(paths: list[AccessPath], engine: str) -> dict[str, str]:
-    return {key: name.removeprefix(f"{engine} ") for key, name in short_names([(path, "") for path in paths]).items()}
+    `keyed`: the query has parameters.
+    """
+    adapter, path = planned.adapter, planned.path
+    ships = shipped(adapter, keyed)  # where its manifest is silent, it does what it can do only or first
+    keys = [
+        key
+        for key, values in adapter.coordinates.items()
+        if key not in BY_URL_OR_FIXED and path.get(key) != ships.get(key, values[0])
+    ]
+    prepared = ENGINES[path.engine].probe.prepared_settings
+    keys += [key for key, values in prepared.items() if path.get(key) not in ("none", values[0])]
+    if not keys:
+        return f"{adapter.driver} as it ships"
+    parts = []
+    for key in keys:
+        kind, _, size = path.get(key).partition(":")
+        if words := WORDS.get(key, {}).get(kind):
+            parts.append(words.format(size=f"{int(size):,}" if size.isdigit() else size))
+        else:
+            parts.append(f"{kind} {key}" if kind.isdigit() else f"{key}={path.get(key)}")
+    *first, last = parts
+    return f"{adapter.driver} with {', '.join(first)}{' and ' if first else ''}{last}"

@@ -14,14 +14,8 @@ ELSEWHERE = "a probe changes nothing; experiments measure writes, on their own t
 QUOTES = '"`'  # of names
 BEGINNINGS = ("SELECT", "WITH", "VALUES", "TABLE")
 CHANGES = ("INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
-LOCKS = {
-    ("FOR", "UPDATE"),
-    ("FOR", "SHARE"),
-    ("FOR", "NO"),
-    ("FOR", "KEY"),
-    ("LOCK", "IN"),
-    ("USE", "AND"),
-}  # pairs of words with which a query takes locks
+# Pairs of words with which a query takes locks.
+LOCKS = {("FOR", "UPDATE"), ("FOR", "SHARE"), ("FOR", "NO"), ("FOR", "KEY"), ("LOCK", "IN"), ("USE", "AND")}
 LOCK_HINTS = ("UPDLOCK", "XLOCK", "TABLOCK", "TABLOCKX")
 WRITING = re.compile(
     r"setval|nextval|set_config|pg_notify|txid_current|pg_current_xact_id|pg_reload_conf|pg_rotate_logfile|pg_promote"
@@ -65,10 +59,6 @@ def check_query(sql: str, engine: str) -> None:
         raise _refused(f"the query begins with {first[:40]}, not with {', '.join(BEGINNINGS)}", hint)
     if first.upper() == "WITH" and (main := _main_word(tokens)) in CHANGES:
         raise _refused(f"its WITH ends in {main}", ELSEWHERE)
-    _check_words(tokens)
-
-
-def _check_words(tokens: list[str]) -> None:
     words = [token.upper() for token in tokens]
     for before, word, token, after in zip(["", *words], words, tokens, [*words[1:], ""], strict=False):
         if after == "(" and WRITING.fullmatch(token.lstrip(QUOTES)):
@@ -101,36 +91,33 @@ def placed_tokens(sql: str, syntax: Syntax) -> Iterator[tuple[str, int]]:
     """Words, signs and numbers with their places; strings and names behind the sign that quotes them; no comments."""
     position = 0
     while position < len(sql):
-        found = _TOKEN.match(sql, position)
-        assert found is not None
-        kind, text = found.lastgroup, found[0]
+        match = _TOKEN.match(sql, position)
+        assert match is not None
+        kind, text, begin = match.lastgroup, match[0], position
         if kind == "line" and syntax.backslashes and not re.match(r"--(\s|$)", text):
             kind, text = "sign", "-"  # two minuses
         if text == "#" and syntax.backslashes:
-            end = sql.find("\n", position)
+            end = sql.find("\n", begin)
             position = len(sql) if end < 0 else end
         elif kind == "block":
-            position = _after_comment(sql, position, syntax)
+            position = _after_comment(sql, begin, syntax)
         elif kind == "string":
-            end = _after_string(sql, position, text, syntax)
-            yield text[-1] + sql[position + len(text) : end - 1], position
-            position = end
+            position = _after_string(sql, begin, text, syntax)
+            yield text[-1] + sql[begin + len(text) : position - 1], begin
         elif kind == "dollar" and syntax.dollar_quotes:
-            end = sql.find(text, found.end())
+            end = sql.find(text, match.end())
             if end < 0:
                 raise _refused(f"{text} is never closed")
-            yield "'", position
             position = end + len(text)
+            yield "'", begin
         elif text == "[" and syntax.brackets:
-            end = sql.find("]", position)
-            yield "[", position
+            end = sql.find("]", begin)
             position = len(sql) if end < 0 else end + 1
+            yield "[", begin
         else:
-            if kind == "name":
-                yield text[:-1], position
-            elif kind not in ("space", "line"):
-                yield text, position
             position += len(text)
+            if kind not in ("space", "line"):
+                yield text[:-1] if kind == "name" else text, begin
 
 
 def _after_comment(sql: str, position: int, syntax: Syntax) -> int:

@@ -7,7 +7,7 @@ import pytest
 from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
-from rowpath.probe.candidates import Candidates, Wanted, candidates
+from rowpath.own_database.candidates import Candidates, Wanted, candidates
 from rowpath.runners.manifest import Adapter, every_adapter
 
 QUERY = Phase("query", "query", "SELECT 1")
@@ -33,7 +33,7 @@ def test_an_implementation_that_is_not_here_is_dropped_and_the_others_are_tried(
         there = path.get("implementation") != "python"
         return Availability(there, adapter.driver, "" if there else "no libpq", "" if there else "fetch it")
 
-    monkeypatch.setattr("rowpath.probe.candidates.availability", here)
+    monkeypatch.setattr("rowpath.own_database.candidates.availability", here)
     found = candidates(Wanted("postgresql", "server", QUERY, drivers=("psycopg",)))
     assert {planned.path.get("implementation") for planned in found.paths} == {"binary"}  # `c` has another version
     (dropped,) = [each for each in found.dropped if each.path.get("implementation") == "python"]

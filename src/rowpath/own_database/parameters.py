@@ -1,9 +1,10 @@
-"""The parameters of a user's query: read from options, from a CSV file or from a query's rows; written for runners."""
+"""The parameters of a user's query: its placeholders, and rows of values from options, a CSV file or a query."""
 
 from __future__ import annotations
 
 import csv
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
@@ -15,16 +16,23 @@ from uuid import UUID
 import msgspec
 
 from rowpath.engines import ENGINES
+from rowpath.engines.probe_facts import Syntax
 from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.errors import UsageError
 from rowpath.model.workload import Column
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.placeholders import Placeholders, placeholders
+from rowpath.own_database.query_check import placed_tokens
 from rowpath.toml_file import suggest
 from rowpath.workloads.codec import plain_decimal, write_rows
 
+_FORMS = {
+    "?1": re.compile(r"\?(\d+)"),
+    "?": re.compile(r"\?()"),
+    "$1": re.compile(r"\$(\d+)"),
+    "%s": re.compile(r"(?<!%)%s\b()"),
+    ":name": re.compile(r"(?<![:\w\])]):([^\W\d]\w*)"),
+}  # a form of placeholders → one of them, with the parameter that it takes, if it says so
+_QUOTED = re.compile(r"'[^']*'?|\"[^\"]*\"?")  # as runners see it
 Row = tuple[Any, ...]
-
 MOST_ROWS = 1000  # of parameters: all of them are proven on every path
 NULL = r"\N"  # as in delimited files
 FORM = "--param TYPE:VALUE, as in --param bigint:42"
@@ -43,11 +51,84 @@ TYPES: dict[str, dict[str, Any]] = {
 _BOOLEANS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 
 
-def _decimal(text: str) -> Decimal:
-    value = Decimal(text)
-    if not value.is_finite():
-        raise ValueError(text)
-    return value
+@dataclass(frozen=True)
+class Placeholders:
+    """A query between its placeholders. `takes`: each one's number from 1, or its name."""
+
+    pieces: tuple[str, ...]
+    takes: tuple[str, ...]
+
+    @property
+    def sql(self) -> str:
+        """The query with `?` for each of them."""
+        return "?".join(self.pieces)
+
+    def filled(self, literals: Sequence[str]) -> str:
+        """The query with a literal in place of each."""
+        return "".join(text for pair in zip(self.pieces, (*literals, ""), strict=True) for text in pair)
+
+    def order(self, names: Sequence[str]) -> list[int]:
+        """Which of the given parameters each placeholder takes, from 0. Errors: UsageError unless all fit.
+
+        Named ones take the parameter of their name where the parameters have names, else they count as they come.
+        """
+        distinct = tuple(dict.fromkeys(self.takes))
+        if all(names) and set(distinct) <= set(names):
+            return [names.index(name) for name in self.takes]
+        numbers = [int(taken) if taken.isdigit() else distinct.index(taken) + 1 for taken in self.takes]
+        needed = max(numbers, default=0)
+        if needed != len(names) or 0 in numbers:
+            what = f"the query takes {needed} parameter{'s' * (needed != 1)}, and {len(names)} are given"
+            raise UsageError(what, "give one parameter for each placeholder, in order; docs/probe.md has the forms")
+        return [number - 1 for number in numbers]
+
+
+def placeholders(sql: str, engine: str) -> Placeholders:
+    """The query's placeholders in the one form that it uses: `?`, `$1`, `%s` or `:name`.
+
+    With `%s` a `%%` stands for `%`, as in Python's drivers. Errors: UsageError for several forms, or for a query whose
+    placeholders the runners could not find again.
+    """
+    by_form = _by_form(sql, engine)
+    if "?1" in by_form:
+        raise UsageError("placeholders of the form ?1 are not supported", "write $1, $2, … or ?")
+    if len(by_form) > 1:
+        what = f"the query has placeholders of several forms: {' and '.join(by_form)}"
+        raise UsageError(what, "use one form; put a blank after a % or : that is an operator")
+    form, places = next(iter(by_form.items()), ("", []))
+    begins, ends = [begin for begin, _, _ in places], [end for _, end, _ in places]
+    pieces = [sql[begin:end] for begin, end in zip([0, *ends], [*begins, len(sql)], strict=True)]
+    if form == "%s":
+        pieces = [piece.replace("%%", "%") for piece in pieces]
+    # As a runner splits it: at every `?` outside of quotes.
+    split = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), "?".join(pieces)).split("?")
+    if [len(piece) for piece in split] != [len(piece) for piece in pieces]:
+        raise UsageError(
+            "a ? that is no placeholder, or a backslash, $$ or quote in a comment, hides where the placeholders are",
+            "remove it: a literal can be a parameter too, and PostgreSQL's operator ? is jsonb_exists(…)",
+        )
+    return Placeholders(tuple(pieces), tuple(take for _, _, take in places))
+
+
+def refuse_unbound(sql: str, engine: str) -> None:
+    """UsageError for placeholders without parameters: `$1`, and where an engine takes NULL for what is not given."""
+    by_form = _by_form(sql, engine)
+    form = next((form for form in by_form if form == "$1" or ENGINES[engine].probe.unbound_is_null), "")
+    if form:
+        what = f"the query has placeholders ({form}), and no parameters are given"
+        raise UsageError(what, "--param TYPE:VALUE for each, or --params FILE.csv, or --params-from 'SELECT …'")
+
+
+def _by_form(sql: str, engine: str) -> dict[str, list[tuple[int, int, str]]]:
+    """The placeholders by form: begin, end, and the parameter that each takes."""
+    by_form: dict[str, list[tuple[int, int, str]]] = {}
+    for token, place in placed_tokens(sql, ENGINES[engine].probe.syntax or Syntax()):
+        for form, pattern in _FORMS.items():
+            if form.startswith(token) and (match := pattern.match(sql, place)):
+                places = by_form.setdefault(form, [])
+                places.append((place, match.end(), match[1] or str(len(places) + 1)))
+                break
+    return by_form
 
 
 def _instant(aware: bool) -> Callable[[str], datetime]:
@@ -62,7 +143,7 @@ def _instant(aware: bool) -> Callable[[str], datetime]:
 
 _READ: dict[str, Callable[[str], Any]] = {
     "integer": int,
-    "decimal": _decimal,
+    "decimal": Decimal,
     "float32": float,
     "float64": float,
     "boolean": lambda text: _BOOLEANS[text.lower()],
@@ -119,33 +200,25 @@ class KeyedQuery:
         )
 
 
-def wanted(options: ProbeOptions) -> bool:
-    """Whether the query has parameters."""
-    return bool(options.params or options.params_file or options.params_query)
-
-
 def keyed(sql: str, engine: str, parameter_rows: ParameterRows) -> KeyedQuery:
     """The query with its parameters in the order of its placeholders. Errors: UsageError unless they fit."""
-    found = placeholders(sql, engine)
-    order = found.order(parameter_rows.names)
-    columns = tuple(parameter_rows.columns[at] for at in order)
-    return KeyedQuery(
-        found, columns, [tuple(row[at] for at in order) for row in parameter_rows.rows], parameter_rows.count
-    )
+    query = placeholders(sql, engine)
+    order = query.order(parameter_rows.names)
+    rows = [tuple(row[at] for at in order) for row in parameter_rows.rows]
+    return KeyedQuery(query, tuple(parameter_rows.columns[at] for at in order), rows, parameter_rows.count)
 
 
-def rows_by_options(options: ProbeOptions) -> ParameterRows:
-    """The rows of `--param` or `--params`. Errors: UsageError."""
-    if options.params_file is not None:
-        return _of_csv(options.params_file)
-    parts = [each.partition(":") for each in options.params]
-    for each, (_, colon, _) in zip(options.params, parts, strict=True):
-        if not colon:
-            raise UsageError(f"invalid --param '{each}': no type", FORM)
+def rows_of_words(words: Sequence[str]) -> ParameterRows:
+    """The one row that TYPE:VALUE of each parameter give. Errors: UsageError."""
+    for word in words:
+        if ":" not in word:
+            raise UsageError(f"invalid --param '{word}': no type", FORM)
+    parts = [word.partition(":") for word in words]
     return _parameter_rows([("", kind) for kind, _, _ in parts], [[value for _, _, value in parts]], "--param")
 
 
-def _of_csv(file: Path) -> ParameterRows:
+def rows_of_csv(file: Path) -> ParameterRows:
+    """The rows of a CSV file whose header has name:type of each. Errors: UsageError."""
     try:
         with file.open(encoding="utf-8-sig", newline="") as stream:
             lines = [line for line in csv.reader(stream) if line]
@@ -153,7 +226,7 @@ def _of_csv(file: Path) -> ParameterRows:
         raise UsageError(f"cannot read {file}: {error}", "--params FILE.csv, in UTF-8") from error
     if len(lines) < 2:
         raise UsageError(f"{file} has no row of parameters", "a header line with name:type, then a line for each row")
-    header = [(name.strip(), kind.strip()) for name, _, kind in (each.rpartition(":") for each in lines[0])]
+    header = [(name.strip(), kind.strip()) for name, _, kind in (word.rpartition(":") for word in lines[0])]
     for number, line in enumerate(lines, 1):
         if len(line) != len(header):
             raise UsageError(f"{file}: row {number} has {len(line)} values, not {len(header)}", "correct the file")
@@ -178,6 +251,8 @@ def _value(text: str, column: Column, kind: str) -> Any:
         return None
     try:
         value = _READ.get(column.type, str)(text)
+        if isinstance(value, Decimal) and not value.is_finite():
+            raise ValueError(text)
     except (ValueError, KeyError, InvalidOperation) as error:
         raise UsageError(f"invalid parameter: '{text}' is not of type {kind}", FORM) from error
     if column.type == "integer" and not -(1 << column.bits - 1) <= value < 1 << column.bits - 1:
@@ -187,22 +262,18 @@ def _value(text: str, column: Column, kind: str) -> Any:
 
 def sized(columns: Sequence[Column], rows: Sequence[Row]) -> tuple[Column, ...]:
     """The columns as wide as their values need."""
-    found = []
+    wide = []
     for at, column in enumerate(columns):
         values = [row[at] for row in rows if row[at] is not None]
         sizes: dict[str, Any] = {"nullable": len(values) < len(rows)}
         if column.type == "decimal":
-            whole, fraction = zip(*map(_digits, values), strict=True) if values else ((1,), (0,))
-            sizes |= {"precision": max(whole) + max(fraction), "scale": max(fraction)}
+            parts = [plain_decimal(value).removeprefix("-").partition(".") for value in values]
+            scale = max((len(fraction) for _, _, fraction in parts), default=0)
+            sizes |= {"precision": max((len(whole) for whole, _, _ in parts), default=1) + scale, "scale": scale}
         elif column.type in ("char", "varchar", "binary"):
             sizes["length"] = max([1, *map(len, values)])
-        found.append(msgspec.structs.replace(column, **sizes))
-    return tuple(found)
-
-
-def _digits(value: int | Decimal) -> tuple[int, int]:
-    whole, _, fraction = plain_decimal(value).removeprefix("-").partition(".")
-    return len(whole), len(fraction)
+        wide.append(msgspec.structs.replace(column, **sizes))
+    return tuple(wide)
 
 
 def literal(engine: str, value: Any, column: Column) -> str:

@@ -12,14 +12,14 @@ from urllib.parse import quote
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.probe import process_list
-from rowpath.probe.target import Target, read_target, typed_secrets
+from rowpath.own_database import question
+from rowpath.own_database.target import Target, read_target, typed_secrets
 
 SECRET = "p:w/ö?#%x"
 HIDE = """
 import sys
-from rowpath.probe import process_list
-process_list.hide([sys.argv[1]])
+from rowpath.own_database import question
+question.hide([sys.argv[1]])
 print(open("/proc/self/cmdline", "rb").read())
 """
 
@@ -251,7 +251,7 @@ def test_a_relative_file_is_answered_with_the_url_it_would_have(
 
 
 def test_a_password_disappears_from_our_own_command_line() -> None:
-    source = Path(process_list.__file__).parents[2]
+    source = Path(question.__file__).parents[2]
     url = f"postgresql://u:{quote(SECRET, safe='')}@h/db"
     done = subprocess.run(
         [sys.executable, "-c", HIDE, SECRET, url],
@@ -266,4 +266,4 @@ def test_a_password_disappears_from_our_own_command_line() -> None:
 
 
 def test_a_password_of_asterisks_is_hidden_already() -> None:
-    process_list.hide(["***"])
+    question.hide(["***"])

@@ -7,8 +7,8 @@ import sqlite3
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.probe.command import limited
-from rowpath.probe.sessions import row_limit
+from rowpath.own_database.access import row_limit
+from rowpath.own_database.question import limited
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rowpath.errors import UsageError
-from rowpath.probe.query_check import check_query
+from rowpath.own_database.query_check import check_query
 
 QUERIES = (
     "SELECT 1",

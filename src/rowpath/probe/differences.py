@@ -1,8 +1,4 @@
-"""As which types parameters arrive at a PostgreSQL server, and what the server's own plans make of them.
-
-A session's prepared statements (pg_prepared_statements) say what a driver declared. The same query prepared without
-types says what the server takes from the columns. EXPLAIN shows the plan for both, with the first row of parameters.
-"""
+"""Why paths differ that run one query: a column with other rows, types of parameters with another plan."""
 
 from __future__ import annotations
 
@@ -11,21 +7,23 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
+from rowpath.engines import ENGINES
+from rowpath.engines.probe_facts import Syntax
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.probe import ParameterTypes, PlanFacts
 from rowpath.model.workload import Column
+from rowpath.own_database.access import Access
+from rowpath.own_database.parameters import KeyedQuery
+from rowpath.own_database.throttled_worker import ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.access import Access
-from rowpath.probe.parameters import KeyedQuery
-from rowpath.probe.throttled_worker import ThrottledWorker
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.process import RunnerFailure
 
+UNKNOWN = "not known"
 _OF_SESSION = """SELECT {select} FROM pg_catalog.pg_prepared_statements
 WHERE statement NOT LIKE '%pg_prepared_statements%' AND cardinality(parameter_types) = {count}
 ORDER BY prepare_time DESC LIMIT 1"""
@@ -36,19 +34,58 @@ _INFERRED = (
 )
 
 
+def first_difference(
+    worker_pool: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase, engine: str
+) -> str:
+    """The name of the first column in which the two paths' rows differ, by digests of only the query's first columns.
+
+    A sentence where that cannot be found: duplicate names, files, or rows that agree column by column.
+    """
+    names = [column.name for column in work.columns]
+    if work.phase.scan or len(set(names)) < len(names) or not all(names):
+        return UNKNOWN
+
+    def agree(count: int) -> bool:
+        narrow, digests = first_columns(work, count, engine), set()
+        for planned in pair:
+            with worker_pool.turned_to(planned, narrow) as worker:
+                digests.add(worker.verify_all(narrow).digest)
+        return len(digests) == 1
+
+    low, high = 0, len(names)  # the first `low` columns agree, the first `high` do not
+    try:
+        if agree(high):
+            return "none: read column by column, the rows agree"
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if agree(middle) else (low, middle)
+    except RunnerFailure as failure:
+        return f"{UNKNOWN}: {failure.text}"
+    return names[high - 1]
+
+
+def first_columns(work: PreparedPhase, count: int, engine: str) -> PreparedPhase:
+    """The query narrowed to its first columns."""
+    quote = (ENGINES[engine].probe.syntax or Syntax()).name_quote
+    columns = work.columns[:count]
+    names = (quote + column.name.replace(quote, 2 * quote) + quote for column in columns)
+    sql = f"SELECT {', '.join(names)} FROM ({work.sql}) AS probed"
+    return replace(work, sql=sql, columns=columns, phase=msgspec.structs.replace(work.phase, sql=sql, columns=columns))
+
+
 def sent_types(worker: ThrottledWorker, work: PreparedPhase) -> tuple[int, ...]:
     """The types, by their oids, that the session's prepared statement has; empty where the driver prepared none.
 
     Every runner hands over a sum of integers, and of one integer that is itself. Errors: RunnerFailure.
     """
     count = len(work.parameter_columns)
+    columns = (Column(name="oid", type="integer", bits=64, nullable=True),)
     oids = []
     for number in range(1, count + 1):
         sql = _OF_SESSION.format(select=f"parameter_types[{number}]::oid::bigint AS oid", count=count)
-        column = (Column(name="oid", type="integer", bits=64, nullable=True),)
-        phase = msgspec.structs.replace(work.phase, sql=sql, columns=column)
+        phase = msgspec.structs.replace(work.phase, sql=sql, columns=columns)
         type_query = replace(
-            work, name="probe.types", sql=sql, columns=column, phase=phase, parameter_columns=(), parameter_file=None,
+            work, name="probe.types", sql=sql, columns=columns, phase=phase, parameter_columns=(), parameter_file=None,
             parameter_count=0,
         )  # fmt: skip
         worker.prepare(type_query)
@@ -70,15 +107,18 @@ def compared(access: Access, query: KeyedQuery, oids: tuple[int, ...], file: Pat
     sent, column = access.ask((untyped,), (_NAMES.format(oids=listed), _INFERRED), file)
     if sent == column:
         return None
-    pairs = zip(query.rows[0], sent, strict=True)
-    values = ", ".join(f"CAST({_literal(value)} AS {kind})" for value, kind in pairs)
-    explain = [f"EXPLAIN (FORMAT JSON) EXECUTE {name} ({values})" for name in (_TYPED, _UNTYPED)]
+    values = []
+    for value, kind in zip(query.rows[0], sent, strict=True):
+        text = (f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)).replace("'", "''")
+        quoted = "NULL" if value is None else f"'{text}'"
+        values.append(f"CAST({quoted} AS {kind})")
+    explain = [f"EXPLAIN (FORMAT JSON) EXECUTE {name} ({', '.join(values)})" for name in (_TYPED, _UNTYPED)]
     plans = access.ask((f"PREPARE {_TYPED} ({', '.join(sent)}) AS {sql}", untyped), explain, file)
     of_sent, of_column = (_plan("\n".join(lines)) for lines in plans)
     return ParameterTypes(tuple(sent), tuple(column), of_sent, of_column)
 
 
-def found(
+def different_types(
     access: Access,
     worker_pool: WorkerPool,
     paths: Iterable[PlannedPath],
@@ -92,8 +132,7 @@ def found(
     """
     by_types: dict[tuple[int, ...], list[str]] = {}
     for planned in paths:
-        with contextlib.suppress(RunnerFailure), worker_pool.turned_to(planned) as worker:
-            worker.prepare(work)
+        with contextlib.suppress(RunnerFailure), worker_pool.turned_to(planned, work) as worker:
             by_types.setdefault(sent_types(worker, work), []).append(planned.name)
     for oids, names in by_types.items():
         with contextlib.suppress(RowpathError):
@@ -113,20 +152,11 @@ def without_names(types: ParameterTypes) -> ParameterTypes:
     return msgspec.structs.replace(types, **plans)
 
 
-def _literal(value: Any) -> str:
-    text = f"\\x{value.hex()}" if isinstance(value, bytes) else str(value)
-    return "NULL" if value is None else "'" + text.replace("'", "''") + "'"
-
-
 def _plan(text: str) -> PlanFacts:
     top = json.loads(text)[0]["Plan"]
-    nodes = list(_nodes(top))
+    nodes = [top]
+    for node in nodes:  # it grows
+        nodes += node.get("Plans", ())
     indexes = sorted({node["Index Name"] for node in nodes if "Index Cond" in node and "Index Name" in node})
     scans = sorted({node["Node Type"] for node in nodes if "Scan" in node["Node Type"]})
     return PlanFacts(scans=tuple(scans), indexes=tuple(indexes), cost=top["Total Cost"])
-
-
-def _nodes(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield node
-    for each in node.get("Plans", ()):
-        yield from _nodes(each)

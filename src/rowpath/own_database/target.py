@@ -13,27 +13,25 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
 from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout, Login
 from rowpath.errors import UsageError
-from rowpath.probe import driver_urls
 from rowpath.toml_file import suggest
 
 PASSWORD_VARIABLE = "ROWPATH_PROBE_PASSWORD"
 FILE = "file"  # the scheme of single files, whichever engine reads them
 TLS = {
-    "disable": "off",
-    "disabled": "off",
-    "false": "off",
-    "off": "off",
-    "allow": "default",
-    "prefer": "default",
-    "preferred": "default",
-    "require": "on",
-    "required": "on",
-    "true": "on",
-    "on": "on",
+    **dict.fromkeys(("disable", "disabled", "false", "off"), "off"),
+    **dict.fromkeys(("allow", "prefer", "preferred"), "default"),
+    **dict.fromkeys(("require", "required", "true", "on"), "on"),
 }  # what URLs say of TLS → the coordinate `tls`
 LOGIN_KEYS = ("user", "password", "port", "dbname")
 FORM = "scheme://[user[:password]@]host[:port]/database, or a file: own.db, orders.parquet, sqlite:///PATH"
 ENCODE = "write the password's own @ : / ? # % as %40 %3A %2F %3F %23 %25, or leave it out and set "
+_USER = r"user|username|user\ name|uid|user\ id"
+_PASSWORD = r"password|passwd|pwd"
+_SECRET = re.compile(r"(password|passwd|pwd|secret|token|passphrase|apikey|api_key|accesskey|credential)s?$", re.I)
+_JDBC_PAIR = re.compile(r"(?P<before>[?&;:,(])(?P<key>[\w .-]+)=(?P<value>\{(?:[^}]|\}\})*\}|[^&;)]*)")
+_ODBC_PAIR = re.compile(r"\s*(?P<key>[^=;{}]+?)\s*=\s*(?P<value>\{(?:[^}]|\}\})*\}|[^;]*)(?:;|$)")
+_AUTHORITY = re.compile(r"^(jdbc:[\w:+.-]+?:)//([^/?;@]*)@", re.I)
+_ORACLE = re.compile(r"^(jdbc:oracle:\w+:)([^/@]*)/(\"[^\"]*\"|[^@]*)@", re.I)
 
 
 @dataclass(frozen=True)
@@ -71,11 +69,16 @@ class Target:
             return "none"
         return "unix" if self.socket and not self.host else "tcp"
 
+    def read_only(self, in_place: bool) -> bool:
+        """Whether its file must be opened read only: it is the user's own, or several have to share it."""
+        layout = ENGINES[self.engine].probe.layout
+        return self.deployment == "embedded" and (in_place or (layout is not None and layout.shared_read_only))
+
     def secrets(self) -> list[str]:
         """Everything of it that must never be seen."""
         urls = self.options.get("url", "") + self.options.get("connection", "")
-        own = [value for key, value in self.options.items() if driver_urls.is_secret(key)]
-        return [secret for secret in (self.password, *own, *driver_urls.secrets_in(urls)) if secret]
+        own = [value for key, value in self.options.items() if is_secret(key)]
+        return [secret for secret in (self.password, *own, *secrets_in(urls)) if secret]
 
 
 def read_target(
@@ -88,7 +91,7 @@ def read_target(
     """
     scheme, colon, rest = _with_scheme(text.strip()).partition(":")
     scheme = scheme.lower()
-    engines = {each: engine for engine in ENGINES.values() for each in engine.probe.schemes}
+    engines = {name: engine for engine in ENGINES.values() for name in engine.probe.schemes}
     schemes = (*engines, FILE)
     known = scheme in schemes or rest.startswith("//")
     if not colon or not known or not re.fullmatch(r"[a-z][a-z0-9+.-]{0,19}", scheme):
@@ -97,9 +100,21 @@ def read_target(
     if scheme not in schemes:
         raise UsageError(f"unknown URL scheme '{scheme}'", suggest(scheme, schemes))
     engine = engines.get(scheme, ENGINES[FILE])
-    if engine.probe.driver_flag:
-        driver_file = {"--jar": jar, "--odbc-driver": odbc_driver}[engine.probe.driver_flag]
-        return _driver_target(driver_urls.READERS[scheme](text.strip()), engine, driver_file, environment)
+    if flag := engine.probe.driver_flag:
+        read, driver_file = READERS[scheme](text.strip()), {"--jar": jar, "--odbc-driver": odbc_driver}[flag]
+        if driver_file is None:
+            raise UsageError(f"an {engine.name} URL needs the driver that understands it", f"{flag} FILE")
+        if not driver_file.is_file():
+            raise UsageError(f"no driver file {driver_file}", f"{flag} FILE")
+        return Target(
+            engine=engine.name,
+            deployment="server",
+            user=read.user,
+            password=read.password or environment.get(PASSWORD_VARIABLE, ""),
+            options={read.option: read.rest},
+            shown=read.shown,
+            driver_file=driver_file.absolute(),
+        )
     if not rest.startswith("//"):
         raise UsageError(f"invalid URL: expected // after {scheme}:", FORM)
     if not engine.probe.port or (rest.startswith("///") and engine.probe.layout is not None):
@@ -110,11 +125,11 @@ def read_target(
 def typed_secrets(text: str) -> list[str]:
     """Every secret in the text of a URL, whether or not it can be used on this machine. Errors: UsageError."""
     scheme, _, rest = text.strip().partition(":")
-    if scheme.lower() in driver_urls.READERS:
-        read = driver_urls.READERS[scheme.lower()](text.strip())
-        return [read.password, *driver_urls.secrets_in(read.rest)]
+    if scheme.lower() in READERS:
+        read = READERS[scheme.lower()](text.strip())
+        return [read.password, *secrets_in(read.rest)]
     userinfo, rest = _split_userinfo(scheme, rest.removeprefix("//"))
-    secret = [value for key, value in _split_options(rest)[1].items() if driver_urls.is_secret(key)]
+    secret = [value for key, value in _split_options(rest)[1].items() if is_secret(key)]
     return [urllib.parse.unquote(userinfo.partition(":")[2]), *secret]
 
 
@@ -174,11 +189,22 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
     )
     if login.host.startswith("/"):  # libpq's way to name a socket
         login = login.moved_to_socket()
-    login = _completed(login, engine, environment)
+    if login.password is None and environment.get(PASSWORD_VARIABLE):
+        login = replace(login, password=environment[PASSWORD_VARIABLE])
+    if engine.probe.complete_login is not None:  # by the rules of the engine's own client programs
+        login = engine.probe.complete_login(login, environment)
+    else:
+        login = replace(login, host=login.host or "localhost", port=login.port or engine.probe.port)
     if not login.database:
         raise UsageError(f"the URL names no database: {_shown(scheme, login, options)}", FORM)
     options |= {"socket": login.socket} if login.socket else {}
-    _check_tls(options)
+    for key in TLS_KEYS:
+        value = options.get(key, "require").lower()
+        if value.startswith("verify"):
+            what = f"{key}={value}: certificate checks are not supported here"
+            raise UsageError(what, f"{key}=require encrypts without the check; do not probe over an untrusted network")
+        if value not in TLS:
+            raise UsageError(f"unknown {key} '{value}'", suggest(value, tuple(TLS)))
     return Target(
         engine=engine.name,
         deployment="server",
@@ -191,15 +217,6 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
         shown=_shown(scheme, login, options),
         notes=login.notes + _unused(engine, query),
     )
-
-
-def _completed(given: Login, engine: Engine, environment: Mapping[str, str]) -> Login:
-    """The login with all that the URL left open, by the rules of the engine's own client programs."""
-    if given.password is None and environment.get(PASSWORD_VARIABLE):
-        given = replace(given, password=environment[PASSWORD_VARIABLE])
-    if engine.probe.complete_login is not None:
-        return engine.probe.complete_login(given, environment)
-    return replace(given, host=given.host or "localhost", port=given.port or engine.probe.port)
 
 
 def _split_userinfo(scheme: str, rest: str) -> tuple[str, str]:
@@ -227,11 +244,10 @@ def _split_options(rest: str) -> tuple[str, dict[str, str]]:
 
 
 def _host_and_port(scheme: str, where: str) -> tuple[str, int]:
-    found = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(\d{1,5}))?", where)
-    port = int(found[2] or 0) if found else 0
-    if not found or port > 65535:
+    match = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(\d{1,5}))?", where)
+    if not match or int(match[2] or 0) > 65535:
         raise UsageError(f"invalid {scheme} URL: expected host:port", ENCODE + PASSWORD_VARIABLE)
-    return found[1].strip("[]"), port
+    return match[1].strip("[]"), int(match[2] or 0)
 
 
 def _shown(scheme: str, login: Login, options: dict[str, str]) -> str:
@@ -239,7 +255,7 @@ def _shown(scheme: str, login: Login, options: dict[str, str]) -> str:
     host = f"[{login.host}]" if ":" in login.host else quote(login.host)
     where = f"{host}:{login.port}" if login.host else ""
     user = f"{quote(login.user, safe='')}@" if login.user else ""
-    masked = {key: "***" if driver_urls.is_secret(key) else value for key, value in options.items()}
+    masked = {key: "***" if is_secret(key) else value for key, value in options.items()}
     query = "&".join(f"{quote(key)}={quote(value, safe='/*')}" for key, value in masked.items())
     return f"{scheme}://{user}{where}/{quote(login.database)}{'?' + query if query else ''}"
 
@@ -250,23 +266,11 @@ def _unused(engine: Engine, query: dict[str, str]) -> tuple[str, ...]:
     return tuple(f"unknown URL option {key} is ignored" for key in left)
 
 
-def _check_tls(options: dict[str, str]) -> None:
-    for key in TLS_KEYS:
-        value = options.get(key, "require").lower()
-        if value.startswith("verify"):
-            raise UsageError(
-                f"{key}={value}: certificate checks are not supported here",
-                f"{key}=require encrypts without the check; do not probe over an untrusted network",
-            )
-        if value not in TLS:
-            raise UsageError(f"unknown {key} '{value}'", suggest(value, tuple(TLS)))
-
-
 def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
     layout = engine.probe.layout or FileLayout()
     named, options = _existing(scheme, layout.suffixes[0], rest)
     if scheme == FILE:
-        suffixes = {suffix: each for each in ENGINES.values() for suffix in each.probe.files}
+        suffixes = {suffix: engine for engine in ENGINES.values() for suffix in engine.probe.files}
         if named.suffix.lower() not in suffixes:
             raise UsageError(
                 f"{named}: unknown file suffix '{named.suffix}'",
@@ -276,12 +280,11 @@ def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
     wanted = "directory" if layout.directory_mark else "file"
     if not (named.is_dir() if layout.directory_mark else named.is_file() or layout.suffixes[0]):
         raise UsageError(f"{named} is not a {wanted}", FORM)
-    user, password = options.pop("user", ""), options.pop("password", "")
     return Target(
         engine=engine.name,
         deployment="file" if scheme == FILE else "embedded",
-        user=user,
-        password=password,
+        user=options.pop("user", ""),
+        password=options.pop("password", ""),
         path=named,
         options=options,
         shown=f"{scheme}://{urllib.parse.quote(str(named))}",
@@ -295,33 +298,87 @@ def _existing(scheme: str, suffix: str, rest: str) -> tuple[Path, dict[str, str]
     for given, chosen in ((rest, {}), (urllib.parse.unquote(rest), {}), (place, options)):
         for path in (given, urllib.parse.unquote(given)):
             file = Path(path.replace("/~/", "~/", 1) if path.startswith("/~/") else path).expanduser()
-            if file.is_absolute() and (found := _database_file(file, suffix)):
-                return found, dict(chosen)
+            if file.is_absolute():
+                bare = file.with_name(file.name.removesuffix(suffix))
+                if bare.with_name(bare.name + suffix).exists():
+                    return bare, dict(chosen)
     here = Path(urllib.parse.unquote(place).lstrip("/")).absolute()
     hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATH with an absolute path"
     raise UsageError(f"no file {urllib.parse.unquote(place)}", hint)
 
 
-def _database_file(file: Path, suffix: str) -> Path | None:
-    """The database's name without the suffix of its file; None when there is no such file."""
-    name = file.with_name(file.name.removesuffix(suffix))
-    return name if name.with_name(name.name + suffix).exists() else None
+@dataclass(frozen=True)
+class DriverUrl:
+    """A driver's own URL apart from its login; `option` is what the adapter calls the rest."""
+
+    option: str
+    user: str
+    password: str = field(repr=False)
+    rest: str = field(repr=False)
+    shown: str
 
 
-def _driver_target(
-    read: driver_urls.DriverUrl, engine: Engine, file: Path | None, environment: Mapping[str, str]
-) -> Target:
-    flag = engine.probe.driver_flag
-    if file is None:
-        raise UsageError(f"an {engine.name} URL needs the driver that understands it", f"{flag} FILE")
-    if not file.is_file():
-        raise UsageError(f"no driver file {file}", f"{flag} FILE")
-    return Target(
-        engine=engine.name,
-        deployment="server",
-        user=read.user,
-        password=read.password or environment.get(PASSWORD_VARIABLE, ""),
-        options={read.option: read.rest},
-        shown=read.shown,
-        driver_file=file.absolute(),
-    )
+def is_secret(key: str) -> bool:
+    """Whether an option of that name holds something that must not be seen."""
+    return _SECRET.search(key.strip()) is not None
+
+
+def secrets_in(text: str) -> list[str]:
+    """The values of all options in a driver's URL or connection string that must not be seen."""
+    pairs = [*_JDBC_PAIR.finditer(text), *_ODBC_PAIR.finditer(text)]
+    return sorted({_plain(pair["value"]) for pair in pairs if is_secret(pair["key"]) and pair["value"]})
+
+
+def read_jdbc(text: str) -> DriverUrl:
+    """The parts of a `jdbc:` URL, wherever drivers put user and password: before the host, or among the options."""
+    user = password = ""
+    if match := _ORACLE.match(text):
+        user, password = match[2], match[3].strip('"')
+        text = match[1] + "@" + text[match.end() :]
+    if match := _AUTHORITY.match(text):
+        user, _, password = map(urllib.parse.unquote, match[2].partition(":"))
+        text = f"{match[1]}//{text[match.end() :]}"
+    kept, end = [], 0
+    for pair in _JDBC_PAIR.finditer(text):
+        named_user = re.fullmatch(_USER, pair["key"].strip(), re.I)
+        if not named_user and not re.fullmatch(_PASSWORD, pair["key"].strip(), re.I):
+            continue
+        value = _plain(pair["value"])
+        value = urllib.parse.unquote_plus(value) if pair["before"] in "?&" else value
+        user, password = (value, password) if named_user else (user, value)
+        begins = pair["before"] if pair["before"] in "?:" else ""  # the options: Db2's follow a colon
+        kept.append(text[end : pair.start()] + begins)
+        end = pair.end()
+    rest = "".join(kept) + text[end:]
+    if kept:
+        rest = re.sub(r"([?:])[&;]+", r"\1", rest).rstrip("?:&;")
+    return DriverUrl("url", user, password, rest, _masked(rest, _JDBC_PAIR))
+
+
+def read_odbc(text: str) -> DriverUrl:
+    """The parts of an ODBC connection string after `odbc:`: what the driver gets beside DRIVER, UID and PWD."""
+    user = password = rest = ""
+    for pair in _ODBC_PAIR.finditer(text.partition(":")[2]):
+        key = pair["key"].strip()
+        if re.fullmatch(_USER, key, re.I):
+            user = _plain(pair["value"])
+        elif re.fullmatch(_PASSWORD, key, re.I):
+            password = _plain(pair["value"])
+        elif key.lower() != "driver":  # it is named by its file
+            rest += f"{key}={pair['value']};"
+    return DriverUrl("connection", user, password, rest, f"odbc:{_masked(rest, _ODBC_PAIR)}")
+
+
+def _plain(value: str) -> str:
+    """The value without the braces that ODBC and SQL Server put around one with signs of their own."""
+    return value[1:-1].replace("}}", "}") if value.startswith("{") and value.endswith("}") else value
+
+
+def _masked(text: str, form: re.Pattern[str]) -> str:
+    for pair in reversed(list(form.finditer(text))):
+        if is_secret(pair["key"]) and pair["value"]:
+            text = text[: pair.start("value")] + "***" + text[pair.end("value") :]
+    return text
+
+
+READERS = {"jdbc": read_jdbc, "odbc": read_odbc}  # scheme → its URLs read

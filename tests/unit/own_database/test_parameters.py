@@ -10,13 +10,10 @@ import pytest
 
 from rowpath.errors import UsageError
 from rowpath.model.workload import Column, Phase
-from rowpath.probe import sessions
-from rowpath.probe.candidates import Wanted, candidates
-from rowpath.probe.command import keyed_by_options
-from rowpath.probe.options import ProbeOptions
-from rowpath.probe.parameters import keyed, rows_by_options
-from rowpath.probe.placeholders import placeholders
-from rowpath.probe.row_consistency import KeyedRowConsistency
+from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.parameters import keyed, placeholders
+from rowpath.own_database.question import ProbeOptions, keyed_by_options, rows_by_options
+from rowpath.own_database.throttled_worker import KeyedRowConsistency, settings_of
 from rowpath.workloads.codec import digest, read_kept, touch_row, write_rows
 from rowpath.workloads.expected import Delivery
 
@@ -168,9 +165,9 @@ def test_only_the_likeliest_prepared_path_meets_every_plan_cache_mode() -> None:
     assert sorted(set(modes)) == ["auto", "force_custom_plan", "force_generic_plan"]
     forced = [each.path for each in found.paths if each.path.get("plan_cache_mode").startswith("force")]
     assert len(forced) == 2
-    assert sessions.of_path(forced[0]) == (f"SET plan_cache_mode = {forced[0].get('plan_cache_mode')}",)
+    assert settings_of(forced[0]) == (f"SET plan_cache_mode = {forced[0].get('plan_cache_mode')}",)
     assert {each.path.get("statement") for each in found.paths} == {"prepared", "bound", "text"}
-    assert sessions.of_path(found.paths[0].path) == ()
+    assert settings_of(found.paths[0].path) == ()
     assert not found.floors
     plain = candidates(Wanted("postgresql", "server", phase, languages=("c",), drivers=("libpq",)))
     assert {each.path.get("plan_cache_mode") for each in plain.paths} == {"none"}

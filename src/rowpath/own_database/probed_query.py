@@ -1,0 +1,160 @@
+"""A query on a database that is not ours: its columns, its parameters, and runners that only read it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any
+
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.journal.writer import RunDirectory, Scrubber
+from rowpath.machine import cpus
+from rowpath.own_database import parameters
+from rowpath.own_database.access import Access, open_access
+from rowpath.own_database.parameters import KeyedQuery
+from rowpath.own_database.question import ProbeOptions, Question
+from rowpath.own_database.throttled_worker import (
+    SETTLING_EXECUTIONS,
+    Budget,
+    DatabaseRest,
+    KeyedRowConsistency,
+    ParameterFile,
+    RowConsistency,
+    ThrottledWorker,
+    as_columns,
+    work_of,
+)
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.manifest import build
+from rowpath.runners.protocol import DescribedColumn
+from rowpath.workloads.expected import Delivery
+
+SETTLING_SHARE = 1 / 50  # of the budget, at most, for a path's executions before it is timed
+GRACE_S = 5.0  # so that a runner can answer late
+BUSY_SHARE = 0.5  # of the time, at most, on a server that is not ours
+
+
+@dataclass(kw_only=True)
+class ProbedQuery:
+    """The query as it is sent, the access to its database, and how busy that may be kept."""
+
+    access: Access
+    sql: str
+    budget: Budget
+    options: ProbeOptions
+    directory: RunDirectory
+    scrubber: Scrubber
+    row_consistency: RowConsistency = field(default_factory=RowConsistency)
+    keyed: KeyedQuery | None = None  # the query's parameters
+    columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
+    caveats: list[str] = field(default_factory=list)  # what the result cannot say, in sentences
+    _settling: int = SETTLING_EXECUTIONS
+    _rest: DatabaseRest = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._rest = DatabaseRest(self.budget)
+
+    def work(self) -> PreparedPhase:
+        """The query as a phase, once the database has described it. Errors: RowpathError."""
+        access, keyed = self.access, self.keyed
+        self.columns = access.described(keyed) if keyed else access.describe(self.sql or access.table)
+        parameters = self._parameters(keyed) if keyed else ParameterFile()
+        return work_of(self.sql, self.columns, table=access.table, scan=bool(access.table), parameters=parameters)
+
+    def _parameters(self, keyed: KeyedQuery) -> ParameterFile:
+        """The rows of parameters that are used: those of which the reference driver could read what they deliver."""
+        file = self.directory.work / "parameters.rows"
+        keyed.write(file)
+        columns, given = as_columns(self.columns), keyed.count
+        row_sets, execution_s = self.access.deliveries(keyed, columns, file)
+        used = len(row_sets)
+        before = f"Every path executed it {self._settling} times before it was timed."
+        if execution_s * SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
+            self._settling = 0
+            before = "One execution takes too long for more of them before timing: "
+            before += "the server may plan differently later."
+        self.keyed = keyed.first(used)
+        self.row_consistency = KeyedRowConsistency(delivery=Delivery(row_sets, columns))
+        of = f"the first {used:,} of {given:,} rows" if used < given else f"{given:,} row{'s' * (given != 1)}"
+        self.caveats.append(
+            f"Each operation executes the query with the next row of parameters, out of {of}. "
+            f"The digests cover all of these. {before}"
+        )
+        return ParameterFile(keyed.columns, file, used)
+
+    def start(
+        self,
+        planned: PlannedPath,
+        log: Callable[[str], None] | None = None,
+        environment: dict[str, str] | None = None,
+    ) -> ThrottledWorker:
+        """A new runner process for the path, not connected yet, with this environment too. Errors: RunnerFailure."""
+        return ThrottledWorker(
+            planned,
+            self.access.instance,
+            log=log or self.log,
+            timeout_s=self.timeout_s(),
+            before=self.access.before,
+            rest=self._rest,
+            row_consistency=self.row_consistency,
+            changed=self.changed,
+            settling=self._settling,
+            environment=environment,
+        )
+
+    def changed(self, worker: ThrottledWorker, work: PreparedPhase) -> None:
+        """What to do when a block delivered other rows than the executions before it: nothing."""
+
+    def timeout_s(self) -> float:
+        """How long a request may take."""
+        return self.budget.left_s + GRACE_S
+
+    def log(self, line: str) -> None:
+        """Keep a line that a runner printed, without secrets."""
+        with (self.directory.logs / "search.log").open("a", encoding="utf-8") as stream:
+            stream.write(self.scrubber.clean(line) + "\n")
+
+    def floor_work(self) -> PreparedPhase:
+        """The query as the scan that a floor drains."""
+        return work_of(self.sql, self.columns, table=self.access.table, scan=True)
+
+
+def connected(
+    question: Question,
+    planned: Sequence[PlannedPath],
+    options: ProbeOptions,
+    directory: RunDirectory,
+    note: Callable[[str], None],
+    cleanup: ExitStack,
+) -> dict[str, Any]:
+    """What a ProbedQuery is made of: runners are built, the database is open until `cleanup`. Errors: RowpathError."""
+    target, keyed_query = question.target, question.keyed
+    build([(p.adapter, p.path.version) for p in planned], note, [p.path for p in planned])
+    note(f"{'connecting to' if target.deployment == 'server' else 'opening'} {target.shown}")
+    access = cleanup.enter_context(open_access(target, options, directory.work, confirmed))
+    cpus.usable()
+    os.sched_setaffinity(0, cpus.controller_cpus())
+    sql = question.phase.sql if target.deployment != "file" else ""
+    if options.params_query:
+        rows = access.parameter_rows_of(options.params_query, directory.work / "parameters.kept")
+        keyed_query = parameters.keyed(sql, target.engine, rows)
+    return {
+        "access": access,
+        "sql": keyed_query.placeholders.sql if keyed_query else sql,
+        "keyed": keyed_query,
+        "budget": Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0),
+        "options": options,
+        "directory": directory,
+        "scrubber": question.scrubber,
+    }
+
+
+def confirmed(question: str) -> bool:
+    """Whether the user agrees, on the terminal; without a terminal the answer is no."""
+    if not sys.stdin.isatty():
+        return False
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -1,0 +1,172 @@
+"""What the options ask of which database: read and checked before anything is connected."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote, quote_plus
+
+from rowpath.engines import ENGINES
+from rowpath.errors import UsageError
+from rowpath.journal.writer import Scrubber
+from rowpath.machine import processes
+from rowpath.model.workload import Phase
+from rowpath.own_database import parameters
+from rowpath.own_database.parameters import KeyedQuery, ParameterRows
+from rowpath.own_database.query_check import check_query
+from rowpath.own_database.target import Target, read_target
+
+DEFAULT_S = 120.0  # of the budget
+ARG_START, ARG_END = 45, 46  # fields of /proc/PID/stat, counted from 0 after the name
+
+
+@dataclass(frozen=True)
+class ProbeOptions:
+    """The options of one `rowpath probe`."""
+
+    url: str
+    query: str = ""
+    query_file: Path | None = None
+    table: str = ""
+    params: Sequence[str] = ()  # TYPE:VALUE each
+    params_file: Path | None = None
+    params_query: str = ""
+    languages: tuple[str, ...] = ()
+    drivers: tuple[str, ...] = ()
+    budget_s: float = DEFAULT_S
+    mine: str = ""
+    connections: int = 4
+    max_rows: int | None = None
+    jar: Path | None = None
+    odbc_driver: Path | None = None
+    in_place: bool = False
+    redact_query: bool = False
+    yes: bool = False
+    directory: Path | None = None
+    seed: int | None = None
+    from_host: str = ""  # the host of a file of hosts where all of it is done; empty: this machine
+
+    @property
+    def has_parameters(self) -> bool:
+        """Whether the query has parameters."""
+        return bool(self.params or self.params_file or self.params_query)
+
+    @property
+    def from_words(self) -> str:
+        """` from host web1`; empty without such a host."""
+        return f" from host {self.from_host}" if self.from_host else ""
+
+
+def query_of(options: ProbeOptions, target: Target) -> str:
+    """The query's text; empty for a file, which is read whole. UsageError unless exactly one option names it."""
+    given = [name for name in ("query", "query_file", "table") if getattr(options, name)]
+    if target.deployment == "file":
+        if given:
+            what = f"--{given[0].replace('_', '-')}: not available for a file, which is read whole"
+            raise UsageError(what, f"rowpath probe {target.shown}")
+        return ""
+    if len(given) != 1:
+        what = "more than one query given" if given else "no query given"
+        hint = f'rowpath probe {target.shown} --query "SELECT …", or --query-file FILE, or --table NAME'
+        raise UsageError(what, hint)
+    if options.table:
+        return f"SELECT * FROM {options.table}"
+    text = text_of(options.query_file) if options.query_file else options.query
+    return text.strip().rstrip(";").rstrip()
+
+
+def text_of(query_file: Path) -> str:
+    """What the file holds. Errors: UsageError."""
+    try:
+        return query_file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {query_file}: {error}", "--query-file FILE, in UTF-8") from error
+
+
+def limited(sql: str, engine: str, max_rows: int | None) -> str:
+    """The query as it is sent; UsageError where the engine's dialect is unknown or a file is read.
+
+    The engine itself stops after `max_rows`: a driver that takes a whole result first could not stop any other way.
+    """
+    facts = ENGINES[engine].probe
+    if max_rows is None or facts.row_limit_statement:
+        return sql
+    if not facts.row_limit:
+        raise UsageError(f"--max-rows {max_rows}: not available for {engine}", "put the limit into the query")
+    return f"SELECT * FROM (\n{sql}\n) AS limited {facts.row_limit.format(rows=max_rows)}"
+
+
+def keyed_by_options(sql: str, engine: str, options: ProbeOptions) -> KeyedQuery | None:
+    """The query with the parameters of the command line; None without, or where a query is to deliver them.
+
+    Errors: UsageError unless they fit.
+    """
+    if not options.has_parameters:
+        if sql:
+            parameters.refuse_unbound(sql, engine)
+        return None
+    if not sql:
+        raise UsageError("a file is read whole: it takes no parameters", "remove --param, --params and --params-from")
+    if options.params_query:
+        check_query(options.params_query, engine)
+        parameters.placeholders(sql, engine)
+        return None
+    return parameters.keyed(sql, engine, rows_by_options(options))
+
+
+def rows_by_options(options: ProbeOptions) -> ParameterRows:
+    """The rows of `--param` or `--params`. Errors: UsageError."""
+    return (
+        parameters.rows_of_csv(options.params_file)
+        if options.params_file is not None
+        else parameters.rows_of_words(options.params)
+    )
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the options ask, read and checked, before anything is connected."""
+
+    target: Target
+    phase: Phase  # the query as it is sent
+    keyed: KeyedQuery | None
+    scrubber: Scrubber
+
+
+def question_of(options: ProbeOptions, environment: Mapping[str, str] = os.environ) -> Question:
+    """The query and the database that the options name. Errors: UsageError."""
+    target = read_target(options.url, environment, jar=options.jar, odbc_driver=options.odbc_driver)
+    hide(target.secrets())
+    sql = query_of(options, target)
+    if sql:
+        check_query(sql, target.engine)
+    if options.max_rows is not None and options.max_rows < 1:
+        raise UsageError(f"invalid --max-rows {options.max_rows}: expected 1 or more", "--max-rows 1000")
+    limited_sql = limited(sql, target.engine, options.max_rows)
+    keyed_query = keyed_by_options(limited_sql, target.engine, options)
+    scrubber = Scrubber()
+    # Drivers may quote a query in their messages.
+    for secret in (*target.secrets(), *([sql, options.params_query] if options.redact_query else [])):
+        scrubber.add(secret)
+    phase = Phase("query", "query", limited_sql or target.shown, scan=target.deployment == "file")
+    return Question(target, phase, keyed_query, scrubber)
+
+
+def hide(secrets: Iterable[str]) -> None:
+    """Every secret in this process's command line, plain or percent-encoded, becomes asterisks of the same length."""
+    fields = processes.stat_fields(os.getpid())
+    begin, end = int(fields[ARG_START]), int(fields[ARG_END])
+    if not 0 < begin < end:
+        return  # the kernel hides it
+    line = ctypes.string_at(begin, end - begin)
+    forms: set[str] = set()
+    for secret in secrets:
+        whole = quote(secret, safe="")
+        forms |= {secret, quote(secret), whole, whole.lower(), quote_plus(secret)}
+    for form in sorted((os.fsencode(form) for form in forms if form.strip("*")), key=len, reverse=True):
+        while (place := line.find(form)) >= 0:
+            ctypes.memset(begin + place, ord("*"), len(form))
+            line = ctypes.string_at(begin, end - begin)

@@ -1,0 +1,158 @@
+"""The candidates of a search: what is known of each, and in which order their settings are tried."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from rowpath.model.grouping import grouped
+from rowpath.model.path import AccessPath
+from rowpath.planning.plan import PlannedPath
+from rowpath.probe.successive_halving import CostEstimate
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import SampleReply
+from rowpath.workloads.codec import MASK64
+
+Setting = tuple[str, str]
+UNTRIED = 0.7  # what a setting that was not tried may make of its driver's time: so that quick drivers are explored
+OTHER_ROWS = "delivered different rows"
+
+
+@dataclass
+class Tried:
+    """What is known of a candidate. `step`: the last one it was in; `left`: why it went no further."""
+
+    planned: PlannedPath
+    step: str = ""
+    left: str = ""
+    failure: RunnerFailure | None = None
+    execution_ns: float = 0.0
+    rows: int = -1
+    touch: str = ""
+    digest: str = ""
+    by_touch: bool = False  # the digest is that of its driver and fetch form: rows and touch sum are the same
+    estimate: CostEstimate | None = None
+    compared_with: str = ""  # path id of the one that the estimate is relative to
+    start_s: float = 0.0  # what connecting and preparing took
+
+    @property
+    def alive(self) -> bool:
+        """Whether it can go on."""
+        return not self.left and self.estimate is not None
+
+    @property
+    def wrong(self) -> bool:
+        """Whether it delivered other rows than most."""
+        return self.left.startswith(OTHER_ROWS)
+
+    @property
+    def known(self) -> CostEstimate:
+        """The estimate of one that can go on."""
+        assert self.estimate is not None
+        return self.estimate
+
+
+def succeeded(reply: SampleReply) -> SampleReply:
+    """The reply; RunnerFailure when operations of it failed."""
+    if reply.failed:
+        raise RunnerFailure("sql", reply.failure.text if reply.failure else "")
+    return reply
+
+
+def as_verified(reply: SampleReply, verified: Tried) -> bool:
+    """Whether a block delivered as many rows as the digested execution, with the same touch sum, in each operation."""
+    touch = int(verified.touch, 16) * reply.operations & MASK64
+    return reply.rows == verified.rows * reply.operations and int(reply.touch, 16) == touch
+
+
+def driver_of(planned: PlannedPath) -> tuple[str, str]:
+    """The language and the name of the path's driver."""
+    return planned.adapter.language, planned.adapter.driver
+
+
+def kind_of(planned: PlannedPath) -> str:
+    """The path's language, and whether it delivers rows: paths of one kind are rivals."""
+    return f"{planned.adapter.language} {'rows' if planned.path.fetch_form == 'row' else 'other'}"
+
+
+def without(listed: Iterable[str], others: Iterable[str]) -> list[str]:
+    """The names that are not among the others, in their order."""
+    gone = set(others)
+    return [name for name in listed if name not in gone]
+
+
+def differences(path: AccessPath, other: AccessPath) -> frozenset[Setting]:
+    """The coordinates in which a path is another than this one."""
+    return frozenset((key, value) for key, value in path.coordinates if other.get(key) != value)
+
+
+def in_order(
+    candidates: Iterable[PlannedPath],
+    early: Container[str],
+    times_ns: Callable[[], Mapping[str, float]],
+    clock: Callable[[], float],
+) -> Iterator[PlannedPath]:
+    """The first candidate of every driver and the `early` ones (path ids); then languages in turn.
+
+    It is the turn of the language whose tries took the least since then, by `clock`, until the next was asked for: a
+    slow one takes no time from others. Within a language the one comes next that promises the least time, relative to
+    the least of its kind, by what its changes to its driver's first candidate did one by one.
+    `times_ns`: of the tries so far, by path id.
+    """
+    listed = list(candidates)
+    first: dict[tuple[str, str], PlannedPath] = {}
+    for planned in listed:
+        first.setdefault(driver_of(planned), planned)
+    begun = {planned.path.id for planned in first.values()}
+    for planned in listed:
+        if planned.path.id in begun or planned.path.id in early:
+            begun.add(planned.path.id)
+            yield planned
+    further = grouped(listed, lambda planned: planned.adapter.language)
+    spent_s = dict.fromkeys(further, 0.0)
+    queues = {language: _of_language(of_one, first, begun, times_ns) for language, of_one in further.items()}
+    while queues:
+        language = min(queues, key=lambda language: spent_s[language])
+        chosen = next(queues[language], None)
+        if chosen is None:
+            del queues[language]
+            continue
+        began_s = clock()
+        yield chosen
+        spent_s[language] += clock() - began_s
+
+
+def _of_language(
+    candidates: list[PlannedPath],
+    first: Mapping[tuple[str, str], PlannedPath],
+    begun: Container[str],
+    times_ns: Callable[[], Mapping[str, float]],
+) -> Iterator[PlannedPath]:
+    changed = {planned.path.id: differences(planned.path, first[driver_of(planned)].path) for planned in candidates}
+    single: dict[tuple[tuple[str, str], Setting], str] = {}
+    for planned in candidates:
+        if len(changed[planned.path.id]) == 1:
+            single |= {(driver_of(planned), change): planned.path.id for change in changed[planned.path.id]}
+    waiting = [planned for planned in candidates if planned.path.id not in begun]
+    while waiting:
+        known = times_ns()
+        least: dict[str, float] = {}
+        for planned in candidates:
+            time_ns = known.get(planned.path.id, math.inf)
+            least[kind_of(planned)] = min(least.get(kind_of(planned), math.inf), time_ns)
+
+        def promise(planned: PlannedPath, known: Mapping[str, float] = known, least: dict[str, float] = least) -> float:
+            driver, changes = driver_of(planned), changed[planned.path.id]
+            begin = known.get(first[driver].path.id, math.inf)
+            if begin == math.inf:
+                return math.inf
+            best = min(least[kind_of(planned)], begin)
+            if len(changes) == 1:
+                return UNTRIED * begin / best
+            ones = (known.get(single.get((driver, change), ""), begin) for change in changes)
+            return begin * math.prod(one / begin for one in ones) / best
+
+        chosen = min(waiting, key=promise)
+        waiting.remove(chosen)
+        yield chosen
