@@ -21,7 +21,7 @@ from rowpath.analysis.answer_model import (
     Trust,
     TrustLevel,
 )
-from rowpath.analysis.findings.wording import words
+from rowpath.analysis.wording import words
 from rowpath.analysis.mixed_load.model import GroupFigures
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.analysis.probe_results import FULL, TOO_BUSY

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.findings.wording import words
+from rowpath.analysis.wording import words
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Ranking
 from rowpath.analysis.projection import NO_PATH, NOT_HERE, NOT_MEASURED, not_run, project, to_the_fastest

@@ -6,7 +6,7 @@ import math
 
 from rowpath import text as fmt
 from rowpath.analysis.curves_model import AcrossLink, CostModel
-from rowpath.analysis.findings.wording import ratio_text
+from rowpath.analysis.wording import ratio_text
 from rowpath.analysis.lookup import Lookup, PhaseFigures
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.scaling import without_clients

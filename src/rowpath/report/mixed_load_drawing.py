@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from rowpath import text as fmt
-from rowpath.analysis.findings.wording import ratio_text
+from rowpath.analysis.wording import ratio_text
 from rowpath.analysis.mixed_load.model import (
     AcknowledgedCheck,
     BackupEffect,

@@ -9,7 +9,7 @@ from markupsafe import Markup
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, PhaseAnswer
-from rowpath.analysis.findings.wording import ratio_text
+from rowpath.analysis.wording import ratio_text
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Neighbour, PathDetails
 from rowpath.drawing.picture import Difference, Panel

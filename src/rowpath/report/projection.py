@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rowpath import text as fmt
-from rowpath.analysis.findings.wording import words
+from rowpath.analysis.wording import words
 from rowpath.analysis.projection import NO_PATH
 from rowpath.analysis.projection_model import Entry, Matrix, Projection
 from rowpath.model.metrics import MIXED_LOAD_METRICS

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rowpath import text as fmt
 from rowpath.analysis.curves_model import Against, Retrieval, RetrievalPath
-from rowpath.analysis.findings.wording import ratio_text
+from rowpath.analysis.wording import ratio_text
 from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, ratio, without_empty, words
 from rowpath.drawing.picture import Picture, PlainBar, plain
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import words
+from rowpath.analysis.wording import words
 from rowpath.analysis.model import Analysis
 from rowpath.journal.records import SampleRecord, SetRecord, VerifyRecord, WorkerRecord
 from rowpath.model.path import AccessPath

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import mixed_load
-from rowpath.analysis.findings.wording import by_name, phase_text, phases_text, words
+from rowpath.analysis.wording import by_name, phase_text, phases_text, words
 from rowpath.analysis.path_status import failure_text, touch_text
 from rowpath.journal.records import DroppedRecord, FailureRecord, SampleRecord, VerifyRecord
 from rowpath.model.grouping import grouped

@@ -9,7 +9,7 @@ from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.cells import Cell, Where
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.contracts import made_once
-from rowpath.analysis.findings.wording import interval_text, phase_text, phases_text
+from rowpath.analysis.wording import interval_text, phase_text, phases_text
 from rowpath.analysis.model import Ranking
 from rowpath.journal.records import CountedRecord, WorkerRecord
 

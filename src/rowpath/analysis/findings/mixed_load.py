@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from rowpath import text
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import ratio_text, syncs_explain, syncs_text, words
+from rowpath.analysis.wording import ratio_text, syncs_explain, syncs_text, words
 from rowpath.analysis.mixed_load.model import GroupFigures
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, ClientGroupRecord, KillRecord
 from rowpath.model.grouping import grouped

@@ -10,7 +10,7 @@ from rowpath import text
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import interval_text, phase_text
+from rowpath.analysis.wording import interval_text, phase_text
 
 # The collectors read a process's CPU before the request and after the reply: what it spends on both is in the figure.
 CPU_SLACK = 1.05

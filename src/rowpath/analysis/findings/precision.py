@@ -12,7 +12,7 @@ from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.noise import machine_speeds
-from rowpath.analysis.findings.wording import by_name, interval_text, phase_text, words
+from rowpath.analysis.wording import by_name, interval_text, phase_text, words
 from rowpath.analysis.rankings import half_width
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.analysis.statistics.periodic import BlockCost, Excess, excess

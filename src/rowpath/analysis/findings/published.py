@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from rowpath import text
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import words
+from rowpath.analysis.wording import words
 from rowpath.model import claims
 from rowpath.model.claims import Consistency, PublishedColumn, Shared
 

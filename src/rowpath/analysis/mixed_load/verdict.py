@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from rowpath import text
-from rowpath.analysis.findings.wording import ratio_text, words
+from rowpath.analysis.wording import ratio_text, words
 from rowpath.analysis.mixed_load.model import GroupRatio, HostWork, MixedLoadReport
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
