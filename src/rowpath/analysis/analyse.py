@@ -11,7 +11,7 @@ from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.bulk_retrieval import retrievals
 from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
-from rowpath.analysis.chapters import CHAPTERS
+from rowpath.analysis.chapters import CHAPTERS, mixed_load
 from rowpath.analysis.claims import check, published_order
 from rowpath.analysis.core_users import refusal
 from rowpath.analysis.cost_model import cost_models
@@ -20,8 +20,6 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import findings
 from rowpath.analysis.link_prediction import across_links
 from rowpath.analysis.long_form import results
-from rowpath.analysis.mixed_load import verdict as mixed_load_verdict
-from rowpath.analysis.mixed_load.figures import groups_report
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.path_details import neighbours, path_details
 from rowpath.analysis.probe_results import probe_of, probe_sentences
@@ -62,14 +60,12 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
     if probe is not None and write_snippets is not None:
         probe = msgspec.structs.replace(probe, snippets=tuple(write_snippets(probe)))
     leading = leading_rankings(evidence)
-    chapters = {chapter.key: chapter.figures(evidence) for chapter in CHAPTERS.values()}
+    chapters = {chapter.key: chapter.made(evidence) for chapter in CHAPTERS.values()}
     sentences = (
         *probe_sentences(probe),
         *verdict(evidence, leading),
         *retrieval_sentences(retrieved),
         *_of_kind("parts", scaling_sentences(scaled)),
-        *_of_kind("groups", mixed_load_verdict.sentences(evidence.mixed_load)),
-        *_of_kind("uncertain", mixed_load_verdict.uncertain(evidence.mixed_load)),
         *(sentence for key, chapter in CHAPTERS.items() for sentence in chapter.sentences(chapters[key])),
         *_of_kind("published", published_order.sentences(published)),
     )
@@ -92,7 +88,6 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
         chapters=chapters,
         across_links=across_links(evidence),
         probe=probe,
-        mixed_load=evidence.mixed_load,
         path_details=path_details(evidence),
         sources=journal.sources,
         neighbours=neighbours(evidence),
@@ -121,7 +116,7 @@ def _spent(evidence: Evidence) -> SpentBy:
 def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:
     """The evidence of a run with its rankings and what its groups did."""
     evidence = ranked(run_directory, reader.read(run_directory), together)
-    evidence.mixed_load = groups_report(evidence)
+    mixed_load.CHAPTER.made(evidence)
     return evidence
 
 

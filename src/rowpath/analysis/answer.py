@@ -21,11 +21,12 @@ from rowpath.analysis.answer_model import (
     Trust,
     TrustLevel,
 )
-from rowpath.analysis.wording import words
-from rowpath.analysis.mixed_load.model import GroupFigures
+from rowpath.analysis.chapters.mixed_load import report_of
+from rowpath.analysis.chapters.mixed_load.groups import GroupFigures
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.analysis.probe_results import FULL, TOO_BUSY
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
+from rowpath.analysis.wording import words
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import LanguageBest, LanguageRow
 
@@ -230,7 +231,7 @@ def _language_bars(best: LanguageBest, analysis: Analysis, ids: Mapping[str, str
 
 def _groups(analysis: Analysis) -> tuple[GroupAnswer, ...]:
     """Every client group in every stage, its paths side by side."""
-    figures = analysis.mixed_load.figures if analysis.mixed_load else ()
+    figures = report_of(analysis).figures
     found = grouped(figures, lambda each: (each.stage, each.client_group))
     return tuple(
         GroupAnswer(
@@ -325,8 +326,8 @@ def trust(analysis: Analysis) -> Trust:
     """How far a run can be trusted: the worst level that holds, and a sentence for all that counts against the run."""
     ranked = [row for ranking in analysis.rankings for row in ranking.rows if row.rank]
     sets = max((ranking.sets for ranking in analysis.rankings), default=0)
-    if analysis.mixed_load and analysis.mixed_load.figures and not sets:
-        sets = max(each.sets for each in analysis.mixed_load.figures)
+    if report_of(analysis).figures and not sets:
+        sets = max(each.sets for each in report_of(analysis).figures)
     journal = analysis.diagnostics.get("journal", {})
     outcome = journal.get("outcome", "complete")
     noise = [each for each in analysis.findings if each.id in NOT_QUIET and each.severity != "note"]
@@ -366,7 +367,7 @@ def _proven(analysis: Analysis) -> str:
     """What of all rows, or of all values of client groups, was proven right; no ranked path is without a proof."""
     if any(row.rank for ranking in analysis.rankings for row in ranking.rows):
         return "all ranked rows proven"
-    figures = analysis.mixed_load.figures if analysis.mixed_load else ()
+    figures = report_of(analysis).figures
     if not figures:
         return "nothing ranked"
     checked = {each.touch_ok for each in figures}

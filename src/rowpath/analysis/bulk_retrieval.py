@@ -10,8 +10,8 @@ from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.curves_model import Against, Retrieval, RetrievalPath
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.wording import words
 from rowpath.analysis.verdict import shares
+from rowpath.analysis.wording import words
 from rowpath.model.base import Regime
 from rowpath.model.grouping import grouped
 

@@ -41,10 +41,16 @@ class Chapter(Generic[Figures]):
         """What `figures` returns."""
         return get_type_hints(self.figures)["return"]
 
-    def of(self, analysis: Analysis) -> Figures:
-        """Its figures in an analysis."""
-        figures: Figures = analysis.chapters.get(self.key, self.nothing)
+    def of(self, source: Analysis | Evidence) -> Figures:
+        """Its figures in an analysis, or in evidence of which they are made."""
+        figures: Figures = source.chapters.get(self.key, self.nothing)
         return figures
+
+    def made(self, evidence: Evidence) -> Figures:
+        """Its figures of this evidence, which keeps them: findings use some too."""
+        if self.key not in evidence.chapters:
+            evidence.chapters[self.key] = self.figures(evidence)
+        return self.of(evidence)
 
     def shown(self, analysis: Analysis, lookup: Lookup) -> list[Section]:
         """Its sections with rows."""

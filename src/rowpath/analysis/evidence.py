@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell, Cells, Where
+from rowpath.analysis.client_groups import GroupValues, StageRun, group_values, stage_runs
 from rowpath.analysis.curves_model import Against
 from rowpath.analysis.floors import AgainstFloor, against_floor
-from rowpath.analysis.mixed_load.model import MixedLoadReport
-from rowpath.analysis.mixed_load.values import GroupValues
 from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.path_status import PathStatuses, path_statuses
 from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH, Interval
@@ -35,8 +35,7 @@ class Evidence:
     counted: dict[tuple[str, str, str], CountedRecord]
     together: tuple[str, ...] = ()  # coordinates that split no comparison although they would
     rankings: tuple[Ranking, ...] = ()
-    mixed_load: MixedLoadReport | None = None  # of groups at work at once
-    group_values: tuple[GroupValues, ...] = ()
+    chapters: dict[str, Any] = field(default_factory=dict)  # the figures of those that are made
     _floors: dict[tuple[str, str, str, str], AgainstFloor | None] = field(default_factory=dict)
 
     @classmethod
@@ -133,6 +132,16 @@ class Evidence:
     @cached_property
     def _settled(self) -> set[tuple[str, str]]:
         return {(record.workload, record.phase) for record in self.journal.all(SettleRecord)}
+
+    @cached_property
+    def stage_runs(self) -> list[StageRun]:
+        """The stages of groups at work at once, each as one path went through it in one set."""
+        return stage_runs(self.journal)
+
+    @cached_property
+    def group_values(self) -> tuple[GroupValues, ...]:
+        """Every metric of groups at work at once, by set."""
+        return group_values(self.journal, self.stage_runs)
 
     @cached_property
     def of_phases(self) -> dict[metrics.Where, dict[str, metrics.Values]]:

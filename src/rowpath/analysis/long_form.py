@@ -9,6 +9,7 @@ from typing import Any
 
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.metrics import Values, Where
 from rowpath.analysis.model import Result
@@ -207,7 +208,7 @@ def _of_groups(evidence: Evidence) -> Iterator[Result]:
             yield maker.estimated(each.metric, {number: [value] for number, value in each.values.items()}, method)
         elif each.metric in ("group_rate", "paced_rate"):
             yield maker.result(each.metric)
-    for missed in (each for each in (evidence.mixed_load.figures if evidence.mixed_load else ()) if not each.reached):
+    for missed in (each for each in report_of(evidence).figures if not each.reached):
         maker = _Maker(evidence, (missed.path_id, *PhaseName.of(missed.phase)), "steady", reason=NOT_REACHED)
         maker.common |= {"stage": missed.stage, "client_group": missed.client_group}
         yield maker.result("latency_p99")

@@ -6,7 +6,6 @@ from typing import Any, Literal
 
 from rowpath.analysis.answer_model import Answer, Finding, PhaseAnswer
 from rowpath.analysis.curves_model import AcrossLink, Against, CostModel, Retrieval, Scaling, Sweep
-from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.journal.records import RunRecord
 from rowpath.model.base import Frozen, OfPhase, Status
 from rowpath.model.explanation import Explanation
@@ -118,7 +117,6 @@ class Analysis(Frozen, frozen=True):
     retrievals: tuple[Retrieval, ...] = ()
     across_links: tuple[AcrossLink, ...] = ()
     probe: Probe | None = None
-    mixed_load: MixedLoadReport | None = None  # of an experiment whose groups are at work at once
     path_details: tuple[PathDetails, ...] = ()
     sources: dict[str, str] = {}  # of adapters: file → text, as it was measured
     neighbours: tuple[Neighbour, ...] = ()

@@ -10,9 +10,9 @@ import msgspec
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.wording import words
 from rowpath.analysis.model import Ranking, Result
 from rowpath.analysis.statistics.intervals import APART, SETS_FOR_CLAIMS
+from rowpath.analysis.wording import words
 from rowpath.model.path import fetch_form
 from rowpath.model.probe import (
     LEAST_GAIN,

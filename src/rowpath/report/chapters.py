@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from rowpath import text as fmt
 from rowpath.analysis.chapters import CHAPTERS
 from rowpath.analysis.curves_model import Sweep
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis
 from rowpath.drawing.line_chart import Chart
-from rowpath.drawing.section import Opening, Section, TimeLines, of_bars, of_chart, section_key
+from rowpath.drawing.section import Opening, Section, of_bars, of_chart, section_key
 from rowpath.model.grouping import grouped
-from rowpath.report import mixed_load, mixed_load_drawing, probe, timeline, timeline_drawing
+from rowpath.report import probe
 from rowpath.report.cross_phase import (
     cost_model_chart,
     cost_model_grid,
@@ -70,25 +69,10 @@ def across(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
     return (*probed, *(section for section in sections if section.grid.rows))
 
 
-def mixed_load_chapters(analysis: Analysis) -> tuple[Section, ...]:
+def mixed_load_chapters(analysis: Analysis, lookup: Lookup) -> tuple[Section, ...]:
     """The chapters about client groups at work at once."""
-    if analysis.mixed_load is None:
-        return ()
-    openings = mixed_load_drawing.openings(analysis.mixed_load)
-    return tuple(
-        Section(f"groups-{key}", grid, openings.get(key, Opening()), leading=key != "processes")
-        for key, grid in mixed_load.grids(analysis.mixed_load)
-    )
-
-
-def time_lines(analysis: Analysis) -> tuple[TimeLines, ...]:
-    """The time lines of client groups, path by path."""
-    together: dict[str, list[Section]] = {}
-    for number, line in enumerate(analysis.mixed_load.lines if analysis.mixed_load else ()):
-        opening = Opening(curves=timeline_drawing.draw(line))
-        section = Section(f"time-line-{number}", timeline.table(line), opening)
-        together.setdefault(fmt.clean(line.name), []).append(section)
-    return tuple(TimeLines(name, tuple(sections)) for name, sections in together.items())
+    chapters = (chapter for chapter in CHAPTERS.values() if chapter.place == "mixed_load")
+    return tuple(section for chapter in chapters for section in chapter.shown(analysis, lookup))
 
 
 def claims(analysis: Analysis) -> Section | None:

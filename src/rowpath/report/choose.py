@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.wording import words
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Ranking
 from rowpath.analysis.projection import NO_PATH, NOT_HERE, NOT_MEASURED, not_run, project, to_the_fastest
@@ -26,6 +25,7 @@ from rowpath.analysis.projection_points import (
     varying,
     without_floors,
 )
+from rowpath.analysis.wording import words
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.report.path_panel import FEW_PATHS

@@ -6,10 +6,10 @@ import math
 
 from rowpath import text as fmt
 from rowpath.analysis.curves_model import AcrossLink, CostModel
-from rowpath.analysis.wording import ratio_text
 from rowpath.analysis.lookup import Lookup, PhaseFigures
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.scaling import without_clients
+from rowpath.analysis.wording import ratio_text
 from rowpath.drawing.grid import Grid, figure, line, of_lines, ratio, without_empty, word, words
 from rowpath.drawing.line_chart import Chart, Curve, Point, named, valued
 from rowpath.drawing.picture import Picture, PlainBar, plain

@@ -7,9 +7,9 @@ import re
 from typing import TextIO
 
 from rowpath import text as fmt
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.model import Analysis, Result
 from rowpath.report.long_table import AFTER, BEFORE, coordinate_titles
-from rowpath.report.timeline import in_backup, seconds_of
 
 SECONDS = ("name", "path_id", "set", "stage", "begin_s", "end_s", "backup", "quantity", "of", "unit", "value")
 # A spreadsheet takes a text that begins like this for a formula.
@@ -34,10 +34,10 @@ def write_timeline(analysis: Analysis, file: TextIO) -> None:
     """
     writer = csv.writer(file, lineterminator="\r\n")
     writer.writerow(SECONDS)
-    for line in analysis.mixed_load.lines if analysis.mixed_load else ():
-        for at, second in enumerate(seconds_of(line)):
+    for line in report_of(analysis).lines:
+        for at, second in enumerate(line.seconds):
             stage = line.stages[second.stage][0] if second.stage >= 0 else ""
-            backup = "yes" if in_backup(line, second) else "no"
+            backup = "yes" if line.in_backup(second) else "no"
             for each in line.series:
                 if (value := each.values[at]) is None:
                     continue

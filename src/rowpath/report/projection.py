@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rowpath import text as fmt
-from rowpath.analysis.wording import words
 from rowpath.analysis.projection import NO_PATH
 from rowpath.analysis.projection_model import Entry, Matrix, Projection
+from rowpath.analysis.wording import words
 from rowpath.model.metrics import MIXED_LOAD_METRICS
 
 ABSENT = "·"  # no such path: the commonest reason, which needs no number

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from rowpath import text as fmt
 from rowpath.analysis.curves_model import Scaling, ScalingLaw, ScalingLevel
-from rowpath.analysis.wording import ratio_text
 from rowpath.analysis.scaling import cores_text
+from rowpath.analysis.wording import ratio_text
 from rowpath.drawing.grid import Grid, figure, line, of_lines, ratio, without_empty
 from rowpath.drawing.line_chart import Chart, Curve, Point, valued
 

@@ -9,6 +9,8 @@ import msgspec
 
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Finding, MergedFinding, Trust
+from rowpath.analysis.chapters.mixed_load import report_of
+from rowpath.analysis.chapters.mixed_load.time_line_drawing import by_path as time_lines
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.drawing import grid as tables
@@ -24,7 +26,6 @@ from rowpath.report.chapters import (
     claims,
     mixed_load_chapters,
     published,
-    time_lines,
 )
 from rowpath.report.choose import Choose, choose
 from rowpath.report.cross_phase import clients_chart, clients_grid, clients_sentence
@@ -121,8 +122,8 @@ def view(analysis: Analysis) -> View:
         operations=_operations(analysis, lookup, pictures, lead),
         across=across(analysis, lookup),
         time=time_parts.chapters(analysis),
-        mixed_load=mixed_load_chapters(analysis),
-        time_lines=time_lines(analysis),
+        mixed_load=mixed_load_chapters(analysis, lookup),
+        time_lines=time_lines(report_of(analysis).lines),
         marks=_marks(analysis),
         claims=claims(analysis),
         published=published(analysis),
@@ -168,7 +169,7 @@ def _title(analysis: Analysis) -> str:
 def _facts(analysis: Analysis) -> tuple[str, ...]:
     run = analysis.run
     ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if row.is_ranked}
-    busy = {each.name for each in analysis.mixed_load.figures} if analysis.mixed_load else set()
+    busy = {each.name for each in report_of(analysis).figures}
     scales = sorted({workload.scale for workload in run.workloads.values() if workload.scale})
     found = (
         run.started[:16].replace("T", " "),

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.wording import words
 from rowpath.analysis.model import Analysis
+from rowpath.analysis.wording import words
 from rowpath.journal.records import SampleRecord, SetRecord, VerifyRecord, WorkerRecord
 from rowpath.model.path import AccessPath
 

@@ -9,8 +9,8 @@ from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.cells import Cell, Where
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.contracts import made_once
-from rowpath.analysis.wording import interval_text, phase_text, phases_text
 from rowpath.analysis.model import Ranking
+from rowpath.analysis.wording import interval_text, phase_text, phases_text
 from rowpath.journal.records import CountedRecord, WorkerRecord
 
 TRAVELS = 0.5  # texts per operation, from which on a statement is not prepared only once

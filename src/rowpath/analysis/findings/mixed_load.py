@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.chapters.mixed_load import report_of
+from rowpath.analysis.chapters.mixed_load.groups import GroupFigures
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import ratio_text, syncs_explain, syncs_text, words
-from rowpath.analysis.mixed_load.model import GroupFigures
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, ClientGroupRecord, KillRecord
 from rowpath.model.grouping import grouped
 from rowpath.model.workload import PhaseName
@@ -23,7 +24,7 @@ FASTER_LEAST = 1.2  # a machine drifts by less
 
 
 def _figures(evidence: Evidence) -> tuple[GroupFigures, ...]:
-    return evidence.mixed_load.figures if evidence.mixed_load else ()
+    return report_of(evidence).figures
 
 
 def _killed(evidence: Evidence) -> set[tuple[str, str]]:
@@ -126,7 +127,7 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
 def _busy(evidence: Evidence, each: GroupFigures) -> str:
     """How many cores both sides used in its stage, where that is known."""
     own = (each.path_id, each.stage)
-    groups = evidence.mixed_load
+    groups = report_of(evidence)
     (stage,) = [one for one in groups.stages if (one.path_id, one.stage) == own] if groups else (None,)
     if groups is None or stage is None or stage.client_cpu_ns is None:
         return ""
@@ -213,7 +214,7 @@ def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
 
 def backup_slows(evidence: Evidence) -> Iterator[Finding]:
     """Groups with a rate that surely falls during a backup."""
-    for each in evidence.mixed_load.effects if evidence.mixed_load else ():
+    for each in report_of(evidence).effects:
         if each.high is None or each.high >= 1:
             continue
         yield Finding(

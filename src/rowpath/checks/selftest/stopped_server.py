@@ -11,6 +11,7 @@ import signal
 import time
 from dataclasses import dataclass
 
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
 from rowpath.execution.mixed_load.pacing import TAIL_S, due_before, reached
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
@@ -88,7 +89,7 @@ def _beyond(bench: Bench) -> list[Verdict]:
     groups = (ClientGroupTable(GROUP, NOTHING, pacing="fixed", rate_per_s=BEYOND_PER_S),)
     stages = (StageTable("beyond", (GROUP,), 1.0),)
     analysis, _ = bench.run([path], NOTHING, groups, stages, sets=1, max_sets=1, warm_cap_s=0.1)
-    (seen,) = analysis.mixed_load.figures if analysis.mixed_load else ()
+    (seen,) = report_of(analysis).figures
     raised = any(finding.id == FINDING for finding in analysis.findings)
     what = f"open loop: {BEYOND_PER_S:,.0f}/s requested, {seen.rate_per_s:,.0f}/s done"
     return [
