@@ -18,7 +18,7 @@ from rowpath.model.explanation import Explanation
 from rowpath.model.path import AccessPath
 from rowpath.model.stacks import Flame
 from rowpath.planning.plan import Plan, PlannedPath
-from rowpath.report import flame_graph, flame_parts, speedscope
+from rowpath.report import flame_graph, speedscope
 from rowpath.runners.process import RunnerFailure
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ class Flames:
             before = self._before(found)
             if before is None:
                 continue
-            console.print(flame_parts.sentence(found, before), soft_wrap=True, highlight=False, markup=False)
+            console.print(flame_graph.sentence(found, before), soft_wrap=True, highlight=False, markup=False)
             if found.sides and before.sides:
                 page, _scope = self._files(f"{found.name}-against-{before.name}", found.phase)
                 flame_graph.write(found, page, before)

@@ -12,10 +12,8 @@ from rowpath.analysis.findings import (
     defaults,
     mixed_load,
     noise,
-    parameters,
     plausibility,
     precision,
-    published,
     waiting,
 )
 
@@ -42,7 +40,7 @@ RULES: dict[str, Rule] = {
     "result-buffered-whole": contracts.result_buffered_whole,
     "implicit-transaction": defaults.implicit_transaction,
     "prepared-each-time": defaults.prepared_each_time,
-    "parameter-type": parameters.parameter_type,
+    "parameter-type": defaults.parameter_type,
     "main-thread-stack": defaults.main_thread_stack,
     "unrequested-tls": defaults.unrequested_tls,
     "delayed-acknowledgement": waiting.delayed_acknowledgement,
@@ -56,7 +54,7 @@ RULES: dict[str, Rule] = {
     "backup-slows": mixed_load.backup_slows,
     "faster-with-others": mixed_load.faster_with_others,
     "generator-late": mixed_load.generator_late,
-    "published-contradicts-itself": published.published_contradicts_itself,
+    "published-contradicts-itself": plausibility.published_contradicts_itself,
     "confounded-version": contracts.confounded_version,
     "stand-in": contracts.stand_in,
     "converted-values": correctness.converted_values,
