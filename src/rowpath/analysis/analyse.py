@@ -7,12 +7,12 @@ from pathlib import Path
 
 import msgspec
 
+from rowpath.analysis import claims
 from rowpath.analysis.answer import Spent, SpentBy, answer, pictures
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.bulk_retrieval import retrievals
 from rowpath.analysis.bulk_retrieval import sentences as retrieval_sentences
 from rowpath.analysis.chapters import CHAPTERS, mixed_load
-from rowpath.analysis.claims import check, published_order
 from rowpath.analysis.core_users import refusal
 from rowpath.analysis.cost_model import cost_models
 from rowpath.analysis.diagnostics import diagnostics
@@ -54,7 +54,7 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
     experiment = journal.run.experiment
     scaled = scalings(evidence)
     retrieved = retrievals(evidence)
-    published = tuple(check.published(evidence, experiment.published))
+    published = tuple(claims.published(evidence, experiment.published))
     figures = results(evidence)
     probe = probe_of(evidence, figures)
     if probe is not None and write_snippets is not None:
@@ -67,7 +67,7 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
         *retrieval_sentences(retrieved),
         *_of_kind("parts", scaling_sentences(scaled)),
         *(sentence for key, chapter in CHAPTERS.items() for sentence in chapter.sentences(chapters[key])),
-        *_of_kind("published", published_order.sentences(published)),
+        *_of_kind("published", claims.order_sentences(published)),
     )
     analysis = Analysis(
         run=journal.run,
@@ -77,7 +77,7 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
         findings=findings(evidence),
         verdict=tuple(each.text for each in sentences),
         refusal=refusal(evidence),
-        claims=check.check_claims(evidence, experiment.claims),
+        claims=claims.check_claims(evidence, experiment.claims),
         published=published,
         dropped=tuple(_dropped(record) for record in journal.dropped),
         diagnostics=diagnostics(evidence),

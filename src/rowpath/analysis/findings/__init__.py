@@ -1,4 +1,16 @@
-"""Rules: each reads the evidence and states what it finds; docs/findings.md explains every id under its own heading."""
+"""Rules: each reads the evidence and states what it finds; docs/findings.md explains every id under its own heading.
+
+What flows in is the evidence of a run: its journal with the cells, the rankings and the report of client groups made of
+it. What flows out are findings: an id, a severity, a sentence, the figures behind it, a cause, and the next command.
+A rule is a function from evidence to findings, and `RULES` is the only place that names it; reports know no rule.
+
+The files are what rules are about, in the order in which a reader should doubt a run. `correctness`: rows, values and
+operations that were not delivered as they should be. `plausibility`: figures that cannot be, measured or published.
+`contracts`: coordinates that counters disprove. `defaults`: what a program gets without requesting it. `waiting`: time
+in which no side computes. `mixed_load`: all of that for client groups at work at once. `precision` and `noise`: how far
+the figures carry, and what the machine did meanwhile. How a place or a ratio is worded is in `analysis.wording`, since
+chapters and the verdict word them too.
+"""
 
 from __future__ import annotations
 
