@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.figure import Figure
-from rowpath.analysis.mixed_load.stages import StageRun, stage_runs
+from rowpath.analysis.client_groups import StageRun, stage_runs
 from rowpath.analysis.rankings import paths_to_repeat
 from rowpath.checks.selftest.bench import Bench
 from rowpath.cli.plan import plan_for

@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.report import html
 from tests.end_to_end.chromium import Chromium, program
 from tests.golden.groups_fixture import BACKUP, KILLED_S, STRETCHES, analysis
@@ -98,17 +99,16 @@ def test_every_text_of_a_drawing_lies_within_the_page(browser: Chromium, page: P
 
 def test_with_scripts_off_the_seconds_are_drawn_and_a_table(browser: Chromium, tmp_path: Path) -> None:
     shown = analysis()
-    assert shown.mixed_load
-    line = shown.mixed_load.lines[0]
+    line = report_of(shown).lines[0]
     times = 9
     long = msgspec.structs.replace(
         line,
         at_s=tuple(float(second) for second in range(1, times * len(line.at_s) + 1)),
         series=tuple(msgspec.structs.replace(each, values=each.values * times) for each in line.series),
     )
-    groups = msgspec.structs.replace(shown.mixed_load, lines=(long, *shown.mixed_load.lines[1:]))
+    groups = msgspec.structs.replace(report_of(shown), lines=(long, *report_of(shown).lines[1:]))
     file = tmp_path / "long.html"
-    html.write(msgspec.structs.replace(shown, mixed_load=groups), file)
+    html.write(msgspec.structs.replace(shown, chapters={"mixed_load": groups}), file)
     browser.open(file, 1280, scripts=False)
     assert browser.complaints() == []
     assert browser.evaluate(f"{LINES}.length") == 4

@@ -8,23 +8,13 @@ from typing import Literal
 import msgspec
 
 from rowpath.analysis.answer import answer
-from rowpath.analysis.answer_model import Sentence
-from rowpath.analysis.mixed_load.model import (
-    AcknowledgedCheck,
-    BackupEffect,
-    BackupFigures,
-    DirectoryCopy,
-    GroupFigures,
-    GroupRatio,
-    Latency,
-    MixedLoadReport,
-    RateSearch,
-    RateTry,
-    Series,
-    StageFigures,
-    TimeLine,
-)
-from rowpath.analysis.mixed_load.verdict import sentences as group_sentences
+from rowpath.analysis.chapters.mixed_load import MixedLoadReport
+from rowpath.analysis.chapters.mixed_load import sentences as group_sentences
+from rowpath.analysis.chapters.mixed_load.backups import AcknowledgedCheck, BackupEffect, BackupFigures
+from rowpath.analysis.chapters.mixed_load.deployments import DirectoryCopy, GroupRatio
+from rowpath.analysis.chapters.mixed_load.groups import GroupFigures, Latency, StageFigures
+from rowpath.analysis.chapters.mixed_load.rate_search import RateSearch, RateTry
+from rowpath.analysis.chapters.mixed_load.time_line import Series, TimeLine
 from rowpath.analysis.model import Analysis
 from rowpath.journal.mixed_load_records import CountedFailure
 from rowpath.journal.records import RunRecord
@@ -60,9 +50,9 @@ def analysis() -> Analysis:
         rankings=(),
         findings=(),
         verdict=("Behind its network server Derby reads 0.31× (0.30–0.32) as fast as embedded.",),
-        mixed_load=report(),
+        chapters={"mixed_load": report()},
     )
-    sentences = [Sentence("groups", sentence) for sentence in group_sentences(made.mixed_load)]
+    sentences = [sentence for sentence in group_sentences(report()) if sentence.kind == "groups"]
     return msgspec.structs.replace(made, answer=answer(made, (), sentences, {}))
 
 

@@ -12,14 +12,12 @@ from rowpath.analysis import metrics
 from rowpath.analysis.answer import SpentBy, TimeShares, answer, pictures
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.chapter import Place
-from rowpath.analysis.chapters import CHAPTERS
+from rowpath.analysis.chapters import CHAPTERS, mixed_load
 from rowpath.analysis.core_users import refusal
 from rowpath.analysis.diagnostics import diagnostics
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import findings
 from rowpath.analysis.long_form import results
-from rowpath.analysis.mixed_load import verdict as mixed_load_verdict
-from rowpath.analysis.mixed_load.figures import groups_report
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.path_details import neighbours, path_details
 from rowpath.analysis.rankings import ranked
@@ -56,8 +54,6 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
         *_spoken(figures, "first"),
         *verdict(evidence, leading),
         *_spoken(figures, "across"),
-        *_of_kind("groups", mixed_load_verdict.sentences(evidence.mixed_load)),
-        *_of_kind("uncertain", mixed_load_verdict.uncertain(evidence.mixed_load)),
         *_spoken(figures, "mixed_load", "time", "claims", "published"),
     )
     analysis = Analysis(
@@ -71,7 +67,6 @@ def analysis_of(evidence: Evidence, write_snippets: WriteSnippets | None = None)
         dropped=tuple(_dropped(record) for record in journal.dropped),
         diagnostics=diagnostics(evidence),
         chapters=figures,
-        mixed_load=evidence.mixed_load,
         path_details=path_details(evidence),
         sources=journal.sources,
         neighbours=neighbours(evidence),
@@ -93,10 +88,6 @@ def _spoken(figures: dict[str, Any], *places: Place) -> Iterator[Sentence]:
             yield from chapter.sentences(figures.get(key, chapter.nothing))
 
 
-def _of_kind(kind: str, texts: Iterable[str]) -> list[Sentence]:
-    return [Sentence(kind, text) for text in texts]
-
-
 def _spent(evidence: Evidence) -> SpentBy:
     """Where the time of every ranked path goes."""
     ranked_cells = (evidence.cell(row, ranking) for ranking in evidence.rankings for row in ranking.rows if row.rank)
@@ -106,7 +97,7 @@ def _spent(evidence: Evidence) -> SpentBy:
 def gather(run_directory: Path, together: tuple[str, ...] = ()) -> Evidence:
     """The evidence of a run with its rankings and what its groups did."""
     evidence = ranked(run_directory, reader.read(run_directory), together)
-    evidence.mixed_load = groups_report(evidence)
+    mixed_load.CHAPTER.made(evidence)
     return evidence
 
 

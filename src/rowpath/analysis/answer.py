@@ -21,12 +21,13 @@ from rowpath.analysis.answer_model import (
     Trust,
     TrustLevel,
 )
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.chapters.probe import CHAPTER as PROBE
 from rowpath.analysis.chapters.probe import FULL, TOO_BUSY
 from rowpath.analysis.chapters.published import CLAIMS, PUBLISHED
-from rowpath.analysis.findings.wording import words
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
+from rowpath.analysis.wording import words
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import LanguageBest, LanguageRow
 
@@ -223,9 +224,10 @@ def _language_bars(best: LanguageBest, analysis: Analysis, ids: Mapping[str, str
 
 def _groups(analysis: Analysis) -> tuple[GroupAnswer, ...]:
     """Every client group in every stage, its paths side by side."""
-    every = analysis.mixed_load.figures if analysis.mixed_load else ()
     groups = []
-    for (stage, group), figures in grouped(every, lambda figure: (figure.stage, figure.client_group)).items():
+    for (stage, group), figures in grouped(
+        report_of(analysis).figures, lambda figure: (figure.stage, figure.client_group)
+    ).items():
         most = max(figure.rate_per_s for figure in figures)
         bars = []
         for figure in sorted(figures, key=lambda figure: -figure.rate_per_s):
@@ -312,8 +314,8 @@ def trust(analysis: Analysis) -> Trust:
     """How far a run can be trusted: the worst level that holds, and a sentence for all that counts against the run."""
     ranked = [row for ranking in analysis.rankings for row in ranking.rows if row.rank]
     sets = max((ranking.sets for ranking in analysis.rankings), default=0)
-    if analysis.mixed_load and analysis.mixed_load.figures and not sets:
-        sets = max(figure.sets for figure in analysis.mixed_load.figures)
+    if report_of(analysis).figures and not sets:
+        sets = max(figure.sets for figure in report_of(analysis).figures)
     journal = analysis.diagnostics.get("journal", {})
     outcome = journal.get("outcome", "complete")
     noise = [finding for finding in analysis.findings if finding.id in NOT_QUIET and finding.severity != "note"]
@@ -354,7 +356,7 @@ def _proven(analysis: Analysis) -> str:
     """What of all rows, or of all values of client groups, was proven right; no ranked path is without a proof."""
     if any(row.rank for ranking in analysis.rankings for row in ranking.rows):
         return "all ranked rows proven"
-    figures = analysis.mixed_load.figures if analysis.mixed_load else ()
+    figures = report_of(analysis).figures
     if not figures:
         return "nothing ranked"
     checked = {figure.touch_ok for figure in figures}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from rowpath import text
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import words
+from rowpath.analysis.wording import words
 from rowpath.journal.records import SampleRecord
 
 NAMES = {

@@ -11,9 +11,8 @@ from typing import Any
 
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell, Cells, Where
+from rowpath.analysis.client_groups import GroupValues, StageRun, group_values, stage_runs
 from rowpath.analysis.floors import AgainstFloor, against_floor
-from rowpath.analysis.mixed_load.model import MixedLoadReport
-from rowpath.analysis.mixed_load.values import GroupValues
 from rowpath.analysis.model import Against, RankedPath, Ranking, Result
 from rowpath.analysis.path_status import PathStatuses, path_statuses
 from rowpath.analysis.statistics.intervals import CONFIDENCE, CONFIDENCE_STOPPED_ON_WIDTH, Interval
@@ -35,8 +34,6 @@ class Evidence:
     counted: dict[tuple[str, str, str], CountedRecord]
     together: tuple[str, ...] = ()  # coordinates that split no comparison although they would
     rankings: tuple[Ranking, ...] = ()
-    mixed_load: MixedLoadReport | None = None  # of groups at work at once
-    group_values: tuple[GroupValues, ...] = ()
     results: tuple[Result, ...] = ()  # in long form, once made
     chapters: dict[str, Any] = field(default_factory=dict)  # the figures of those that are made
     _floors: dict[tuple[str, str, str, str], AgainstFloor | None] = field(default_factory=dict)
@@ -135,6 +132,16 @@ class Evidence:
         """Whether a phase writes: so defined, or settled after each pass."""
         defined = self.journal.run.phase(workload, phase)
         return (workload, phase) in self._settled or (defined is not None and defined.writes)
+
+    @cached_property
+    def stage_runs(self) -> list[StageRun]:
+        """The stages of groups at work at once, each as one path went through it in one set."""
+        return stage_runs(self.journal)
+
+    @cached_property
+    def group_values(self) -> tuple[GroupValues, ...]:
+        """Every metric of groups at work at once, by set."""
+        return group_values(self.journal, self.stage_runs)
 
     @cached_property
     def of_phases(self) -> dict[metrics.Where, dict[str, metrics.Values]]:

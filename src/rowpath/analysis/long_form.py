@@ -10,6 +10,7 @@ from typing import Any
 from rowpath.analysis import metrics
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapters import scalings
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.metrics import Values, Where
 from rowpath.analysis.model import Result
@@ -169,7 +170,7 @@ def _of_groups(evidence: Evidence) -> Iterator[Result]:
             yield maker.estimated(group.metric, {number: [value] for number, value in group.values.items()}, method)
         elif group.metric in ("group_rate", "paced_rate"):
             yield maker.result(group.metric)
-    for missed in evidence.mixed_load.figures if evidence.mixed_load else ():
+    for missed in report_of(evidence).figures:
         if missed.reached:
             continue
         maker = _Maker(evidence, (missed.path_id, *PhaseName.of(missed.phase)), "steady", reason=NOT_REACHED)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from rowpath.analysis.answer_model import Answer, Finding, PhaseAnswer, RankedRatio
-from rowpath.analysis.mixed_load.model import MixedLoadReport
 from rowpath.journal.records import RunRecord
 from rowpath.model.base import Frozen, OfPhase, Status
 from rowpath.model.path import Dropped
@@ -115,7 +114,6 @@ class Analysis(Frozen, frozen=True):
     diagnostics: dict[str, Any] = {}  # order of blocks, digests, disturbed, noise, floors, methods
     lines_of_code: dict[str, int] = {}
     lines_of_code_closure: dict[str, int] = {}
-    mixed_load: MixedLoadReport | None = None  # of an experiment whose groups are at work at once
     path_details: tuple[PathDetails, ...] = ()
     sources: dict[str, str] = {}  # of adapters: file → text, as it was measured
     neighbours: tuple[Neighbour, ...] = ()

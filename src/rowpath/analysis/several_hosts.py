@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from rowpath import text
-from rowpath.analysis.mixed_load.model import MixedLoadReport
+from rowpath.analysis.chapters.mixed_load import MixedLoadReport
 from rowpath.journal.reader import Records
 from rowpath.journal.records import ClockRecord
 

@@ -11,10 +11,10 @@ from rowpath.analysis import metrics
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.cells import Cell, CellKey
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import ratio_text, words
 from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.rankings import FLOOR
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval
+from rowpath.analysis.wording import ratio_text, words
 
 LONGEST = 4  # sentences of one kind
 NAMED = 6  # paths in one sentence

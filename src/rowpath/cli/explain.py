@@ -60,7 +60,7 @@ if WILL_RUN:
     from rowpath.own_database.target import named_file
     from rowpath.planning.make_plan import make_plan
     from rowpath.planning.plan import Plan, PlannedPath
-    from rowpath.report import explanation, flame_graph, flame_parts, html, live, speedscope
+    from rowpath.report import explanation, flame_graph, html, live, speedscope
     from rowpath.report.console import make_console
     from rowpath.runners.process import RunnerFailure
 
@@ -371,7 +371,7 @@ class Flames:
             before = self._before(found)
             if before is None:
                 continue
-            console.print(flame_parts.sentence(found, before), soft_wrap=True, highlight=False, markup=False)
+            console.print(flame_graph.sentence(found, before), soft_wrap=True, highlight=False, markup=False)
             if found.sides and before.sides:
                 page, _scope = self._files(f"{found.name}-against-{before.name}", found.phase)
                 flame_graph.write(found, page, before)

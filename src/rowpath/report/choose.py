@@ -8,7 +8,6 @@ from typing import Any
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.findings.wording import words
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Ranking
 from rowpath.analysis.projection import (
@@ -37,6 +36,7 @@ from rowpath.analysis.projection_points import (
     varying,
     without_floors,
 )
+from rowpath.analysis.wording import words
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.metrics import shown_in, title

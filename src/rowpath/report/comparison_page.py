@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rowpath.analysis.comparison.model import ComparedRow
-from rowpath.analysis.findings.wording import ratio_text
+from rowpath.analysis.wording import ratio_text
 from rowpath.drawing.scale import LogAxis
 from rowpath.errors import UsageError
 from rowpath.model.grouping import grouped

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
 from rowpath import text as fmt
-from rowpath.model.explanation import Flame, SideStacks
-from rowpath.report import flame_parts
-from rowpath.report.flame_parts import signed
-from rowpath.report.flame_tree import Box, boxes, tree
+from rowpath.model.explanation import MOST_UNEXPLAINED, Flame, Frame, Part, SideStacks, Stack
 from rowpath.report.self_contained import rendered
 
 FOLDER = Path(__file__).parent
@@ -65,7 +63,7 @@ def page(flame: Flame, before: Flame | None = None) -> str:
         style,
         [_asset("flame.js")],
         title=fmt.clean(f"{flame.name} · {flame.phase}"),
-        sentence=flame_parts.sentence(flame, before) if before is not None else "",
+        sentence=sentence(flame, before) if before is not None else "",
         before=fmt.clean(before.name) if before is not None else "",
         operation=fmt.duration(flame.operation_ns),
         drawings=drawings,
@@ -130,7 +128,7 @@ def _colours(flame: Flame) -> dict[str, str]:
 def _table(flame: Flame, before: Flame | None, colours: Mapping[str, str]) -> list[tuple[str, str, tuple[str, ...]]]:
     """Rows of the parts: colour, name, figures."""
     found = []
-    for row in flame_parts.rows(flame, before):
+    for row in part_rows(flame, before):
         figures = [fmt.duration(row.stacks_ns), fmt.duration(row.bar_ns)]
         share = (row.bar_ns if row.bar_ns is not None else row.stacks_ns) or 0.0
         figures.append(fmt.share(share / flame.operation_ns))
@@ -143,3 +141,168 @@ def _table(flame: Flame, before: Flame | None, colours: Mapping[str, str]) -> li
 
 def _asset(name: str) -> str:
     return (FOLDER / "assets" / name).read_text(encoding="utf-8")
+
+
+LEAST_SHARE = 0.001  # of the whole: narrower frames are not drawn
+
+
+@dataclass
+class Node:
+    """A frame in its place: its time of an operation with all that it calls; `before_ns`: the other path's.
+
+    `lost_ns`: what only the other path has of it, in frames that this path does not execute.
+    """
+
+    frame: Frame
+    ns: float = 0.0
+    before_ns: float = 0.0
+    lost_ns: float = 0.0
+    children: dict[Frame, Node] = field(default_factory=dict)
+
+    @property
+    def change_ns(self) -> float:
+        """How much more it takes than in the other path."""
+        return self.ns - self.before_ns
+
+    @property
+    def lost(self) -> bool:
+        """Whether only the other path executes it."""
+        return self.ns <= 0 < self.before_ns
+
+    @property
+    def drawn_ns(self) -> float:
+        """How wide it is drawn: its own time, and beside it that of the lost frames in it."""
+        return self.ns + self.lost_ns
+
+
+class Box(NamedTuple):
+    """A node as it is drawn: where it begins and its width, as shares of the whole; the outermost have depth 0."""
+
+    node: Node
+    begin: float
+    width: float
+    depth: int
+
+
+def tree(times_ns: Mapping[Stack, float], before_ns: Mapping[Stack, float] | None = None) -> Node:
+    """All stacks under one root."""
+    root = Node(Frame("all", ""))
+    for stack, ns in times_ns.items():
+        _add(root, stack, ns, 0.0)
+    for stack, ns in (before_ns or {}).items():
+        _add(root, stack, 0.0, ns)
+    if before_ns:
+        _lose(root)
+    return root
+
+
+def _lose(node: Node) -> None:
+    for child in node.children.values():
+        _lose(child)
+    inside_ns = sum(child.lost_ns for child in node.children.values())
+    node.lost_ns = node.before_ns if node.lost else inside_ns
+
+
+def _add(root: Node, stack: Stack, ns: float, before_ns: float) -> None:
+    node = root
+    node.ns += ns
+    node.before_ns += before_ns
+    for frame in stack:
+        node = node.children.setdefault(frame, Node(frame))
+        node.ns += ns
+        node.before_ns += before_ns
+
+
+def boxes(root: Node) -> Iterator[Box]:
+    """The frames that are wide enough to be seen, callers before what they call, the greatest first."""
+    if root.drawn_ns <= 0:
+        return
+    waiting = [Box(root, 0.0, 1.0, -1)]
+    while waiting:
+        box = waiting.pop()
+        if box.depth >= 0:
+            yield box
+        begin, inside = box.begin, []
+        for child in sorted(box.node.children.values(), key=lambda each: -each.drawn_ns):
+            width = child.drawn_ns / root.drawn_ns
+            if width < LEAST_SHARE:
+                break
+            inside.append(Box(child, begin, width, box.depth + 1))
+            begin += width
+        waiting += reversed(inside)
+
+
+MOST_CHANGED = 3
+NOT_OF_THE_PATH = ("core", "other programs")
+
+
+class PartRow(NamedTuple):
+    """A part of a side: by the stacks, by the bar, and how much more by the bar than in the other path; None: not."""
+
+    side: str
+    name: str
+    stacks_ns: float | None
+    bar_ns: float | None
+    change_ns: float | None = None
+
+
+def part_rows(flame: Flame, before: Flame | None = None) -> list[PartRow]:
+    """The parts of each side, the greatest first."""
+    stacks: dict[tuple[str, str], float] = {
+        (side.side, name): ns for side in flame.sides for name, ns in side.parts_ns().items()
+    }
+    bar = _bar(flame)
+    changed = dict(changes(flame, before)) if before is not None else {}
+    found = [
+        PartRow(*key, stacks.get(key), bar.get(key), changed.get(key))
+        for key in dict.fromkeys([*bar, *stacks, *changed])
+    ]
+    order = {"client": 0, "server": 1}
+    return sorted(found, key=lambda row: (order.get(row.side, 2), -(row.bar_ns or row.stacks_ns or 0.0)))
+
+
+def changes(flame: Flame, before: Flame) -> Iterator[tuple[tuple[str, str], float]]:
+    """How much more each part of an operation takes than in the other path, by side and name; the greatest first."""
+    now, then = _bar(flame), _bar(before)
+    found = {key: now.get(key, 0.0) - then.get(key, 0.0) for key in dict.fromkeys([*now, *then])}
+    yield from sorted(found.items(), key=lambda each: -abs(each[1]))
+
+
+def sentence(flame: Flame, before: Flame) -> str:
+    """How the operation's time differs from the other path's, and the three parts that changed most."""
+    change_ns = flame.operation_ns - before.operation_ns
+    more = "more" if change_ns >= 0 else "less"
+    own = [(key, ns) for key, ns in changes(flame, before) if key != NOT_OF_THE_PATH]
+    words = [f"{_in_words(key)} {signed(ns)}" for key, ns in own[:MOST_CHANGED]]
+    names = f"{fmt.clean(flame.name)} takes {fmt.duration(abs(change_ns))} {more} than {fmt.clean(before.name)}"
+    doubtful = [fmt.clean(each.name) for each in (flame, before) if not _adds_up(each)]
+    doubt = (
+        f" The parts of {' and of '.join(doubtful)} do not add up: repeat it on a quieter machine." if doubtful else ""
+    )
+    return f"{names}; most changed: {', '.join(words)}.{doubt}"
+
+
+def _adds_up(flame: Flame) -> bool:
+    rest_ns = flame.operation_ns - sum(part.ns for part in flame.parts)
+    return abs(rest_ns) <= MOST_UNEXPLAINED * flame.operation_ns
+
+
+def signed(ns: float) -> str:
+    """A change in time: `+1.20 µs`, `−340 ns`."""
+    return f"{'−' if ns < 0 else '+'}{fmt.duration(abs(ns))}"
+
+
+def _bar(flame: Flame) -> dict[tuple[str, str], float]:
+    found: dict[tuple[str, str], float] = {}
+    for part in flame.parts:
+        found[_key(part)] = found.get(_key(part), 0.0) + part.ns
+    return found
+
+
+def _key(part: Part) -> tuple[str, str]:
+    return part.side, part.name
+
+
+def _in_words(key: tuple[str, str]) -> str:
+    side, name = key
+    return fmt.clean(name) if side == "core" else f"{fmt.clean(name)} ({side})"

@@ -13,11 +13,11 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO, TextIO
 
 from rowpath import text as fmt
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.model import Analysis, Result
 from rowpath.errors import EnvironmentMissing
 from rowpath.model.path import COORDINATES
 from rowpath.report.json import SCHEMA_VERSION
-from rowpath.report.timeline import in_backup, seconds_of
 
 BEFORE = ("workload", "phase", "regime", "metric", "unit", "name")
 AFTER = tuple(name for name in Result.__struct_fields__ if name not in (*BEFORE, "path"))
@@ -52,10 +52,10 @@ def write_timeline(analysis: Analysis, file: TextIO) -> None:
     """
     writer = csv.writer(file, lineterminator="\r\n")
     writer.writerow(SECONDS)
-    for line in analysis.mixed_load.lines if analysis.mixed_load else ():
-        for at, second in enumerate(seconds_of(line)):
+    for line in report_of(analysis).lines:
+        for at, second in enumerate(line.seconds):
             stage = line.stages[second.stage][0] if second.stage >= 0 else ""
-            backup = "yes" if in_backup(line, second) else "no"
+            backup = "yes" if line.in_backup(second) else "no"
             before: list[str | float] = [line.name, line.path_id, line.set, stage, second.begin, second.end, backup]
             for series in line.series:
                 if (value := series.values[at]) is not None:

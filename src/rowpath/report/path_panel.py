@@ -11,9 +11,9 @@ from markupsafe import Markup
 from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, PhaseAnswer
 from rowpath.analysis.chapters.probe import CHAPTER as PROBE
-from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Neighbour, PathDetails
+from rowpath.analysis.wording import ratio_text
 from rowpath.drawing.picture import Panel, PanelDifference
 from rowpath.drawing.scale import Block, blocks
 from rowpath.model.metrics import shown_in, title

@@ -11,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from rowpath import text as fmt
-from rowpath.analysis.findings.wording import words
 from rowpath.analysis.projection import NO_PATH, Entry, Matrix, Projection
+from rowpath.analysis.wording import words
 from rowpath.model.metrics import is_of_groups, title
 from rowpath.report.long_table import cell_text
 

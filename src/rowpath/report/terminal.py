@@ -15,6 +15,7 @@ from rich.text import Text
 from rowpath import text as fmt
 from rowpath.analysis import several_hosts
 from rowpath.analysis.answer_model import Answer, GroupAnswer, Hidden, MergedFinding, PhaseAnswer
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.chapters.probe import CHAPTER as PROBE
 from rowpath.analysis.model import Analysis
 from rowpath.report import bars
@@ -77,7 +78,7 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
         lines.append(Text(INDENT if at else f"{sign} ", style=style).append(words))
     if ways := several_hosts.line(analysis.diagnostics.get("ways", [])):
         lines += _wrapped(ways, width, 2, INDENT)
-    if starts := several_hosts.starts_line(analysis.mixed_load):
+    if starts := several_hosts.starts_line(report_of(analysis)):
         lines += _wrapped(starts, width, 2, INDENT)
     lines += _pictures(answer, width, room)
     if answer.sentences:

@@ -8,7 +8,7 @@ from rowpath.model.progress import Step, TimeEstimate
 
 
 @dataclass
-class _Seen:
+class _EndedSteps:
     """Steps of one name that have ended: what they were planned to take and took."""
 
     planned_s: float = 0.0
@@ -27,14 +27,14 @@ class TimeLeft:
         self._todo = list(estimate.steps[1:])
         self._current: Step | None = estimate.steps[0] if estimate.steps else None
         self._began_s = now_s
-        self._seen: dict[str, _Seen] = {}
+        self._seen: dict[str, _EndedSteps] = {}
         self._beyond = False
         self._share = 0.0
 
     def begins(self, name: str, now_s: float, set_number: int | None = None) -> None:
         """A step begins, so that the one before has ended; `set_number`: None where only the name is known."""
         if self._current is not None:
-            seen = self._seen.setdefault(self._current.name, _Seen())
+            seen = self._seen.setdefault(self._current.name, _EndedSteps())
             seen.planned_s += self._current.seconds
             seen.took_s += now_s - self._began_s
         self._began_s, self._share = now_s, 0.0
@@ -73,8 +73,8 @@ class TimeLeft:
         seen = self._seen.get(step.name)
         if seen is None or not seen.planned_s:
             every = [each for name, each in self._seen.items() if name]
-            every.append(_Seen(self._one_set_s, self._one_set_s))
-            seen = _Seen(sum(each.planned_s for each in every), sum(each.took_s for each in every))
+            every.append(_EndedSteps(self._one_set_s, self._one_set_s))
+            seen = _EndedSteps(sum(each.planned_s for each in every), sum(each.took_s for each in every))
         return step.seconds * (seen.took_s / seen.planned_s if seen.planned_s else 1.0)
 
 

@@ -10,7 +10,7 @@ from rowpath.drawing.picture import PARTS, Picture, PlainBar, plain
 from rowpath.drawing.section import Opening, Section, of_bars, section_key
 from rowpath.model.explanation import Explanation, Side
 from rowpath.model.grouping import grouped
-from rowpath.report import hops, hops_drawing
+from rowpath.report import hops
 from rowpath.report.explanation import not_explained, sentence, shown
 
 KINDS: dict[Side, str] = {"client": "client", "server": "server", "wire": "waiting", "core": "waiting"}
@@ -33,7 +33,7 @@ def chapters(analysis: Analysis) -> tuple[Section, ...]:
         for one in sorted(explained, key=lambda one: one.operation_ns):
             if one.hops is not None:
                 key, said = section_key("hops", phase, one.name), hops.sentence(one, one.hops)
-                drawing = Opening(said, curves=hops_drawing.draw(one.hops, key, said), beside=True)
+                drawing = Opening(said, curves=hops.draw(one.hops, key, said), beside=True)
                 sections.append(Section(key, hops.grid(one, one.hops), drawing))
     return tuple(sections)
 

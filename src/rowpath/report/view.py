@@ -13,16 +13,18 @@ from rowpath import text as fmt
 from rowpath.analysis.answer_model import Finding, MergedFinding, Trust
 from rowpath.analysis.chapter import Place, RankedPhase
 from rowpath.analysis.chapters import CHAPTERS, probe
+from rowpath.analysis.chapters.mixed_load import report_of
+from rowpath.analysis.chapters.mixed_load.time_line_drawing import by_path
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.drawing import grid as tables
 from rowpath.drawing.grid import Column, Grid, Row, figure, line, of_lines, word
 from rowpath.drawing.picture import Picture
-from rowpath.drawing.section import Opening, Section, TimeLines, section_key
+from rowpath.drawing.section import Section, TimeLines, section_key
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import Snippet
-from rowpath.report import mixed_load, mixed_load_drawing, time_parts, timeline, timeline_drawing
+from rowpath.report import time_parts
 from rowpath.report.choose import Choose, choose
 from rowpath.report.path_panel import Panels, codes, statement
 from rowpath.report.ranking import Pictures, means_differ, ranking_grid
@@ -129,8 +131,8 @@ def view(analysis: Analysis) -> View:
         operations=tuple(_operations(analysis, lookup, pictures, lead)),
         across=placed("across"),
         time=time_parts.chapters(analysis),
-        mixed_load=(*_client_groups(analysis), *placed("mixed_load")),
-        time_lines=_time_lines(analysis),
+        mixed_load=placed("mixed_load"),
+        time_lines=by_path(report_of(analysis).lines),
         marks=tuple(text for text, has in MARKS.items() if any(map(has, rows))),
         claims=next(iter(placed("claims")), None),
         published=placed("published"),
@@ -150,27 +152,6 @@ def view(analysis: Analysis) -> View:
 
 def _with_rows(sections: Iterable[Section]) -> tuple[Section, ...]:
     return tuple(section for section in sections if section.grid.rows)
-
-
-def _client_groups(analysis: Analysis) -> tuple[Section, ...]:
-    """The chapters about client groups at work at once."""
-    if analysis.mixed_load is None:
-        return ()
-    openings = mixed_load_drawing.openings(analysis.mixed_load)
-    return tuple(
-        Section(f"groups-{key}", grid, openings.get(key, Opening()), leading=key != "processes")
-        for key, grid in mixed_load.grids(analysis.mixed_load)
-    )
-
-
-def _time_lines(analysis: Analysis) -> tuple[TimeLines, ...]:
-    """The time lines of client groups, path by path."""
-    together: dict[str, list[Section]] = {}
-    for number, time_line in enumerate(analysis.mixed_load.lines if analysis.mixed_load else ()):
-        opening = Opening(curves=timeline_drawing.draw(time_line))
-        section = Section(f"time-line-{number}", timeline.table(time_line), opening)
-        together.setdefault(fmt.clean(time_line.name), []).append(section)
-    return tuple(TimeLines(name, tuple(sections)) for name, sections in together.items())
 
 
 def _lead(analysis: Analysis, pictures: Pictures) -> tuple[Picture, ...]:
@@ -196,7 +177,7 @@ def _cleaned_merged(finding: MergedFinding) -> MergedFinding:
 def _facts(analysis: Analysis) -> tuple[str, ...]:
     run = analysis.run
     ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if row.is_ranked}
-    busy = {group.name for group in analysis.mixed_load.figures} if analysis.mixed_load else set()
+    busy = {group.name for group in report_of(analysis).figures}
     scales = sorted({workload.scale for workload in run.workloads.values() if workload.scale})
     facts = (
         run.started[:16].replace("T", " "),

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import words
 from rowpath.analysis.model import Analysis
+from rowpath.analysis.wording import words
 from rowpath.journal.records import SampleRecord, VerifyRecord, WorkerRecord
 from rowpath.model.grouping import grouped
 from rowpath.model.path import AccessPath

@@ -9,7 +9,7 @@ import pytest
 from bench import groups_memory
 from bench.figure import Figure
 
-from rowpath.analysis.mixed_load.stages import stage_runs
+from rowpath.analysis.client_groups import stage_runs
 from rowpath.errors import RowpathError, UsageError
 from rowpath.journal import reader
 from tests.unit import groups_factory as groups

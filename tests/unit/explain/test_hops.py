@@ -11,8 +11,7 @@ import pytest
 from rowpath.explain.hops import SHOWN_TRIPS, Unknown, hops
 from rowpath.machine.counters.call_stamps import Call, Kind
 from rowpath.model.explanation import Hops
-from rowpath.report import hops_drawing
-from rowpath.report.hops import grid, lines, sentence
+from rowpath.report.hops import draw, grid, lines, sentence
 from tests.unit.report.test_explanation import WHOLE
 
 CLIENT, SERVER, FILE = 10, 20, 4
@@ -254,7 +253,7 @@ def test_the_terminal_the_page_and_the_reason() -> None:
         text[-1].strip()
         == "the slowest took 42.0 ns, 20.0 ns of it: server works; stamping changed an operation's time by +1.0 %"
     )
-    drawn = ElementTree.fromstring(str(hops_drawing.draw(found, "key", sentence(one, found))))
+    drawn = ElementTree.fromstring(str(draw(found, "key", sentence(one, found))))
     assert len([each for each in drawn.iter("line") if each.get("class") == "arrow"]) == 2
     assert len(list(drawn.iter("rect"))) == 5
     assert [row.cells[0] for row in grid(one, found).rows][:2] == ["client prepares", "client sends 50 B"]

@@ -11,6 +11,7 @@ import pytest
 
 from rowpath.analysis import several_hosts
 from rowpath.analysis.analyse import analyse
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.execution.mixed_load import group_totals
 from rowpath.execution.mixed_load.backups import BackupSite
 from rowpath.execution.mixed_load.client_processes import Processes, Usage
@@ -164,7 +165,7 @@ def test_reports_say_who_did_what_and_how_closely_hosts_began(tmp_path: Path) ->
             starts = [_start("app1", 20), _start("app2", late, offset_ns=5, offset_after_ns=8, bound_after_ns=1)]
             made.append({"record": "hosts-start", **at, "starts": [*starts, _start("app3", None)]})
     analysis = analyse(journal_factory.write(tmp_path, made))
-    report = analysis.mixed_load
+    report = report_of(analysis)
     assert report is not None
     work = {each.host: each for each in report.hosts if each.stage == "together"}
     assert (work["app1"].share, work["app2"].share) == (0.75, 0.25)

@@ -13,8 +13,8 @@ from rowpath.cli.explain import chosen
 from rowpath.cli.plan import plan_for
 from rowpath.errors import UsageError
 from rowpath.model.explanation import Frame, Part, SideStacks
-from rowpath.report import flame_graph, flame_parts, speedscope
-from rowpath.report.flame_tree import boxes, tree
+from rowpath.report import flame_graph, speedscope
+from rowpath.report.flame_graph import boxes, tree
 from tests.unit.flame_factory import CLIENT, EXEC, MAIN, SEND, SYSCALL, flame
 
 
@@ -71,22 +71,22 @@ def test_the_difference_of_two_paths() -> None:
     less = drawings(flame_graph.page(binary, text))[0]
     assert less[0].get("class") == "b4"
     assert (less[0].findtext("title") or "").endswith(" · −10.0 µs")
-    said = flame_parts.sentence(text, binary)
+    said = flame_graph.sentence(text, binary)
     assert said.startswith("text takes 10.0 µs more than binary; most changed: libpq (client) +10.0 µs, ")
     assert said in page
-    assert flame_parts.sentence(binary, text).startswith("binary takes 10.0 µs less than text; most changed: libpq")
+    assert flame_graph.sentence(binary, text).startswith("binary takes 10.0 µs less than text; most changed: libpq")
 
 
 def test_the_sentence_says_what_is_the_path_s_own_and_whether_it_adds_up() -> None:
     busy, quiet = flame("busy"), flame("quiet")
     other = Part("core", "other programs", 90_000.0, "a clock")
     disturbed = replace(busy, parts=(*busy.parts, other), operation_ns=busy.operation_ns + other.ns)
-    said = flame_parts.sentence(disturbed, quiet)
+    said = flame_graph.sentence(disturbed, quiet)
     assert said.startswith("busy takes 90.0 µs more than quiet; most changed: ")
     assert "other programs" not in said
     assert "add up" not in said
     lacking = replace(quiet, parts=quiet.parts[:2])
-    assert flame_parts.sentence(disturbed, lacking).endswith(
+    assert flame_graph.sentence(disturbed, lacking).endswith(
         "The parts of quiet do not add up: repeat it on a quieter machine."
     )
 

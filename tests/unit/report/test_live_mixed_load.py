@@ -8,8 +8,7 @@ import pytest
 from rich.console import Console
 
 from rowpath.model.progress import GroupNow, StageSecond
-from rowpath.report.live import LINE_EVERY_S, LiveProgress
-from rowpath.report.live_mixed_load import GroupsHistory
+from rowpath.report.live import LINE_EVERY_S, GroupsHistory, LiveProgress
 
 STALLED = range(20, 24)
 

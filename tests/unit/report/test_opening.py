@@ -8,9 +8,11 @@ from pathlib import Path
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.chapters import cost_models
 from rowpath.analysis.chapters.cost_models import Coefficient, CostModel
+from rowpath.analysis.chapters.mixed_load import report_of, sections
+from rowpath.analysis.chapters.mixed_load.groups import MOST_CURVES, latency_charts
 from rowpath.analysis.model import Analysis
 from rowpath.drawing.section import Opening
-from rowpath.report import html, mixed_load_drawing
+from rowpath.report import html
 from rowpath.report.view import view
 from tests.golden import analysis_fixture, groups_fixture
 from tests.unit import journal_factory
@@ -124,9 +126,9 @@ def test_the_cost_model() -> None:
 
 
 def test_client_groups() -> None:
-    report = groups_fixture.analysis().mixed_load
+    report = report_of(groups_fixture.analysis())
     assert report is not None
-    found = mixed_load_drawing.openings(report)
+    found = {section.key.removeprefix("groups-"): section.opening for section in sections(report)}
     assert found["path-0"].sentence.startswith("Longest 99th percentile over all sets: ")
     assert 'class="chart"' in found["path-0"].curves
     searches = [each for key, each in found.items() if key.startswith("rates-")]
@@ -142,12 +144,12 @@ def test_client_groups() -> None:
 
 
 def test_many_curves_have_a_chart_for_each_client_group() -> None:
-    report = groups_fixture.analysis().mixed_load
+    report = report_of(groups_fixture.analysis())
     assert report is not None
     figures = [each for each in report.figures if each.name == report.figures[0].name and each.reached]
-    few = mixed_load_drawing.latency_charts("path", figures[: mixed_load_drawing.MOST_CURVES])
+    few = latency_charts("path", figures[:MOST_CURVES])
     assert len(few) == 1
-    many = mixed_load_drawing.latency_charts("path", figures * (mixed_load_drawing.MOST_CURVES + 1))
+    many = latency_charts("path", figures * (MOST_CURVES + 1))
     groups = list(dict.fromkeys(each.client_group for each in figures))
     assert [chart.up for chart in many if chart] == [f"{group}: time of an operation" for group in groups]
 

@@ -10,9 +10,9 @@ from rowpath import text as fmt
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.statistics.intervals import student
+from rowpath.analysis.wording import ratio_text
 from rowpath.drawing.grid import figure, line, of_lines, ratio, word, words
 from rowpath.drawing.picture import Picture, PlainBar, plain
 from rowpath.drawing.section import Section, of_bars

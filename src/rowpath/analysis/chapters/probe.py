@@ -11,10 +11,10 @@ from rowpath import text as fmt
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import words as listed
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Ranking, Result
 from rowpath.analysis.statistics.intervals import APART, SETS_FOR_CLAIMS
+from rowpath.analysis.wording import words as listed
 from rowpath.drawing.grid import Grid, figure, line, of_lines, word, words
 from rowpath.drawing.section import Section
 from rowpath.model.path import fetch_form

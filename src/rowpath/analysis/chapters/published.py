@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator, Sequence
 
 from rowpath import text as fmt
+from rowpath.analysis import claims as checks
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.chapter import Chapter
-from rowpath.analysis.claims import check, published_order
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import ClaimCheck, Published
@@ -20,7 +20,7 @@ from rowpath.model.grouping import grouped
 
 def claims(evidence: Evidence) -> tuple[ClaimCheck, ...]:
     """Every claim of the experiment with its outcome and figure."""
-    return check.check_claims(evidence, evidence.journal.run.experiment.claims)
+    return checks.check_claims(evidence, evidence.journal.run.experiment.claims)
 
 
 def _claims_sections(checked: tuple[ClaimCheck, ...], _lookup: Lookup) -> Iterator[Section]:
@@ -44,11 +44,11 @@ def _claims_sections(checked: tuple[ClaimCheck, ...], _lookup: Lookup) -> Iterat
 
 def published(evidence: Evidence) -> tuple[Published, ...]:
     """Every published figure of the experiment beside the measured one."""
-    return tuple(check.published(evidence, evidence.journal.run.experiment.published))
+    return tuple(checks.published(evidence, evidence.journal.run.experiment.published))
 
 
 def _sentences(figures: tuple[Published, ...]) -> Iterator[Sentence]:
-    return (Sentence("published", text) for text in published_order.sentences(figures))
+    return (Sentence("published", text) for text in checks.order_sentences(figures))
 
 
 def _sections(figures: tuple[Published, ...], _lookup: Lookup) -> Iterator[Section]:

@@ -10,10 +10,10 @@ from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import ratio_text
-from rowpath.analysis.findings.wording import words as listed
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Against
+from rowpath.analysis.wording import ratio_text
+from rowpath.analysis.wording import words as listed
 from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, ratio, without_empty, words
 from rowpath.drawing.picture import Picture, PlainBar, plain
 from rowpath.drawing.section import Section, of_bars

@@ -11,9 +11,9 @@ from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import ratio_text
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.statistics import usl
+from rowpath.analysis.wording import ratio_text
 from rowpath.drawing.grid import Grid, figure, line, of_lines, ratio, without_empty
 from rowpath.drawing.line_chart import Chart, Curve, Point, valued
 from rowpath.drawing.section import Opening, Section, of_chart, section_key

@@ -1,4 +1,16 @@
-"""Rules: each reads the evidence and states what it finds; docs/findings.md explains every id under its own heading."""
+"""Rules: each reads the evidence and states what it finds; docs/findings.md explains every id under its own heading.
+
+What flows in is the evidence of a run: its journal with the cells, the rankings and the report of client groups made of
+it. What flows out are findings: an id, a severity, a sentence, the figures behind it, a cause, and the next command.
+A rule is a function from evidence to findings, and `RULES` is the only place that names it; reports know no rule.
+
+The files are what rules are about, in the order in which a reader should doubt a run. `correctness`: rows, values and
+operations that were not delivered as they should be. `plausibility`: figures that cannot be, measured or published.
+`contracts`: coordinates that counters disprove. `defaults`: what a program gets without requesting it. `waiting`: time
+in which no side computes. `mixed_load`: all of that for client groups at work at once. `precision` and `noise`: how far
+the figures carry, and what the machine did meanwhile. How a place or a ratio is worded is in `analysis.wording`, since
+chapters and the verdict word them too.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +24,8 @@ from rowpath.analysis.findings import (
     defaults,
     mixed_load,
     noise,
-    parameters,
     plausibility,
     precision,
-    published,
     waiting,
 )
 
@@ -42,7 +52,7 @@ RULES: dict[str, Rule] = {
     "result-buffered-whole": contracts.result_buffered_whole,
     "implicit-transaction": defaults.implicit_transaction,
     "prepared-each-time": defaults.prepared_each_time,
-    "parameter-type": parameters.parameter_type,
+    "parameter-type": defaults.parameter_type,
     "main-thread-stack": defaults.main_thread_stack,
     "unrequested-tls": defaults.unrequested_tls,
     "delayed-acknowledgement": waiting.delayed_acknowledgement,
@@ -56,7 +66,7 @@ RULES: dict[str, Rule] = {
     "backup-slows": mixed_load.backup_slows,
     "faster-with-others": mixed_load.faster_with_others,
     "generator-late": mixed_load.generator_late,
-    "published-contradicts-itself": published.published_contradicts_itself,
+    "published-contradicts-itself": plausibility.published_contradicts_itself,
     "confounded-version": contracts.confounded_version,
     "stand-in": contracts.stand_in,
     "converted-values": correctness.converted_values,

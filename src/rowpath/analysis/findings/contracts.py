@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from rowpath import text
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import by_name, phase_text, words
+from rowpath.analysis.wording import by_name, phase_text, words
 from rowpath.journal.records import CountedRecord, MemoryRecord, PathRecord
 from rowpath.model.grouping import grouped
 from rowpath.model.workload import Phase

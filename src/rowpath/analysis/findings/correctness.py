@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import mixed_load
-from rowpath.analysis.findings.wording import by_name, phase_text, phases_text, words
 from rowpath.analysis.path_status import failure_text, touch_text
+from rowpath.analysis.wording import by_name, phase_text, phases_text, words
 from rowpath.journal.records import DroppedRecord, FailureRecord, SampleRecord, VerifyRecord
 from rowpath.model.grouping import grouped
 
@@ -133,7 +134,7 @@ def missing_path(evidence: Evidence) -> Iterator[Finding]:
             remedy or "rowpath doctor", tuple(names),
         )  # fmt: skip
     measured = {cell.path.path_id for cell in evidence.cells.cells.values()}
-    measured |= {figure.path_id for figure in evidence.mixed_load.figures} if evidence.mixed_load else set()
+    measured |= {figure.path_id for figure in report_of(evidence).figures}
     failed = {record.path_id for record in evidence.journal.all(FailureRecord)}
     yield from _unsupported(evidence, measured)
     silent = [path.name for path_id, path in evidence.journal.paths.items() if path_id not in measured | failed]

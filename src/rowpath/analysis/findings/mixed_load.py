@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from rowpath import text
 from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.chapters.mixed_load import report_of
+from rowpath.analysis.chapters.mixed_load.groups import GroupFigures
 from rowpath.analysis.evidence import Evidence
-from rowpath.analysis.findings.wording import ratio_text, syncs_explain, syncs_text, words
-from rowpath.analysis.mixed_load.model import GroupFigures
+from rowpath.analysis.wording import ratio_text, syncs_explain, syncs_text, words
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, BackupRecord, ClientGroupRecord, KillRecord
 from rowpath.model.grouping import grouped
 from rowpath.model.workload import PhaseName
@@ -22,10 +23,6 @@ STALLS_SHOWN = 3  # after the longest
 FASTER_LEAST = 1.2  # a machine drifts by less
 
 
-def _figures(evidence: Evidence) -> tuple[GroupFigures, ...]:
-    return evidence.mixed_load.figures if evidence.mixed_load else ()
-
-
 def _killed(evidence: Evidence) -> set[tuple[str, str]]:
     """(path id, stage) where the engine was killed on purpose: its operations stall and fail."""
     return {(kill.path_id, kill.stage) for kill in evidence.journal.all(KillRecord)}
@@ -33,7 +30,7 @@ def _killed(evidence: Evidence) -> set[tuple[str, str]]:
 
 def rate_not_reached(evidence: Evidence) -> Iterator[Finding]:
     """Open loops that did not do what was due; their percentiles of latency are withheld."""
-    for each in _figures(evidence):
+    for each in report_of(evidence).figures:
         if each.reached or each.cut:
             continue
         begun = f"; {text.count(each.not_begun)} operations were due and never started" if each.not_begun else ""
@@ -54,12 +51,12 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
     """Groups with a long time in which no operation ended; each path once, the longest first."""
     killed = _killed(evidence)
     stalled: dict[str, list[GroupFigures]] = {}
-    for each in _figures(evidence):
+    for each in report_of(evidence).figures:
         usual = (each.service.p99_ns or 0) / 1e9
         limit = min(STALL_S, max(STALL_RATIO * usual, STALL_LEAST_S)) if usual else STALL_S
         if each.requested_per_s:
             limit = max(limit, STALL_INTERVALS / each.requested_per_s)
-        if each.longest_stall_s > limit and (each.path_id, each.stage) not in killed:
+        if each.longest_stall_s > limit and each.at_work not in killed:
             stalled.setdefault(each.path_id, []).append(each)
     for path_id, cases in stalled.items():
         longest, *others = sorted(cases, key=lambda each: -each.longest_stall_s)
@@ -90,17 +87,17 @@ def _stood(each: GroupFigures) -> str:
 
 def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
     """Groups in closed loop that surely work faster beside more groups: they do not wait for the engine."""
-    figures = [each for each in _figures(evidence) if each.pacing == "closed"]
+    figures = [each for each in report_of(evidence).figures if each.pacing == "closed"]
     at_work: dict[tuple[str, str], set[str]] = {}
-    for each in _figures(evidence):
-        at_work.setdefault((each.path_id, each.stage), set()).add(each.client_group)
+    for each in report_of(evidence).figures:
+        at_work.setdefault(each.at_work, set()).add(each.client_group)
     reported: set[tuple[str, str]] = set()
     for less in figures:
         more = [
             each
             for each in figures
             if (each.path_id, each.client_group, each.clients) == (less.path_id, less.client_group, less.clients)
-            and at_work[each.path_id, each.stage] > at_work[less.path_id, less.stage]
+            and at_work[each.at_work] > at_work[less.at_work]
             and each.rate_per_s >= FASTER_LEAST * less.rate_per_s
             and (each.low or 0.0) > (less.high or float("inf"))
         ]
@@ -123,23 +120,22 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _busy(evidence: Evidence, each: GroupFigures) -> str:
+def _busy(evidence: Evidence, group: GroupFigures) -> str:
     """How many cores both sides used in its stage, where that is known."""
-    own = (each.path_id, each.stage)
-    groups = evidence.mixed_load
-    (stage,) = [one for one in groups.stages if (one.path_id, one.stage) == own] if groups else (None,)
-    if groups is None or stage is None or stage.client_cpu_ns is None:
+    report = report_of(evidence)
+    stage = next((one for one in report.stages if (one.path_id, one.stage) == group.at_work), None)
+    if stage is None or stage.client_cpu_ns is None:
         return ""
-    operations_per_s = sum(one.rate_per_s for one in groups.figures if (one.path_id, one.stage) == own)
+    operations_per_s = sum(one.rate_per_s for one in report.figures if one.at_work == group.at_work)
     cores = operations_per_s * (stage.client_cpu_ns + (stage.server_cpu_ns or 0.0)) / 1e9
-    return f"; both sides use {cores:.2f} cores in '{each.stage}'"
+    return f"; both sides use {cores:.2f} cores in '{group.stage}'"
 
 
 def operations_refused(evidence: Evidence) -> Iterator[Finding]:
     """Operations that failed or were refused, by kind; they are in no rate."""
     killed = _killed(evidence)
-    for each in _figures(evidence):
-        if not each.failed or (each.path_id, each.stage) in killed:
+    for each in report_of(evidence).figures:
+        if not each.failed or each.at_work in killed:
             continue
         kinds = [
             f"{text.count(one.count)} × {' '.join(part for part in (one.kind, one.code) if part)}"
@@ -213,7 +209,7 @@ def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
 
 def backup_slows(evidence: Evidence) -> Iterator[Finding]:
     """Groups with a rate that surely falls during a backup."""
-    for each in evidence.mixed_load.effects if evidence.mixed_load else ():
+    for each in report_of(evidence).effects:
         if each.high is None or each.high >= 1:
             continue
         yield Finding(
@@ -232,7 +228,7 @@ def backup_slows(evidence: Evidence) -> Iterator[Finding]:
 def generator_late(evidence: Evidence) -> Iterator[Finding]:
     """Open loops with a load generator so late that it is in the latencies; each path once, the worst first."""
     found: dict[str, list[tuple[float, int, int, GroupFigures]]] = {}
-    for each in _figures(evidence):
+    for each in report_of(evidence).figures:
         late = each.lateness.p99_ns if each.lateness else None
         usual = each.latency.p50_ns if each.latency else None
         if late is not None and usual is not None and late > LATE_SHARE * usual:
@@ -259,7 +255,7 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
 def sync_bound(evidence: Evidence) -> Iterator[Finding]:
     """`sync-bound-writes` of groups: the syncs' measured cost explains most of the service time; each once."""
     reported: set[tuple[str, str]] = set()
-    for each in _figures(evidence):
+    for each in report_of(evidence).figures:
         each_ns = evidence.sync_cost_ns(each.path_id)
         workload, phase = PhaseName.of(each.phase)
         counts = evidence.counted.get((each.path_id, workload, phase))

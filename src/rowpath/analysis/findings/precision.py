@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from rowpath import text
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.cells import Cell
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.noise import machine_speeds
-from rowpath.analysis.findings.wording import by_name, interval_text, phase_text, words
 from rowpath.analysis.rankings import half_width
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.analysis.statistics.periodic import BlockCost, Excess, excess
+from rowpath.analysis.wording import by_name, interval_text, phase_text, words
 from rowpath.journal.records import SampleRecord, WarmRecord, WorkerRecord
 from rowpath.model.grouping import grouped
 
@@ -28,7 +29,7 @@ def provisional(evidence: Evidence) -> Iterator[Finding]:
     for cell in evidence.sound():
         if len(cell.costs) < SETS_FOR_CLAIMS:
             few[cell.path.name] = min(len(cell.costs), few.get(cell.path.name, SETS_FOR_CLAIMS))
-    for figure in evidence.mixed_load.figures if evidence.mixed_load else ():
+    for figure in report_of(evidence).figures:
         if figure.sets < SETS_FOR_CLAIMS:
             few[figure.name] = min(figure.sets, few.get(figure.name, SETS_FOR_CLAIMS))
     if few:

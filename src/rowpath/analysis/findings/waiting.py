@@ -11,7 +11,7 @@ from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapters import links
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import mixed_load
-from rowpath.analysis.findings.wording import phase_text, ratio_text, syncs_explain, syncs_text
+from rowpath.analysis.wording import phase_text, ratio_text, syncs_explain, syncs_text
 from rowpath.journal.records import NoiseRecord, SampleRecord
 
 ACKNOWLEDGEMENT_NS = (38_000_000, 48_000_000)  # Linux delays one by 40 ms, in steps of its clock

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 
 from rowpath.analysis.chapters import links
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.model import Result
 from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict, samples
 from rowpath.engines import ENGINES
@@ -138,7 +139,7 @@ def _beyond(bench: Bench) -> list[Verdict]:
     groups = (ClientGroupTable(GROUP, NOTHING, pacing="fixed", rate_per_s=BEYOND_PER_S),)
     stages = (StageTable("beyond", (GROUP,), 1.0),)
     analysis, _ = bench.run([path], NOTHING, groups, stages, sets=1, max_sets=1, warm_cap_s=0.1)
-    (group,) = analysis.mixed_load.figures if analysis.mixed_load else ()
+    (group,) = report_of(analysis).figures
     raised = any(finding.id == RATE_FINDING for finding in analysis.findings)
     what = f"open loop: {BEYOND_PER_S:,.0f}/s requested, {group.rate_per_s:,.0f}/s done"
     return [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rowpath.analysis.claims.published_order import sentences
+from rowpath.analysis.chapters.mixed_load import sentences
 from rowpath.analysis.model import Published
 
 

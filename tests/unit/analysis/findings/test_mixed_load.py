@@ -8,6 +8,7 @@ import pytest
 
 from rowpath.analysis.analyse import analyse
 from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.chapters.published import CLAIMS, PUBLISHED
 from rowpath.errors import UsageError
 from rowpath.model.claims import Consistency
@@ -199,8 +200,7 @@ def test_a_backup_that_ended_with_its_killed_engine_is_none_and_no_failed_one(tm
     into("backup", {"path_id": SERVER}, **ended)(made)
     analysis = analyse(factory.write(tmp_path, made))
     assert "backup-not-restorable" not in {finding.id for finding in analysis.findings}
-    assert analysis.mixed_load is not None
-    (figures,) = (each for each in analysis.mixed_load.backups if each.name == "server")
+    (figures,) = (each for each in report_of(analysis).backups if each.name == "server")
     assert (figures.made, figures.failed, figures.stopped, figures.reasons) == (5, 0, 1, ())
 
 

@@ -1,4 +1,4 @@
-"""The time line of groups at work at once as a drawing: lanes under one another, all over one axis of time."""
+"""Time lines as drawings: lanes under one another, all over one axis of time."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from typing import NamedTuple
 from markupsafe import Markup, escape
 
 from rowpath import text as fmt
-from rowpath.analysis.mixed_load.model import Series, TimeLine
+from rowpath.analysis.chapters.mixed_load.time_line import Second, Series, TimeLine, table, thinned
 from rowpath.drawing.scale import SIDE, LogAxis, Span, line_colour, round_steps, short, stretched
+from rowpath.drawing.section import Opening, Section, TimeLines
 from rowpath.model.grouping import grouped
-from rowpath.report.timeline import Second, least, seconds_of, thinned
 
 SECONDS_DRAWN = 600  # more would be narrower than a pixel
 PROCESSES = ("client", "server", "backup", "controller")  # have colours of their own
 
 
-class Curve(NamedTuple):
+class SeriesCurve(NamedTuple):
     """A series as it is drawn; without a label where its lane's title names it."""
 
     series: Series
@@ -31,7 +31,7 @@ class Lane(NamedTuple):
     """One quantity over time; `failed`, `stalled`: the spans in which operations of a group did."""
 
     title: str
-    curves: tuple[Curve, ...]
+    curves: tuple[SeriesCurve, ...]
     log: bool = False
     failed: tuple[Span, ...] = ()
     stalled: tuple[Span, ...] = ()
@@ -53,12 +53,24 @@ class Time(NamedTuple):
         return f'x="{begin:g}%" width="{max(0.3, end - begin):.2f}%"'
 
 
+def by_path(lines: Iterable[TimeLine]) -> tuple[TimeLines, ...]:
+    """The time lines of client groups, path by path: a drawing and a table of each set."""
+    sections = (
+        (fmt.clean(line.name), Section(f"time-line-{number}", table(line), Opening(curves=draw(line))))
+        for number, line in enumerate(lines)
+    )
+    return tuple(
+        TimeLines(name, tuple(section for _name, section in listed))
+        for name, listed in grouped(sections, lambda item: item[0]).items()
+    )
+
+
 def draw(line: TimeLine) -> Markup:
     """The lanes of a time line with their legend, as HTML; nothing without a second."""
     if not line.at_s:
         return Markup("")
     shown, step = thinned(line, SECONDS_DRAWN)
-    seconds = seconds_of(shown)
+    seconds = shown.seconds
     lanes = _lanes(shown, seconds)
     ends = [end for second in seconds for end in (second.begin, second.end)]
     ends += [end for _name, *span in shown.stages for end in span]
@@ -99,7 +111,12 @@ def _stages(line: TimeLine, time: Time) -> str:
 
 def _drawn(lane: Lane, line: TimeLine, seconds: Sequence[Second], time: Time) -> str:
     values = [value for curve in lane.curves for value in curve.series.values if value and value > 0]
-    scale = _log(values) if lane.log else _linear(values)
+    high = max(values, default=1.0)
+    if lane.log:
+        powers = math.floor(math.log10(min(values, default=1.0))), math.ceil(math.log10(high * 1.01))
+        scale = _Up(10.0 ** powers[0], 10.0 ** powers[1], log=True)
+    else:
+        scale = _Up(0.0, high * 1.08, log=False)
     size, unit = _unit(lane, values)
     behind = [
         f'<rect class="backup" {time.span(span)} height="100%"><title>backup, {span[1] - span[0]:.1f} s</title></rect>'
@@ -121,18 +138,13 @@ def _drawn(lane: Lane, line: TimeLine, seconds: Sequence[Second], time: Time) ->
         for begin, end in lane.failed
     ]
     over += [_upright("kill", time.at(at), f"killed at {at:.1f} s") for at in line.kills]
-    title = f"{lane.title}, {unit}"
-    return (
-        f'<p>{escape(title)}{_names(lane)}</p><svg class="lane">{"".join(behind)}{stretched(ways)}{"".join(over)}</svg>'
-    )
-
-
-def _names(lane: Lane) -> str:
-    return "".join(
+    names = "".join(
         f' <span class="c-{curve.colour}">{"╌" if curve.dashed else "━"} {escape(curve.label)}</span>'
         for curve in lane.curves
         if curve.label
     )
+    title = f"{lane.title}, {unit}"
+    return f'<p>{escape(title)}{names}</p><svg class="lane">{"".join(behind)}{stretched(ways)}{"".join(over)}</svg>'
 
 
 def _upright(kind: str, x: float, title: str = "") -> str:
@@ -165,26 +177,17 @@ class _Up(NamedTuple):
         """Places and texts of at most four round values, in units of `size`."""
         if self.log:
             powers = range(round(math.log10(self.low)), round(math.log10(self.high)) + 1)
-            found = [10.0**power for power in powers][:: math.ceil(len(powers) / 4)]
+            values = [10.0**power for power in powers][:: math.ceil(len(powers) / 4)]
         else:
-            found = [0.0, *(step * size for step in round_steps(0.0, self.high / size, 4))]
-        return ((self.at(value), _number(value / size)) for value in found)
+            values = [0.0, *(step * size for step in round_steps(0.0, self.high / size, 4))]
+        return ((self.at(value), _number(value / size)) for value in values)
 
 
 def _number(value: float) -> str:
     return short(fmt.count(value)) if value < 1000 else f"{short(fmt.count(value / 1000))} k"
 
 
-def _linear(values: Sequence[float]) -> _Up:
-    return _Up(0.0, max(values, default=1.0) * 1.08, log=False)
-
-
-def _log(values: Sequence[float]) -> _Up:
-    low, high = min(values, default=1.0), max(values, default=1.0)
-    return _Up(10.0 ** math.floor(math.log10(low)), 10.0 ** math.ceil(math.log10(high * 1.01)), log=True)
-
-
-def _way(curve: Curve, seconds: Sequence[Second], time: Time, scale: _Up) -> str:
+def _way(curve: SeriesCurve, seconds: Sequence[Second], time: Time, scale: _Up) -> str:
     """Each second as a step of its whole length; a gap where one is not known."""
     drawn: list[str] = []
     before: float | None = None
@@ -209,66 +212,70 @@ def _unit(lane: Lane, values: Sequence[float]) -> tuple[float, str]:
     """The unit that makes the lane's numbers short: its size in the series' own, and its name."""
     base, per, by = lane.curves[0].series.unit.partition("/")
     typical = math.sqrt(min(values) * max(values)) if lane.log and values else max(values, default=1.0)
-    size, unit = next((each for each in _UNITS.get(base, ()) if typical >= each[0]), (1.0, base))
+    size, unit = next((unit for unit in _UNITS.get(base, ()) if typical >= unit[0]), (1.0, base))
     return size, f"{unit}{per}{by}"
 
 
 def _lanes(line: TimeLine, seconds: Sequence[Second]) -> list[Lane]:
     """A lane for each group's rate, then one for each other quantity that is known."""
     known = (series for series in line.series if any(value is not None for value in series.values))
-    found = grouped(known, lambda series: series.quantity)
-    groups = {series.of: number for number, series in enumerate(found.get("rate", []))}
+    by_quantity = grouped(known, lambda series: series.quantity)
+    groups = {series.of: number for number, series in enumerate(by_quantity.get("rate", []))}
     lanes = [
         Lane(
             fmt.clean(series.of),
-            (Curve(series, "", line_colour(number)),),
-            failed=_spans(found.get("failed", []), series.of, seconds),
-            stalled=_spans(found.get("stall", []), series.of, seconds),
+            (SeriesCurve(series, "", line_colour(groups[series.of])),),
+            failed=_spans(by_quantity.get("failed", []), series.of, seconds),
+            stalled=_spans(by_quantity.get("stall", []), series.of, seconds),
         )
-        for number, series in enumerate(found.get("rate", []))
+        for series in by_quantity.get("rate", [])
     ]
     slow = [
-        Curve(each, fmt.clean(each.of), line_colour(groups.get(each.of, len(groups)))) for each in found.get("p99", [])
+        SeriesCurve(series, fmt.clean(series.of), line_colour(groups.get(series.of, len(groups))))
+        for series in by_quantity.get("p99", [])
     ]
-    wanted = [("99th percentile", slow, True)]
-    for title, quantity in (("CPU", "cpu"), ("memory", "memory")):
-        listed = [
-            Curve(each, fmt.clean(each.of), _process(each.of, at)) for at, each in enumerate(found.get(quantity, []))
-        ]
-        wanted.append((title, listed, False))
-    wanted.append(("our connections", _pair(found, "sent", "received"), False))
-    wanted.append(("disk writes (╌ reads)", _pair(found, "written", "read"), False))
-    return lanes + [Lane(title, tuple(curves), log) for title, curves, log in wanted if curves]
+    others = {
+        "99th percentile": slow,
+        "CPU": _of_processes(by_quantity.get("cpu", [])),
+        "memory": _of_processes(by_quantity.get("memory", [])),
+        "our connections": _pair(by_quantity, "sent", "received"),
+        "disk writes (╌ reads)": _pair(by_quantity, "written", "read"),
+    }
+    return lanes + [Lane(title, tuple(curves), log=curves is slow) for title, curves in others.items() if curves]
 
 
 def _spans(listed: Iterable[Series], of: str, seconds: Sequence[Second]) -> tuple[Span, ...]:
     """Consecutive seconds in which this group's series is worth showing."""
-    series = next((each for each in listed if each.of == of), None)
     spans: list[Span] = []
-    for value, second in zip(series.values if series else (), seconds, strict=False):
-        if series is None or (value or 0) < least(series.quantity):
-            continue
-        if spans and spans[-1][1] == second.begin:
-            spans[-1] = (spans[-1][0], second.end)
-        else:
-            spans.append((second.begin, second.end))
+    for series in listed:
+        for value, second in zip(series.values if series.of == of else (), seconds, strict=False):
+            if not series.shows(value):
+                continue
+            if spans and spans[-1][1] == second.begin:
+                spans[-1] = (spans[-1][0], second.end)
+            else:
+                spans.append((second.begin, second.end))
     return tuple(spans)
+
+
+def _of_processes(listed: Iterable[Series]) -> list[SeriesCurve]:
+    return [SeriesCurve(series, fmt.clean(series.of), _process(series.of, at)) for at, series in enumerate(listed)]
 
 
 def _process(name: str, number: int) -> str:
     return name if name in PROCESSES else line_colour(number)
 
 
-def _pair(found: dict[str, list[Series]], first: str, second: str) -> list[Curve]:
+def _pair(by_quantity: dict[str, list[Series]], first: str, second: str) -> list[SeriesCurve]:
     """Two quantities in one lane, the second dashed; where there are several processes each has its colour."""
-    listed = [*found.get(first, []), *found.get(second, [])]
-    several = list(dict.fromkeys(each.of for each in listed))
-    drawn = []
-    for each in listed:
-        dashed = each.quantity == second
-        if len(several) == 1:
-            drawn.append(Curve(each, each.quantity, line_colour(dashed), dashed))
+    listed = [*by_quantity.get(first, []), *by_quantity.get(second, [])]
+    processes = list(dict.fromkeys(series.of for series in listed))
+    curves = []
+    for series in listed:
+        dashed = series.quantity == second
+        if len(processes) == 1:
+            curves.append(SeriesCurve(series, series.quantity, line_colour(dashed), dashed))
         else:
-            label = "" if dashed else fmt.clean(each.of)
-            drawn.append(Curve(each, label, _process(each.of, several.index(each.of)), dashed))
-    return drawn
+            label = "" if dashed else fmt.clean(series.of)
+            curves.append(SeriesCurve(series, label, _process(series.of, processes.index(series.of)), dashed))
+    return curves

@@ -1,16 +1,20 @@
-"""Checks an experiment's claims and puts its published figures beside the measured ones; docs/claims.md."""
+"""Published claims and figures beside the measured ones, and what became of their order; docs/claims.md."""
 
 from __future__ import annotations
 
+import functools
+import itertools
 import math
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+import statistics
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rowpath import text
 from rowpath.analysis import metrics
+from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapters import sweeps
-from rowpath.analysis.claims.selector import Candidate, best_of, candidates, in_words, selected
+from rowpath.analysis.client_groups import interval as interval_of
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import ClaimCheck, Published
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
@@ -75,7 +79,7 @@ def _figure(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
     best = best_of(evidence, check.metric, _asked(check, check.numerator))
     if best is None:
         return UNCERTAIN, _unmeasured(check, in_words(check.numerator))
-    interval = student([math.log(value) for value in best.values.values() if value > 0], evidence.cells.confidence)
+    interval = interval_of(best.values.values(), evidence.cells.confidence)
     if interval is None:
         return UNCERTAIN, f"{best.name} has no {check.metric}"
     ends = " to ".join(
@@ -209,7 +213,7 @@ def _ratio(evidence: Evidence, check: Check, added: Selector) -> tuple[Interval 
     return interval, f"{text.ratio(interval.ratio)} ({ends}{provisional}): {names}"
 
 
-def _interval(evidence: Evidence, metric: str, a: Candidate, b: Candidate) -> Interval | None:
+def _interval(evidence: Evidence, metric: str, a: Selected, b: Selected) -> Interval | None:
     if a.cell is not None and b.cell is not None and (metric == "time" or METRICS[metric].more_is_better):
         interval = evidence.cells.interval(a.cell, b.cell)
         if interval is None or metric == "time":
@@ -220,8 +224,8 @@ def _interval(evidence: Evidence, metric: str, a: Candidate, b: Candidate) -> In
     if a.counted and b.counted and b.figure > 0 and a.figure > 0:
         ratio = math.log(a.figure / b.figure)
         return Interval(ratio, ratio, ratio, 0.0, math.inf, SETS_FOR_CLAIMS)
-    shared = [n for n in a.values.keys() & b.values.keys() if a.values[n] > 0 and b.values[n] > 0]
-    return student([math.log(a.values[n] / b.values[n]) for n in sorted(shared)], evidence.cells.confidence)
+    shared = [n for n in sorted(a.values.keys() & b.values.keys()) if a.values[n] > 0 and b.values[n] > 0]
+    return student([math.log(a.values[n] / b.values[n]) for n in shared], evidence.cells.confidence)
 
 
 def _measured(evidence: Evidence, column: PublishedColumn, row: PublishedRow) -> tuple[str, float] | None:
@@ -237,3 +241,113 @@ def _measured(evidence: Evidence, column: PublishedColumn, row: PublishedRow) ->
         choose = max if METRICS[column.metric].more_is_better else min
         figure = choose(best.values[number] for number in sorted(best.values)[: metrics.BEST_OF])
     return best.name, figure * column.scale
+
+
+Wanted = Mapping[str, str | tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A cell or a group that a selector matches, with a metric's values by set."""
+
+    name: str
+    location: str
+    values: dict[int, float]
+    cell: Cell | None = None
+    unit: str = ""
+    counted: bool = False  # exact: the same in every set
+
+    @property
+    def figure(self) -> float:
+        return statistics.median(self.values.values())
+
+
+def best_of(evidence: Evidence, metric: str, selector: Wanted) -> Selected | None:
+    """The best of those that match, by the metric's median."""
+    choose = max if METRICS[metric].more_is_better else min
+    return choose(candidates(evidence, metric, selector), key=lambda each: each.figure, default=None)
+
+
+def candidates(evidence: Evidence, metric: str, selector: Wanted) -> list[Selected]:
+    """The sound cells, or for metrics of groups the sound groups, that match and have the metric."""
+    if is_of_groups(metric) or selector.keys() & {"stage", "client_group"}:
+        wanted = {key: value for key, value in selector.items() if key != "regime"}
+        return [
+            Selected(
+                each.path.name,
+                f"{each.client_group or 'all groups'} in '{each.stage}'",
+                each.values,
+                unit=METRICS[metric].unit,
+            )
+            for each in evidence.group_values
+            if each.metric == metric
+            and each.values
+            and selected(each.coordinates, wanted)
+            and evidence.path_statuses.of(*each.where).status == "ok"
+        ]
+    cells = [cell for cell in evidence.sound() if matches(cell, selector)]
+    return [found for cell in cells if (found := _valued(evidence, cell, metric)) is not None]
+
+
+def matches(cell: Cell, selector: Wanted) -> bool:
+    """Whether a cell has one of the named values everywhere; empty values ask for nothing."""
+    own = cell.path.coordinates | {"name": cell.path.name}
+    return selected(own | {"workload": cell.workload, "phase": cell.phase, "regime": cell.regime}, selector)
+
+
+def selected(own: Mapping[str, str], selector: Wanted) -> bool:
+    wanted = ((key, (value,) if isinstance(value, str) else value) for key, value in selector.items() if value)
+    return all(own.get(key, "none") in values for key, values in wanted)
+
+
+def _valued(evidence: Evidence, cell: Cell, metric: str) -> Selected | None:
+    category, unit = METRICS[metric].category, METRICS[metric].unit
+    made = functools.partial(Selected, cell.path.name, f"{cell.workload}.{cell.phase}", cell=cell, unit=unit)
+    if category == "code":
+        lines = getattr(cell.path, metric)
+        return made({0: float(lines)}, counted=True) if lines else None
+    if category == "counted":
+        value = metrics.exact(evidence.counted.get(cell.key[:3])).get(metric)
+        return made({0: value}, counted=True) if value is not None else None
+    values = metrics.of_cell(cell).get(metric) or evidence.of_phase(cell).get(metric)
+    return made({number: statistics.median(each) for number, each in values.items()}) if values else None
+
+
+def in_words(selector: Wanted) -> str:
+    values = {key: value if isinstance(value, str) else "|".join(value) for key, value in selector.items()}
+    return ", ".join(f"{key}={value}" for key, value in values.items()) or "any path"
+
+
+LEAST_ROWS = 3  # of a column, for its order to be worth a sentence
+
+
+def order_sentences(published: tuple[Published, ...]) -> Iterator[str]:
+    """One sentence per published column of which at least three rows were measured."""
+    columns = dict.fromkeys(row.column for row in published)
+    for column in columns:
+        rows = [row for row in published if row.column == column]
+        here = [row for row in rows if row.measured_value]
+        if len(here) >= LEAST_ROWS:
+            yield _order_sentence(column, rows, here)
+
+
+def _order_sentence(column: str, rows: list[Published], here: list[Published]) -> str:
+    more_is_better = rows[0].unit.endswith("/s")
+    there = sorted(rows, key=lambda row: row.value, reverse=more_is_better)
+    found = sorted(here, key=lambda row: row.measured_value or 0.0, reverse=more_is_better)
+    pairs = list(itertools.combinations(sorted(here, key=there.index), 2))
+    kept = sum(found.index(first) < found.index(second) for first, second in pairs)
+    places = [row for row in there if row in here]
+    moved = max(found, key=lambda row: abs(found.index(row) - places.index(row)))
+    king, now = there[0], found[0]
+    if king.row == now.row:
+        lead = f"the article's fastest row, {king.row}, is fastest here too ({now.measured_name}"
+    else:
+        lead = f"the article's fastest row is {king.row}, here it is {now.row} ({now.measured_name}"
+    sentence = (
+        f"Published, {column}: {lead}, {text.figure(now.measured_value, now.unit)}); of the {len(pairs)} pairs of "
+        f"rows with a counterpart here, {kept} keep their order ({text.share(kept / len(pairs))})"
+    )
+    if moved in (king, now) or found.index(moved) == places.index(moved):
+        return f"{sentence}."
+    return f"{sentence}; {moved.row} moved from place {places.index(moved) + 1} to {found.index(moved) + 1}."

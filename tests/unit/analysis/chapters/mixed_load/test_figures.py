@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from rowpath.analysis.analyse import analyse
-from rowpath.analysis.mixed_load.model import GroupFigures, MixedLoadReport
+from rowpath.analysis.chapters.mixed_load import CHAPTER, MixedLoadReport, report_of
+from rowpath.analysis.chapters.mixed_load.groups import GroupFigures
+from rowpath.analysis.chapters.mixed_load.rate_search import search_grid
 from rowpath.analysis.model import Analysis, Result
 from rowpath.model.histogram import highest_of, index_of
-from rowpath.report.mixed_load import rate_search_grid
 from tests.unit import groups_factory as groups
 from tests.unit import journal_factory as factory
 from tests.unit.groups_factory import S, of
@@ -27,7 +28,7 @@ def analysed(tmp_path: Path, bend: Bend | None = None, **options: Any) -> Analys
 
 
 def report(tmp_path: Path, bend: Bend | None = None, **options: Any) -> MixedLoadReport:
-    found = analysed(tmp_path, bend, **options).mixed_load
+    found = report_of(analysed(tmp_path, bend, **options))
     assert found is not None
     return found
 
@@ -45,7 +46,7 @@ def result(analysis: Analysis, name: str, metric: str, stage: str, group: str = 
 
 def test_a_run_without_groups_has_no_report_of_them(tmp_path: Path) -> None:
     analysis = analyse(factory.write(tmp_path, factory.records(factory.Run(sets=2))))
-    assert analysis.mixed_load is None
+    assert CHAPTER.of(analysis) is None
     assert not any(each.client_group or each.stage for each in analysis.results)
 
 
@@ -182,8 +183,7 @@ def test_an_open_loop_that_missed_its_rate_once_has_no_percentiles(tmp_path: Pat
     assert reached.latency is not None
     assert (reached.latency.operations, reached.latency.p99_ns) == (600, highest_of(index_of(5_000)))
     analysis = analysed(tmp_path / "b", missed)
-    assert analysis.mixed_load is not None
-    withheld = figure(analysis.mixed_load, "server", "together", "readers")
+    withheld = figure(report_of(analysis), "server", "together", "readers")
     assert (withheld.reached, withheld.latency, withheld.lateness, withheld.not_begun) == (False, None, None, 70)
     assert withheld.service.operations > 0
     told = result(analysis, "server", "latency_p99", "together", "readers")
@@ -202,9 +202,8 @@ def test_the_rate_of_an_open_loop_is_compared_with_none(tmp_path: Path) -> None:
             record.update({"pacing": "fixed", "requested_per_s": 900.0, "latency": {str(index_of(5_000)): 100}})
 
     analysis = analysed(tmp_path, opened)
-    assert analysis.mixed_load is not None
-    assert {each.client_group for each in analysis.mixed_load.ratios} == {"writers"}
-    assert {each.client_group for each in analysis.mixed_load.effects} == {"writers"}
+    assert {each.client_group for each in report_of(analysis).ratios} == {"writers"}
+    assert {each.client_group for each in report_of(analysis).effects} == {"writers"}
     readers = [each for each in analysis.results if each.client_group == "readers"]
     assert {each.metric for each in readers if each.metric.endswith("rate")} == {"paced_rate"}
     told = "At 900/s the p99 latency of readers (from scheduled start, slowest stages) was 5.02 µs on embedded"
@@ -220,7 +219,7 @@ def _ended_early(made: list[factory.Record]) -> None:
 
 def test_a_run_that_was_killed_keeps_its_seconds(tmp_path: Path) -> None:
     analysis = analysed(tmp_path, _ended_early, sets=1)
-    found = analysis.mixed_load
+    found = report_of(analysis)
     assert found is not None
     assert not [each for each in analysis.findings if each.text.startswith("nothing was measured")]
     cut = figure(found, "server", "with a backup", "readers")
@@ -274,8 +273,7 @@ def test_a_wrong_touch_leaves_no_figures(tmp_path: Path) -> None:
         of(made, "client-group", client_group="readers", path_id=SERVER)[3]["touch_ok"] = False
 
     analysis = analysed(tmp_path, bend)
-    assert analysis.mixed_load is not None
-    assert figure(analysis.mixed_load, "server", "with a backup", "readers").touch_ok is False
+    assert figure(report_of(analysis), "server", "with a backup", "readers").touch_ok is False
     told = result(analysis, "server", "group_rate", "together", "readers")
     assert (told.status, told.median) == ("wrong", None)
     assert result(analysis, "server", "group_rate", "together", "writers").status == "ok"
@@ -306,12 +304,11 @@ def test_checks_moves_and_recoveries(tmp_path: Path) -> None:
         made.insert(first, {"record": "directory-copy", **move, "expected": "a", "ok": True})
 
     analysis = analysed(tmp_path, bend)
-    assert analysis.mixed_load is not None
-    checks = {(each.name, each.when): each for each in analysis.mixed_load.checks}
+    checks = {(each.name, each.when): each for each in report_of(analysis).checks}
     assert (checks["embedded", "end"].writes, checks["embedded", "end"].in_doubt) == (3_480, 6)
     assert (checks["server", "kill"].writes, checks["server", "kill"].recovery_s) == (70, 0.5)
     assert checks["server", "kill"].durability == "full"
-    (move,) = analysis.mixed_load.moves
+    (move,) = report_of(analysis).moves
     assert (move.ok, move.seconds, move.source) == (True, 1.0, "derby embedded")
     assert result(analysis, "server", "recovery_time", "with a backup").median == S // 2
     assert any("Of 70 acknowledged writes checked after the engine was killed" in each for each in analysis.verdict)
@@ -332,8 +329,7 @@ def with_rate_tries(tmp_path: Path, *tries: tuple[int, int, bool]) -> Analysis:
 def test_a_rate_search_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
     tries = (100, 500, True), (200, 1_500, True), (150, 900, True), (160, 900, False)
     analysis = with_rate_tries(tmp_path, *tries)
-    assert analysis.mixed_load is not None
-    (sweep,) = analysis.mixed_load.rate_searches
+    (sweep,) = report_of(analysis).rate_searches
     assert (sweep.highest_per_s, sweep.bound_ns, len(sweep.tries)) == (150, 1_000, 4)
     highest = result(analysis, "server", "highest_rate", "", "readers")
     assert (highest.median, highest.workload, highest.phase) == (150, "library", "read")
@@ -342,10 +338,9 @@ def test_a_rate_search_tells_the_highest_rate_that_held(tmp_path: Path) -> None:
 
 def test_a_rate_search_whose_tries_end_first_says_that_the_path_may_do_more(tmp_path: Path) -> None:
     analysis = with_rate_tries(tmp_path, (100, 900, True), (200, 900, True))
-    assert analysis.mixed_load is not None
-    (sweep,) = analysis.mixed_load.rate_searches
+    (sweep,) = report_of(analysis).rate_searches
     assert any("up to 200/s, the highest rate tried" in each for each in analysis.verdict)
-    assert rate_search_grid(sweep).caption.endswith("200/s or more, no higher rate was tried")
+    assert search_grid(sweep).caption.endswith("200/s or more, no higher rate was tried")
 
 
 def test_the_results_hold_every_figure(tmp_path: Path) -> None:

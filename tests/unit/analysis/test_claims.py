@@ -169,7 +169,7 @@ def test_the_documentation_names_every_metric_and_its_examples_are_valid() -> No
 
     from rowpath.model.metrics import METRICS
 
-    text = (Path(__file__).parents[4] / "docs" / "claims.md").read_text(encoding="utf-8")
+    text = (Path(__file__).parents[3] / "docs" / "claims.md").read_text(encoding="utf-8")
     assert not [metric for metric in METRICS if f"`{metric}`" not in text]
     blocks = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     for block in blocks:

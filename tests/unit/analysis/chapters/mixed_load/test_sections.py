@@ -10,9 +10,10 @@ import re
 import jsonschema  # type: ignore[import-untyped]
 import msgspec
 
-from rowpath.analysis.mixed_load.model import MixedLoadReport, Series, TimeLine
+from rowpath.analysis.chapters.mixed_load import MixedLoadReport, sections
+from rowpath.analysis.chapters.mixed_load.time_line import Series, TimeLine, table, thinned
+from rowpath.analysis.chapters.mixed_load.time_line_drawing import draw
 from rowpath.drawing.grid import Grid
-from rowpath.report import mixed_load, timeline, timeline_drawing
 from rowpath.report.json import schema, write_json
 from rowpath.report.long_table import write_timeline
 from rowpath.report.view import view
@@ -21,8 +22,12 @@ from tests.golden.groups_fixture import analysis, report
 LINE = report().lines[2]
 
 
+def _grids(shown: MixedLoadReport) -> dict[str, Grid]:
+    return {section.key.removeprefix("groups-"): section.grid for section in sections(shown) if section.grid.rows}
+
+
 def _grid(key: str, shown: MixedLoadReport | None = None) -> Grid:
-    return dict(mixed_load.grids(shown or report()))[key]
+    return _grids(shown or report())[key]
 
 
 def _cell(grid: Grid, row: int, title: str) -> str:
@@ -70,10 +75,10 @@ def test_a_rate_search_is_shown_in_order_with_the_highest_rate_that_kept_the_bou
 
 
 def test_nothing_is_shown_of_what_there_is_none_of() -> None:
-    assert list(mixed_load.grids(MixedLoadReport())) == []
+    assert _grids(MixedLoadReport()) == {}
     one = msgspec.structs.replace(report(), figures=report().figures[:7], ratios=())
-    assert "beside" not in dict(mixed_load.grids(one))
-    empty = view(msgspec.structs.replace(analysis(), mixed_load=None))
+    assert "beside" not in _grids(one)
+    empty = view(msgspec.structs.replace(analysis(), chapters={}))
     assert (empty.mixed_load, empty.time_lines) == ((), ())
 
 
@@ -96,7 +101,7 @@ def test_a_second_begins_where_the_one_before_ended_or_with_its_stage() -> None:
     line = msgspec.structs.replace(
         LINE, at_s=(1.0, 2.0, 3.5, 4.5), stages=(("x", 0.0, 2.0), ("y", 2.5, 4.5)), series=()
     )
-    assert timeline.seconds_of(line) == [(0.0, 1.0, 0), (1.0, 2.0, 0), (2.5, 3.5, 1), (3.5, 4.5, 1)]
+    assert line.seconds == [(0.0, 1.0, 0), (1.0, 2.0, 0), (2.5, 3.5, 1), (3.5, 4.5, 1)]
 
 
 def test_a_long_time_line_is_thinned_and_keeps_its_worst_seconds() -> None:
@@ -108,14 +113,14 @@ def test_a_long_time_line_is_thinned_and_keeps_its_worst_seconds() -> None:
         Series("rate", "readers", "operations/s", tuple(float(second) for second in range(1000))),
     )
     line = msgspec.structs.replace(LINE, at_s=at_s, stages=(("x", 0.0, 503.0), ("y", 503.0, 1000.0)), series=series)
-    thin, step = timeline.thinned(line, 120)
+    thin, step = thinned(line, 120)
     assert len(thin.at_s) <= 120
     assert max(value or 0 for value in thin.series[0].values) == 9e9
     assert sum(value or 0 for value in thin.series[1].values) == 1000
     assert 503.0 in thin.at_s
     assert thin.at_s[-1] == 1000.0
     assert thin.series[2].values[0] == (step - 1) / 2
-    grid = timeline.table(line)
+    grid = table(line)
     assert len(grid.rows) <= 120
     assert f"up to {step} seconds" in grid.note
 
@@ -125,11 +130,11 @@ def test_a_line_of_very_many_stages_is_still_thinned() -> None:
     stages = tuple((f"s{number}", number * 2.0, number * 2.0 + 2.0) for number in range(200))
     series = (Series("rate", "readers", "operations/s", at_s),)
     line = msgspec.structs.replace(LINE, at_s=at_s, stages=stages, series=series)
-    assert len(timeline.table(line).rows) == 100
+    assert len(table(line).rows) == 100
 
 
 def test_the_table_marks_backups_kills_and_stalls() -> None:
-    grid = timeline.table(LINE)
+    grid = table(LINE)
     assert not grid.note
     marks = [row.cells[2] for row in grid.rows]
     assert marks.count("backup") == 32
@@ -139,7 +144,7 @@ def test_the_table_marks_backups_kills_and_stalls() -> None:
 
 
 def test_the_drawing_has_a_lane_for_each_quantity_and_marks_what_happened() -> None:
-    drawn = str(timeline_drawing.draw(LINE))
+    drawn = str(draw(LINE))
     assert re.findall(r"<p>([^<]+?) ?(?:<span|</p>)", drawn) == [
         "readers, operations/s",
         "writers, operations/s",
@@ -154,7 +159,7 @@ def test_the_drawing_has_a_lane_for_each_quantity_and_marks_what_happened() -> N
     assert [lane.count("<title>stalled") for lane in lanes] == [0, 1, 0, 0, 0, 0, 0]
     assert "stalled 2.0 s" in lanes[1]
     assert lanes[1].count("<title>failed operations") == 2
-    assert timeline_drawing.draw(msgspec.structs.replace(LINE, at_s=(), series=())) == ""
+    assert draw(msgspec.structs.replace(LINE, at_s=(), series=())) == ""
 
 
 def test_each_second_is_exported_as_records() -> None:
@@ -170,7 +175,7 @@ def test_each_second_is_exported_as_records() -> None:
     during = [row for row in rows if row["backup"] == "yes"]
     assert {float(row["end_s"]) for row in during} == {float(second) for second in range(25, 57)}
     nothing = io.StringIO(newline="")
-    write_timeline(msgspec.structs.replace(analysis(), mixed_load=None), nothing)
+    write_timeline(msgspec.structs.replace(analysis(), chapters={}), nothing)
     assert nothing.getvalue().count("\r\n") == 1
 
 

@@ -1,1 +1,0 @@
-"""Published claims and figures, checked against the measured ones."""

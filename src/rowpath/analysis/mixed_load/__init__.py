@@ -1,1 +1,0 @@
-"""What client groups at work at once did, from the journal's records."""
