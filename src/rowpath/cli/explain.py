@@ -24,20 +24,6 @@ from rowpath.cli.options import (
     filters_of,
 )
 from rowpath.errors import RowpathError, UsageError
-from rowpath.explain import own_query
-from rowpath.explain.explain import After, explained
-from rowpath.journal import FILE as JOURNAL
-from rowpath.journal.reader import read_as_written
-from rowpath.journal.records import ExplanationRecord
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
-from rowpath.machine import processes
-from rowpath.model.explanation import Explanation
-from rowpath.own_database.question import ProbeOptions, question_of
-from rowpath.own_database.target import named_file
-from rowpath.planning.make_plan import make_plan
-from rowpath.planning.plan import Plan
-from rowpath.report import explanation, html, live
-from rowpath.report.console import make_console
 
 if WILL_RUN:
     import msgspec

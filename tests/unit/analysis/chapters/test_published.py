@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rowpath.analysis.chapters.mixed_load import sentences
+from rowpath.analysis.claims import order_sentences
 from rowpath.analysis.model import Published
 
 
@@ -26,9 +26,9 @@ def published(row: str, value: float, here: float | None, unit: str = "records/s
     ],
 )
 def test_what_became_of_the_order(rows: list[tuple[str, float, float | None]], unit: str, expected: str) -> None:
-    (sentence,) = sentences(tuple(published(*row, unit=unit) for row in rows))
+    (sentence,) = order_sentences(tuple(published(*row, unit=unit) for row in rows))
     assert expected in sentence
 
 
 def test_two_measured_rows_are_no_order() -> None:
-    assert not list(sentences((published("a", 9, 1.0), published("b", 5, 2.0), published("c", 1, None))))
+    assert not list(order_sentences((published("a", 9, 1.0), published("b", 5, 2.0), published("c", 1, None))))
