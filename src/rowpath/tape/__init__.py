@@ -7,4 +7,6 @@ In comes what a client and a server send each other; out comes a tape, and from 
 replaces values by `scrub` where that is asked for. The pairs become records of `format`, which writes and reads the
 file: a line with its version, a checksum, Zstandard frames. `replay_server` starts the program that serves the records,
 which is written in C (runners/c/tools/replay).
+
+The engine that a run gets in a server's place is `rowpath.engines.taped`.
 """

@@ -82,6 +82,15 @@ def test_no_room_imports_what_the_table_does_not_name() -> None:
     assert not [where for room, other, where in arrows() if other not in allowed[room]]
 
 
+def test_every_room_says_what_flows_through_it() -> None:
+    rooms = sorted(folder for folder in SOURCE.iterdir() if (folder / "__init__.py").is_file())
+    assert len(rooms) > 15
+    texts = {room.name: ast.get_docstring(trees()[room / "__init__.py"]) or "" for room in rooms}
+    assert {
+        name: len(text.splitlines()) for name, text in texts.items() if not 10 <= len(text.splitlines()) <= 50
+    } == {}
+
+
 def test_execution_and_analysis_do_not_know_each_other() -> None:
     assert not {("execution", "analysis"), ("analysis", "execution")} & {(room, other) for room, other, _ in arrows()}
 
