@@ -19,8 +19,9 @@ namespace Rowpath
         }
 
         /// <summary>What a driver threw, as the protocol's error; <c>kind</c> is used where the cause has none.
-        /// <c>adapter</c> (null before one is there) knows its driver's codes.</summary>
-        internal static Dictionary<string, object> Body(Exception thrown, string kind, Adapter adapter)
+        /// <c>codeOf</c> knows the driver's codes (null before there is an adapter).</summary>
+        internal static Dictionary<string, object> Body(
+            Exception thrown, string kind, Func<DbException, string> codeOf)
         {
             string code = "";
             var failure = thrown as Failure;
@@ -31,7 +32,7 @@ namespace Rowpath
             }
             else if (thrown is DbException)
             {
-                code = adapter == null ? "" : adapter.Code((DbException)thrown);
+                code = codeOf == null ? "" : codeOf((DbException)thrown);
                 if (code.StartsWith("08", StringComparison.Ordinal)) kind = "connect";
                 if (code == "HYC00" || code == "IM001") kind = "unsupported"; // ODBC: not implemented
                 if (code == "22007" || code == "22008") kind = "unsupported"; // no room for a date or time (100:00:00)

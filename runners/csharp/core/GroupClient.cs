@@ -165,7 +165,7 @@ namespace Rowpath
             counters.Undo();
             Failed++;
             failuresInARow++;
-            Dictionary<string, object> body = Failure.Body(thrown, "sql", sampler.Adapter), known;
+            Dictionary<string, object> body = Failure.Body(thrown, "sql", sampler.Adapter.Code), known;
             string way = body["kind"] + " " + body["code"];
             if (!Failures.TryGetValue(way, out known)) Failures[way] = known = body;
             known["count"] = known.Number("count", 0) + 1;

@@ -160,7 +160,7 @@ namespace Rowpath
         {
             counters.Undo();
             failed++;
-            if (failure == null) failure = Failure.Body(thrown, "sql", Adapter);
+            if (failure == null) failure = Failure.Body(thrown, "sql", Adapter.Code);
         }
     }
 }

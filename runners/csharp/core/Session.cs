@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Concurrent;
 using System.Collections.Generic;
+using System.Data.Common;
 using System.Diagnostics;
 using System.IO;
 using System.Linq;
@@ -78,7 +79,9 @@ namespace Rowpath
             catch (Exception thrown)
             {
                 Adapter adapter = clients == null ? New() : clients.First;
-                reply["error"] = Failure.Body(thrown, type == "open" ? "connect" : "sql", adapter);
+                Func<DbException, string> codeOf = null;
+                if (adapter != null) codeOf = adapter.Code;
+                reply["error"] = Failure.Body(thrown, type == "open" ? "connect" : "sql", codeOf);
             }
             ended = type == "bye";
             Native.Write(replies, Encoding.UTF8.GetBytes(Json.Format(reply) + "\n"));

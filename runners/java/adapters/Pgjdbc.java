@@ -101,18 +101,14 @@ public final class Pgjdbc extends Jdbc {
       case CHAR -> (statement, index, value) -> statement.setObject(index, value, Types.CHAR);
       case JSON -> (statement, index, value) -> statement.setObject(index, value, Types.OTHER);
       case INTERVAL ->
-          (statement, index, value) -> statement.setObject(index, interval((Interval) value));
+          (statement, index, value) ->
+              statement.setObject(index, PgjdbcCopy.interval((Interval) value));
       case ARRAY ->
           (statement, index, value) ->
               statement.setArray(
                   index, statement.getConnection().createArrayOf(element(value), (Object[]) value));
       default -> super.setter(column);
     };
-  }
-
-  static PGInterval interval(Interval value) {
-    return new PGInterval(
-        0, value.months(), value.days(), 0, 0, value.nanoseconds() / (double) SECOND_NS);
   }
 
   private static String element(Object array) {
@@ -130,7 +126,7 @@ public final class Pgjdbc extends Jdbc {
       case FLOAT32, FLOAT64, UUID, DATE, TIME, TIMESTAMP -> Literals.quoted(value);
       case TIMESTAMPTZ -> Literals.quoted(((OffsetDateTime) value).toString());
       case BINARY -> "'\\x" + Literals.hex(value) + "'";
-      case INTERVAL -> Literals.quoted(interval((Interval) value).getValue());
+      case INTERVAL -> Literals.quoted(PgjdbcCopy.interval((Interval) value).getValue());
       case ARRAY ->
           throw new Failure("unsupported", "", "no array literals (" + column.name() + ")");
       default -> super.literal(column, value);

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.stream.Collectors;
 import org.postgresql.PGConnection;
 import org.postgresql.copy.CopyManager;
+import org.postgresql.util.PGInterval;
 import rowpath.Column;
 import rowpath.Interval;
 import rowpath.Phase;
@@ -55,7 +56,7 @@ final class PgjdbcCopy implements Bulk {
     } else if (value instanceof byte[] bytes) {
       text.append("\\\\x").append(Literals.hex(bytes));
     } else if (value instanceof Interval interval) {
-      text.append(Pgjdbc.interval(interval).getValue());
+      text.append(interval(interval).getValue());
     } else if (value instanceof Object[] elements) {
       text.append(Arrays.toString(elements).replace('[', '{').replace(']', '}')); // of integers
     } else {
@@ -74,5 +75,9 @@ final class PgjdbcCopy implements Bulk {
         default -> text.append(character);
       }
     }
+  }
+
+  static PGInterval interval(Interval value) {
+    return new PGInterval(0, value.months(), value.days(), 0, 0, value.nanoseconds() / 1e9);
   }
 }

@@ -1,5 +1,7 @@
 package rowpath;
 
+import static rowpath.Options.number;
+
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -21,12 +23,12 @@ final class ClientGroups {
       throws Exception {
     boolean[] taken = new boolean[connections];
     List<?> asked = (List<?>) request.get("client_groups");
-    int clients = asked.stream().mapToInt(one -> (int) number((Map<?, ?>) one, "clients")).sum();
+    int clients = asked.stream().mapToInt(one -> (int) number((Map<?, ?>) one, "clients", 0)).sum();
     CountDownLatch coming = new CountDownLatch(clients);
     try (SharedCounters shared = new SharedCounters((String) request.get("shared_counters"))) {
       for (Object one : asked) {
         Map<?, ?> fields = (Map<?, ?>) one;
-        take(taken, (int) number(fields, "first_client"), (int) number(fields, "clients"));
+        take(taken, (int) number(fields, "first_client", 0), (int) number(fields, "clients", 0));
         groups.add(group(fields, phases.apply(fields.get("phase")), shared, coming));
       }
     }
@@ -68,26 +70,26 @@ final class ClientGroups {
     if (!List.of("query", "execute", "null").contains(phase.kind())) {
       throw new Failure("unsupported", "", "no group does operations of kind " + phase.kind());
     }
-    int clients = (int) number(fields, "clients");
+    int clients = (int) number(fields, "clients", 0);
     List<GroupClient> made = new ArrayList<>();
     int rows = phase.operations(prepared.rows().length);
     for (int client = 0; client < clients; client++) {
       Slot slot =
           shared.slot(
-              number(fields, "control"),
-              number(fields, "slots") + client * number(fields, "slot_bytes"),
-              number(fields, "slot_bytes"),
-              number(fields, "acknowledged"),
+              number(fields, "control", 0),
+              number(fields, "slots", 0) + client * number(fields, "slot_bytes", 0),
+              number(fields, "slot_bytes", 0),
+              number(fields, "acknowledged", 0),
               rows);
       int first = rows < clients ? client % rows : bound(client, rows, clients);
       made.add(
           new GroupClient(
-              prepared.samplers().get((int) number(fields, "first_client") + client).operation(),
+              prepared.samplers().get((int) number(fields, "first_client", 0) + client).operation(),
               slot,
               new Pacing(fields, client),
               first,
               rows < clients ? 1 : bound(client + 1, rows, clients) - first,
-              number(fields, "operations"),
+              number(fields, "operations", 0),
               coming));
     }
     return new Group((String) fields.get("name"), phase, made);
@@ -98,10 +100,6 @@ final class ClientGroups {
   }
 
   /** A number of the request; 0 where it is absent. */
-  static long number(Map<?, ?> fields, String name) {
-    return fields.get(name) instanceof Number value ? value.longValue() : 0;
-  }
-
   /** One group, and the reply's words about it. */
   private record Group(String name, Phase phase, List<GroupClient> clients) {
     Map<String, Object> total() {

@@ -1,5 +1,7 @@
 package rowpath;
 
+import static rowpath.Options.number;
+
 import java.util.List;
 import java.util.Map;
 
@@ -21,14 +23,10 @@ public record Column(
     return new Column(
         (String) fields.get("name"),
         Type.named((String) fields.get("type")),
-        number(fields, "length", 0),
-        number(fields, "precision", 0),
-        number(fields, "scale", 0),
-        number(fields, "bits", 32),
+        (int) number(fields, "length", 0),
+        (int) number(fields, "precision", 0),
+        (int) number(fields, "scale", 0),
+        (int) number(fields, "bits", 32),
         Boolean.TRUE.equals(fields.get("nullable")));
-  }
-
-  private static int number(Map<?, ?> fields, String name, int otherwise) {
-    return fields.get(name) instanceof Number value ? value.intValue() : otherwise;
   }
 }

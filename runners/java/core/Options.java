@@ -25,6 +25,11 @@ public record Options(Map<?, ?> values) {
     return (long) Double.parseDouble(get(name, "0"));
   }
 
+  /** A number of a request's fields, {@code otherwise} when it is absent. */
+  static long number(Map<?, ?> fields, String name, long otherwise) {
+    return fields.get(name) instanceof Number value ? value.longValue() : otherwise;
+  }
+
   /** {@code n} of a value written {@code prefix:n}; 0 for any other value. */
   public int count(String name, String prefix) {
     String value = get(name, "");

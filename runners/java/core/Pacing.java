@@ -1,5 +1,7 @@
 package rowpath;
 
+import static rowpath.Options.number;
+
 import java.util.Map;
 
 /**
@@ -29,7 +31,7 @@ final class Pacing {
   Pacing(Map<?, ?> fields, int client) {
     String pacing = String.valueOf(fields.get("pacing"));
     double ratePerS = fields.get("rate_per_s") instanceof Number rate ? rate.doubleValue() : 0;
-    long clients = ClientGroups.number(fields, "clients");
+    long clients = number(fields, "clients", 0);
     open = !pacing.equals("closed");
     poisson = pacing.equals("poisson");
     if (open && !poisson && !pacing.equals("fixed")) {
@@ -40,9 +42,9 @@ final class Pacing {
     }
     distanceNs = open ? clients / ratePerS * NS_PER_S : 0;
     firstNs = distanceNs * client / clients;
-    state = ClientGroups.number(fields, "seed") + client;
-    pauseNs = open ? 0 : ClientGroups.number(fields, "pause_ns");
-    spinNs = open ? ClientGroups.number(fields, "spin_ns") : 0;
+    state = number(fields, "seed", 0) + client;
+    pauseNs = open ? 0 : number(fields, "pause_ns", 0);
+    spinNs = open ? number(fields, "spin_ns", 0) : 0;
   }
 
   boolean open() {

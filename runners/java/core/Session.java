@@ -1,5 +1,7 @@
 package rowpath;
 
+import static rowpath.Options.number;
+
 import java.io.BufferedOutputStream;
 import java.io.FileOutputStream;
 import java.io.IOException;
@@ -327,10 +329,6 @@ final class Session implements Runnable {
       throw new Failure("internal", "", "the phase " + phase + " is not prepared");
     }
     return prepared;
-  }
-
-  private static long number(Map<String, Object> request, String name, long otherwise) {
-    return request.get(name) instanceof Number value ? value.longValue() : otherwise;
   }
 
   /** The cost of one clock read: the least of several rounds, compiled. */
