@@ -85,7 +85,7 @@ class ReplayServer:
 
     def _launch(self, options: list[str], cpus: Iterable[int]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
-        command = (*c_tools.replay_program(), *options)
+        command = (c_tools.replay_program(), *options)
         self._process = process = processes.start(
             command, cpus=cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
         )
