@@ -13,7 +13,7 @@ from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Against
 from rowpath.analysis.statistics.intervals import APART
 from rowpath.drawing.grid import figure, line, of_lines, word
-from rowpath.drawing.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Section, of_chart
 from rowpath.model.base import Frozen, OfMeasuredPhase, Regime
 
@@ -130,17 +130,15 @@ def _chart(families: tuple[BlockSizes, ...]) -> Chart | None:
             for size in family.sizes
             if size.against and size.size > 0
         )
-        if len(points) > 1:
-            curves.append(Curve(fmt.clean(f"{family.name}, {family.what}"), points))
-    if not curves:
-        return None
-    return Chart(
-        label="Time relative to each path's fastest block size, by size; the table holds the figures",
-        up="time, relative to the fastest size",
-        across=valued("rows per fetch or batch", (point.x for curve in curves for point in curve.points), fmt.count),
-        curves=tuple(curves),
-        text=fmt.ratio,
-        explanation="A point is the time relative to the path's fastest size.",
+        curves.append(Curve(fmt.clean(f"{family.name}, {family.what}"), points))
+    return of_curves(
+        "Time relative to each path's fastest block size, by size; the table holds the figures",
+        "time, relative to the fastest size",
+        "rows per fetch or batch",
+        curves,
+        fmt.ratio,
+        "A point is the time relative to the path's fastest size.",
+        least=2,
     )
 
 

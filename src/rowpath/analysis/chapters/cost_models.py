@@ -14,7 +14,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.statistics.intervals import mean_with_ends
 from rowpath.drawing.grid import Grid, figure, line, of_lines, word
-from rowpath.drawing.line_chart import Chart, Curve, Point, named
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Section, of_chart
 from rowpath.model.base import Frozen
 
@@ -186,13 +186,10 @@ def chart(models: tuple[CostModel, ...]) -> Chart | None:
             for at, (cost, scale) in enumerate(listed)
             if cost.known and cost.ns > 0
         )
-        if points:
-            curves.append(Curve(fmt.clean(model.name), points))
-    if not curves:
-        return None
+        curves.append(Curve(fmt.clean(model.name), points))
     label = "What an operation, a row, a value and a KiB cost on each path; the table holds the figures"
     explanation = "A point is a fitted cost; one that may as well be 0 has no point."
-    return Chart(label, "time each", named("each", names), tuple(curves), fmt.duration, explanation)
+    return of_curves(label, "time each", "each", curves, fmt.duration, explanation, names=names)
 
 
 def sentence(models: tuple[CostModel, ...]) -> str:

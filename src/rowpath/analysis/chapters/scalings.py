@@ -15,7 +15,7 @@ from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.statistics import usl
 from rowpath.analysis.wording import ratio_text
 from rowpath.drawing.grid import Grid, figure, line, of_lines, ratio, without_empty
-from rowpath.drawing.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Opening, Section, of_chart, section_key
 from rowpath.journal.records import PathRecord
 from rowpath.model.base import Frozen, OfMeasuredPhase, Regime, Status
@@ -334,18 +334,15 @@ def chart(scalings: Sequence[Scaling]) -> Chart | None:
         )
         if len(points) > 1:
             curves.append(Curve(fmt.clean(scaling.name), points))
-    if not curves:
-        return None
-    clients = [point.x for curve in curves for point in curve.points]
-    first = scalings[0]
-    return Chart(
-        label=f"{first.workload} {first.phase}: speed-up by number of clients; the tables hold the figures",
-        up="speed-up",
-        across=valued("clients at once", [1.0, *clients], fmt.count),
-        curves=tuple(curves),
-        text=fmt.ratio,
-        explanation="A point is the speed-up against the same path with one client.",
-        lines=(Curve("ideal", (Point(1, 1), Point(max(clients), max(clients)))),),
+    most = max((curve.points[-1].x for curve in curves), default=1)
+    return of_curves(
+        f"{scalings[0].workload} {scalings[0].phase}: speed-up by number of clients; the tables hold the figures",
+        "speed-up",
+        "clients at once",
+        curves,
+        fmt.ratio,
+        "A point is the speed-up against the same path with one client.",
+        lines=(Curve("ideal", (Point(1, 1), Point(most, most))),),
     )
 
 

@@ -14,7 +14,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.statistics.intervals import Interval, student
 from rowpath.drawing.grid import Grid, figure, line, of_lines, without_empty, word
-from rowpath.drawing.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Section, of_chart
 from rowpath.journal.records import PathRecord
 from rowpath.model.base import Frozen
@@ -213,27 +213,21 @@ def _chart(sweep: Sweep, lookup: Lookup) -> Chart | None:
         return None
     curves = []
     for path in sweep.lines:
-        measured = (
-            (phase, lookup.measured(workload.name, phase.name, REGIME).result("time", path.name))
+        points = (
+            Point(phase.rows_per_operation, result.median, result.low, result.high)
             for phase in workload.phases
             if phase.rows_per_operation > 0
-        )
-        points = tuple(
-            Point(phase.rows_per_operation, result.median, result.low, result.high)
-            for phase, result in measured
-            if result and result.median
+            if (result := lookup.measured(workload.name, phase.name, REGIME).result("time", path.name))
+            if result.median
         )
         curves.append(Curve(fmt.clean(path.name), tuple(sorted(points))))
-    rows = [point.x for curve in curves for point in curve.points]
-    if not rows:
-        return None
-    return Chart(
-        label="Time per operation by number of rows; the table holds the fitted figures",
-        up="time per operation",
-        across=valued("rows of a result", rows, fmt.count),
-        curves=tuple(curves),
-        text=fmt.duration,
-        explanation="A point is the median time of the sets.",
+    return of_curves(
+        "Time per operation by number of rows; the table holds the fitted figures",
+        "time per operation",
+        "rows of a result",
+        curves,
+        fmt.duration,
+        "A point is the median time of the sets.",
     )
 
 

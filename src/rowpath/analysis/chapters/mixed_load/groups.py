@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 
 from rowpath import text as fmt
-from rowpath.analysis.client_groups import StageRun, interval, of_metric, withheld
+from rowpath.analysis.client_groups import StageRun, interval, of_metric, ratios, withheld
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import words as in_words
 from rowpath.drawing.grid import Cell, Grid, figure, line, of_lines, without_empty, word, words
-from rowpath.drawing.line_chart import Chart, Curve, Point, named
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Opening, of_chart
 from rowpath.journal.mixed_load_records import CountedFailure
 from rowpath.model import histogram
@@ -93,7 +93,6 @@ def figures(evidence: Evidence) -> Iterator[GroupFigures]:
     at_work = (record for run in evidence.stage_runs for record in run.groups.values())
     missed = withheld(evidence.stage_runs)
     for key, every in grouped(at_work, lambda record: (record.path_id, record.stage, record.client_group)).items():
-        path_id, stage, group = key
         records = [record for record in every if not record.cut] or every
         rate = interval((record.rate_per_s or 0.0 for record in records), evidence.cells.confidence)
         first = records[0]
@@ -102,17 +101,13 @@ def figures(evidence: Evidence) -> Iterator[GroupFigures]:
         cpu = [record for record in records if record.cpu_ns is not None]
         counted = sum(record.operations + record.failed for record in cpu)
         yield GroupFigures(
-            name=evidence.name(path_id),
-            path_id=path_id,
-            stage=stage,
-            client_group=group,
-            phase=first.phase,
-            clients=first.clients,
-            pacing=first.pacing,
-            sets=len(records),
-            rate_per_s=rate.ratio if rate else 0.0,
-            low=rate.ratio_low if rate else None,
-            high=rate.ratio_high if rate else None,
+            evidence.name(key[0]),
+            *key,
+            first.phase,
+            first.clients,
+            first.pacing,
+            len(records),
+            *(rate.ratios if rate else (0.0, None, None)),
             service=latency(record.service for record in records),
             latency=latency(record.latency for record in records) if open_loop and reached else None,
             lateness=latency(record.lateness for record in records) if open_loop and reached else None,
@@ -161,24 +156,22 @@ def stages(evidence: Evidence) -> Iterator[StageFigures]:
     values = {name: of_metric(evidence.group_values, name) for name in names}
     for (path_id, stage), together in by_stage.items():
         means = {
-            name: interval(values[name].get((path_id, stage, ""), {}).values(), evidence.cells.confidence)
+            name: ratios(values[name].get((path_id, stage, ""), {}).values(), evidence.cells.confidence)
             for name in names
         }
-        mean = {name: found.ratio if found else None for name, found in means.items()}
-        traffic = means["traffic"]
         yield StageFigures(
-            name=evidence.name(path_id),
-            path_id=path_id,
-            stage=stage,
+            evidence.name(path_id),
+            path_id,
+            stage,
             sets=len(together),
             seconds=statistics.fmean(sum(second.ns for second in run.seconds) / 1e9 for run in together),
-            client_cpu_ns=mean["client_cpu"],
-            server_cpu_ns=mean["server_cpu"],
-            traffic_bytes_per_s=mean["traffic"],
-            low=traffic.ratio_low if traffic else None,
-            high=traffic.ratio_high if traffic else None,
-            bytes_per_operation=mean["traffic_each"],
-            traffic_in_backup_bytes_per_s=mean["traffic_in_backup"],
+            client_cpu_ns=means["client_cpu"][0],
+            server_cpu_ns=means["server_cpu"][0],
+            traffic_bytes_per_s=means["traffic"][0],
+            low=means["traffic"][1],
+            high=means["traffic"][2],
+            bytes_per_operation=means["traffic_each"][0],
+            traffic_in_backup_bytes_per_s=means["traffic_in_backup"][0],
         )
 
 
@@ -320,24 +313,21 @@ def latency_charts(name: str, groups: Sequence[GroupFigures]) -> list[Chart | No
 def _latency_chart(name: str, groups: Sequence[GroupFigures], whose: str = "") -> Chart | None:
     """Percentile curves of every group of a path; of an open loop the service time and, dashed, the response time."""
     curves = []
-    for group in groups:
-        if not group.reached:
-            continue
+    for group in (group for group in groups if group.reached):
         who = fmt.clean(group.stage if whose else f"{group.client_group}, {group.stage}")
         if group.latency:
             curves.append(Curve(f"{who}: service", _points(group.service)))
             curves.append(Curve(f"{who}: response", _points(group.latency), dashed=True))
         else:
             curves.append(Curve(who, _points(group.service)))
-    if not any(curve.points for curve in curves):
-        return None
-    return Chart(
-        label=f"{fmt.clean(name)}: percentiles of each client group's times; the table holds the figures",
-        up=f"{fmt.clean(whose)}time of an operation",
-        across=named("share of operations that took at most this", list(PERCENTILES)),
-        curves=tuple(curves),
-        text=fmt.duration,
-        explanation="A point is a percentile over the operations of all sets; it has no interval.",
+    return of_curves(
+        f"{fmt.clean(name)}: percentiles of each client group's times; the table holds the figures",
+        f"{fmt.clean(whose)}time of an operation",
+        "share of operations that took at most this",
+        curves,
+        fmt.duration,
+        "A point is a percentile over the operations of all sets; it has no interval.",
+        names=list(PERCENTILES),
     )
 
 
