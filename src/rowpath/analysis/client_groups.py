@@ -13,6 +13,7 @@ from rowpath.journal.reader import Records
 from rowpath.journal.record_base import InStage
 from rowpath.journal.records import PathRecord
 from rowpath.model import histogram
+from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.workload import PhaseName
 
@@ -22,6 +23,25 @@ PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "most": 100.0}
 NOWHERE = "none"
 Metrics = dict[str, float | None]
 Where = tuple[str, str, str, str, str]  # path id, stage, group (empty: all of them), workload, phase
+
+
+class OfPath(Frozen, frozen=True):
+    """Base of what one path did."""
+
+    name: str
+    path_id: str
+
+
+class OfStage(OfPath, frozen=True):
+    """Base of what one path did in one stage."""
+
+    stage: str
+
+
+class OfGroup(OfStage, frozen=True):
+    """Base of what one group of a path did in one stage."""
+
+    client_group: str
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from rowpath import text as fmt
-from rowpath.analysis.client_groups import StageRun, interval, of_metric, ratios, withheld
+from rowpath.analysis.client_groups import OfGroup, OfStage, StageRun, interval, of_metric, ratios, withheld
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import words as in_words
 from rowpath.drawing.grid import Cell, Grid, figure, line, of_lines, without_empty, word, words
@@ -37,13 +37,9 @@ class Latency(Frozen, frozen=True):
     most_ns: int | None
 
 
-class GroupFigures(Frozen, frozen=True):
+class GroupFigures(OfGroup, frozen=True):
     """A group in one stage on one path, over all sets. Failed operations are in no rate."""
 
-    name: str  # of the path
-    path_id: str
-    stage: str
-    client_group: str
     phase: str
     clients: int
     pacing: Literal["closed", "fixed", "poisson"]
@@ -71,12 +67,9 @@ class GroupFigures(Frozen, frozen=True):
         return self.path_id, self.stage
 
 
-class StageFigures(Frozen, frozen=True):
+class StageFigures(OfStage, frozen=True):
     """What one path used in one stage, all of its groups together, over all sets (geometric means)."""
 
-    name: str
-    path_id: str
-    stage: str
     sets: int
     seconds: float  # mean length
     client_cpu_ns: float | None  # per operation of any group: of the whole process

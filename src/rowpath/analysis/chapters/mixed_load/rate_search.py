@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from rowpath import text as fmt
 from rowpath.analysis.chapters.mixed_load.groups import PERCENTILES
-from rowpath.analysis.client_groups import of_metric, tries
+from rowpath.analysis.client_groups import OfPath, of_metric, tries
 from rowpath.analysis.evidence import Evidence
 from rowpath.drawing.grid import Grid, figure, line, of_lines
 from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
@@ -24,11 +24,9 @@ class RateTry(Frozen, frozen=True):
     p999_ns: int | None
 
 
-class RateSearch(Frozen, frozen=True):
+class RateSearch(OfPath, frozen=True):
     """The highest rate found at which the 99th percentile stays under the bound; None: not even the first did."""
 
-    name: str
-    path_id: str
     client_group: str
     bound_ns: int
     highest_per_s: float | None
