@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from rowpath import text as fmt
 from rowpath.analysis.chapter import Chapter
+from rowpath.analysis.chapters import cost_models
 from rowpath.analysis.chapters.cost_models import Coefficient
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
@@ -109,16 +110,10 @@ def fitted_lines(evidence: Evidence) -> list[FittedLine]:
 def fit(costs_ns: Mapping[int, float]) -> tuple[float, float]:
     """Fixed ns and ns per row, neither below 0, that make the sum of squared relative errors least.
 
-    `costs_ns`: ns of an operation by its rows. Lawson & Hanson, Solving Least Squares Problems, 1974.
+    `costs_ns`: ns of an operation by its rows.
     """
-    import numpy as np
-    from scipy.optimize import nnls
-
-    rows, costs = np.array(list(costs_ns)), np.array(list(costs_ns.values()))
-    largest = rows.max()
-    matrix = np.stack([np.ones(len(rows)), rows / largest]) / costs
-    (fixed, row), _residual = nnls(matrix.T, np.ones(len(rows)))
-    return float(fixed), float(row / largest)
+    fixed, row = cost_models.fit([(1.0, rows) for rows in costs_ns], list(costs_ns.values()))
+    return fixed, row
 
 
 def crossing(one: FittedLine, other: FittedLine) -> Interval | None:

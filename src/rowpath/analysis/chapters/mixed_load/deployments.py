@@ -62,8 +62,8 @@ def ratios(evidence: Evidence) -> Iterator[GroupRatio]:
             shared = sorted(server.values.keys() & embedded.values.keys())
             quotients = (server.values[number] / embedded.values[number] for number in shared)
             if change := interval(quotients, evidence.cells.confidence):
-                names = server.path.name, embedded.path.name
-                yield GroupRatio(server.stage, server.client_group, *names, *change.ratios, change.sets)
+                compared = server.path.name, embedded.path.name, *change.ratios, change.sets
+                yield GroupRatio(server.stage, server.client_group, *compared)
 
 
 def _deployed_apart(server: GroupValues, embedded: GroupValues) -> bool:
