@@ -77,10 +77,10 @@ def modelled(
         at = {"path_id": record["path_id"], "workload": "wide", "operations": 1}
         records[-1:-1] = [
             {
-                "record": "counted", **at, "phase": shape.phase,
-                "shape": {"rows": shape.rows, "values": shape.values, "payload_bytes": shape.bytes},
+                "record": "counted", **at, "phase": name,
+                "shape": {"rows": rows, "values": values, "payload_bytes": payload_bytes},
             }
-            for shape in shapes().values()
+            for name, (_one, rows, values, payload_bytes) in shapes().items()
         ]  # fmt: skip
     for record in records:
         if record["record"] in ("sample", "verify") and record.get("workload") == "wide":
