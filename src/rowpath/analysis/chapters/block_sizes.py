@@ -110,13 +110,11 @@ def _sections(families: tuple[BlockSizes, ...], _lookup: Lookup) -> Iterator[Sec
         "Time relative to the path's fastest size, steady. Enough: the smallest size not shown to be more than "
         "2 % slower."
     )
-    sentence = ""
     known = [(family.enough, fmt.clean(family.name)) for family in families if family.enough is not None]
-    if known:
-        most, name = max(known)
-        where = "on every path" if len(known) == len(families) else f"on {len(known)} of {len(families)} paths"
-        sentence = f"{most:,} rows per block are enough {where}; {name} needs most."
-        sentence = f"{name}: {most:,} rows per block are enough." if len(known) == 1 else sentence
+    most, name = max(known, default=(0, ""))
+    where = "on every path" if len(known) == len(families) else f"on {len(known)} of {len(families)} paths"
+    sentence = f"{most:,} rows per block are enough {where}; {name} needs most." if known else ""
+    sentence = f"{name}: {most:,} rows per block are enough." if len(known) == 1 else sentence
     grid = of_lines("Rows per fetch or batch", lines, note)
     yield Section("block-sizes", grid, of_chart(sentence, _chart(families)), leading=True)
 

@@ -15,7 +15,7 @@ from rowpath.analysis.statistics.intervals import student
 from rowpath.analysis.wording import ratio_text
 from rowpath.drawing.grid import figure, line, of_lines, ratio, word, words
 from rowpath.drawing.picture import Picture, PlainBar, plain
-from rowpath.drawing.section import Section, of_bars
+from rowpath.drawing.section import Opening, Section
 from rowpath.model.base import OfMeasuredPhase, Regime
 
 PREDICTED_WITHIN = 0.10  # of the measured time, for a prediction to count as right
@@ -103,7 +103,7 @@ def _sections(links: tuple[AcrossLink, ...], _lookup: Lookup) -> Iterator[Sectio
             f"Round trips predict {right} of {len(links)} times within {fmt.share(PREDICTED_WITHIN)}; furthest is "
             f"{fmt.clean(furthest.name)}, {ratio_text(furthest.ratio, furthest.low, furthest.high)} of its prediction."
         )
-        yield Section("links", grid, of_bars(sentence, _picture(links)), leading=True)
+        yield Section("links", grid, Opening(sentence, bars=_picture(links)), leading=True)
 
 
 def _picture(links: tuple[AcrossLink, ...]) -> Picture | None:

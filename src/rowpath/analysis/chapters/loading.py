@@ -47,13 +47,11 @@ def _rates(lookup: Lookup, workload: str) -> Rates:
     if len(rows_each) < 2 or not any(phase.kind == "load" for phase in storing):
         return {}
     names = dict.fromkeys(row.name for ranking in rankings for row in ranking.rows if row.is_ranked)
-    operations = {
-        (name, phase): lookup.measured(workload, phase, "steady").median("rate", name)
-        for name in names
-        for phase in rows_each
-    }
     return {
-        name: {phase: rate * rows if (rate := operations[name, phase]) else None for phase, rows in rows_each.items()}
+        name: {
+            phase: rate * rows if (rate := lookup.measured(workload, phase, "steady").median("rate", name)) else None
+            for phase, rows in rows_each.items()
+        }
         for name in names
     }
 

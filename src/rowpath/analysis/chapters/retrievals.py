@@ -16,7 +16,7 @@ from rowpath.analysis.wording import ratio_text
 from rowpath.analysis.wording import words as listed
 from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, ratio, without_empty, words
 from rowpath.drawing.picture import Picture, PlainBar, plain
-from rowpath.drawing.section import Section, of_bars
+from rowpath.drawing.section import Opening, Section
 from rowpath.model.base import Frozen, OfMeasuredPhase, Regime
 from rowpath.model.grouping import grouped
 
@@ -212,7 +212,7 @@ def _conditions(retrieval: Retrieval) -> str:
 
 def _sections(retrieved: tuple[Retrieval, ...], _lookup: Lookup) -> Iterator[Section]:
     for number, retrieval in enumerate(retrieved):
-        opening = of_bars(_sentence(retrieval), _picture(retrieval))
+        opening = Opening(_sentence(retrieval), bars=_picture(retrieval))
         yield Section(f"retrieval-{number}", grid(retrieval), opening, leading=True)
 
 

@@ -155,10 +155,8 @@ def _leaders(group: list[FittedLine], least: int, most: int) -> Iterator[Leader]
         if not following:
             return
         rows, successor = min(following, key=lambda pair: pair[0])
-        interval = crossing(leader, successor)
-        leader = successor
-        low, high = (interval.ratio_low, interval.ratio_high) if interval else (None, None)
-        yield Leader(leader.path.name, rows, low, high)
+        interval, leader = crossing(leader, successor), successor
+        yield Leader(leader.path.name, rows, *(interval.ratios[1:] if interval else (None, None)))
 
 
 def _sections(swept: tuple[Sweep, ...], lookup: Lookup) -> Iterator[Section]:

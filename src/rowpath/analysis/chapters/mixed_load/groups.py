@@ -134,10 +134,9 @@ def latency(histograms: Iterable[Mapping[str, int]]) -> Latency:
 def _by_kind(failures: Iterable[CountedFailure]) -> tuple[CountedFailure, ...]:
     """The failures of all sets by kind and code, the most frequent first; each with its first text."""
     by_kind = grouped(failures, lambda failure: (failure.kind, failure.code))
-    listed = (
-        CountedFailure(kind, code, alike[0].text, sum(failure.count for failure in alike))
-        for (kind, code), alike in by_kind.items()
-    )
+    listed = [
+        CountedFailure(*kind, alike[0].text, sum(failure.count for failure in alike)) for kind, alike in by_kind.items()
+    ]
     return tuple(sorted(listed, key=lambda failure: -failure.count))
 
 
@@ -181,12 +180,9 @@ def latency_sentences(groups: Iterable[GroupFigures]) -> Iterator[str]:
             f"{fmt.duration(tail)} on {path} ('{stage}')"
             for path, (tail, stage) in sorted(paths.items(), key=lambda item: item[1][0])
         ]
-        rest = len(listed) - LONGEST
-        more = f"; {rest} more paths take longer" if rest > 0 else ""
-        yield (
-            f"At {fmt.rate(requested_per_s)} the p99 latency of {name} (from scheduled start, slowest stages) was "
-            f"{in_words(listed[:LONGEST])}{more}."
-        )
+        more = f"; {len(listed) - LONGEST} more paths take longer" if len(listed) > LONGEST else ""
+        whose = f"At {fmt.rate(requested_per_s)} the p99 latency of {name} (from scheduled start, slowest stages)"
+        yield f"{whose} was {in_words(listed[:LONGEST])}{more}."
 
 
 def traffic_sentences(stages: Iterable[StageFigures], groups: Iterable[GroupFigures]) -> Iterator[str]:
@@ -244,7 +240,9 @@ def path_grid(name: str, groups: Sequence[GroupFigures]) -> Grid:
         line(
             *words(stage=group.stage, group=group.client_group),
             figure("clients", str(group.clients), 4),
-            figure("requested", _requested(group), 2),
+            figure(
+                "requested", f"{fmt.rate(group.requested_per_s)} {group.pacing}" if group.requested_per_s else "", 2
+            ),
             figure("rate", fmt.rate(group.rate_per_s)),
             figure("interval", fmt.rate_interval(group.low, group.high), 1),
             *_percentiles(group),
@@ -259,13 +257,8 @@ def path_grid(name: str, groups: Sequence[GroupFigures]) -> Grid:
         )
         for group in groups
     )
-    sets = max((group.sets for group in groups), default=0)
-    caption = f"{fmt.clean(name)}: client groups ({sets} set{'s' if sets != 1 else ''})"
+    caption = f"{fmt.clean(name)}: client groups ({fmt.counted(max(group.sets for group in groups), 'set')})"
     return without_empty(of_lines(caption, lines, _path_note(groups)))
-
-
-def _requested(group: GroupFigures) -> str:
-    return f"{fmt.rate(group.requested_per_s)} {group.pacing}" if group.requested_per_s else ""
 
 
 def _percentiles(group: GroupFigures) -> tuple[Cell, ...]:
@@ -308,11 +301,9 @@ def _latency_chart(name: str, groups: Sequence[GroupFigures], whose: str = "") -
     curves = []
     for group in (group for group in groups if group.reached):
         who = fmt.clean(group.stage if whose else f"{group.client_group}, {group.stage}")
+        curves.append(Curve(f"{who}: service" if group.latency else who, _points(group.service)))
         if group.latency:
-            curves.append(Curve(f"{who}: service", _points(group.service)))
             curves.append(Curve(f"{who}: response", _points(group.latency), dashed=True))
-        else:
-            curves.append(Curve(who, _points(group.service)))
     return of_curves(
         f"{fmt.clean(name)}: percentiles of each client group's times; the table holds the figures",
         f"{fmt.clean(whose)}time of an operation",
