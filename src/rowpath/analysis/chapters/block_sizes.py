@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from rowpath import text as fmt
 from rowpath.analysis import metrics
@@ -47,25 +48,16 @@ class BlockSizes(OfMeasuredPhase, frozen=True):
 def block_sizes(evidence: Evidence) -> tuple[BlockSizes, ...]:
     """One per phase and path of which at least three sizes were measured, steady."""
     families: dict[tuple[str, ...], dict[int, Cell]] = {}
-    for cell in evidence.sound():
-        if cell.regime != REGIME:
-            continue
-        for what, size, rest in _sized(cell):
-            families.setdefault((cell.workload, cell.phase, what, rest), {})[size] = cell
+    for cell, key in product(evidence.sound(), SIZED):
+        kind, _, number = cell.path.get(key).partition(":")
+        if cell.regime == REGIME and number.isdigit():
+            rest = repr(sorted(item for item in cell.path.coordinates.items() if item[0] != key))
+            families.setdefault((cell.workload, cell.phase, f"{key}={kind}", rest), {})[int(number)] = cell
     return tuple(
         _sizes(evidence, what, dict(sorted(family.items())))
         for (_workload, _phase, what, _rest), family in families.items()
         if len(family) >= LEAST_SIZES
     )
-
-
-def _sized(cell: Cell) -> Iterator[tuple[str, int, str]]:
-    """(`result=cursor`, n, all other coordinates) of each coordinate of the path that has a size."""
-    for key in SIZED:
-        kind, _, number = cell.path.get(key).partition(":")
-        if number.isdigit():
-            rest = sorted(item for item in cell.path.coordinates.items() if item[0] != key)
-            yield f"{key}={kind}", int(number), repr(rest)
 
 
 def _sizes(evidence: Evidence, what: str, family: dict[int, Cell]) -> BlockSizes:

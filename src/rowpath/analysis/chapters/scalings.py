@@ -113,7 +113,7 @@ def _scaling(evidence: Evidence, workload: str, phase: str, family: Family) -> S
     else:
         cores = 2 if first.placement == "split" and first.served else 1
     regimes = (_regime(evidence, path, workload, phase) for path in paths)
-    regime = next((regime for regime in regimes if regime), REGIMES[0])
+    regime: Regime = next(filter(None, regimes), REGIMES[0])
     sound = {
         clients: cell
         for clients, path in family.items()
