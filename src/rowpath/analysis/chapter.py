@@ -34,13 +34,8 @@ class RankedPhase:
         return self.lookup.measured(self.measured.workload, self.measured.phase, regime)
 
 
-def nothing_said(_figures: Any) -> Iterable[Sentence]:
-    """Of a chapter that adds nothing to the verdict."""
-    return ()
-
-
-def no_sections(*_: object) -> Iterable[Section]:
-    """Of a chapter that has no tables there."""
+def nothing_there(*_: object) -> tuple[()]:
+    """Of a chapter that has no tables there, or adds nothing to the verdict."""
     return ()
 
 
@@ -58,11 +53,11 @@ class Chapter(Generic[Figures]):
 
     key: str
     figures: Callable[[Evidence], Figures] | None = None
-    sections: Callable[[Figures, Lookup], Iterable[Section]] = no_sections
-    sentences: Callable[[Figures], Iterable[Sentence]] = nothing_said
+    sections: Callable[[Figures, Lookup], Iterable[Section]] = nothing_there
+    sentences: Callable[[Figures], Iterable[Sentence]] = nothing_there
     place: Place = "across"
     nothing: Any = ()  # its figures in an analysis that was made without
-    of_phase: Callable[[RankedPhase], Iterable[Section]] = no_sections
+    of_phase: Callable[[RankedPhase], Iterable[Section]] = nothing_there
 
     @property
     def figures_type(self) -> Any:

@@ -8,19 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from rowpath.analysis.statistics.intervals import Interval, student
-from rowpath.journal.mixed_load_records import (
-    AtWork,
-    BackupRecord,
-    ClientGroupRecord,
-    KillRecord,
-    RateTryRecord,
-    SecondRecord,
-    StageRecord,
-)
+from rowpath.journal import mixed_load_records as records
 from rowpath.journal.reader import Records
 from rowpath.journal.record_base import InStage
 from rowpath.journal.records import PathRecord
 from rowpath.model import histogram
+from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 from rowpath.model.workload import PhaseName
 
@@ -28,18 +21,38 @@ REACHED = 0.99  # of the operations due
 WITHIN = 0.9  # of a second: a backup's begin and end are noticed a few hundredths of a second late
 PERCENTILES = {"p50": 50.0, "p99": 99.0, "p999": 99.9, "most": 100.0}
 NOWHERE = "none"
+Metrics = dict[str, float | None]
 Where = tuple[str, str, str, str, str]  # path id, stage, group (empty: all of them), workload, phase
+
+
+class OfPath(Frozen, frozen=True):
+    """Base of what one path did."""
+
+    name: str
+    path_id: str
+
+
+class OfStage(OfPath, frozen=True):
+    """Base of what one path did in one stage."""
+
+    stage: str
+
+
+class OfGroup(OfStage, frozen=True):
+    """Base of what one group of a path did in one stage."""
+
+    client_group: str
 
 
 @dataclass
 class StageRun:
     """One stage of one path in one set."""
 
-    record: StageRecord
-    groups: dict[str, ClientGroupRecord] = field(default_factory=dict)
-    seconds: list[SecondRecord] = field(default_factory=list)
-    backups: list[BackupRecord] = field(default_factory=list)
-    kills: list[KillRecord] = field(default_factory=list)
+    record: records.StageRecord
+    groups: dict[str, records.ClientGroupRecord] = field(default_factory=dict)
+    seconds: list[records.SecondRecord] = field(default_factory=list)
+    backups: list[records.BackupRecord] = field(default_factory=list)
+    kills: list[records.KillRecord] = field(default_factory=list)
 
     @property
     def key(self) -> tuple[int, str, str]:
@@ -47,7 +60,7 @@ class StageRun:
         return _key(self.record)
 
     @property
-    def workers(self) -> list[AtWork]:
+    def workers(self) -> list[records.AtWork]:
         """Its groups that have an operation."""
         return [group for group in self.record.client_groups if not group.action]
 
@@ -62,74 +75,60 @@ class StageRun:
         """Successful ones of all groups."""
         return sum(group.operations for group in self.groups.values())
 
-    def same_work(self, other: StageRun) -> bool:
-        """Whether the same groups, with as many clients and the same pacing, were at work in both."""
-        one, two = (
-            {(group.client_group, group.phase, group.clients, group.pacing, group.rate_per_s or 0.0) for group in run}
-            for run in (self.workers, other.workers)
-        )
-        return one == two
+    @property
+    def work(self) -> set[tuple[str, str, int, str, float]]:
+        """The groups at work, with their clients and pacing."""
+        workers = self.workers
+        return {(one.client_group, one.phase, one.clients, one.pacing, one.rate_per_s or 0.0) for one in workers}
 
     def used(self, process: str, what: str) -> float | None:
         """Sum over the seconds of what a process used; None where it is not known."""
-        known = [
-            value
-            for second in self.seconds
-            if process in second.processes and (value := getattr(second.processes[process], what)) is not None
-        ]
+        used = [getattr(second.processes.get(process), what, None) for second in self.seconds]
+        known = [value for value in used if value is not None]
         return sum(known) if known else None
 
-    def traffic(self, within: Iterable[BackupRecord] | None = None) -> tuple[float, float] | None:
-        """(bytes of the connections, ns) over the seconds, or over those of which WITHIN lies in one of the backups."""
-        backups = None if within is None else list(within)
+    def traffic(self, *, in_backup: bool = False) -> tuple[float, float] | None:
+        """(bytes of the connections, ns) over the seconds, or over those of which WITHIN lies in a whole backup."""
         carried, elapsed = 0.0, 0.0
         for second in self.seconds:
-            if second.connections is None:
-                continue
-            if backups is not None and not any(_overlap_ns(second, backup) >= WITHIN * second.ns for backup in backups):
-                continue
-            carried += second.connections.sent_bytes + second.connections.received_bytes
-            elapsed += second.ns
+            if second.connections is not None and (not in_backup or self._in_backup(second)):
+                carried += second.connections.sent_bytes + second.connections.received_bytes
+                elapsed += second.ns
         return (carried, elapsed) if elapsed else None
+
+    def _in_backup(self, second: records.SecondRecord) -> bool:
+        begun_ns = second.at_ns - second.ns
+        spans = (
+            (max(begun_ns, backup.begun_ns), min(second.at_ns, backup.ended_ns)) for backup in self.backups if backup.ok
+        )
+        return any(end - begin >= WITHIN * second.ns for begin, end in spans)
 
 
 def stage_runs(journal: Records) -> list[StageRun]:
     """Every stage, by path, then as the journal has it; a group without totals (cut short) takes its seconds'."""
-    runs = {_key(record): StageRun(record) for record in journal.all(StageRecord)}
-    kinds = (ClientGroupRecord, SecondRecord, BackupRecord, KillRecord)
-    records: list[InStage] = [record for kind in kinds for record in journal.all(kind)]
-    for record in records:
-        run = runs.get(_key(record))
-        if run is None:
-            continue
-        match record:
-            case ClientGroupRecord(client_group=name):
-                if name in {worker.client_group for worker in run.workers}:
-                    run.groups[name] = record
-            case SecondRecord():
-                run.seconds.append(record)
-            case BackupRecord():
-                run.backups.append(record)
-            case KillRecord():
-                run.kills.append(record)
-    for run in runs.values():
+    totals = grouped(journal.all(records.ClientGroupRecord), _key)
+    seconds = grouped(journal.all(records.SecondRecord), _key)
+    backups = grouped(journal.all(records.BackupRecord), _key)
+    kills = grouped(journal.all(records.KillRecord), _key)
+    runs = []
+    for key, record in {_key(record): record for record in journal.all(records.StageRecord)}.items():
+        run = StageRun(record, {}, seconds.get(key, []), backups.get(key, []), kills.get(key, []))
+        names = {worker.client_group for worker in run.workers}
+        run.groups |= {total.client_group: total for total in totals.get(key, ()) if total.client_group in names}
         for worker in run.workers:
             name = worker.client_group
             if name not in run.groups and any(name in second.client_groups for second in run.seconds):
                 run.groups[name] = _of_seconds(run, worker)
+        runs.append(run)
     places = {path_id: place for place, path_id in enumerate(journal.paths)}
-    return sorted(runs.values(), key=lambda run: places.get(run.record.path_id, 0))
-
-
-def _overlap_ns(second: SecondRecord, backup: BackupRecord) -> int:
-    return min(second.at_ns, backup.ended_ns) - max(second.at_ns - second.ns, backup.begun_ns)
+    return sorted(runs, key=lambda run: places.get(run.record.path_id, 0))
 
 
 def _key(record: InStage) -> tuple[int, str, str]:
     return record.set, record.path_id, record.stage
 
 
-def _of_seconds(run: StageRun, worker: AtWork) -> ClientGroupRecord:
+def _of_seconds(run: StageRun, worker: records.AtWork) -> records.ClientGroupRecord:
     """Only counts: percentiles of seconds cannot be joined."""
     seconds = [second for second in run.seconds if worker.client_group in second.client_groups]
     parts = [second.client_groups[worker.client_group] for second in seconds]
@@ -137,14 +136,9 @@ def _of_seconds(run: StageRun, worker: AtWork) -> ClientGroupRecord:
     ended = max(second.at_ns for second in seconds)
     sums = {name: sum(getattr(part, name) for part in parts) for name in ("operations", "failed", "rows", "arrivals")}
     due = (worker.rate_per_s or 0.0) * (ended - begun) / 1e9
-    return ClientGroupRecord(
-        set=run.record.set,
-        path_id=run.record.path_id,
-        stage=run.record.stage,
-        client_group=worker.client_group,
-        phase=worker.phase,
-        clients=worker.clients,
-        pacing=worker.pacing,
+    return records.ClientGroupRecord(
+        **{name: getattr(run.record, name) for name in ("set", "path_id", "stage")},
+        **{name: getattr(worker, name) for name in ("client_group", "phase", "clients", "pacing")},
         requested_per_s=worker.rate_per_s,
         begun_ns=begun,
         ended_ns=ended,
@@ -167,25 +161,25 @@ def withheld(runs: Iterable[StageRun]) -> set[tuple[str, str, str]]:
 
 def reference(run: StageRun, runs: Iterable[StageRun]) -> StageRun | None:
     """The stage of the same set and path with the same groups at work and nothing else; None without one."""
-    return next(
-        (
-            other
-            for other in runs
-            if other.key[:2] == run.key[:2] and other is not run and other.pure and run.same_work(other)
-        ),
-        None,
-    )
+    others = (other for other in runs if other.key[:2] == run.key[:2] and other is not run)
+    return next((other for other in others if other.pure and other.work == run.work), None)
 
 
-def tries(journal: Records) -> dict[tuple[str, str], dict[int, list[RateTryRecord]]]:
+def tries(journal: Records) -> dict[tuple[str, str], dict[int, list[records.RateTryRecord]]]:
     """Rates tried by (path id, group) and set, in order."""
-    by_group = grouped(journal.all(RateTryRecord), lambda record: (record.path_id, record.client_group))
-    return {group: grouped(records, lambda record: record.set) for group, records in by_group.items()}
+    by_group = grouped(journal.all(records.RateTryRecord), lambda record: (record.path_id, record.client_group))
+    return {group: grouped(tried, lambda record: record.set) for group, tried in by_group.items()}
 
 
 def interval(values: Iterable[float], confidence: float) -> Interval | None:
     """The interval of values by set, computed on the logarithms of those above 0."""
     return student([math.log(value) for value in values if value > 0], confidence)
+
+
+def ratios(values: Iterable[float], confidence: float) -> tuple[float | None, float | None, float | None]:
+    """The mean of values by set (of their logarithms) and its interval's ends."""
+    known = interval(values, confidence)
+    return known.ratios if known else (None, None, None)
 
 
 @dataclass(frozen=True)
@@ -222,7 +216,7 @@ def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, .
     kept: dict[tuple[Where, str], GroupValues] = {}
     for where, number, metrics in _measured(journal, runs):
         path = journal.paths.get(where[0])
-        for metric, value in metrics.items() if path is not None else ():
+        for metric, value in metrics.items():
             if path is not None and value is not None:
                 kept.setdefault((where, metric), GroupValues(path, *where[1:], metric)).values[number] = value
     return tuple(kept.values())
@@ -230,10 +224,7 @@ def group_values(journal: Records, runs: list[StageRun]) -> tuple[GroupValues, .
 
 def of_metric(values: Iterable[GroupValues], metric: str) -> dict[tuple[str, str, str], Mapping[int, float]]:
     """A metric's values by set, by (path id, stage, group); the group is empty of all together."""
-    return {each.at_work: each.values for each in values if each.metric == metric}
-
-
-Metrics = dict[str, float | None]
+    return {one.at_work: one.values for one in values if one.metric == metric}
 
 
 def _measured(journal: Records, runs: list[StageRun]) -> Iterator[tuple[Where, int, Metrics]]:
@@ -264,7 +255,7 @@ def _measured(journal: Records, runs: list[StageRun]) -> Iterator[tuple[Where, i
             yield (path_id, "", group, workload or NOWHERE, phase or NOWHERE), number, {"highest_rate": highest}
 
 
-def _of_group(record: ClientGroupRecord, reached: bool) -> Metrics:
+def _of_group(record: records.ClientGroupRecord, reached: bool) -> Metrics:
     metrics: Metrics = {
         "group_rate" if record.pacing == "closed" else "paced_rate": record.rate_per_s,
         "group_failed": record.failed,
@@ -301,7 +292,7 @@ def _of_stage(run: StageRun) -> Metrics:
     carried = run.traffic()
     if carried is not None:
         metrics["traffic"] = carried[0] * 1e9 / carried[1]
-        within = run.traffic(backup for backup in run.backups if backup.ok)
+        within = run.traffic(in_backup=True)
         metrics["traffic_in_backup"] = within[0] * 1e9 / within[1] if within else None
     done = sum(part.operations + part.failed for second in run.seconds for part in second.client_groups.values())
     if done:

@@ -16,24 +16,21 @@ SHOWN = ("processor", "kernel", "distribution", "python")
 
 def hosts(journal: Records) -> list[dict[str, Any]]:
     """A row for each host; a clock's move is from before the run to after it."""
-    rows = []
-    for name, host in journal.hosts.items():
-        clocks = {clock.when: clock for clock in journal.clocks if clock.host == name}
-        rows.append(
-            {
-                "host": name,
-                "address": host.address,
-                "roles": ", ".join(host.roles),
-                **{key: host.environment.get(key, "") for key in SHOWN},
-                "measured on CPU": ", ".join(map(str, host.measured_cpus)),
-                "helpers on CPU": ", ".join(map(str, host.helper_cpus)),
-                "MTU": host.mtu or "",
-                **_clock(clocks),
-                **({"one sync": text.duration(cost.ns)} if (cost := journal.sync_costs.get(name)) else {}),
-                "note": "; ".join([*([host.note] if host.note else []), *missing(host.methods)]),
-            }
-        )
-    return rows
+    return [
+        {
+            "host": name,
+            "address": host.address,
+            "roles": ", ".join(host.roles),
+            **{key: host.environment.get(key, "") for key in SHOWN},
+            "measured on CPU": ", ".join(map(str, host.measured_cpus)),
+            "helpers on CPU": ", ".join(map(str, host.helper_cpus)),
+            "MTU": host.mtu or "",
+            **_clock({clock.when: clock for clock in journal.clocks if clock.host == name}),
+            **({"one sync": text.duration(cost.ns)} if (cost := journal.sync_costs.get(name)) else {}),
+            "note": "; ".join(filter(None, [host.note, *missing(host.methods)])),
+        }
+        for name, host in journal.hosts.items()
+    ]
 
 
 def missing(methods: Mapping[str, str]) -> list[str]:
@@ -45,10 +42,8 @@ def _clock(clocks: dict[str, ClockRecord]) -> dict[str, str]:
     before, after = clocks.get("before"), clocks.get("after")
     if before is None:
         return {}
-    clock = {
-        "clock less the controller's": text.offset(before.offset_ns),
-        "within": f"±{text.duration(before.bound_ns)}",
-    }
+    within = f"±{text.duration(before.bound_ns)}"
+    clock = {"clock less the controller's": text.offset(before.offset_ns), "within": within}
     if after is not None:
         bound = text.duration(before.bound_ns + after.bound_ns)
         clock["moved during the run"] = f"{(after.offset_ns - before.offset_ns) / 1000:+.1f} µs ±{bound}"
@@ -85,12 +80,11 @@ def starts_line(report: MixedLoadReport | None) -> str:
 
 def line(rows: list[dict[str, Any]]) -> str:
     """The ways in a line, of rows as `ways` makes them: a round trip of the least answer, and the rates."""
-    said: dict[tuple[str, str], str] = {}
+    first: dict[str, str] = {}
     for row in rows:
-        pair = (row["from"], row["to"])
-        if pair not in said:
-            rates = f"{row['rate there']} there, {row['rate back']} back"
-            said[pair] = f"{pair[0]} → {pair[1]}: round trip {row['round trip']}, {rates}"
-    shown = list(said.values()) if len(said) <= LISTED else [*said.values()][:2]
-    more = [f"{len(said) - len(shown)} more ways are on the page"] if len(said) > len(shown) else []
-    return "; ".join(shown + more)
+        rates = f"round trip {row['round trip']}, {row['rate there']} there, {row['rate back']} back"
+        first.setdefault(f"{row['from']} → {row['to']}", rates)
+    shown = [f"{pair}: {rates}" for pair, rates in first.items()]
+    if len(shown) > LISTED:
+        shown[2:] = [f"{len(shown) - 2} more ways are on the page"]
+    return "; ".join(shown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import compress
 from typing import Any
 
 import msgspec
@@ -82,17 +83,11 @@ def of_lines(caption: str, lines: Iterable[Line], note: str = "") -> Grid:
 def without_empty(grid: Grid) -> Grid:
     """The grid without the columns that hold nothing, those that are always shown excepted."""
     kept = [
-        position
+        not column.weight or any(row.cells[position] not in {"", fmt.MISSING} for row in grid.rows)
         for position, column in enumerate(grid.columns)
-        if not column.weight or any(row.cells[position] not in {"", fmt.MISSING} for row in grid.rows)
     ]
-    return msgspec.structs.replace(
-        grid,
-        columns=tuple(grid.columns[position] for position in kept),
-        rows=tuple(
-            msgspec.structs.replace(row, cells=tuple(row.cells[position] for position in kept)) for row in grid.rows
-        ),
-    )
+    rows = (msgspec.structs.replace(row, cells=tuple(compress(row.cells, kept))) for row in grid.rows)
+    return msgspec.structs.replace(grid, columns=tuple(compress(grid.columns, kept)), rows=tuple(rows))
 
 
 def plain(value: Any, name: str = "") -> str:
@@ -142,10 +137,7 @@ def flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
     for key, value in values.items():
         name = f"{before} · {heading(str(key))}" if before else heading(str(key))
-        if isinstance(value, Mapping):
-            lines += flat(value, name)
-        else:
-            lines.append((name, plain(value, str(key))))
+        lines += flat(value, name) if isinstance(value, Mapping) else [(name, plain(value, str(key)))]
     return lines
 
 
@@ -159,13 +151,9 @@ def of_records(caption: str, records: Iterable[Mapping[str, Any]]) -> Grid:
     """A grid with a column for each field that occurs, in order of first appearance."""
     listed = list(records)
     names = list(dict.fromkeys(key for record in listed for key in record))
-    numbers = {
-        name: all(
-            isinstance(record.get(name, 0), int | float) and not isinstance(record.get(name), bool) for record in listed
-        )
-        for name in names
-    }
-    columns = tuple(Column(heading(name), number=numbers[name], code=name in ("digest", "expected")) for name in names)
+    items = [item for record in listed for item in record.items()]
+    texts = {name for name, value in items if isinstance(value, bool) or not isinstance(value, int | float)}
+    columns = tuple(Column(heading(name), name not in texts, code=name in ("digest", "expected")) for name in names)
     rows = tuple(Row(tuple(plain(record.get(name), name) for name in names)) for record in listed)
     return Grid(caption, columns, rows)
 

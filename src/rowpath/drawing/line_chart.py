@@ -5,11 +5,12 @@ Each curve has a number at its end and in the list above it, so that no colour i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from markupsafe import Markup, escape
 
+from rowpath import text as fmt
 from rowpath.drawing.scale import SIDE, LogAxis, line_colour, stretched, with_intervals
 from rowpath.model.base import Frozen
 
@@ -74,6 +75,28 @@ def valued(title: str, values: Iterable[float], text: Callable[[float], str]) ->
     return Axis(title, tuple((value, text(value)) for value in ordered[::step]), ordered[0], ordered[-1])
 
 
+def of_curves(
+    label: str,
+    up: str,
+    across: str,
+    curves: Iterable[Curve],
+    text: Callable[[float], str],
+    explanation: str,
+    *,
+    names: Sequence[str] = (),
+    worded: Callable[[float], str] = fmt.count,
+    lines: tuple[Curve, ...] = (),
+    least: int = 1,
+) -> Chart | None:
+    """The chart of the curves that have `least` points, over names or over values as they are worded; None of none."""
+    kept = tuple(curve for curve in curves if len(curve.points) >= least)
+    if not kept:
+        return None
+    places = (point.x for curve in (*kept, *lines) for point in curve.points)
+    axis = named(across, names) if names else valued(across, places, worded)
+    return Chart(label, up, axis, kept, text, explanation, lines)
+
+
 def draw(chart: Chart) -> Markup:
     """The chart with the list of its curves, as HTML; first in the list is the curve that ends uppermost.
 
@@ -81,10 +104,18 @@ def draw(chart: Chart) -> Markup:
     """
     by_length = sorted((curve for curve in chart.curves if curve.points), key=lambda curve: -len(curve.points))
     curves = sorted(by_length[:MOST_CURVES], key=lambda curve: -curve.points[-1].y)
-    scale = _vertical([*curves, *chart.lines])
+    points = [point for curve in (*curves, *chart.lines) for point in curve.points]
+    least, most = with_intervals([point.y for point in points], [(point.low, point.high) for point in points])
+    margin = max(most / least, 1.5) ** 0.06
+    scale = LogAxis(least / margin, most * margin)
+    unmeasured = (_way("unmeasured", chart, line.points, scale) for line in chart.lines)
+    ways = (
+        _way(f"c-{line_colour(at)}{' dashed' if curve.dashed else ''}", chart, curve.points, scale)
+        for at, curve in enumerate(curves)
+    )
     drawn = [
         *_ticks(chart, scale),
-        stretched(_ways(chart, curves, scale)),
+        stretched("".join([*unmeasured, *ways])),
         *(_marks(chart, curve, line_colour(at), scale) for at, curve in enumerate(curves)),
         *_numbers(chart, curves, scale),
     ]
@@ -103,38 +134,20 @@ def _how_to_read(chart: Chart) -> str:
     return str(escape(" ".join(sentences)))
 
 
-def _vertical(curves: Sequence[Curve]) -> LogAxis:
-    points = [point for curve in curves for point in curve.points]
-    least, most = with_intervals([point.y for point in points], [(point.low, point.high) for point in points])
-    margin = max(most / least, 1.5) ** 0.06
-    return LogAxis(least / margin, most * margin)
-
-
 def _up(scale: LogAxis, value: float) -> float:
     """Where a value lies, in per cent of the height from above."""
     return round(100 - scale.at(value), 2)
 
 
-def _ticks(chart: Chart, scale: LogAxis) -> list[str]:
-    drawn = []
+def _ticks(chart: Chart, scale: LogAxis) -> Iterator[str]:
     for value in scale.ticks():
         y = _up(scale, value)
-        drawn.append(f'<line class="grid" x1="0" x2="100%" y1="{y:g}%" y2="{y:g}%"/>')
-        drawn.append(f'<text class="up" x="-8" y="{y:g}%" dy="4">{escape(chart.text(value))}</text>')
+        yield f'<line class="grid" x1="0" x2="100%" y1="{y:g}%" y2="{y:g}%"/>'
+        yield f'<text class="up" x="-8" y="{y:g}%" dy="4">{escape(chart.text(value))}</text>'
     for place, text in chart.across.ticks:
         x = chart.across.at(place)
-        drawn.append(f'<line class="grid" x1="{x:g}%" x2="{x:g}%" y1="0" y2="100%"/>')
-        drawn.append(f'<text class="across" x="{x:g}%" y="100%" dy="18">{escape(text)}</text>')
-    return drawn
-
-
-def _ways(chart: Chart, curves: Sequence[Curve], scale: LogAxis) -> str:
-    """The lines of all curves, under them those that were not measured."""
-    drawn = [_way("unmeasured", chart, line.points, scale) for line in chart.lines]
-    for at, curve in enumerate(curves):
-        kind = f"c-{line_colour(at)}{' dashed' if curve.dashed else ''}"
-        drawn.append(_way(kind, chart, curve.points, scale))
-    return "".join(drawn)
+        yield f'<line class="grid" x1="{x:g}%" x2="{x:g}%" y1="0" y2="100%"/>'
+        yield f'<text class="across" x="{x:g}%" y="100%" dy="18">{escape(text)}</text>'
 
 
 def _way(kind: str, chart: Chart, points: Sequence[Point], scale: LogAxis) -> str:
@@ -189,6 +202,5 @@ def _legend(chart: Chart, curves: Sequence[Curve], left_out: int) -> str:
         for at, curve in enumerate(curves)
     ]
     items += [f"<li>grey, dashed: {escape(line.name)}</li>" for line in chart.lines]
-    if left_out:
-        items.append(f"<li>{left_out} more in the table</li>")
+    items += [f"<li>{left_out} more in the table</li>"] if left_out else []
     return f'<ul class="legend">{"".join(items)}</ul>'

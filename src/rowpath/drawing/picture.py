@@ -86,7 +86,7 @@ class Picture(Frozen, frozen=True):
     axis: Markup
     legend: tuple[tuple[str, str], ...]
     how_to_read: str
-    explained: bool  # by an earlier picture of the page, in the same words
+    explained: bool = False  # by an earlier picture of the page, in the same words
 
 
 def plain(
@@ -130,5 +130,4 @@ def plain(
         axis=axis(ticks),
         legend=legend,
         how_to_read=how_to_read if at_floor is None else f"{how_to_read} {floor[1]}",
-        explained=False,
     )

@@ -44,7 +44,7 @@ class LogAxis(NamedTuple):
         ticks: list[float] = []
         for steps in STEPS:
             ticks = [
-                step * 10.0**power for power in powers for step in steps if self.low <= step * 10.0**power <= self.high
+                tick for power in powers for step in steps if self.low <= (tick := step * 10.0**power) <= self.high
             ]
             if len(ticks) <= TICKS:
                 return ticks
@@ -127,17 +127,13 @@ def blocks(listed: Sequence[Block], *, borders: bool = True) -> Markup:
     height = math.log(most / least) if most > least else 1.0
     across = WIDE / len(listed)
 
-    def points(disturbed: bool) -> str:
-        return "".join(
-            f"M{round((at + 0.5) * across)} {round(HIGH * (1 - math.log(block.cost_ns / least) / height))}h0"
-            for at, block in enumerate(listed)
-            if block.disturbed == disturbed
-        )
-
-    between = [at for at in range(1, len(listed)) if borders and listed[at].set != listed[at - 1].set]
-    lines = "".join(f"M{round(at * across)} 0v{HIGH}" for at in between)
-    drawn = [("border", lines), ("block", points(False)), ("disturbed", points(True))]
-    paths = "".join(f'<path class="{kind}" d="{data}"/>' for kind, data in drawn if data)
+    drawn = {"border": "", "block": "", "disturbed": ""}
+    for at, block in enumerate(listed):
+        if borders and at and block.set != listed[at - 1].set:
+            drawn["border"] += f"M{round(at * across)} 0v{HIGH}"
+        y = round(HIGH * (1 - math.log(block.cost_ns / least) / height))
+        drawn["disturbed" if block.disturbed else "block"] += f"M{round((at + 0.5) * across)} {y}h0"
+    paths = "".join(f'<path class="{kind}" d="{data}"/>' for kind, data in drawn.items() if data)
     view = f'viewBox="0 -4 {WIDE} {HIGH + 8}" preserveAspectRatio="none"'
     return Markup(f'<svg class="blocks" aria-hidden="true" {view}>{paths}</svg>')
 

@@ -29,11 +29,6 @@ def of_chart(sentence: str, *charts: Chart | None) -> Opening:
     return Opening(sentence, NOTHING.join(draw(chart) for chart in charts if chart))
 
 
-def of_bars(sentence: str, bars: Picture | None) -> Opening:
-    """A sentence over bars; over nothing where there are none."""
-    return Opening(sentence, bars=bars)
-
-
 class Section(Frozen, frozen=True):
     """A table and what its chapter begins with."""
 

@@ -7,7 +7,7 @@ from rowpath.analysis.chapters.explanations import CHAPTER
 from rowpath.analysis.model import Analysis
 from rowpath.drawing.grid import Grid, figure, line, of_lines, word
 from rowpath.drawing.picture import PARTS, Picture, PlainBar, plain
-from rowpath.drawing.section import Opening, Section, of_bars, section_key
+from rowpath.drawing.section import Opening, Section, section_key
 from rowpath.model.explanation import Explanation, Side
 from rowpath.model.grouping import grouped
 from rowpath.report import hops
@@ -28,7 +28,7 @@ def chapters(analysis: Analysis) -> tuple[Section, ...]:
     """
     sections: list[Section] = []
     for phase, explained in grouped(CHAPTER.of(analysis), lambda one: one.phase).items():
-        opening = of_bars(sentences(explained), picture(phase, explained))
+        opening = Opening(sentences(explained), bars=picture(phase, explained))
         sections.append(Section(section_key("time", phase), parts_grid(phase, explained), opening))
         for one in sorted(explained, key=lambda one: one.operation_ns):
             if one.hops is not None:

@@ -8,7 +8,7 @@ from rowpath import text as fmt
 from rowpath.analysis.chapter import Chapter, RankedPhase
 from rowpath.analysis.chapters.scalings import without_clients
 from rowpath.drawing.grid import figure, line, of_lines, without_empty, word
-from rowpath.drawing.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Opening, Section, of_chart
 
 Family = list[tuple[int, str]]  # number and path, the least number first
@@ -33,11 +33,8 @@ def _clients(phase: RankedPhase) -> Iterator[Section]:
     lines = []
     for family in families:
         of_one = next((measured.median("rate", name) for clients, name in family if clients == 1), None)
-        for clients, name in family:
-            rate = measured.median("rate", name)
-            if not rate:
-                continue
-            row = line(
+        lines += [
+            line(
                 word("path", name),
                 figure("clients", str(clients), 1),
                 figure("operations/s", fmt.rate(rate), 1),
@@ -47,7 +44,9 @@ def _clients(phase: RankedPhase) -> Iterator[Section]:
                 figure("server CPU", fmt.duration(measured.median("server_cpu", name)), 1),
                 figure("fairness", fmt.count(measured.median("fairness", name)), 1),
             )
-            lines.append(row)
+            for clients, name in family
+            if (rate := measured.median("rate", name))
+        ]
     note = "Fairness: Jain's index over the clients' operations; 1 means equal shares. CPU is per operation."
     grid = without_empty(of_lines(f"Clients at once ({measured.regime})", lines, note))
     chart = _clients_chart(phase, families)
@@ -64,23 +63,21 @@ def _clients(phase: RankedPhase) -> Iterator[Section]:
 def _clients_chart(phase: RankedPhase, families: list[Family]) -> Chart | None:
     """Operations a second over the number of clients, one curve per path; None without several clients."""
     measured = phase.measured
-    curves = []
-    for family in families:
-        rates = [(clients, measured.median("rate", name)) for clients, name in family]
-        points = tuple(Point(clients, rate) for clients, rate in rates if rate)
-        if len(points) > 1:
-            first, name = family[0]
-            curves.append(Curve(without_clients(fmt.clean(name), first), points))
-    if not curves:
-        return None
     what = f"{measured.workload} {measured.phase}, {measured.regime}"
-    return Chart(
-        label=f"{what}: operations a second by number of clients; the table holds the figures",
-        up="operations/s",
-        across=valued("clients at once", (point.x for curve in curves for point in curve.points), fmt.count),
-        curves=tuple(curves),
-        text=fmt.rate,
-        explanation="A point is the median rate of the sets.",
+    return of_curves(
+        f"{what}: operations a second by number of clients; the table holds the figures",
+        "operations/s",
+        "clients at once",
+        (
+            Curve(
+                without_clients(fmt.clean(family[0][1]), family[0][0]),
+                tuple(Point(clients, rate) for clients, name in family if (rate := measured.median("rate", name))),
+            )
+            for family in families
+        ),
+        fmt.rate,
+        "A point is the median rate of the sets.",
+        least=2,
     )
 
 

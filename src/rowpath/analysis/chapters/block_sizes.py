@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from rowpath import text as fmt
 from rowpath.analysis import metrics
@@ -13,7 +14,7 @@ from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Against
 from rowpath.analysis.statistics.intervals import APART
 from rowpath.drawing.grid import figure, line, of_lines, word
-from rowpath.drawing.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Section, of_chart
 from rowpath.model.base import Frozen, OfMeasuredPhase, Regime
 
@@ -47,25 +48,16 @@ class BlockSizes(OfMeasuredPhase, frozen=True):
 def block_sizes(evidence: Evidence) -> tuple[BlockSizes, ...]:
     """One per phase and path of which at least three sizes were measured, steady."""
     families: dict[tuple[str, ...], dict[int, Cell]] = {}
-    for cell in evidence.sound():
-        if cell.regime != REGIME:
-            continue
-        for what, size, rest in _sized(cell):
-            families.setdefault((cell.workload, cell.phase, what, rest), {})[size] = cell
+    for cell, key in product(evidence.sound(), SIZED):
+        kind, _, number = cell.path.get(key).partition(":")
+        if cell.regime == REGIME and number.isdigit():
+            rest = repr(sorted(item for item in cell.path.coordinates.items() if item[0] != key))
+            families.setdefault((cell.workload, cell.phase, f"{key}={kind}", rest), {})[int(number)] = cell
     return tuple(
         _sizes(evidence, what, dict(sorted(family.items())))
         for (_workload, _phase, what, _rest), family in families.items()
         if len(family) >= LEAST_SIZES
     )
-
-
-def _sized(cell: Cell) -> Iterator[tuple[str, int, str]]:
-    """(`result=cursor`, n, all other coordinates) of each coordinate of the path that has a size."""
-    for key in SIZED:
-        kind, _, number = cell.path.get(key).partition(":")
-        if number.isdigit():
-            rest = sorted(item for item in cell.path.coordinates.items() if item[0] != key)
-            yield f"{key}={kind}", int(number), repr(rest)
 
 
 def _sizes(evidence: Evidence, what: str, family: dict[int, Cell]) -> BlockSizes:
@@ -110,13 +102,11 @@ def _sections(families: tuple[BlockSizes, ...], _lookup: Lookup) -> Iterator[Sec
         "Time relative to the path's fastest size, steady. Enough: the smallest size not shown to be more than "
         "2 % slower."
     )
-    sentence = ""
     known = [(family.enough, fmt.clean(family.name)) for family in families if family.enough is not None]
-    if known:
-        most, name = max(known)
-        where = "on every path" if len(known) == len(families) else f"on {len(known)} of {len(families)} paths"
-        sentence = f"{most:,} rows per block are enough {where}; {name} needs most."
-        sentence = f"{name}: {most:,} rows per block are enough." if len(known) == 1 else sentence
+    most, name = max(known, default=(0, ""))
+    where = "on every path" if len(known) == len(families) else f"on {len(known)} of {len(families)} paths"
+    sentence = f"{most:,} rows per block are enough {where}; {name} needs most." if known else ""
+    sentence = f"{name}: {most:,} rows per block are enough." if len(known) == 1 else sentence
     grid = of_lines("Rows per fetch or batch", lines, note)
     yield Section("block-sizes", grid, of_chart(sentence, _chart(families)), leading=True)
 
@@ -130,17 +120,15 @@ def _chart(families: tuple[BlockSizes, ...]) -> Chart | None:
             for size in family.sizes
             if size.against and size.size > 0
         )
-        if len(points) > 1:
-            curves.append(Curve(fmt.clean(f"{family.name}, {family.what}"), points))
-    if not curves:
-        return None
-    return Chart(
-        label="Time relative to each path's fastest block size, by size; the table holds the figures",
-        up="time, relative to the fastest size",
-        across=valued("rows per fetch or batch", (point.x for curve in curves for point in curve.points), fmt.count),
-        curves=tuple(curves),
-        text=fmt.ratio,
-        explanation="A point is the time relative to the path's fastest size.",
+        curves.append(Curve(fmt.clean(f"{family.name}, {family.what}"), points))
+    return of_curves(
+        "Time relative to each path's fastest block size, by size; the table holds the figures",
+        "time, relative to the fastest size",
+        "rows per fetch or batch",
+        curves,
+        fmt.ratio,
+        "A point is the time relative to the path's fastest size.",
+        least=2,
     )
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 from rowpath import text as fmt
 from rowpath.analysis.cells import Cell
@@ -14,11 +13,10 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.statistics.intervals import mean_with_ends
 from rowpath.drawing.grid import Grid, figure, line, of_lines, word
-from rowpath.drawing.line_chart import Chart, Curve, Point, named
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Section, of_chart
 from rowpath.model.base import Frozen
 
-TERMS = ("operation", "row", "value", "byte")
 LEAST_SHAPES = 6
 REGIME = "steady"
 
@@ -71,25 +69,11 @@ class CostModel(Frozen, frozen=True):
     held_out: tuple[Predicted, ...]
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What one operation of a phase delivers; bytes are only those of its values, a lower bound in any encoding."""
-
-    phase: str
-    rows: float
-    values: float
-    bytes: float
-
-    @property
-    def terms(self) -> tuple[float, float, float, float]:
-        """What each coefficient is multiplied by."""
-        return 1.0, self.rows, self.values, self.bytes
-
-
 def cost_models(evidence: Evidence) -> tuple[CostModel, ...]:
     """One model per path that was measured in enough shapes; empty when the experiment requests none.
 
-    The shapes are the journal's: of a journal of schema version 1, which has none, nothing is modelled.
+    The shapes are the journal's: of a journal of schema version 1, which has none, nothing is modelled. Bytes are only
+    those of the values, a lower bound in any encoding.
     """
     wanted = evidence.journal.run.experiment.model
     known = evidence.journal.run.workloads.get(wanted.workload) if wanted else None
@@ -98,52 +82,53 @@ def cost_models(evidence: Evidence) -> tuple[CostModel, ...]:
     models = []
     for path_id, path in evidence.journal.paths.items():
         cells: dict[str, Cell] = {}
-        shapes: dict[str, Shape] = {}
+        terms: dict[str, tuple[float, ...]] = {}
         for phase in known.phases:
             where = path_id, wanted.workload, phase.name
             cell, counted = evidence.sound_cell(*where, REGIME), evidence.counted.get(where)
             if cell is not None and counted is not None and counted.shape is not None:
                 cells[phase.name] = cell
                 shape = counted.shape
-                shapes[phase.name] = Shape(phase.name, shape.rows, shape.values, shape.payload_bytes)
-        held_out = tuple(name for name in wanted.held_out if name in cells)
-        fitted = [shapes[name] for name in cells if name not in held_out]
+                terms[phase.name] = 1.0, shape.rows, shape.values, shape.payload_bytes
+        fitted = [name for name in cells if name not in wanted.held_out]
         if len(fitted) < LEAST_SHAPES:
             continue
-        sets = sorted(set.intersection(*(set(cells[shape.phase].set_medians) for shape in fitted)))
-        by_set = [fit(fitted, [cells[shape.phase].set_medians[number] for shape in fitted]) for number in sets]
-        mean = tuple(statistics.fmean(values) for values in zip(*by_set, strict=True))
+        sets = sorted(set.intersection(*(set(cells[name].set_medians) for name in fitted)))
+        shapes = [terms[name] for name in fitted]
+        by_set = [fit(shapes, [cells[name].set_medians[number] for name in fitted]) for number in sets]
+        mean = tuple(map(statistics.fmean, zip(*by_set, strict=True)))
         predictions = {}
         for name, cell in cells.items():
-            measured, predicted = cell.median or float("nan"), predicted_ns(mean, shapes[name])
+            measured, predicted = cell.median or float("nan"), predicted_ns(mean, terms[name])
             predictions[name] = Predicted(name, measured, predicted, predicted / measured)
-        worst = max((predictions[shape.phase] for shape in fitted), key=lambda predicted: abs(predicted.ratio - 1))
+        worst = max((predictions[name] for name in fitted), key=lambda predicted: abs(predicted.ratio - 1))
         operation, row, value, byte = (Coefficient.of(list(values)) for values in zip(*by_set, strict=True))
         model = CostModel(
             path.name, wanted.workload, operation, row, value, byte, len(sets), worst.phase, worst.ratio,
-            tuple(predictions[name] for name in held_out),
+            tuple(predictions[name] for name in wanted.held_out if name in cells),
         )  # fmt: skip
         models.append(model)
     return tuple(models)
 
 
-def fit(shapes: list[Shape], costs_ns: list[float]) -> tuple[float, ...]:
-    """The coefficients in the order of TERMS, none below 0, that make the sum of squared relative errors least.
+def fit(terms: Sequence[Sequence[float]], costs_ns: Sequence[float]) -> tuple[float, ...]:
+    """The coefficients of the terms, none below 0, that make the sum of squared relative errors least.
 
+    `terms`: by operation, what each coefficient is multiplied by; `costs_ns`: what each of these operations takes.
     Lawson & Hanson, Solving Least Squares Problems, 1974 (non-negative least squares).
     """
     import numpy as np
     from scipy.optimize import nnls
 
-    scale = np.array([max(shape.terms[term] for shape in shapes) for term in range(len(TERMS))])
-    matrix = np.array([shape.terms for shape in shapes]) / scale / np.array(costs_ns)[:, None]
-    solution, _residual = nnls(matrix, np.ones(len(shapes)))
+    scale = np.max(terms, axis=0)
+    matrix = np.array(terms) / scale / np.array(costs_ns)[:, None]
+    solution, _residual = nnls(matrix, np.ones(len(terms)))
     return tuple(float(value) for value in solution / scale)
 
 
-def predicted_ns(coefficients: tuple[float, ...], shape: Shape) -> float:
-    """Time of one operation of this shape by the model, in ns."""
-    return sum(coefficient * term for coefficient, term in zip(coefficients, shape.terms, strict=True))
+def predicted_ns(coefficients: Sequence[float], terms: Sequence[float]) -> float:
+    """Time of one operation of these terms by the model, in ns."""
+    return sum(coefficient * term for coefficient, term in zip(coefficients, terms, strict=True))
 
 
 def _sections(models: tuple[CostModel, ...], _lookup: Lookup) -> Iterator[Section]:
@@ -186,13 +171,10 @@ def chart(models: tuple[CostModel, ...]) -> Chart | None:
             for at, (cost, scale) in enumerate(listed)
             if cost.known and cost.ns > 0
         )
-        if points:
-            curves.append(Curve(fmt.clean(model.name), points))
-    if not curves:
-        return None
+        curves.append(Curve(fmt.clean(model.name), points))
     label = "What an operation, a row, a value and a KiB cost on each path; the table holds the figures"
     explanation = "A point is a fitted cost; one that may as well be 0 has no point."
-    return Chart(label, "time each", named("each", names), tuple(curves), fmt.duration, explanation)
+    return of_curves(label, "time each", "each", curves, fmt.duration, explanation, names=names)
 
 
 def sentence(models: tuple[CostModel, ...]) -> str:

@@ -15,8 +15,8 @@ from rowpath.analysis.statistics.intervals import student
 from rowpath.analysis.wording import ratio_text
 from rowpath.drawing.grid import figure, line, of_lines, ratio, word, words
 from rowpath.drawing.picture import Picture, PlainBar, plain
-from rowpath.drawing.section import Section, of_bars
-from rowpath.model.base import OfMeasuredPhase
+from rowpath.drawing.section import Opening, Section
+from rowpath.model.base import OfMeasuredPhase, Regime
 
 PREDICTED_WITHIN = 0.10  # of the measured time, for a prediction to count as right
 
@@ -42,12 +42,12 @@ class AcrossLink(OfMeasuredPhase, frozen=True):
 def across_links(evidence: Evidence) -> tuple[AcrossLink, ...]:
     """Every sound cell over a link that was measured without it as well, in the order in which they were measured."""
     without = {_twin(cell): cell for cell in evidence.sound() if cell.path.link == "none"}
-    checked = []
-    for cell in evidence.sound():
-        twin = without.get(_twin(cell))
-        if cell.path.link != "none" and twin is not None and cell.regime != "warm":
-            checked.append(_checked(evidence, cell, twin))
-    return tuple(across for across in checked if across is not None)
+    return tuple(
+        across
+        for cell in evidence.sound()
+        if cell.path.link != "none" and cell.regime != "warm" and (twin := without.get(_twin(cell)))
+        if (across := _checked(evidence, cell, twin))
+    )
 
 
 def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
@@ -68,21 +68,9 @@ def _checked(evidence: Evidence, cell: Cell, twin: Cell) -> AcrossLink | None:
     if interval is None:
         return None
     measured, predicted = (statistics.median(side) for side in zip(*pairs, strict=True))
-    return AcrossLink(
-        workload=cell.workload,
-        phase=cell.phase,
-        regime="cold" if cell.regime == "cold" else "steady",
-        name=cell.path.name,
-        link=link.link,
-        added_ns=added,
-        round_trips=trips,
-        without_ns=predicted - trips * added,
-        predicted_ns=predicted,
-        measured_ns=measured,
-        ratio=interval.ratio,
-        low=interval.ratio_low,
-        high=interval.ratio_high,
-    )
+    regime: Regime = "cold" if cell.regime == "cold" else "steady"
+    times = predicted - trips * added, predicted, measured, *interval.ratios
+    return AcrossLink(cell.workload, cell.phase, regime, cell.path.name, link.link, added, trips, *times)
 
 
 def _twin(cell: Cell) -> tuple[object, ...]:
@@ -106,10 +94,8 @@ def _sections(links: tuple[AcrossLink, ...], _lookup: Lookup) -> Iterator[Sectio
         for across in links
     )
     added = ", ".join(dict.fromkeys(f"{across.link}: {fmt.duration(across.added_ns)}" for across in links))
-    note = (
-        f"Predicted: time without the link + round trips per operation × the measured delay per round trip ({added})."
-    )
-    grid = of_lines("Across a link, time per operation", lines, note)
+    note = "Predicted: time without the link + round trips per operation × the measured delay per round trip"
+    grid = of_lines("Across a link, time per operation", lines, f"{note} ({added}).")
     if links:
         right = sum(abs(across.ratio - 1) <= PREDICTED_WITHIN for across in links)
         furthest = max(links, key=lambda across: abs(math.log(across.ratio)))
@@ -117,7 +103,7 @@ def _sections(links: tuple[AcrossLink, ...], _lookup: Lookup) -> Iterator[Sectio
             f"Round trips predict {right} of {len(links)} times within {fmt.share(PREDICTED_WITHIN)}; furthest is "
             f"{fmt.clean(furthest.name)}, {ratio_text(furthest.ratio, furthest.low, furthest.high)} of its prediction."
         )
-        yield Section("links", grid, of_bars(sentence, _picture(links)), leading=True)
+        yield Section("links", grid, Opening(sentence, bars=_picture(links)), leading=True)
 
 
 def _picture(links: tuple[AcrossLink, ...]) -> Picture | None:

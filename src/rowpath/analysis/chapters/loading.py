@@ -8,7 +8,7 @@ from rowpath import text as fmt
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.lookup import Lookup
 from rowpath.drawing.grid import figure, line, of_lines, word, words
-from rowpath.drawing.line_chart import Chart, Curve, Point, named
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Section, of_chart, section_key
 
 Rates = dict[str, dict[str, float | None]]  # rows a second by path and way of loading
@@ -47,13 +47,11 @@ def _rates(lookup: Lookup, workload: str) -> Rates:
     if len(rows_each) < 2 or not any(phase.kind == "load" for phase in storing):
         return {}
     names = dict.fromkeys(row.name for ranking in rankings for row in ranking.rows if row.is_ranked)
-    operations = {
-        (name, phase): lookup.measured(workload, phase, "steady").median("rate", name)
-        for name in names
-        for phase in rows_each
-    }
     return {
-        name: {phase: rate * rows if (rate := operations[name, phase]) else None for phase, rows in rows_each.items()}
+        name: {
+            phase: rate * rows if (rate := lookup.measured(workload, phase, "steady").median("rate", name)) else None
+            for phase, rows in rows_each.items()
+        }
         for name in names
     }
 
@@ -64,13 +62,11 @@ def _chart(rates: Rates, workload: str) -> Chart | None:
         Curve(fmt.clean(name), tuple(Point(at, rate) for at, rate in enumerate(by_way.values()) if rate))
         for name, by_way in rates.items()
     ]
-    if not any(curve.points for curve in curves):
-        return None
     curves.sort(key=lambda curve: max((point.y for point in curve.points), default=0.0), reverse=True)
-    ways = next(iter(rates.values()))
+    ways = list(next(iter(rates.values()), ()))
     label = f"{workload}: rows a second by way of loading; the table holds the figures"
     explanation = "A point is the median rate of the sets."
-    return Chart(label, "rows/s", named("way of loading", list(ways)), tuple(curves), fmt.rate, explanation)
+    return of_curves(label, "rows/s", "way of loading", curves, fmt.rate, explanation, names=ways)
 
 
 def _sentence(rates: Rates) -> str:

@@ -91,14 +91,12 @@ def probe_sentences(probe: Probe | None) -> Iterator[Sentence]:
         for sentence in _baseline_sentences(best, snippets):
             yield Sentence("probe", sentence)
     if probe.tried:
-        drivers = {(path.path["language"], path.path["driver"]) for path in probe.tried}
         looked = [path for path in probe.tried if path.step]
-        reached = {(path.path["language"], path.path["driver"]) for path in looked}
-        yield Sentence(
-            "tried",
-            f"Tried: {len(reached)} of {len(drivers)} drivers, {len(looked)} of {len(probe.tried)} settings, "
-            f"{sum(1 for path in looked if path.step == FULL)} in full sets.",
+        drivers, reached = (
+            len({(path.path["language"], path.path["driver"]) for path in paths}) for paths in (probe.tried, looked)
         )
+        counted = f"{reached} of {drivers} drivers, {len(looked)} of {len(probe.tried)} settings"
+        yield Sentence("tried", f"Tried: {counted}, {sum(path.step == FULL for path in looked)} in full sets.")
     if len(probe.digest_groups) > 1:
         many = len(probe.digest_groups)
         yield Sentence("uncertain", f"The paths delivered {many} different sets of rows: see 'Delivered rows'.", 2)
@@ -159,7 +157,7 @@ def latest(tried: Sequence[TriedPath]) -> list[TriedPath]:
     times = {path.name: path.execution_ns for path in last if path.execution_ns and path.status == "ok"}
     if not times or any(path.ratio is not None for path in last):
         return last
-    first = min(times, key=lambda name: times[name])
+    first = min(times, key=times.__getitem__)
     return [
         msgspec.structs.replace(path, ratio=times[path.name] / times[first], compared_with=first)
         if path.name in times
@@ -178,11 +176,7 @@ def _baseline_sentences(best: LanguageBest, snippets: Mapping[str, Snippet]) -> 
     for saving in best.savings:
         less = "not certain to be less"
         if saving.sure:
-            between = (
-                ""
-                if saving.low is None or saving.high is None
-                else f" ({100 * saving.low:.0f}–{100 * saving.high:.0f})"
-            )
+            between = f" ({100 * saving.low:.0f}–{100 * saving.high:.0f})" if saving.low and saving.high else ""
             less = f"{100 * saving.share:.0f} % less{between}"
         form = "" if saving.form == baseline.form else f", as {FORMS.get(saving.form, saving.form)}"
         sentences.append(f"{saving.description}: {fmt.duration(saving.time_ns)}, {less}{form}.")
@@ -207,56 +201,50 @@ def languages(tried: Sequence[TriedPath], results: Sequence[Result], evidence: E
     known = (times[path.name].median for path in tried if path.name in times)
     least_ns = min((time_ns for time_ns in known if time_ns), default=None)
     together: dict[str, list[LanguageRow]] = {}
-    titles: dict[str, str] = {}
-    ratios: dict[str, float] = {}
-    kinds: dict[str, set[tuple[str, str]]] = {}  # by language: driver and form
+    firsts: dict[str, TriedPath] = {}
+    kinds = set()
     for path in tried:  # those of the full sets come first, each part fastest first
         time_ns = times[path.name].median if path.name in times else path.execution_ns
         if path.step != FULL and least_ns and path.ratio:
             time_ns = least_ns * path.ratio
         if path.ratio is None or time_ns is None or path.status != "ok":
             continue
-        language = path.path["language"]
-        rows = together.setdefault(language, [])
-        titles[language], ratios[path.name] = path.title, path.ratio
-        form = fetch_form(path.path.get("fetch", "none"))
-        kind = path.path["driver"], form
-        if path.step != FULL and not path.baseline and kind in kinds.get(language, ()):
+        language, form = path.path["language"], fetch_form(path.path.get("fetch", "none"))
+        first = firsts.setdefault(language, path)
+        kind = language, path.path["driver"], form
+        if path.step != FULL and not path.baseline and kind in kinds:
             continue
-        kinds.setdefault(language, set()).add(kind)
-        ratio, low, high = path.ratio / ratios[rows[0].name] if rows else 1.0, None, None
-        if rows and (interval := evidence.named_interval(path.name, rows[0].name)) is not None:
-            ratio, low, high = interval.ratios
+        kinds.add(kind)
+        interval = evidence.named_interval(path.name, first.name) if path is not first else None
+        ratios = interval.ratios if interval else (path.ratio / (first.ratio or 1.0), None, None)
         name = path.description or path.name
-        rows.append(LanguageRow(path.name, name, form, time_ns, ratio, low, high, path.step, path.baseline))
-    bests = (_best(language, rows, ratios, titles, evidence) for language, rows in together.items())
+        row = LanguageRow(path.name, name, form, time_ns, *ratios, path.step, path.baseline)
+        together.setdefault(language, []).append(row)
+    bests = (_best(firsts[language], rows, evidence) for language, rows in together.items())
     return tuple(sorted(bests, key=lambda best: best.ratio))
 
 
-def _best(
-    language: str, rows: list[LanguageRow], ratios: Mapping[str, float], titles: Mapping[str, str], evidence: Evidence
-) -> LanguageBest:
+def _best(first: TriedPath, rows: list[LanguageRow], evidence: Evidence) -> LanguageBest:
     best, rows = rows[0], [rows[0], *sorted(rows[1:], key=lambda row: row.ratio)]
     baseline = next((Baseline(r.baseline, r.name, r.description, r.form, r.time_ns) for r in rows if r.baseline), None)
-    savings: list[Saving] = []
+    savings: tuple[Saving, ...] = ()
     if baseline is not None:
         alike = next(row for row in rows if row.form == baseline.form and (row.step == FULL or row.baseline))
         faster = dict.fromkeys(row for row in (best, alike) if row.name != baseline.name)
-        savings = [_saving(row, baseline, evidence) for row in faster]
+        savings = tuple(_saving(row, baseline, evidence) for row in faster)
     return LanguageBest(
-        language, best.name, best.form, best.time_ns, ratios[best.name], best.step, titles[language], tuple(rows),
-        baseline, tuple(savings),
+        first.path["language"], best.name, best.form, best.time_ns, first.ratio or 1.0, best.step, first.title,
+        tuple(rows), baseline, savings,
     )  # fmt: skip
 
 
 def _saving(row: LanguageRow, baseline: Baseline, evidence: Evidence) -> Saving:
+    path = row.name, row.description, row.form, row.time_ns
     interval = evidence.named_interval(baseline.name, row.name)
     if interval is None or interval.ratio_low is None or interval.ratio_high is None:
-        share = 1 - row.time_ns / baseline.time_ns
-        return Saving(row.name, row.description, row.form, row.time_ns, share, None, None, sure=False)
+        return Saving(*path, 1 - row.time_ns / baseline.time_ns, None, None, sure=False)
     share, low, high = (1 - 1 / ratio for ratio in (interval.ratio, interval.ratio_low, interval.ratio_high))
-    sure = interval.sets >= SETS_FOR_CLAIMS and interval.ratio_low > 1 + APART
-    return Saving(row.name, row.description, row.form, row.time_ns, share, low, high, sure)
+    return Saving(*path, share, low, high, sure=interval.sets >= SETS_FOR_CLAIMS and interval.ratio_low > 1 + APART)
 
 
 def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:

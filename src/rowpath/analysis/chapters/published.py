@@ -14,7 +14,7 @@ from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import ClaimCheck, Published
 from rowpath.drawing.grid import Grid, figure, line, of_lines, without_empty, word, words
 from rowpath.drawing.picture import Picture, PlainBar, plain
-from rowpath.drawing.section import Opening, Section, of_bars
+from rowpath.drawing.section import Opening, Section
 from rowpath.model.grouping import grouped
 
 
@@ -54,7 +54,7 @@ def _sentences(figures: tuple[Published, ...]) -> Iterator[Sentence]:
 def _sections(figures: tuple[Published, ...], _lookup: Lookup) -> Iterator[Section]:
     """One for each column."""
     for number, (column, rows) in enumerate(grouped(figures, lambda row: row.column).items()):
-        yield Section(f"published-{number}", _grid(column, rows), of_bars(_sentence(rows), _picture(column, rows)))
+        yield Section(f"published-{number}", _grid(column, rows), Opening(_sentence(rows), bars=_picture(column, rows)))
 
 
 def _grid(column: str, rows: Sequence[Published]) -> Grid:

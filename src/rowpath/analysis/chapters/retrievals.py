@@ -16,7 +16,7 @@ from rowpath.analysis.wording import ratio_text
 from rowpath.analysis.wording import words as listed
 from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, ratio, without_empty, words
 from rowpath.drawing.picture import Picture, PlainBar, plain
-from rowpath.drawing.section import Section, of_bars
+from rowpath.drawing.section import Opening, Section
 from rowpath.model.base import Frozen, OfMeasuredPhase, Regime
 from rowpath.model.grouping import grouped
 
@@ -85,10 +85,8 @@ def _phases(evidence: Evidence) -> Iterator[Where]:
     regimes = {where[:2]: where[2] for where in evidence.cells.phases()}  # steady comes after cold
     for (workload, phase), regime in regimes.items():
         defined = evidence.journal.run.phase(workload, phase)
-        if defined is None or not defined.scan:
-            continue
         drained = any(map(_is_floor, evidence.cells.by_phase[workload, phase]))
-        if drained or _aggregates(evidence, workload, phase):
+        if defined and defined.scan and (drained or _aggregates(evidence, workload, phase)):
             yield workload, phase, "steady" if regime == "steady" else "cold"
 
 
@@ -116,18 +114,17 @@ def _retrieval(evidence: Evidence, where: Where, cells: list[Cell], aggregate: C
     busy = {cell.key: cell.path.coordinates.get("poll", "busy") == "busy" for cell in cells}
     floors = sorted(filter(_is_floor, cells), key=lambda cell: (busy[cell.key] != split, cell.median or 0.0))
     order = list(FORMS.values())
-    contenders = sorted(
-        (cell for cell in cells if not _is_floor(cell)), key=lambda cell: (order.index(_form(cell)), cell.median)
-    )
+    contenders = [cell for cell in cells if not _is_floor(cell)]
+    contenders.sort(key=lambda cell: (order.index(_form(cell)), cell.median or 0.0))
     drain = floors[0] if floors else None
     conditions = [f"{key}={like.get(key)}" for key in ALIKE[3:] if like.get(key) not in ("none", "off")]
     rows = max((metrics.rows_each(cell) for cell in contenders), default=0.0)
     return Retrieval(
         *where,
-        engine=like.engine,
-        deployment=like.deployment,
-        conditions=", ".join(conditions),
-        rows=rows,
+        like.engine,
+        like.deployment,
+        ", ".join(conditions),
+        rows,
         paths=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in contenders),
         floors=tuple(_path(evidence, cell, drain, aggregate, rows) for cell in floors),
         no_floor="" if floors else NO_FLOOR.get(like.deployment, ""),
@@ -145,11 +142,15 @@ def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | 
     measured = metrics.of_cell(cell)
     both = metrics.cpu_shares(cell)
     cost = cell.median or 0.0
+    # The bytes on the wire, as the proxy counted them; of a file, those that its raw read took.
+    received = evidence.per_operation(cell, "bytes_received")
+    if received is None and drain is not None and not cell.served:
+        received = metrics.middle(metrics.of_cell(drain).get("bytes_drained"))
     return RetrievalPath(
-        name=cell.path.name,
-        form=_form(cell),
-        cost_ns=cost,
-        rows_per_s=rows * 1e9 / cost if rows and cost else None,
+        cell.path.name,
+        _form(cell),
+        cost,
+        rows * 1e9 / cost if rows and cost else None,
         to_drain=evidence.against(cell, drain) if drain is not cell else Against(1.0),
         to_aggregate=evidence.against(cell, aggregate),
         client_cpu_ns=metrics.per_row(measured.get("client_cpu"), rows),
@@ -157,16 +158,8 @@ def _path(evidence: Evidence, cell: Cell, drain: Cell | None, aggregate: Cell | 
         waiting=max(0.0, 1 - both[0]) if both else None,
         first_row_ns=metrics.middle(measured.get("first_row")),
         client_peak_bytes=metrics.middle(evidence.of_phase(cell).get("client_peak_memory")),
-        bytes_per_row=_bytes(evidence, cell, drain, rows),
+        bytes_per_row=received / rows if received and rows else None,
     )
-
-
-def _bytes(evidence: Evidence, cell: Cell, drain: Cell | None, rows: float) -> float | None:
-    """The bytes per row on the wire, as the proxy counted them; of a file, the bytes that its raw read took."""
-    received = evidence.per_operation(cell, "bytes_received")
-    if received is None and drain is not None and not cell.served:
-        received = metrics.middle(metrics.of_cell(drain).get("bytes_drained"))
-    return received / rows if received and rows else None
 
 
 def _sentences(retrieved: tuple[Retrieval, ...]) -> Iterator[Sentence]:
@@ -178,11 +171,7 @@ def _sentences(retrieved: tuple[Retrieval, ...]) -> Iterator[Sentence]:
         yield from _sentences_of(retrieval)
     for of_workload in grouped(chosen, lambda retrieval: retrieval.workload).values():
         # The aggregates of all engines and files beside each other.
-        known = {
-            retrieval.engine: (retrieval.aggregate_ns, retrieval.aggregate)
-            for retrieval in of_workload
-            if retrieval.aggregate_ns
-        }
+        known = {one.engine: (one.aggregate_ns, one.aggregate) for one in of_workload if one.aggregate_ns}
         if len(known) > 1:
             side_by_side = listed(f"{name} {fmt.duration(ns)}" for ns, name in sorted(known.values()))
             where = f"{of_workload[0].workload}.{of_workload[0].phase}"
@@ -190,55 +179,48 @@ def _sentences(retrieved: tuple[Retrieval, ...]) -> Iterator[Sentence]:
 
 
 def _sentences_of(retrieval: Retrieval) -> Iterator[Sentence]:
-    best: dict[str, RetrievalPath] = {}
+    named: dict[str, str] = {}
     for path in retrieval.paths:
-        best.setdefault(path.form, path)
-    distances = dict.fromkeys(best, "")
-    for kind, path in best.items() if retrieval.floors else ():
-        if drain := path.to_drain:
+        distance = ""
+        if retrieval.floors and (drain := path.to_drain):
             ends = fmt.interval(drain.low, drain.high)
-            distances[kind] = f", {fmt.ratio(drain.ratio)}{f' ({ends})' if ends else ''} of {retrieval.floors[0].name}"
-    conditions = ", ".join(filter(None, (retrieval.regime, retrieval.conditions)))
-    where = f"{retrieval.workload}.{retrieval.phase} from {retrieval.engine} ({conditions})"
-    named = [
-        f"by {kind} {path.name} is the fastest, {fmt.duration(path.cost_ns)}{distances[kind]}"
-        for kind, path in best.items()
-    ]
-    yield Sentence("retrieval", f"{where}: {listed(named)}.")
-    first = next(iter(best.values()))
-    parts, ns_per_row = [], 0.0
-    for side, cpu in (("server", first.server_cpu_ns), ("client", first.client_cpu_ns)):
-        if cpu is not None:
-            parts.append(f"{side} CPU {fmt.share(cpu * retrieval.rows / first.cost_ns)}")
-            ns_per_row += cpu
-    both = len(parts) > 1 and ns_per_row * retrieval.rows > 1.02 * first.cost_ns
-    if first.waiting is not None:
-        parts.append(f"waiting {fmt.share(first.waiting)}")
+            distance = f", {fmt.ratio(drain.ratio)}{f' ({ends})' if ends else ''} of {retrieval.floors[0].name}"
+        fastest = f"by {path.form} {path.name} is the fastest, {fmt.duration(path.cost_ns)}{distance}"
+        named.setdefault(path.form, fastest)
+    where = f"{retrieval.workload}.{retrieval.phase} from {retrieval.engine} ({_conditions(retrieval)})"
+    yield Sentence("retrieval", f"{where}: {listed(named.values())}.")
+    first = retrieval.paths[0]
+    sides = {"server": first.server_cpu_ns, "client": first.client_cpu_ns}
+    shares = {side: cpu * retrieval.rows / first.cost_ns for side, cpu in sides.items() if cpu is not None}
+    both = len(shares) > 1 and sum(shares.values()) > 1.02
+    parts = [f"{side} CPU {fmt.share(share)}" for side, share in shares.items()]
+    parts += [] if first.waiting is None else [f"waiting {fmt.share(first.waiting)}"]
     if parts:
         said = f"{where}: {first.name}: {listed(parts)}{' (overlapping)' if both else ''}."
         yield Sentence("time", said, weight=2)
     if retrieval.aggregate_ns and first.to_aggregate:
         took = f"{fmt.duration(retrieval.aggregate_ns)} ({retrieval.aggregate})"
-        sums = f"{where}: one row of sums over the same table takes {took}"
-        ratio = first.to_aggregate.ratio
+        ratio, compared = first.to_aggregate.ratio, ", as long as retrieving all rows"
         if ratio > 1:
-            share = fmt.share(1 - 1 / ratio)
-            yield Sentence("reading", f"{sums}: {share} of the retrieval is not the engine's reading.", weight=1)
-        else:
-            yield Sentence("reading", f"{sums}, as long as retrieving all rows.", weight=1)
+            compared = f": {fmt.share(1 - 1 / ratio)} of the retrieval is not the engine's reading"
+        yield Sentence("reading", f"{where}: one row of sums over the same table takes {took}{compared}.", weight=1)
+
+
+def _conditions(retrieval: Retrieval) -> str:
+    return ", ".join(filter(None, (retrieval.regime, retrieval.conditions)))
 
 
 def _sections(retrieved: tuple[Retrieval, ...], _lookup: Lookup) -> Iterator[Section]:
     for number, retrieval in enumerate(retrieved):
-        opening = of_bars(_sentence(retrieval), _picture(retrieval))
+        opening = Opening(_sentence(retrieval), bars=_picture(retrieval))
         yield Section(f"retrieval-{number}", grid(retrieval), opening, leading=True)
 
 
 def grid(retrieval: Retrieval) -> Grid:
     """One row per path, forms one after the other, floors last."""
     lines = map(_line, (*retrieval.paths, *retrieval.floors))
-    where = ", ".join(part for part in (retrieval.regime, retrieval.conditions) if part)
-    title = f"{retrieval.workload}.{retrieval.phase} from {retrieval.engine}, {retrieval.deployment} ({where})"
+    source = f"{retrieval.engine}, {retrieval.deployment} ({_conditions(retrieval)})"
+    title = f"{retrieval.workload}.{retrieval.phase} from {source}"
     notes = ["Rows, blocks, columns and COPY are different work: compare within one form."]
     if retrieval.floors:
         notes.append(f"The drain is {fmt.clean(retrieval.floors[0].name)}: it reads the same bytes and parses nothing.")

@@ -15,7 +15,7 @@ from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.statistics import usl
 from rowpath.analysis.wording import ratio_text
 from rowpath.drawing.grid import Grid, figure, line, of_lines, ratio, without_empty
-from rowpath.drawing.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Opening, Section, of_chart, section_key
 from rowpath.journal.records import PathRecord
 from rowpath.model.base import Frozen, OfMeasuredPhase, Regime, Status
@@ -113,7 +113,7 @@ def _scaling(evidence: Evidence, workload: str, phase: str, family: Family) -> S
     else:
         cores = 2 if first.placement == "split" and first.served else 1
     regimes = (_regime(evidence, path, workload, phase) for path in paths)
-    regime = next((regime for regime in regimes if regime), REGIMES[0])
+    regime: Regime = next(filter(None, regimes), REGIMES[0])
     sound = {
         clients: cell
         for clients, path in family.items()
@@ -121,26 +121,15 @@ def _scaling(evidence: Evidence, workload: str, phase: str, family: Family) -> S
     }
     bound = _bound(evidence, workload, phase, regime, first)
     bound_ns = bound.median if bound else None
-    law, no_law = _law(evidence, sound)
-    return Scaling(
-        workload=workload,
-        phase=phase,
-        regime=regime,
-        name=without_clients(first.name, min(family)),
-        ranges=first.ranges,
-        placement=first.placement,
-        cores=cores,
-        levels=tuple(_level(evidence, workload, phase, path, sound, bound_ns) for path in paths),
-        law=law,
-        no_law=no_law,
-        bound_ns=bound_ns,
-        bound_name=bound.path.name if bound else "",
-    )
+    levels = tuple(_level(evidence, workload, phase, path, sound, bound_ns) for path in paths)
+    like = without_clients(first.name, min(family)), first.ranges, first.placement
+    bound_name = bound.path.name if bound else ""
+    return Scaling(workload, phase, regime, *like, cores, levels, *_law(evidence, sound), bound_ns, bound_name)
 
 
 def without_clients(name: str, clients: int) -> str:
     """A path's name without its number of clients."""
-    return name.replace(f" {clients} client{'s' if clients != 1 else ''}", "")
+    return name.replace(f" {fmt.counted(clients, 'client')}", "")
 
 
 def _bound(evidence: Evidence, workload: str, phase: str, regime: Regime, like: PathRecord) -> Cell | None:
@@ -172,8 +161,8 @@ def _level(
         if sample.clients and sample.ns
     ]
     return ScalingLevel(
-        clients=clients,
-        name=path.name,
+        clients,
+        path.name,
         status="ok",
         cost_ns=cost_ns,
         rate=rows * 1e9 / cost_ns,
@@ -200,21 +189,9 @@ def _law(evidence: Evidence, sound: dict[int, Cell]) -> tuple[ScalingLaw | None,
     law = usl.law(by_set, evidence.cells.confidence)
     if law is None:
         return None, f"no set has all of {numbers} clients"
-    return (
-        ScalingLaw(
-            levels=len(sound),
-            rate_of_one=law.rate_of_one.value,
-            contention=law.contention.value,
-            contention_low=law.contention.low,
-            contention_high=law.contention.high,
-            coherence=law.coherence.value,
-            coherence_low=law.coherence.low,
-            coherence_high=law.coherence.high,
-            peak=law.peak,
-            worst=law.worst,
-        ),
-        "",
-    )
+    sigma, kappa = law.contention, law.coherence
+    parameters = sigma.value, sigma.low, sigma.high, kappa.value, kappa.low, kappa.high
+    return ScalingLaw(len(sound), law.rate_of_one.value, *parameters, law.peak, law.worst), ""
 
 
 def _sentences(scaled: tuple[Scaling, ...]) -> Iterator[Sentence]:
@@ -236,7 +213,7 @@ def _cores_text(scaling: Scaling) -> str:
     """What cores there were, in words."""
     if not scaling.cores:
         return "the server's number of cores is unknown"
-    return f"client and server together had {scaling.cores} core{'s' if scaling.cores > 1 else ''}"
+    return f"client and server together had {fmt.counted(scaling.cores, 'core')}"
 
 
 def _sections(scaled: tuple[Scaling, ...], _lookup: Lookup) -> Iterator[Section]:
@@ -284,19 +261,14 @@ def _notes(scaling: Scaling) -> Iterator[str]:
     yield f"{cores[0].upper()}{cores[1:]}."
     for level in scaling.levels:
         if level.status != "ok":
-            who = f"{level.clients} client{'s' if level.clients > 1 else ''}"
-            yield f"{who}: {level.status}, {fmt.clean(level.reason)}."
+            yield f"{fmt.counted(level.clients, 'client')}: {level.status}, {fmt.clean(level.reason)}."
     if scaling.bound_ns is not None:
         took = f"{fmt.duration(scaling.bound_ns)} each, as measured by {fmt.clean(scaling.bound_name)}"
         yield f"The time to find the n − 1 bounds is not included: {took}."
-    if scaling.law is None:
+    if (law := scaling.law) is None:
         yield f"No Universal Scalability Law: {scaling.no_law}."
-    else:
-        yield from _law_text(scaling.law, scaling)
-
-
-def _law_text(law: ScalingLaw, scaling: Scaling) -> Iterator[str]:
-    """The law's parameters in words, and nothing beyond the numbers of clients that were measured."""
+        return
+    # The law's parameters in words, and nothing beyond the numbers of clients that were measured.
     most = scaling.levels[-1].clients
     contention = _parameter("contention σ", law.contention, law.contention_low, law.contention_high)
     coherence = _parameter("coherence κ", law.coherence, law.coherence_low, law.coherence_high)
@@ -334,18 +306,15 @@ def chart(scalings: Sequence[Scaling]) -> Chart | None:
         )
         if len(points) > 1:
             curves.append(Curve(fmt.clean(scaling.name), points))
-    if not curves:
-        return None
-    clients = [point.x for curve in curves for point in curve.points]
-    first = scalings[0]
-    return Chart(
-        label=f"{first.workload} {first.phase}: speed-up by number of clients; the tables hold the figures",
-        up="speed-up",
-        across=valued("clients at once", [1.0, *clients], fmt.count),
-        curves=tuple(curves),
-        text=fmt.ratio,
-        explanation="A point is the speed-up against the same path with one client.",
-        lines=(Curve("ideal", (Point(1, 1), Point(max(clients), max(clients)))),),
+    most = max((curve.points[-1].x for curve in curves), default=1)
+    return of_curves(
+        f"{scalings[0].workload} {scalings[0].phase}: speed-up by number of clients; the tables hold the figures",
+        "speed-up",
+        "clients at once",
+        curves,
+        fmt.ratio,
+        "A point is the speed-up against the same path with one client.",
+        lines=(Curve("ideal", (Point(1, 1), Point(most, most))),),
     )
 
 

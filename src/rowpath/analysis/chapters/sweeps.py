@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 from rowpath import text as fmt
 from rowpath.analysis.chapter import Chapter
+from rowpath.analysis.chapters import cost_models
 from rowpath.analysis.chapters.cost_models import Coefficient
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.statistics.intervals import Interval, student
 from rowpath.drawing.grid import Grid, figure, line, of_lines, without_empty, word
-from rowpath.drawing.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Section, of_chart
 from rowpath.journal.records import PathRecord
 from rowpath.model.base import Frozen
@@ -109,16 +110,10 @@ def fitted_lines(evidence: Evidence) -> list[FittedLine]:
 def fit(costs_ns: Mapping[int, float]) -> tuple[float, float]:
     """Fixed ns and ns per row, neither below 0, that make the sum of squared relative errors least.
 
-    `costs_ns`: ns of an operation by its rows. Lawson & Hanson, Solving Least Squares Problems, 1974.
+    `costs_ns`: ns of an operation by its rows.
     """
-    import numpy as np
-    from scipy.optimize import nnls
-
-    rows, costs = np.array(list(costs_ns)), np.array(list(costs_ns.values()))
-    largest = rows.max()
-    matrix = np.stack([np.ones(len(rows)), rows / largest]) / costs
-    (fixed, row), _residual = nnls(matrix.T, np.ones(len(rows)))
-    return float(fixed), float(row / largest)
+    fixed, row = cost_models.fit([(1.0, rows) for rows in costs_ns], list(costs_ns.values()))
+    return fixed, row
 
 
 def crossing(one: FittedLine, other: FittedLine) -> Interval | None:
@@ -160,10 +155,8 @@ def _leaders(group: list[FittedLine], least: int, most: int) -> Iterator[Leader]
         if not following:
             return
         rows, successor = min(following, key=lambda pair: pair[0])
-        interval = crossing(leader, successor)
-        leader = successor
-        low, high = (interval.ratio_low, interval.ratio_high) if interval else (None, None)
-        yield Leader(leader.path.name, rows, low, high)
+        interval, leader = crossing(leader, successor), successor
+        yield Leader(leader.path.name, rows, *(interval.ratios[1:] if interval else (None, None)))
 
 
 def _sections(swept: tuple[Sweep, ...], lookup: Lookup) -> Iterator[Section]:
@@ -213,27 +206,21 @@ def _chart(sweep: Sweep, lookup: Lookup) -> Chart | None:
         return None
     curves = []
     for path in sweep.lines:
-        measured = (
-            (phase, lookup.measured(workload.name, phase.name, REGIME).result("time", path.name))
+        points = (
+            Point(phase.rows_per_operation, result.median, result.low, result.high)
             for phase in workload.phases
             if phase.rows_per_operation > 0
-        )
-        points = tuple(
-            Point(phase.rows_per_operation, result.median, result.low, result.high)
-            for phase, result in measured
-            if result and result.median
+            if (result := lookup.measured(workload.name, phase.name, REGIME).result("time", path.name))
+            if result.median
         )
         curves.append(Curve(fmt.clean(path.name), tuple(sorted(points))))
-    rows = [point.x for curve in curves for point in curve.points]
-    if not rows:
-        return None
-    return Chart(
-        label="Time per operation by number of rows; the table holds the fitted figures",
-        up="time per operation",
-        across=valued("rows of a result", rows, fmt.count),
-        curves=tuple(curves),
-        text=fmt.duration,
-        explanation="A point is the median time of the sets.",
+    return of_curves(
+        "Time per operation by number of rows; the table holds the fitted figures",
+        "time per operation",
+        "rows of a result",
+        curves,
+        fmt.duration,
+        "A point is the median time of the sets.",
     )
 
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rowpath import text as fmt
 from rowpath.analysis.answer_model import Sentence
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.chapters.mixed_load import backups, deployments, groups, hosts, rate_search, time_line
@@ -30,7 +31,7 @@ from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.drawing.grid import Grid
-from rowpath.drawing.section import Opening, Section, of_bars
+from rowpath.drawing.section import Opening, Section
 from rowpath.journal.mixed_load_records import DirectoryCopyRecord, RateTryRecord
 from rowpath.model.base import Frozen
 
@@ -90,8 +91,7 @@ def sentences(report: MixedLoadReport | None) -> Iterator[Sentence]:
     yield from (Sentence("groups", text) for texts in kinds for text in texts)
     sets = max((group.sets for group in report.figures), default=SETS_FOR_CLAIMS)
     if sets < SETS_FOR_CLAIMS:
-        counted = f"{sets} {'sets' if sets > 1 else 'set'}"
-        yield Sentence("uncertain", f"Provisional: {counted}, and claims need {SETS_FOR_CLAIMS}.")
+        yield Sentence("uncertain", f"Provisional: {fmt.counted(sets, 'set')}, and claims need {SETS_FOR_CLAIMS}.")
 
 
 def sections(report: MixedLoadReport | None, _lookup: Lookup | None = None) -> Iterator[Section]:
@@ -102,8 +102,8 @@ def sections(report: MixedLoadReport | None, _lookup: Lookup | None = None) -> I
 
 
 def _tables(report: MixedLoadReport) -> Iterator[tuple[str, Grid, Opening]]:
-    ratios = of_bars(deployments.ratios_sentence(report.ratios), deployments.ratios_picture(report.ratios))
-    effects = of_bars(backups.effects_sentence(report.effects), backups.effects_picture(report.effects))
+    ratios = Opening(deployments.ratios_sentence(report.ratios), bars=deployments.ratios_picture(report.ratios))
+    effects = Opening(backups.effects_sentence(report.effects), bars=backups.effects_picture(report.effects))
     lost = Opening(backups.acknowledged_sentence(report.checks))
     yield "beside", groups.beside_grid(report.figures), Opening()
     yield "ratios", deployments.ratios_grid(report.ratios), ratios

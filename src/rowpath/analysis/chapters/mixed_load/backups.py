@@ -8,23 +8,21 @@ from typing import Literal
 
 from rowpath import text as fmt
 from rowpath.analysis.chapters.mixed_load.deployments import ratio_bar
-from rowpath.analysis.client_groups import interval, of_metric, reference
+from rowpath.analysis.client_groups import OfPath, OfStage, interval, of_metric, ratios, reference
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import ratio_text
 from rowpath.analysis.wording import words as in_words
 from rowpath.drawing.grid import Grid, figure, line, of_lines, ratio, without_empty, word, words
 from rowpath.drawing.picture import Picture, plain
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, KillRecord
-from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 
+COUNTS = ("writes", "rows", "lost", "doubled", "in_doubt")  # of a check of acknowledged writes
 
-class BackupFigures(Frozen, frozen=True):
+
+class BackupFigures(OfStage, frozen=True):
     """The backups of one path in one stage."""
 
-    name: str
-    path_id: str
-    stage: str
     way: str
     made: int
     failed: int
@@ -37,11 +35,9 @@ class BackupFigures(Frozen, frozen=True):
     stopped: int = 0  # ended with their engine, killed on purpose, or with the run: neither made nor failed
 
 
-class BackupEffect(Frozen, frozen=True):
+class BackupEffect(OfPath, frozen=True):
     """A group's rate inside the backup's span ÷ its rate in the stage without one (same set), with its interval."""
 
-    name: str
-    path_id: str
     client_group: str
     stage: str
     against: str  # the stage without a backup
@@ -58,11 +54,9 @@ class BackupEffect(Frozen, frozen=True):
         return ratio_text(self.ratio, self.low, self.high)
 
 
-class AcknowledgedCheck(Frozen, frozen=True):
+class AcknowledgedCheck(OfPath, frozen=True):
     """Whether every acknowledged write was in the database: at the end, after a kill, in a backup."""
 
-    name: str
-    path_id: str
     when: Literal["end", "kill", "backup"]
     durability: str
     checks: int
@@ -80,24 +74,19 @@ def backups(evidence: Evidence) -> Iterator[BackupFigures]:
     by_way = grouped(every, lambda record: (record.path_id, record.stage, record.way))
     for (path_id, stage, way), records in by_way.items():
         by_set = grouped((record for record in records if record.ok), lambda record: record.set)
-        seconds = interval(
-            (statistics.fmean((one.ended_ns - one.begun_ns) / 1e9 for one in made) for made in by_set.values()),
-            evidence.cells.confidence,
-        )
+        lasted = (statistics.fmean((one.ended_ns - one.begun_ns) / 1e9 for one in made) for made in by_set.values())
         bad = [record for record in records if not (record.ok or record.stopped) or record.restored is False]
         sizes = [record.kept_bytes for record in records if record.kept_bytes]
         yield BackupFigures(
-            name=evidence.name(path_id),
-            path_id=path_id,
-            stage=stage,
-            way=way,
-            made=sum(record.ok for record in records),
-            failed=len(bad),
-            reasons=tuple(dict.fromkeys(record.reason or "it could not be restored" for record in bad)),
-            restored=sum(record.restored is True for record in records),
-            seconds=seconds.ratio if seconds else None,
-            low=seconds.ratio_low if seconds else None,
-            high=seconds.ratio_high if seconds else None,
+            evidence.name(path_id),
+            path_id,
+            stage,
+            way,
+            sum(record.ok for record in records),
+            len(bad),
+            tuple(dict.fromkeys(record.reason or "it could not be restored" for record in bad)),
+            sum(record.restored is True for record in records),
+            *ratios(lasted, evidence.cells.confidence),
             kept_bytes=round(statistics.fmean(sizes)) if sizes else None,
             stopped=sum(record.stopped for record in records),
         )
@@ -112,24 +101,15 @@ def effects(evidence: Evidence) -> Iterator[BackupEffect]:
             continue
         path_id, stage, group = effect.at_work
         change = interval(effect.values.values(), evidence.cells.confidence)
-        others = [reference(runs[number, path_id, stage], evidence.stage_runs) for number in effect.values]
-        names = {run.record.stage for run in others if run is not None}
-        outside = [run.groups[group].rate_per_s for run in others if run is not None]
+        references = (reference(runs[number, path_id, stage], evidence.stage_runs) for number in effect.values)
+        others = [run for run in references if run is not None]
+        names = {run.record.stage for run in others}
         if change is None or len(names) != 1:
             continue
-        yield BackupEffect(
-            name=effect.path.name,
-            path_id=path_id,
-            client_group=group,
-            stage=stage,
-            against=names.pop(),
-            inside_per_s=statistics.geometric_mean(inside[effect.at_work][number] for number in effect.values),
-            outside_per_s=statistics.geometric_mean(rate for rate in outside if rate),
-            ratio=change.ratio,
-            low=change.ratio_low,
-            high=change.ratio_high,
-            sets=change.sets,
-        )
+        inside_per_s = statistics.geometric_mean(inside[effect.at_work][number] for number in effect.values)
+        outside_per_s = statistics.geometric_mean(rate for run in others if (rate := run.groups[group].rate_per_s))
+        where = effect.path.name, path_id, group, stage, names.pop()
+        yield BackupEffect(*where, inside_per_s, outside_per_s, *change.ratios, change.sets)
 
 
 def checks(evidence: Evidence) -> Iterator[AcknowledgedCheck]:
@@ -139,16 +119,12 @@ def checks(evidence: Evidence) -> Iterator[AcknowledgedCheck]:
         kills: list[KillRecord] = evidence.journal.all(KillRecord) if when == "kill" else []
         recovered = [kill.recovery_ns for kill in kills if kill.path_id == path_id and kill.recovery_ns]
         yield AcknowledgedCheck(
-            name=evidence.name(path_id),
-            path_id=path_id,
-            when=records[0].when,
-            durability=evidence.coordinate(path_id, "durability"),
-            checks=len(records),
-            writes=sum(record.writes for record in records),
-            rows=sum(record.rows for record in records),
-            lost=sum(record.lost for record in records),
-            doubled=sum(record.doubled for record in records),
-            in_doubt=sum(record.in_doubt for record in records),
+            evidence.name(path_id),
+            path_id,
+            records[0].when,
+            evidence.coordinate(path_id, "durability"),
+            len(records),
+            **{name: sum(getattr(record, name) for record in records) for name in COUNTS},
             recovery_s=statistics.fmean(recovered) / 1e9 if recovered else None,
         )
 

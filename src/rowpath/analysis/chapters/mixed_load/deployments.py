@@ -33,6 +33,11 @@ class GroupRatio(Frozen, frozen=True):
     high: float | None
     sets: int
 
+    @property
+    def text(self) -> str:
+        """The ratio with its interval."""
+        return ratio_text(self.ratio, self.low, self.high)
+
 
 class DirectoryCopy(Frozen, frozen=True):
     """A database directory copied from one deployment or version to another, and what came of it."""
@@ -56,18 +61,9 @@ def ratios(evidence: Evidence) -> Iterator[GroupRatio]:
                 continue
             shared = sorted(server.values.keys() & embedded.values.keys())
             quotients = (server.values[number] / embedded.values[number] for number in shared)
-            change = interval(quotients, evidence.cells.confidence)
-            if change is not None:
-                yield GroupRatio(
-                    stage=server.stage,
-                    client_group=server.client_group,
-                    server=server.path.name,
-                    embedded=embedded.path.name,
-                    ratio=change.ratio,
-                    low=change.ratio_low,
-                    high=change.ratio_high,
-                    sets=change.sets,
-                )
+            if change := interval(quotients, evidence.cells.confidence):
+                compared = server.path.name, embedded.path.name, *change.ratios, change.sets
+                yield GroupRatio(server.stage, server.client_group, *compared)
 
 
 def _deployed_apart(server: GroupValues, embedded: GroupValues) -> bool:
@@ -80,17 +76,9 @@ def _deployed_apart(server: GroupValues, embedded: GroupValues) -> bool:
 
 def moves(evidence: Evidence) -> Iterator[DirectoryCopy]:
     """Every database directory that was copied."""
-    for record in evidence.journal.all(DirectoryCopyRecord):
-        yield DirectoryCopy(
-            source=record.source,
-            target=record.target,
-            bytes=record.bytes,
-            digest=record.digest,
-            expected=record.expected,
-            ok=record.ok,
-            seconds=record.ns / 1e9,
-            reason=record.reason,
-        )
+    for copy in evidence.journal.all(DirectoryCopyRecord):
+        delivered = copy.digest, copy.expected, copy.ok
+        yield DirectoryCopy(copy.source, copy.target, copy.bytes, *delivered, copy.ns / 1e9, copy.reason)
 
 
 def ratio_sentences(ratios: Iterable[GroupRatio]) -> Iterator[str]:
@@ -103,14 +91,10 @@ def ratio_sentences(ratios: Iterable[GroupRatio]) -> Iterator[str]:
             yield f"{server} vs {embedded}: no significant difference in throughput in any stage."
         else:
             most = sorted(changed, key=lambda one: -abs(math.log(one.ratio)))[:LONGEST]
-            listed = in_words(f"{one.client_group} in '{one.stage}' {_ratio_text(one)}" for one in most)
+            listed = in_words(f"{one.client_group} in '{one.stage}' {one.text}" for one in most)
             rest = len(alike) - len(changed)
             more = f"; for {rest} of {len(alike)} the difference is uncertain" if rest else ""
             yield f"Throughput of {server} ÷ {embedded}: {listed}{more}."
-
-
-def _ratio_text(one: GroupRatio) -> str:
-    return ratio_text(one.ratio, one.low, one.high)
 
 
 def move_sentences(moves: Iterable[DirectoryCopy]) -> Iterator[str]:
@@ -172,7 +156,7 @@ def ratios_sentence(ratios: Sequence[GroupRatio]) -> str:
     if not ratios:
         return ""
     low, high = (chosen(ratios, key=lambda one: one.ratio) for chosen in (min, max))
-    ends = (f"{_ratio_text(one)} for {fmt.clean(one.client_group)} in {fmt.clean(one.stage)}" for one in (low, high))
+    ends = (f"{one.text} for {fmt.clean(one.client_group)} in {fmt.clean(one.stage)}" for one in (low, high))
     return f"Rates behind a server ÷ embedded: {' to '.join(dict.fromkeys(ends))}."
 
 

@@ -9,11 +9,11 @@ from typing import Literal
 import numpy as np
 
 from rowpath import text as fmt
-from rowpath.analysis.client_groups import StageRun, interval, of_metric, withheld
+from rowpath.analysis.client_groups import OfGroup, OfStage, StageRun, interval, of_metric, ratios, withheld
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import words as in_words
 from rowpath.drawing.grid import Cell, Grid, figure, line, of_lines, without_empty, word, words
-from rowpath.drawing.line_chart import Chart, Curve, Point, named
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Opening, of_chart
 from rowpath.journal.mixed_load_records import CountedFailure
 from rowpath.model import histogram
@@ -37,13 +37,9 @@ class Latency(Frozen, frozen=True):
     most_ns: int | None
 
 
-class GroupFigures(Frozen, frozen=True):
+class GroupFigures(OfGroup, frozen=True):
     """A group in one stage on one path, over all sets. Failed operations are in no rate."""
 
-    name: str  # of the path
-    path_id: str
-    stage: str
-    client_group: str
     phase: str
     clients: int
     pacing: Literal["closed", "fixed", "poisson"]
@@ -71,12 +67,9 @@ class GroupFigures(Frozen, frozen=True):
         return self.path_id, self.stage
 
 
-class StageFigures(Frozen, frozen=True):
+class StageFigures(OfStage, frozen=True):
     """What one path used in one stage, all of its groups together, over all sets (geometric means)."""
 
-    name: str
-    path_id: str
-    stage: str
     sets: int
     seconds: float  # mean length
     client_cpu_ns: float | None  # per operation of any group: of the whole process
@@ -93,7 +86,6 @@ def figures(evidence: Evidence) -> Iterator[GroupFigures]:
     at_work = (record for run in evidence.stage_runs for record in run.groups.values())
     missed = withheld(evidence.stage_runs)
     for key, every in grouped(at_work, lambda record: (record.path_id, record.stage, record.client_group)).items():
-        path_id, stage, group = key
         records = [record for record in every if not record.cut] or every
         rate = interval((record.rate_per_s or 0.0 for record in records), evidence.cells.confidence)
         first = records[0]
@@ -102,17 +94,13 @@ def figures(evidence: Evidence) -> Iterator[GroupFigures]:
         cpu = [record for record in records if record.cpu_ns is not None]
         counted = sum(record.operations + record.failed for record in cpu)
         yield GroupFigures(
-            name=evidence.name(path_id),
-            path_id=path_id,
-            stage=stage,
-            client_group=group,
-            phase=first.phase,
-            clients=first.clients,
-            pacing=first.pacing,
-            sets=len(records),
-            rate_per_s=rate.ratio if rate else 0.0,
-            low=rate.ratio_low if rate else None,
-            high=rate.ratio_high if rate else None,
+            evidence.name(key[0]),
+            *key,
+            first.phase,
+            first.clients,
+            first.pacing,
+            len(records),
+            *(rate.ratios if rate else (0.0, None, None)),
             service=latency(record.service for record in records),
             latency=latency(record.latency for record in records) if open_loop and reached else None,
             lateness=latency(record.lateness for record in records) if open_loop and reached else None,
@@ -146,10 +134,9 @@ def latency(histograms: Iterable[Mapping[str, int]]) -> Latency:
 def _by_kind(failures: Iterable[CountedFailure]) -> tuple[CountedFailure, ...]:
     """The failures of all sets by kind and code, the most frequent first; each with its first text."""
     by_kind = grouped(failures, lambda failure: (failure.kind, failure.code))
-    listed = (
-        CountedFailure(kind, code, alike[0].text, sum(failure.count for failure in alike))
-        for (kind, code), alike in by_kind.items()
-    )
+    listed = [
+        CountedFailure(*kind, alike[0].text, sum(failure.count for failure in alike)) for kind, alike in by_kind.items()
+    ]
     return tuple(sorted(listed, key=lambda failure: -failure.count))
 
 
@@ -161,24 +148,22 @@ def stages(evidence: Evidence) -> Iterator[StageFigures]:
     values = {name: of_metric(evidence.group_values, name) for name in names}
     for (path_id, stage), together in by_stage.items():
         means = {
-            name: interval(values[name].get((path_id, stage, ""), {}).values(), evidence.cells.confidence)
+            name: ratios(values[name].get((path_id, stage, ""), {}).values(), evidence.cells.confidence)
             for name in names
         }
-        mean = {name: found.ratio if found else None for name, found in means.items()}
-        traffic = means["traffic"]
         yield StageFigures(
-            name=evidence.name(path_id),
-            path_id=path_id,
-            stage=stage,
+            evidence.name(path_id),
+            path_id,
+            stage,
             sets=len(together),
             seconds=statistics.fmean(sum(second.ns for second in run.seconds) / 1e9 for run in together),
-            client_cpu_ns=mean["client_cpu"],
-            server_cpu_ns=mean["server_cpu"],
-            traffic_bytes_per_s=mean["traffic"],
-            low=traffic.ratio_low if traffic else None,
-            high=traffic.ratio_high if traffic else None,
-            bytes_per_operation=mean["traffic_each"],
-            traffic_in_backup_bytes_per_s=mean["traffic_in_backup"],
+            client_cpu_ns=means["client_cpu"][0],
+            server_cpu_ns=means["server_cpu"][0],
+            traffic_bytes_per_s=means["traffic"][0],
+            low=means["traffic"][1],
+            high=means["traffic"][2],
+            bytes_per_operation=means["traffic_each"][0],
+            traffic_in_backup_bytes_per_s=means["traffic_in_backup"][0],
         )
 
 
@@ -195,12 +180,9 @@ def latency_sentences(groups: Iterable[GroupFigures]) -> Iterator[str]:
             f"{fmt.duration(tail)} on {path} ('{stage}')"
             for path, (tail, stage) in sorted(paths.items(), key=lambda item: item[1][0])
         ]
-        rest = len(listed) - LONGEST
-        more = f"; {rest} more paths take longer" if rest > 0 else ""
-        yield (
-            f"At {fmt.rate(requested_per_s)} the p99 latency of {name} (from scheduled start, slowest stages) was "
-            f"{in_words(listed[:LONGEST])}{more}."
-        )
+        more = f"; {len(listed) - LONGEST} more paths take longer" if len(listed) > LONGEST else ""
+        whose = f"At {fmt.rate(requested_per_s)} the p99 latency of {name} (from scheduled start, slowest stages)"
+        yield f"{whose} was {in_words(listed[:LONGEST])}{more}."
 
 
 def traffic_sentences(stages: Iterable[StageFigures], groups: Iterable[GroupFigures]) -> Iterator[str]:
@@ -258,7 +240,9 @@ def path_grid(name: str, groups: Sequence[GroupFigures]) -> Grid:
         line(
             *words(stage=group.stage, group=group.client_group),
             figure("clients", str(group.clients), 4),
-            figure("requested", _requested(group), 2),
+            figure(
+                "requested", f"{fmt.rate(group.requested_per_s)} {group.pacing}" if group.requested_per_s else "", 2
+            ),
             figure("rate", fmt.rate(group.rate_per_s)),
             figure("interval", fmt.rate_interval(group.low, group.high), 1),
             *_percentiles(group),
@@ -273,13 +257,8 @@ def path_grid(name: str, groups: Sequence[GroupFigures]) -> Grid:
         )
         for group in groups
     )
-    sets = max((group.sets for group in groups), default=0)
-    caption = f"{fmt.clean(name)}: client groups ({sets} set{'s' if sets != 1 else ''})"
+    caption = f"{fmt.clean(name)}: client groups ({fmt.counted(max(group.sets for group in groups), 'set')})"
     return without_empty(of_lines(caption, lines, _path_note(groups)))
-
-
-def _requested(group: GroupFigures) -> str:
-    return f"{fmt.rate(group.requested_per_s)} {group.pacing}" if group.requested_per_s else ""
 
 
 def _percentiles(group: GroupFigures) -> tuple[Cell, ...]:
@@ -320,24 +299,19 @@ def latency_charts(name: str, groups: Sequence[GroupFigures]) -> list[Chart | No
 def _latency_chart(name: str, groups: Sequence[GroupFigures], whose: str = "") -> Chart | None:
     """Percentile curves of every group of a path; of an open loop the service time and, dashed, the response time."""
     curves = []
-    for group in groups:
-        if not group.reached:
-            continue
+    for group in (group for group in groups if group.reached):
         who = fmt.clean(group.stage if whose else f"{group.client_group}, {group.stage}")
+        curves.append(Curve(f"{who}: service" if group.latency else who, _points(group.service)))
         if group.latency:
-            curves.append(Curve(f"{who}: service", _points(group.service)))
             curves.append(Curve(f"{who}: response", _points(group.latency), dashed=True))
-        else:
-            curves.append(Curve(who, _points(group.service)))
-    if not any(curve.points for curve in curves):
-        return None
-    return Chart(
-        label=f"{fmt.clean(name)}: percentiles of each client group's times; the table holds the figures",
-        up=f"{fmt.clean(whose)}time of an operation",
-        across=named("share of operations that took at most this", list(PERCENTILES)),
-        curves=tuple(curves),
-        text=fmt.duration,
-        explanation="A point is a percentile over the operations of all sets; it has no interval.",
+    return of_curves(
+        f"{fmt.clean(name)}: percentiles of each client group's times; the table holds the figures",
+        f"{fmt.clean(whose)}time of an operation",
+        "share of operations that took at most this",
+        curves,
+        fmt.duration,
+        "A point is a percentile over the operations of all sets; it has no interval.",
+        names=list(PERCENTILES),
     )
 
 

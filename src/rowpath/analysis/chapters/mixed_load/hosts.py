@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from rowpath import text as fmt
+from rowpath.analysis.client_groups import OfGroup
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import words as in_words
 from rowpath.drawing.grid import Grid, figure, line, of_lines, without_empty, word, words
 from rowpath.journal.mixed_load_records import HostsStartRecord, HostStart
-from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
 
 
-class HostWork(Frozen, frozen=True):
+class HostWork(OfGroup, frozen=True):
     """What one host did of a group in a stage of a path, all sets together."""
 
-    name: str  # of the path
-    path_id: str
-    stage: str
-    client_group: str
     host: str
     clients: int
     operations: int
@@ -28,13 +24,9 @@ class HostWork(Frozen, frozen=True):
     lost: str = ""  # why the host was lost; its counts are those of the last look
 
 
-class HostsStart(Frozen, frozen=True):
+class HostsStart(OfGroup, frozen=True):
     """How the hosts of a group began a stage, of the set in which they were furthest apart."""
 
-    name: str  # of the path
-    path_id: str
-    stage: str
-    client_group: str
     hosts: tuple[str, ...]
     skew_ns: int  # from the first host's begin to the last one's
     bound_ns: int  # of the skew: what the two clocks may be off
@@ -46,19 +38,17 @@ def works(evidence: Evidence) -> Iterator[HostWork]:
     """A row for each host of each group; sets that were cut count only where there is no other."""
     records = (record for run in evidence.stage_runs for record in run.groups.values() if record.hosts)
     by_group = grouped(records, lambda record: (record.path_id, record.stage, record.client_group))
-    for (path_id, stage, group), every in by_group.items():
+    for where, every in by_group.items():
         whole = [record for record in every if not record.cut] or every
         total = sum(record.operations for record in whole)
         for host, parts in grouped((part for record in whole for part in record.hosts), lambda part: part.host).items():
             operations = sum(part.operations for part in parts)
             yield HostWork(
-                name=evidence.name(path_id),
-                path_id=path_id,
-                stage=stage,
-                client_group=group,
-                host=host,
-                clients=parts[0].clients,
-                operations=operations,
+                evidence.name(where[0]),
+                *where,
+                host,
+                parts[0].clients,
+                operations,
                 share=operations / total if total else 0.0,
                 failed=sum(part.failed for part in parts),
                 lost=next((part.lost for part in parts if part.lost), ""),
@@ -72,15 +62,13 @@ def starts(evidence: Evidence) -> Iterator[HostsStart]:
         for group, together in grouped(record.starts, lambda start: start.client_group).items():
             if sum(start.late_ns is not None for start in together) > 1:
                 by_group.setdefault((record.path_id, record.stage, group), []).append(together)
-    for (path_id, stage, group), sets in by_group.items():
+    for where, sets in by_group.items():
         worst = max(sets, key=_skew_ns)
         every = [start for together in sets for start in together]
         moved = [abs(start.offset_after_ns - start.offset_ns) for start in every if start.offset_after_ns is not None]
         yield HostsStart(
-            name=evidence.name(path_id),
-            path_id=path_id,
-            stage=stage,
-            client_group=group,
+            evidence.name(where[0]),
+            *where,
             hosts=tuple(start.host for start in worst),
             skew_ns=_skew_ns(worst),
             bound_ns=sum(sorted(start.bound_ns for start in worst)[-2:]),

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from rowpath import text as fmt
 from rowpath.analysis.chapters.mixed_load.groups import PERCENTILES
-from rowpath.analysis.client_groups import of_metric, tries
+from rowpath.analysis.client_groups import OfPath, of_metric, tries
 from rowpath.analysis.evidence import Evidence
 from rowpath.drawing.grid import Grid, figure, line, of_lines
-from rowpath.drawing.line_chart import Chart, Curve, Point, valued
+from rowpath.drawing.line_chart import Chart, Curve, Point, of_curves
 from rowpath.drawing.section import Opening, of_chart
 from rowpath.model.base import Frozen
 
@@ -24,11 +24,9 @@ class RateTry(Frozen, frozen=True):
     p999_ns: int | None
 
 
-class RateSearch(Frozen, frozen=True):
+class RateSearch(OfPath, frozen=True):
     """The highest rate found at which the 99th percentile stays under the bound; None: not even the first did."""
 
-    name: str
-    path_id: str
     client_group: str
     bound_ns: int
     highest_per_s: float | None
@@ -52,9 +50,9 @@ def searches(evidence: Evidence) -> Iterator[RateSearch]:
         held = highest.get((path_id, "", group), {})
         tried = [record for _number, records in sorted(by_set.items()) for record in records]
         yield RateSearch(
-            name=evidence.name(path_id),
-            path_id=path_id,
-            client_group=group,
+            evidence.name(path_id),
+            path_id,
+            group,
             bound_ns=tried[0].bound_ns,
             highest_per_s=min(held.values()) if len(held) == len(by_set) else None,
             tries=tuple(RateTry(one.rate_per_s, one.reached, one.p50_ns, one.p99_ns, one.p999_ns) for one in tried),
@@ -91,13 +89,9 @@ def search_grid(search: RateSearch) -> Grid:
         for tried in search.in_order
     )
     highest = "none of the rates tried" if search.highest_per_s is None else fmt.rate(search.highest_per_s)
-    if search.highest_per_s is not None and not search.bounded:
-        highest += " or more, no higher rate was tried"
-    caption = (
-        f"{fmt.clean(search.name)}: highest rate of {fmt.clean(search.client_group)} with p99 latency under "
-        f"{fmt.duration(search.bound_ns)}: {highest}"
-    )
-    return of_lines(caption, lines)
+    highest += "" if search.bounded or search.highest_per_s is None else " or more, no higher rate was tried"
+    who = f"{fmt.clean(search.name)}: highest rate of {fmt.clean(search.client_group)}"
+    return of_lines(f"{who} with p99 latency under {fmt.duration(search.bound_ns)}: {highest}", lines)
 
 
 def _within(p99_ns: int | None, bound_ns: int) -> bool:
@@ -107,22 +101,21 @@ def _within(p99_ns: int | None, bound_ns: int) -> bool:
 def _chart(search: RateSearch) -> Chart | None:
     """Percentiles of the response time over the rates that were tried and reached, with the bound."""
     reached = [tried for tried in search.in_order if tried.reached]
-    curves = tuple(
+    curves = (
         Curve(text, tuple(Point(tried.rate_per_s, value) for tried in reached if (value := getattr(tried, field))))
         for text, field in PERCENTILES.items()
         if field in RateTry.__struct_fields__
     )
-    if not any(curve.points for curve in curves):
-        return None
-    begin, end = (Point(tried.rate_per_s, search.bound_ns) for tried in (reached[0], reached[-1]))
-    return Chart(
-        label=f"{fmt.clean(search.name)}: response time by rate; the table holds the figures",
-        up="response time",
-        across=valued("operations/s requested", (tried.rate_per_s for tried in reached), fmt.rate),
-        curves=curves,
-        text=fmt.duration,
-        explanation="A point is a percentile of one try; tries that did not reach their rate have none.",
-        lines=(Curve(f"bound, {fmt.duration(search.bound_ns)}", (begin, end)),),
+    ends = tuple(Point(tried.rate_per_s, search.bound_ns) for tried in (*reached[:1], *reached[-1:]))
+    return of_curves(
+        f"{fmt.clean(search.name)}: response time by rate; the table holds the figures",
+        "response time",
+        "operations/s requested",
+        curves,
+        fmt.duration,
+        "A point is a percentile of one try; tries that did not reach their rate have none.",
+        worded=fmt.rate,
+        lines=(Curve(f"bound, {fmt.duration(search.bound_ns)}", ends),),
     )
 
 

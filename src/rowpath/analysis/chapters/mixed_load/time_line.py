@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.client_groups import StageRun
+from rowpath.analysis.client_groups import OfPath, StageRun
 from rowpath.analysis.evidence import Evidence
 from rowpath.drawing.grid import Column, Grid, Row, figure, of_lines, without_empty, words
 from rowpath.drawing.grid import line as grid_line
@@ -48,6 +48,7 @@ OF_CONNECTIONS: Quantities[ConnectionsSecond] = {
     "received": ("bytes/s", lambda connections, ns: connections.received_bytes * 1e9 / ns),
 }
 _OF_A_PROCESS = (*OF_PROCESSES, *OF_CONNECTIONS)
+_WEIGHTS = {"cpu": 1, "sent": 1, "received": 1, "memory": 3}
 _TITLES = {
     "rate": "operations/s",
     "stall": "stalled",
@@ -64,11 +65,9 @@ _TOGETHER: dict[str, Callable[[Iterable[float]], float]] = {
 }
 
 
-class TimeLine(Frozen, frozen=True):
+class TimeLine(OfPath, frozen=True):
     """One path in one set, second by second: every series has one value for each of `at_s` (the interval's end)."""
 
-    name: str
-    path_id: str
     set: int
     at_s: tuple[float, ...]
     stages: tuple[tuple[str, float, float], ...]  # name, begin, end
@@ -118,11 +117,9 @@ class Series(Frozen, frozen=True):
 
     def mean(self, inside: Iterable[int], seconds: Sequence[Second]) -> float | None:
         """Its mean over these intervals, each by its length; None where it is not known in any."""
-        known = [
-            (value, seconds[at].end - seconds[at].begin) for at in inside if (value := self.values[at]) is not None
-        ]
-        length = sum(weight for _value, weight in known)
-        return sum(value * weight for value, weight in known) / length if length > 0 else None
+        lengths = {at: seconds[at].end - seconds[at].begin for at in inside if self.values[at] is not None}
+        total = sum(lengths.values())
+        return sum((self.values[at] or 0.0) * length for at, length in lengths.items()) / total if total > 0 else None
 
 
 class Second(NamedTuple):
@@ -150,9 +147,9 @@ def _time_line(name: str, path_id: str, number: int, runs: list[StageRun]) -> Ti
         return (instant_ns - zero) / 1e9
 
     return TimeLine(
-        name=name,
-        path_id=path_id,
-        set=number,
+        name,
+        path_id,
+        number,
         at_s=tuple(at(second.at_ns) for second in seconds),
         stages=tuple(
             (run.record.stage, at(run.record.at_ns), at(max(second.at_ns for second in run.seconds))) for run in runs
@@ -216,11 +213,8 @@ def _joined(series: Series, piece: range, seconds: Sequence[Second]) -> float | 
 def table(line: TimeLine) -> Grid:
     """The seconds of a time line as a table of at most 120 lines; a note states how it was thinned."""
     shown, step = thinned(line, TABLE_LINES)
-    kept = [
-        series
-        for series in shown.series
-        if series.quantity not in {"p50", "longest"} and any(map(series.shows, series.values))
-    ]
+    telling = (series for series in shown.series if series.quantity not in {"p50", "longest"})
+    kept = [series for series in telling if any(map(series.shows, series.values))]
     columns = (
         Column("second", number=True),
         Column("stage"),
@@ -229,26 +223,21 @@ def table(line: TimeLine) -> Grid:
     )
     rows = []
     for at, second in enumerate(shown.seconds):
-        events = {
-            "backup": shown.in_backup(second),
-            "killed": any(second.begin < kill <= second.end for kill in shown.kills),
-        }
+        killed = any(second.begin < kill <= second.end for kill in shown.kills)
         values = ((series, series.values[at]) for series in kept)
         cells = (
             f"{second.end:.1f}",
             fmt.clean(shown.stages[second.stage][0]) if second.stage >= 0 else fmt.MISSING,
-            ", ".join(event for event, happened in events.items() if happened),
+            ", ".join(["backup"] * shown.in_backup(second) + ["killed"] * killed),
             *(fmt.figure(value, series.unit) if series.shows(value) else "" for series, value in values),
         )
         rows.append(Row(cells))
     note = (
         f"One line for up to {step} seconds: means of rates, CPU and bytes, sums of failed operations, maxima of "
         "the rest. --export-timeline has every second."
-        if step > 1
-        else ""
     )
     caption = f"{fmt.clean(line.name)}, set {line.set + 1}: second by second"
-    return without_empty(Grid(caption, columns, tuple(rows), note))
+    return without_empty(Grid(caption, columns, tuple(rows), note if step > 1 else ""))
 
 
 def processes_grid(lines: Iterable[TimeLine]) -> Grid:
@@ -271,7 +260,7 @@ def processes_grid(lines: Iterable[TimeLine]) -> Grid:
                 figure(
                     title,
                     fmt.figure(statistics.fmean(means[title]), kinds[title].unit) if title in means else fmt.MISSING,
-                    _weight(kinds[title]),
+                    _WEIGHTS.get(kinds[title].quantity, 2) + 3 * (kinds[title].of == "controller"),
                 )
                 for title in ordered
             ),
@@ -280,7 +269,3 @@ def processes_grid(lines: Iterable[TimeLine]) -> Grid:
     )
     note = "Means over each stage, of all sets. Sent (by the clients), received: on Rowpath's connections."
     return without_empty(of_lines("Processes and connections by stage", table_lines if ordered else (), note))
-
-
-def _weight(series: Series) -> int:
-    return {"cpu": 1, "sent": 1, "received": 1, "memory": 3}.get(series.quantity, 2) + 3 * (series.of == "controller")

@@ -79,10 +79,15 @@ def draw(line: TimeLine) -> Markup:
         f"Time line of {fmt.clean(line.name)}, set {line.set + 1}: {len(line.at_s)} seconds in "
         f"{len(line.stages)} stages; the table below it holds the figures"
     )
-    drawn = [_stages(shown, time), *(_drawn(lane, shown, seconds, time) for lane in lanes), _axis(time)]
+    # The stages' numbers over the lanes: the legend has their names.
+    stages = "".join(
+        f'<svg {time.span((begin, end))} height="18"><text x="4" y="13">{at}</text></svg>'
+        for at, (_name, begin, end) in enumerate(shown.stages, 1)
+    )
+    drawn = "".join(_drawn(lane, shown, seconds, time) for lane in lanes)
     return Markup(
         f'{_legend(shown, lanes, step)}<div class="time-line" role="img" aria-label="{escape(label)}">'
-        f"{''.join(drawn)}</div>"
+        f'<svg class="stages">{stages}</svg>{drawn}{_axis(time)}</div>'
     )
 
 
@@ -100,23 +105,13 @@ def _legend(line: TimeLine, lanes: Sequence[Lane], step: int) -> str:
     return f'<ul class="legend">{"".join(items)}</ul>'
 
 
-def _stages(line: TimeLine, time: Time) -> str:
-    """The stages' numbers over the lanes: the legend has their names."""
-    names = "".join(
-        f'<svg {time.span((begin, end))} height="18"><text x="4" y="13">{at}</text></svg>'
-        for at, (_name, begin, end) in enumerate(line.stages, 1)
-    )
-    return f'<svg class="stages">{names}</svg>'
-
-
 def _drawn(lane: Lane, line: TimeLine, seconds: Sequence[Second], time: Time) -> str:
     values = [value for curve in lane.curves for value in curve.series.values if value and value > 0]
     high = max(values, default=1.0)
+    scale = _Up(0.0, high * 1.08, log=False)
     if lane.log:
         powers = math.floor(math.log10(min(values, default=1.0))), math.ceil(math.log10(high * 1.01))
         scale = _Up(10.0 ** powers[0], 10.0 ** powers[1], log=True)
-    else:
-        scale = _Up(0.0, high * 1.08, log=False)
     size, unit = _unit(lane, values)
     behind = [
         f'<rect class="backup" {time.span(span)} height="100%"><title>backup, {span[1] - span[0]:.1f} s</title></rect>'
@@ -155,9 +150,8 @@ def _axis(time: Time) -> str:
     texts = "".join(
         f'<text x="{time.at(tick):g}%" y="12">{tick:g}</text>' for tick in [0.0, *round_steps(time.begin, time.end)]
     )
-    return (
-        f'<svg class="axis" aria-hidden="true">{texts}</svg><p class="across">seconds since the first stage began</p>'
-    )
+    below = '<p class="across">seconds since the first stage began</p>'
+    return f'<svg class="axis" aria-hidden="true">{texts}</svg>{below}'
 
 
 class _Up(NamedTuple):
@@ -251,10 +245,8 @@ def _spans(listed: Iterable[Series], of: str, seconds: Sequence[Second]) -> tupl
         for value, second in zip(series.values if series.of == of else (), seconds, strict=False):
             if not series.shows(value):
                 continue
-            if spans and spans[-1][1] == second.begin:
-                spans[-1] = (spans[-1][0], second.end)
-            else:
-                spans.append((second.begin, second.end))
+            begin = spans.pop()[0] if spans and spans[-1][1] == second.begin else second.begin
+            spans.append((begin, second.end))
     return tuple(spans)
 
 
@@ -273,9 +265,8 @@ def _pair(by_quantity: dict[str, list[Series]], first: str, second: str) -> list
     curves = []
     for series in listed:
         dashed = series.quantity == second
-        if len(processes) == 1:
-            curves.append(SeriesCurve(series, series.quantity, line_colour(dashed), dashed))
-        else:
-            label = "" if dashed else fmt.clean(series.of)
-            curves.append(SeriesCurve(series, label, _process(series.of, processes.index(series.of)), dashed))
+        label, colour = series.quantity, line_colour(dashed)
+        if len(processes) > 1:
+            label, colour = "" if dashed else fmt.clean(series.of), _process(series.of, processes.index(series.of))
+        curves.append(SeriesCurve(series, label, colour, dashed))
     return curves
