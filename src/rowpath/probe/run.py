@@ -21,6 +21,7 @@ from rowpath.execution.warm_up import Patience
 from rowpath.journal.records import CountedRecord, FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
 from rowpath.journal.writer import Journal
 from rowpath.machine.counters import counting_proxy as proxy
+from rowpath.model.grouping import grouped
 from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
 from rowpath.own_database.candidates import NAME, Candidates, in_words
@@ -193,7 +194,7 @@ class ProbeRun(ProbedQuery):
         planned = {path_id: search.tried[path_id].planned for path_id in members}
         # The most promising one is in every set.
         members.sort(key=going.index)
-        sets = [tuple(planned[path_id] for path_id in batch) for batch in batches(members, room, search.language)]
+        sets = [tuple(map(planned.__getitem__, batch)) for batch in batches(members, room, search.language)]
         if floors:
             sets[0] = (*sets[0], floors[0])
         full_sets = self.full_sets(search.work, sets, final)
@@ -206,9 +207,9 @@ class ProbeRun(ProbedQuery):
                 f"The budget allowed {done} full sets instead of {FULL_SETS}: the order is provisional and no "
                 "difference is claimed. A larger --budget, or fewer --language and --driver values, allows more."
             )
-        for path_id in members:
-            if search.tried[path_id].failure is None:
-                search.tried[path_id].step = "full sets"
+        for one in map(search.tried.__getitem__, members):
+            if one.failure is None:
+                one.step = "full sets"
 
     def _single(self, search: Search) -> None:
         """Measure only cold executions, one path after the other, as far as the budget goes."""
@@ -231,7 +232,7 @@ class ProbeRun(ProbedQuery):
         for number, path in enumerate(planned):
             if number and self.budget.left_s < wall_s:
                 break
-            full_sets.one_by_one(0, number, path)
+            full_sets.run_batch(0, number)
             search.tried[path.path.id].left = ""
             search.tried[path.path.id].step = "one cold execution"
 
@@ -329,12 +330,11 @@ class ProbeRun(ProbedQuery):
         """Journal as which types parameters arrive, where the engine can tell; by each driver's first prepared path."""
         if self.keyed is None or "plan_cache_mode" not in ENGINES[self.access.target.engine].probe.prepared_settings:
             return
-        first: dict[tuple[str, str], PlannedPath] = {}
-        for tried in search.tried.values():
-            if tried.execution_ns and tried.failure is None and tried.planned.path.statement == "prepared":
-                first.setdefault(driver_of(tried.planned), tried.planned)
+        done = (tried.planned for tried in search.tried.values() if tried.execution_ns and tried.failure is None)
+        prepared = grouped((planned for planned in done if planned.path.statement == "prepared"), driver_of)
+        first = [paths[0] for paths in prepared.values()]
         file, pool = self.directory.work / "plans.kept", search.worker_pool
-        for types in different_types(self.access, pool, first.values(), search.work, self.keyed, file):
+        for types in different_types(self.access, pool, first, search.work, self.keyed, file):
             shown = without_names(types) if self.options.redact_query else types
             self.journal.write(ProbeRecord(parameter_types=shown))
 

@@ -155,25 +155,21 @@ class Search:
             hopeless = max(LEAST_HOPELESS, HOPELESS / len(own_ns))
             if min(own_ns) > hopeless * min(tried.execution_ns for tried in alike):
                 return "the driver was much slower in every setting so far"
-        setting = self._worse_by_itself(planned, of_driver)
-        return f"{setting} made the driver slower" if setting else ""
-
-    def _of_driver(self, planned: PlannedPath) -> list[Tried]:
-        """The tries of its driver, the driver's likeliest setting first."""
-        return [tried for tried in self.tried.values() if tried.planned.adapter == planned.adapter and tried.step]
-
-    def _worse_by_itself(self, planned: PlannedPath, of_driver: list[Tried]) -> str:
-        """A setting of several that made the driver clearly slower when it was the only change; empty for none."""
         if not of_driver or not of_driver[0].execution_ns or planned.path.id in self.baselines:
             return ""
+        # A setting of several that made the driver clearly slower when it was the only change.
         likeliest = of_driver[0].planned.path
         changed = differences(planned.path, likeliest)
         for tried in of_driver:
             only = differences(tried.planned.path, likeliest)
             slower = tried.execution_ns > WORSE * of_driver[0].execution_ns
             if len(only) == 1 < len(changed) and only <= changed and slower:
-                return "=".join(*only)
+                return f"{'='.join(*only)} made the driver slower"
         return ""
+
+    def _of_driver(self, planned: PlannedPath) -> list[Tried]:
+        """The tries of its driver, the driver's likeliest setting first."""
+        return [tried for tried in self.tried.values() if tried.planned.adapter == planned.adapter and tried.step]
 
     def _try(self, tried: Tried) -> None:
         tried.step = "try"
@@ -205,8 +201,7 @@ class Search:
 
     def _verify(self, tried: Tried, worker: ThrottledWorker) -> None:
         reply = worker.verify_all(self.work)
-        tried.rows, tried.digest, tried.touch = reply.rows, reply.digest, reply.touch
-        tried.by_touch = False
+        tried.rows, tried.digest, tried.touch, tried.by_touch = reply.rows, reply.digest, reply.touch, False
 
     def _warm(self, worker: ThrottledWorker) -> None:
         """Let a runtime's compiler get over the worst; at most a fiftieth of the budget."""
@@ -244,10 +239,7 @@ class Search:
 
     def defaults(self) -> list[Tried]:
         """Each driver with its own defaults, in the order of the candidates."""
-        first: dict[tuple[str, str], Tried] = {}
-        for tried in self.tried.values():
-            first.setdefault(driver_of(tried.planned), tried)
-        return list(first.values())
+        return [tries[0] for tries in grouped(self.tried.values(), lambda tried: driver_of(tried.planned)).values()]
 
     def digests(self) -> dict[str, list[Tried]]:
         """The candidates by what they delivered: first what most drivers did, then in the order of the tries."""
@@ -266,17 +258,14 @@ class Search:
         """Rounds of interleaved blocks, more each time, until it is decided or more are too many."""
         least, most = ROUND_BLOCKS
         round_s = self.budget.total_s * ROUND_SHARE
-        before, left = 0, 0
+        blocks, left = 0, 0
         self._leave_behind("behind after its try")
         while (going := self.contested()) and (left_s := self._left_s()) > 0:
             held = list(dict.fromkeys([self.alive()[0], *best_of_each(going, self._kind_of)]))
-            rounds_left = max(1, math.ceil(math.log2(len(going) / len(held))))
-            seconds = left_s / rounds_left
+            seconds = left_s / max(1, math.ceil(math.log2(len(going) / len(held))))  # rounds that are left
             ordered = [*held, *without(self.by_promise(going), held)]
-            costs_s = [
-                tried.start_s + (least + 1) * block_s(self.budget, tried)
-                for tried in map(self.tried.__getitem__, ordered)
-            ]
+            tries = map(self.tried.__getitem__, ordered)
+            costs_s = [tried.start_s + (least + 1) * block_s(self.budget, tried) for tried in tries]
             chosen = ordered[: max(affordable(costs_s, seconds), len(held))]
             for path_id in without(going, [*chosen, *self.needed()]):
                 self.tried[path_id].left = "no time for more blocks"
@@ -285,14 +274,13 @@ class Search:
             members = [self.tried[path_id] for batch in batches(going, self.connections) for path_id in batch]
             blocks_s = [block_s(self.budget, tried) for tried in members]
             starts_s = sum(blocks_s) + sum(tried.start_s for tried in members)
-            blocks = blocks_of_round(blocks_s, min(seconds - starts_s, round_s), least, most)
+            before, blocks = blocks, blocks_of_round(blocks_s, min(seconds - starts_s, round_s), least, most)
             if not left and blocks <= before:
                 return
             self.rounds += 1
             self.note(f"round {self.rounds}: {len(going)} candidates, {blocks} blocks each")
             self._round(going, blocks)
             left = self._leave_behind(f"behind after round {self.rounds}")
-            before = blocks
 
     def _leave_behind(self, why: str) -> int:
         """Leave out who is not in the better half of its language; how many those are.
@@ -331,22 +319,20 @@ class Search:
     def _set(self, members: list[str], blocks: int, shuffle: random.Random) -> dict[str, dict[int, float]]:
         costs: dict[str, dict[int, float]] = {path_id: {} for path_id in members}
         with self.worker_pool.several([self.tried[path_id].planned for path_id in members]) as workers:
-            ready: dict[str, ThrottledWorker] = {}
-            for path_id, worker in zip(members, workers, strict=True):
+            of_path = dict(zip(members, workers, strict=True))
+            for path_id, worker in of_path.items():
                 with self._guarded(self.tried[path_id]):
                     worker.turn_to(self.tried[path_id].planned)
                     worker.prepare(self.work)
                     worker.sample(self.work, "warm", operations=1, first=0)
                     self._warm(worker)
-                    ready[path_id] = worker
             for turn in range(blocks):
-                order = [path_id for path_id in ready if self.tried[path_id].failure is None]
+                order = [path_id for path_id in members if self.tried[path_id].failure is None]
                 shuffle.shuffle(order)
                 for path_id in order:
                     with self._guarded(self.tried[path_id]):
-                        reply = succeeded(ready[path_id].sample(self.work, "warm", duration_ns=BLOCK_NS).reply)
-                        costs[path_id][turn] = reply.ns / reply.operations
-                        self.tried[path_id].execution_ns = costs[path_id][turn]
+                        reply = succeeded(of_path[path_id].sample(self.work, "warm", duration_ns=BLOCK_NS).reply)
+                        self.tried[path_id].execution_ns = costs[path_id][turn] = reply.ns / reply.operations
         return costs
 
     @contextmanager
