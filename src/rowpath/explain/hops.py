@@ -283,7 +283,9 @@ def hops(
     operations = sum(blocks)
     size = len(trips) // max(1, operations)
     if not size or len(trips) % operations:
-        what = f"{count(operations)} {'operations' if pipeline == 1 else 'pipelines'} had {count(len(trips))} round trips"
+        what = (
+            f"{count(operations)} {'operations' if pipeline == 1 else 'pipelines'} had {count(len(trips))} round trips"
+        )
         raise Unknown(f"{what}: their number per operation varies")
     by_operation = iter([trips[at : at + size] for at in range(0, len(trips), size)])
     together = [list(islice(by_operation, block)) for block in blocks]

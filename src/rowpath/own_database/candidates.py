@@ -291,6 +291,12 @@ def _with_prepared_settings(paths: list[AccessPath]) -> list[AccessPath]:
     return with_settings
 
 
+def prepared_settings(path: AccessPath) -> list[str]:
+    """The session's settings of prepared statements that the path has another value of than sessions have."""
+    settings = ENGINES[path.engine].probe.prepared_settings
+    return [key for key, values in settings.items() if path.get(key) not in ("none", values[0])]
+
+
 def ineligibility(adapter: Adapter, tls: str, must_read_only: bool, transport: str = "none") -> tuple[str, str]:
     """Why the adapter cannot serve such a target, and what would help; empty when it can."""
     if must_read_only and not adapter.opens_read_only and not adapter.floor:
@@ -348,8 +354,7 @@ def in_words(planned: PlannedPath, keyed: bool = False) -> str:
         for key, values in adapter.coordinates.items()
         if key not in BY_URL_OR_FIXED and path.get(key) != ships.get(key, values[0])
     ]
-    prepared = ENGINES[path.engine].probe.prepared_settings
-    keys += [key for key, values in prepared.items() if path.get(key) not in ("none", values[0])]
+    keys += prepared_settings(path)
     if not keys:
         return f"{adapter.driver} as it ships"
     parts = []

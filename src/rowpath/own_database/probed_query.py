@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rowpath.execution.prepared_phases import PreparedPhase
@@ -21,10 +21,8 @@ from rowpath.own_database.throttled_worker import (
     Budget,
     DatabaseRest,
     KeyedRowConsistency,
-    ParameterFile,
     RowConsistency,
     ThrottledWorker,
-    as_columns,
     work_of,
 )
 from rowpath.planning.plan import PlannedPath
@@ -61,15 +59,15 @@ class ProbedQuery:
         """The query as a phase, once the database has described it. Errors: RowpathError."""
         access, keyed = self.access, self.keyed
         self.columns = access.described(keyed) if keyed else access.describe(self.sql or access.table)
-        parameters = self._parameters(keyed) if keyed else ParameterFile()
-        return work_of(self.sql, self.columns, table=access.table, scan=bool(access.table), parameters=parameters)
+        work = work_of(self.sql, self.columns, table=access.table, scan=bool(access.table))
+        return self._with_parameters(work, keyed) if keyed else work
 
-    def _parameters(self, keyed: KeyedQuery) -> ParameterFile:
-        """The rows of parameters that are used: those of which the reference driver could read what they deliver."""
+    def _with_parameters(self, work: PreparedPhase, keyed: KeyedQuery) -> PreparedPhase:
+        """With the rows of parameters that are used: those of which the reference driver could read the delivery."""
         file = self.directory.work / "parameters.rows"
         keyed.write(file)
-        columns, given = as_columns(self.columns), keyed.count
-        row_sets, execution_s = self.access.deliveries(keyed, columns, file)
+        given = keyed.count
+        row_sets, execution_s = self.access.deliveries(keyed, work.columns, file)
         used = len(row_sets)
         before = f"Every path executed it {self._settling} times before it was timed."
         if execution_s * SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
@@ -77,13 +75,13 @@ class ProbedQuery:
             before = "One execution takes too long for more of them before timing: "
             before += "the server may plan differently later."
         self.keyed = keyed.first(used)
-        self.row_consistency = KeyedRowConsistency(delivery=Delivery(row_sets, columns))
+        self.row_consistency = KeyedRowConsistency(delivery=Delivery(row_sets, work.columns))
         of = f"the first {used:,} of {given:,} rows" if used < given else f"{given:,} row{'s' * (given != 1)}"
         self.caveats.append(
             f"Each operation executes the query with the next row of parameters, out of {of}. "
             f"The digests cover all of these. {before}"
         )
-        return ParameterFile(keyed.columns, file, used)
+        return replace(work, parameter_columns=keyed.columns, parameter_file=file, parameter_count=used)
 
     def start(
         self,
