@@ -1,7 +1,7 @@
 """A probe that is asked from another host: all of it is done there, what it writes is kept here as it goes on.
 
-Run as a program it is the host's part, which the host's agent starts. It reads what is asked on stdin, so that no secret
-is in arguments, and writes its progress into a file beside its run directory.
+Run as a program it is the host's part, which the host's agent starts. It reads what is asked on stdin, so that no
+secret is in arguments, and writes its progress into a file beside its run directory.
 """
 
 from __future__ import annotations
