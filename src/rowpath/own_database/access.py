@@ -31,6 +31,7 @@ from rowpath.runners.protocol import DescribedColumn, PhaseSpec
 from rowpath.workloads.codec import read_kept
 
 AT_THE_SERVER = "give the URL of the server itself; docs/probe.md has what works through a pooler"
+POOLED = "a connection pooler is in front of the server: session settings could affect other users"
 POOLER_WORDS = "unsupported startup parameter"  # PgBouncer's own, where it does not ignore what drivers send
 # How a pooler shares connections → what that means for statement modes through it.
 POOLING = {
@@ -170,11 +171,7 @@ class Access:
             engine = ENGINES[self.target.engine].probe
             pooled = pooler_query(self.target.engine, self._server_pid)
             if pooled and count_rows(runner, pooled):
-                raise UsageError(
-                    "a connection pooler is in front of the server: session settings could affect other users. It "
-                    + POOLING[self._pooling(runner)],
-                    AT_THE_SERVER,
-                )
+                raise UsageError(f"{POOLED}. It {POOLING[self._pooling(runner)]}", AT_THE_SERVER)
             timeout_ms = max(1, round(self.options.budget_s * 1000))
             before = engine.session_statements(f"{facts.engine_version} {facts.build}", timeout_ms)
             before += row_limit(self.target.engine, self.options.max_rows)
@@ -266,8 +263,7 @@ class Access:
         """A runner's failure as an error for the user, without secrets."""
         words = self.scrubber.clean(failure.text)
         if POOLER_WORDS in words:
-            what = f"a connection pooler is in front of the server: session settings could affect other users ({words})"
-            return UsageError(what, AT_THE_SERVER)
+            return UsageError(f"{POOLED} ({words})", AT_THE_SERVER)
         if failure.kind == "connect":
             what = f"cannot connect to {self.target.shown}: {words}"
             return EnvironmentMissing(what, "check host, port, user, password and database")

@@ -25,7 +25,6 @@ SIZES = ("100", "1000", "10000")  # rows at a time, where an adapter can take an
 SIZED = ("block", "cursor", "chunked", "fetch-size")
 YOURS, USUAL = "yours", "usual"
 BY_URL_OR_FIXED = ("pipeline", "transport", "tls", "clients", "concurrency", "bulk")  # not for `--mine` to say
-WHOLE_AXES = ("threads",)  # besides those of the lattice: they matter for a retrieval
 # Coordinate → its kinds in a user's words; {size}: what follows the kind.
 WORDS = {
     "result": {
@@ -108,9 +107,8 @@ def candidates(wanted: Wanted) -> Candidates:
             if name not in known:
                 raise UsageError(f"unknown {what} '{name}' in --{what}", suggest(name, tuple(sorted(known))))
     collected = _Collected(wanted)
-    for adapter in every:
-        if wanted.fits(adapter):
-            collected.add(adapter)
+    for adapter in filter(wanted.fits, every):
+        collected.add(adapter)
     return collected.candidates()
 
 
@@ -251,9 +249,8 @@ def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
         settings["transport"] = (wanted.transport,)
         if offered := adapter.coordinates.get("tls", ()):
             settings["tls"] = (wanted.tls if wanted.tls in offered else offered[0],)
-    for key in WHOLE_AXES:
-        if key in adapter.coordinates:
-            settings[key] = adapter.coordinates[key]
+    if "threads" in adapter.coordinates:  # besides the axes of the lattice: it matters for a retrieval
+        settings["threads"] = adapter.coordinates["threads"]
     for key in ("fetch", "result"):
         if values := adapter.coordinates.get(key):
             pairs = (value.partition(":")[::2] for value in values)
@@ -280,14 +277,12 @@ def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
 def _with_prepared_settings(paths: list[AccessPath]) -> list[AccessPath]:
     """The paths with the session's settings of prepared statements; only the likeliest path meets every value."""
     with_settings: list[AccessPath] = []
-    first = True
+    likeliest = next((path for path in paths if path.statement == "prepared"), None)
     for path in paths:
-        prepared = path.statement == "prepared"
-        settings = ENGINES[path.engine].probe.prepared_settings if prepared else {}
-        usual = AccessPath.of(path.as_dict() | {key: values[0] for key, values in settings.items()})
-        others = [{key: value} for key, values in settings.items() for value in values[1:]] if first else []
-        with_settings += [usual, *(AccessPath.of(usual.as_dict() | other) for other in others)]
-        first = first and not prepared
+        settings = ENGINES[path.engine].probe.prepared_settings if path.statement == "prepared" else {}
+        usual = path.as_dict() | {key: values[0] for key, values in settings.items()}
+        others = [{key: value} for key, values in settings.items() for value in values[1:] if path is likeliest]
+        with_settings += [AccessPath.of(usual | other) for other in ({}, *others)]
     return with_settings
 
 

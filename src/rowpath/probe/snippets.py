@@ -156,11 +156,8 @@ def conninfo(path: dict[str, str], target: Target) -> str:
 def c_text(text: str) -> str:
     """A string literal of C, a line for each of the text's."""
     signs = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "?": "\\?"}
-    first, *rest = text.split("\n")
-    lines = [first]
-    for line in rest:  # each line but the last ends in \n
-        lines[-1] += "\n"
-        lines.append(line)
+    *lines, last = text.split("\n")
+    lines = [*(line + "\n" for line in lines), last]
     return "\n    ".join(f'"{"".join(signs.get(sign, sign) for sign in line)}"' for line in lines)
 
 
