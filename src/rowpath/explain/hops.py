@@ -336,10 +336,9 @@ def _round_trip(number: int, trip: Trip, stepped: list[SteppedOperation], slowes
         for where, name, begin_ns, end_ns in operation[number]:
             times.setdefault((where, name), []).append(end_ns - begin_ns)
     slow = {(where, name): end_ns - begin_ns for where, name, begin_ns, end_ns in slowest[number]}
-    of_hops = []
-    for key in sorted(times, key=ORDER.index):
-        absent = [0.0] * (len(stepped) - len(times[key]))  # an answer may be of one message, or of more
-        of_hops.append(Hop(*key, *_spread(times[key] + absent), slow.get(key, 0.0)))
+    for of_hop in times.values():
+        of_hop.extend([0.0] * (len(stepped) - len(of_hop)))  # an answer may be of one message, or of more
+    of_hops = (Hop(*key, *_spread(times[key]), slow.get(key, 0.0)) for key in sorted(times, key=ORDER.index))
     wholes = _spread(_ns([operation[number]]) for operation in stepped)
     sent, received = (sum(call.result for call in calls) for calls in (trip.sends, trip.receipts))
     return RoundTrip(tuple(of_hops), sent, received, len(trip.server_sends or trip.receipts), *wholes)
@@ -358,10 +357,8 @@ def _borders(together: Sequence[Sequence[Trip]]) -> list[int | None] | None:
         first = bisect_left(clocks, before[-1].receipts[-1].exit_ns) if before else 0
         last = bisect_left(clocks, after[0].sends[0].enter_ns) if after else len(clocks)
         inside = clocks[first:last]
-        if before is None or after is None:
-            borders.append(None if not inside else inside[0] if before else inside[-1])
-        else:
-            borders.append(inside[0] if len(inside) == 1 else None)
+        outside = before is None or after is None  # of all operations: there it may be read more often
+        borders.append(inside[0 if before else -1] if inside and (outside or len(inside) == 1) else None)
     odd = sum(border is None for border in borders)
     return borders if odd <= 2 + MOST_ODD * len(borders) else None
 

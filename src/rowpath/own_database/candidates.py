@@ -224,9 +224,8 @@ def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter,
 
 def shipped(adapter: Adapter, keyed: bool = False) -> dict[str, str]:
     """What the driver does by itself with a query, with parameters where it is `keyed`, as far as its manifest says."""
-    plain = (
-        not keyed and adapter.shipped.get("statement") == "bound" and "text" in adapter.coordinates.get("statement", ())
-    )
+    statements = adapter.coordinates.get("statement", ())
+    plain = not keyed and adapter.shipped.get("statement") == "bound" and "text" in statements
     return adapter.shipped | ({"statement": "text"} if plain else {})
 
 
@@ -297,10 +296,8 @@ def ineligibility(adapter: Adapter, tls: str, must_read_only: bool, transport: s
     if must_read_only and not adapter.opens_read_only and not adapter.floor:
         return f"{adapter.driver} cannot open a file read-only", "remove --in-place"
     if tls == "on" and "on" not in adapter.coordinates.get("tls", ()):
-        return (
-            f"the URL requires TLS, which {adapter.driver} does not support here",
-            "sslmode=disable, if that is acceptable",
-        )
+        why = f"the URL requires TLS, which {adapter.driver} does not support here"
+        return why, "sslmode=disable, if that is acceptable"
     if transport == "unix" and "unix" not in adapter.coordinates.get("transport", ()):
         return f"{adapter.driver} reaches no server through a Unix socket here", "name the server's host in the URL"
     return "", ""

@@ -289,6 +289,6 @@ def literal(engine: str, value: Any, column: Column) -> str:
     else:
         text = str(value).replace("'", "''")
         text = "'" + (text.replace("\\", "\\\\") if facts.syntax and facts.syntax.backslashes else text) + "'"
-    return (
-        f"CAST({text} AS {dialect.spelt(column)})" if facts.cast_literals and isinstance(dialect, SqlDialect) else text
-    )
+    if facts.cast_literals and isinstance(dialect, SqlDialect):
+        return f"CAST({text} AS {dialect.spelt(column)})"
+    return text

@@ -12,19 +12,11 @@ from typing import Any
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import cpus
-from rowpath.own_database import parameters
+from rowpath.own_database import parameters, throttled_worker
 from rowpath.own_database.access import Access, open_access
 from rowpath.own_database.parameters import KeyedQuery
 from rowpath.own_database.question import ProbeOptions, Question
-from rowpath.own_database.throttled_worker import (
-    SETTLING_EXECUTIONS,
-    Budget,
-    DatabaseRest,
-    KeyedRowConsistency,
-    RowConsistency,
-    ThrottledWorker,
-    work_of,
-)
+from rowpath.own_database.throttled_worker import RowConsistency, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import build
 from rowpath.runners.protocol import DescribedColumn
@@ -41,7 +33,7 @@ class ProbedQuery:
 
     access: Access
     sql: str
-    budget: Budget
+    budget: throttled_worker.Budget
     options: ProbeOptions
     directory: RunDirectory
     scrubber: Scrubber
@@ -49,17 +41,17 @@ class ProbedQuery:
     keyed: KeyedQuery | None = None  # the query's parameters
     columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
     caveats: list[str] = field(default_factory=list)  # what the result cannot say, in sentences
-    _settling: int = SETTLING_EXECUTIONS
-    _rest: DatabaseRest = field(init=False)
+    _settling: int = throttled_worker.SETTLING_EXECUTIONS
+    _rest: throttled_worker.DatabaseRest = field(init=False)
 
     def __post_init__(self) -> None:
-        self._rest = DatabaseRest(self.budget)
+        self._rest = throttled_worker.DatabaseRest(self.budget)
 
     def work(self) -> PreparedPhase:
         """The query as a phase, once the database has described it. Errors: RowpathError."""
         access, keyed = self.access, self.keyed
         self.columns = access.described(keyed) if keyed else access.describe(self.sql or access.table)
-        work = work_of(self.sql, self.columns, table=access.table, scan=bool(access.table))
+        work = throttled_worker.work_of(self.sql, self.columns, table=access.table, scan=bool(access.table))
         return self._with_parameters(work, keyed) if keyed else work
 
     def _with_parameters(self, work: PreparedPhase, keyed: KeyedQuery) -> PreparedPhase:
@@ -70,12 +62,12 @@ class ProbedQuery:
         row_sets, execution_s = self.access.deliveries(keyed, work.columns, file)
         used = len(row_sets)
         before = f"Every path executed it {self._settling} times before it was timed."
-        if execution_s * SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
+        if execution_s * throttled_worker.SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
             self._settling = 0
             before = "One execution takes too long for more of them before timing: "
             before += "the server may plan differently later."
         self.keyed = keyed.first(used)
-        self.row_consistency = KeyedRowConsistency(delivery=Delivery(row_sets, work.columns))
+        self.row_consistency = throttled_worker.KeyedRowConsistency(delivery=Delivery(row_sets, work.columns))
         of = f"the first {used:,} of {given:,} rows" if used < given else f"{given:,} row{'s' * (given != 1)}"
         self.caveats.append(
             f"Each operation executes the query with the next row of parameters, out of {of}. "
@@ -117,7 +109,7 @@ class ProbedQuery:
 
     def floor_work(self) -> PreparedPhase:
         """The query as the scan that a floor drains."""
-        return work_of(self.sql, self.columns, table=self.access.table, scan=True)
+        return throttled_worker.work_of(self.sql, self.columns, table=self.access.table, scan=True)
 
 
 def connected(
@@ -143,7 +135,7 @@ def connected(
         "access": access,
         "sql": keyed_query.placeholders.sql if keyed_query else sql,
         "keyed": keyed_query,
-        "budget": Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0),
+        "budget": throttled_worker.Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0),
         "options": options,
         "directory": directory,
         "scrubber": question.scrubber,

@@ -82,7 +82,6 @@ class MysqlConversation(Conversation):
         self._greeting = b""
         self._startup = b""
         self._pending: deque[PendingCommand] = deque()
-        self._state = "I"
         self._numbers: dict[int, int] = {}  # the server's number of a statement → the tape's
         self._prepared = 0
         self._flags = self._own_flags = 0

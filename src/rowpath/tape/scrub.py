@@ -68,10 +68,8 @@ class Scrub:
 
     def hexadecimal(self, value: bytes) -> bytes:
         """Scrub a UUID, or bytes written so."""
-        dice = self.dice(value)
-        prefix = b"\\x" if value.startswith(b"\\x") else b""
-        digits = b"0123456789abcdef"
-        return prefix + bytes(dice.choice(digits) if one in digits else one for one in value[len(prefix) :])
+        dice, digits = self.dice(value), b"0123456789abcdef"
+        return bytes(dice.choice(digits) if one in digits else one for one in value)
 
     def raw(self, value: bytes) -> bytes:
         """Any bytes."""
