@@ -28,7 +28,6 @@ from rowpath.own_database.target import read_target
 from rowpath.own_database.throttled_worker import (
     Budget,
     DatabaseRest,
-    ParameterFile,
     RowConsistency,
     ThrottledWorker,
     as_columns,
@@ -124,7 +123,12 @@ def ready(access: Access, sql: str, parameter: str, driver: str, folder: Path) -
     paths = [each for each in found if each.path.get("statement") == "prepared"]
     manifest.build([(paths[0].adapter, paths[0].path.version)], paths=[paths[0].path])
     columns = access.described(query)
-    work = work_of(query.placeholders.sql, columns, parameters=ParameterFile(query.columns, folder / "rows", 1))
+    work = replace(
+        work_of(query.placeholders.sql, columns),
+        parameter_columns=query.columns,
+        parameter_file=folder / "rows",
+        parameter_count=1,
+    )
     assert access.deliveries(query, as_columns(columns), folder / "rows")[0] == [[("row 7",)]]
     worker_pool = WorkerPool(
         lambda planned: ThrottledWorker(

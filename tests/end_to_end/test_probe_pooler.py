@@ -27,7 +27,7 @@ from rowpath.own_database.instances import ProbedServer
 from rowpath.own_database.parameters import keyed
 from rowpath.own_database.question import ProbeOptions, rows_by_options
 from rowpath.own_database.target import Target, read_target
-from rowpath.own_database.throttled_worker import ParameterFile, work_of
+from rowpath.own_database.throttled_worker import work_of
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
 from tests.engines.insides import ask, psql
@@ -137,8 +137,13 @@ def test_which_statement_modes_work_through_it(server: Instance, tmp_path: Path,
     phase = Phase("query", "query", QUERY)
     query = keyed(QUERY, "postgresql", rows_by_options(ProbeOptions("", params=("integer:7",))))
     query.write(tmp_path / "rows")
-    parameters = ParameterFile(query.columns, tmp_path / "rows", 1)
-    work = replace(work_of(QUERY, (), parameters=parameters), columns=(Column("b", "text", nullable=True),))
+    work = replace(
+        work_of(QUERY, ()),
+        columns=(Column("b", "text", nullable=True),),
+        parameter_columns=query.columns,
+        parameter_file=tmp_path / "rows",
+        parameter_count=1,
+    )
     found = candidates(Wanted("postgresql", "server", phase, languages=("c",), drivers=("libpq",), keyed=True)).paths
     first = {each.path.get("statement"): each for each in reversed(found) if each.path.get("fetch") == "row"}
     cursor = next(

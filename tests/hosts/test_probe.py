@@ -18,7 +18,7 @@ import pytest
 from rowpath.hosts import cluster, node
 from rowpath.journal import reader
 from rowpath.journal.records import SampleRecord, WorkerRecord
-from rowpath.probe import at_host
+from rowpath.probe import from_host
 from tests.end_to_end.command import every_pid, proc
 from tests.hosts import broken_network, own_postgresql
 from tests.hosts.lab import ROOT, Lab
@@ -105,7 +105,7 @@ def _wait_until_gone(lab: Lab) -> None:
 
     def left() -> list[str]:
         titles = (proc(pid, "cmdline") for pid in lab.mine())
-        return [*broken_network.started(lab), *(title for title in titles if at_host.__name__ in title)]
+        return [*broken_network.started(lab), *(title for title in titles if from_host.__name__ in title)]
 
     until(lambda: not left(), "end of all that the probe started")
 

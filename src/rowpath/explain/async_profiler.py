@@ -7,7 +7,7 @@ import platform
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
@@ -95,10 +95,10 @@ def _order(pid: int, program: Path, what: str) -> None:
         raise EnvironmentMissing(f"async-profiler did not attach to process {pid}: {why}", "rowpath doctor")
 
 
-def stacks(lines: Iterable[str], helpers: Collection[str], header: Language) -> Counter[Stack]:
+def stacks(lines: Iterable[str], header: Language) -> Counter[Stack]:
     """The stacks of its collapsed form, one a line with its count; without threads whose names begin like helpers'.
 
-    `header`: of the language whose parts these are.
+    `header`: of the language whose parts and helper threads these are.
 
     A JVM whose user may not see the kernel's frames is sampled by its CPU clock: inside a system call, it was at work.
     """
@@ -107,7 +107,7 @@ def stacks(lines: Iterable[str], helpers: Collection[str], header: Language) -> 
         text, _, count = line.rstrip().rpartition(" ")
         first, *rest = text.split(";")
         thread = THREAD.match(first)
-        if thread and thread[1].startswith(tuple(helpers)):
+        if thread and thread[1].startswith(header.helper_threads):
             continue
         frames = tuple(_frame(frame, header) for frame in (rest if thread else [first, *rest]))
         if frames and count.isdigit():

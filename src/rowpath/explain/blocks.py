@@ -129,8 +129,7 @@ def with_hops(
     ours = not isinstance(instances[key], External)
 
     def start(environment: dict[str, str]) -> Worker:
-        how: dict[str, Any] = {"log": log, "timeout_s": timeout_s, "environment": environment}
-        return Worker(planned, instances[key], pinned=True, **how)
+        return Worker(planned, instances[key], log=log, timeout_s=timeout_s, environment=environment, pinned=True)
 
     def taken() -> Hops:
         file = server_file(directory) if ours else None

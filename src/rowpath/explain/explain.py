@@ -133,10 +133,9 @@ class BlockEvidence:
 
 
 def taken_apart(
-    worker: Worker, work: PreparedPhase, directory: Path, pairs: int = PAIRS, take: Take | None = None
+    worker: Worker, work: PreparedPhase, directory: Path, pairs: int = PAIRS, take: Take = block
 ) -> BlockEvidence:
     """A warm path in bare blocks and in profiled ones in turn; `take` takes a block. Errors: RunnerFailure."""
-    take = take or block
     warm_up(worker, work)
     evidence, disturbed = BlockEvidence(why_not=perf.problem()), Blocks()
     while len(evidence.bare.blocks) < pairs and len(disturbed.blocks) < pairs:

@@ -22,7 +22,7 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.explain import async_profiler, perf, py_spy
 from rowpath.explain.blocks import Blocks, block, warm_up
-from rowpath.explain.parts import INSIDE, KERNEL, runtime
+from rowpath.explain.parts import INSIDE, KERNEL
 from rowpath.machine import cpus, jvm
 from rowpath.model.explanation import Explanation, Flame, Frame, SideStacks, Stack
 from rowpath.runners.language import Sampler
@@ -73,8 +73,7 @@ def flame(
             for pid in pids:
                 samplers.setdefault(sampler_of(worker, side, pid), []).append(pid)
         count = BLOCKS if len(samplers) == 1 else BLOCKS_EACH
-        results: list[Sampled] = []
-        notes: list[str] = []
+        results, notes = list[Sampled](), list[str]()
         for sampler, pids in samplers.items():
             sampled = Sampled(sampler)
             try:
@@ -93,27 +92,23 @@ def flame(
     for sampled in results:
         longer = statistics.fmean(sampled.blocks.each_ns()) / explanation.operation_ns - 1
         took = f"{'-' if longer < 0 else '+'}{per_cent(abs(longer))}"
-        notes += sampled.missing
-        notes.append(f"sampled by {sampled.how}, an operation took {took}: stacks give shares only")
+        notes += [*sampled.missing, f"sampled by {sampled.how}, an operation took {took}: stacks give shares only"]
     of_path = explanation.name, explanation.phase, explanation.path, explanation.operation_ns, explanation.parts
     return Flame(*of_path, seen, tuple(notes))
 
 
 def _side(side: Side, pids: list[int], explanation: Explanation, results: list[Sampled]) -> SideStacks | None:
     """A side's stacks; None where it has no process, or was not sampled."""
+    seen = [(sampled.how, sampled.stacks[pid]) for sampled in results for pid in pids if pid in sampled.stacks]
     samples: Counter[Stack] = Counter()
-    how: dict[str, None] = {}
-    for sampled in results:
-        for pid in pids:
-            if pid in sampled.stacks:
-                samples.update(sampled.stacks[pid])
-                how[sampled.how] = None
+    for _how, stacks in seen:
+        samples.update(stacks)
+    how = dict.fromkeys(sampler for sampler, _stacks in seen)
     parts = [part for part in explanation.parts if part.side == side]
     cpu_ns = sum(part.ns for part in parts)
-    if py_spy.HOW in how and cpu_ns:
-        share = sum(part.ns for part in parts if part.name == KERNEL) / cpu_ns
-        if 0 < share < 1:
-            samples[(BY_PERF,)] = round(samples.total() * share / (1 - share))
+    share = sum(part.ns for part in parts if part.name == KERNEL) / cpu_ns if cpu_ns else 0.0
+    if py_spy.HOW in how and 0 < share < 1:
+        samples[(BY_PERF,)] = round(samples.total() * share / (1 - share))
     return SideStacks(side, cpu_ns, "; ".join(how), samples) if samples else None
 
 
@@ -128,20 +123,16 @@ def sampler_of(worker: Worker, side: Side, pid: int) -> str:
 def _running(worker: Worker, sampler: str, pids: Collection[int], directory: Path, into: Sampled) -> Iterator[None]:
     """The sampler at work on these processes, while the body runs; then `into` has what it saw."""
     languages = {pid: worker.planned.path.language if pid in worker.pids else "" for pid in pids}
-    if sampler in (async_profiler.HOW, py_spy.HOW):
+    attaching = {module.HOW: module for module in (async_profiler, py_spy)}.get(sampler)
+    if attaching:
         files = {pid: directory / f"stacks-{pid}.txt" for pid in pids}
         with contextlib.ExitStack() as attached:
-            sampling = async_profiler.sampling if sampler == async_profiler.HOW else py_spy.sampling
             for pid, file in files.items():
-                attached.enter_context(sampling(pid, file))
+                attached.enter_context(attaching.sampling(pid, file))
             yield
         for pid, file in files.items():
             lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
-            header = language(languages[pid] or jvm.LANGUAGE)
-            if sampler == async_profiler.HOW:
-                into.stacks[pid] = async_profiler.stacks(lines, header.helper_threads, header)
-            else:
-                into.stacks[pid] = py_spy.stacks(lines, runtime(header))
+            into.stacks[pid] = attaching.stacks(lines, language(languages[pid] or jvm.LANGUAGE))
             if any(stack[-1] == INSIDE for stack in into.stacks[pid]):
                 side = "client" if pid in worker.pids else "server"
                 into.missing.append(f"{side}: {UNSEEN_KERNEL}")
@@ -194,17 +185,16 @@ class NodeNames:
     @classmethod
     def read(cls, log: Path) -> NodeNames:
         """Read the names from a log; a log that was not written has none."""
-        text = log.read_text(encoding="utf-8", errors="replace") if log.is_file() else ""
-        return cls(text.split("\n"))
+        return cls(log.read_text(encoding="utf-8", errors="replace").split("\n") if log.is_file() else ())
 
     def __call__(self, address: int) -> str:
         """The function at an address; empty where none is known."""
-        at = bisect.bisect_right(self._begins, address) - 1
-        if at < 0:
-            return ""
-        begin = self._begins[at]
-        size, name = self._code[begin]
-        return name if address < begin + size else ""
+        after = bisect.bisect_right(self._begins, address)
+        for begin in self._begins[max(0, after - 1) : after]:
+            size, name = self._code[begin]
+            if address < begin + size:
+                return name
+        return ""
 
 
 def _name(text: str) -> str:
@@ -214,9 +204,6 @@ def _name(text: str) -> str:
     match = PLACE.match(text)
     if match is None:
         return text
-    path = PurePath(match[2])
-    inside = (
-        path.parts[len(path.parts) - path.parts[::-1].index("node_modules") :] if "node_modules" in path.parts else ()
-    )
-    file = "/".join(inside) if inside else match[2] if match[2].startswith("node:") else path.name
+    _, packages, inside = match[2].rpartition("/node_modules/")
+    file = inside if packages or inside.startswith("node:") else PurePath(inside).name
     return f"{match[1] or '(anonymous)'} ({file}:{match[3]})"

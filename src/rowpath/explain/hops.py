@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import islice, pairwise, takewhile
 from typing import NamedTuple
 
 from rowpath.machine.counters.call_stamps import Call, Kind
@@ -43,6 +43,7 @@ MOST_ODD = 0.01  # of the operations: where more have not one reading of the clo
 LEAST_FITTING = 0.5  # of the operations: what is left of fewer is no fair choice
 Step = tuple[Where, str, float]  # until when: each begins where the one before it ended
 Interval = tuple[Where, str, float, float]  # from when until when
+SteppedOperation = list[list[Interval]]  # by round trip and its steps; the first begins with it
 
 
 class Unknown(Exception):
@@ -67,10 +68,8 @@ class Endpoint:
     def next_wait_ns(self, sent: Call) -> int:
         """When the thread that sent this called again to receive or to wait; its end where it did not."""
         calls = self.threads[sent.thread]
-        at = bisect_left(calls, sent) + 1
-        while at < len(calls) and calls[at].kind in (Kind.SENT, Kind.CLOCK):
-            at += 1
-        return calls[at].enter_ns if at < len(calls) else sent.exit_ns
+        after = (calls[at] for at in range(bisect_left(calls, sent) + 1, len(calls)))
+        return next((call.enter_ns for call in after if call.kind not in (Kind.SENT, Kind.CLOCK)), sent.exit_ns)
 
     def inside_until_ns(self, at_ns: int) -> int:
         """When the call ends that was under way then; 0 where none was."""
@@ -114,8 +113,8 @@ def round_trips(client: Sequence[Call], server: Sequence[Call] | None) -> list[T
         of_connection: list[Trip] = []
         for call in sorted((*endpoint.sends, *endpoint.receipts)):
             if call.kind == Kind.SENT and (not of_connection or of_connection[-1].receipts):
-                of_connection.append(Trip(endpoint, None, [call]))
-            elif of_connection:
+                of_connection.append(Trip(endpoint, None, []))
+            if of_connection:
                 latest = of_connection[-1]
                 (latest.sends if call.kind == Kind.SENT else latest.receipts).append(call)
         if server is not None:
@@ -135,15 +134,11 @@ def _peers(client: Sequence[Call], name: Name, server: Sequence[Call]) -> list[N
     """
     ends = {Name(call.process, call.descriptor): call for call in server if call.kind == Kind.CONNECTION}
     made = (call for call in client if call.kind == Kind.CONNECTION and Name(call.process, call.descriptor) == name)
-    connected = next(made, None)
-    if connected is None:
+    if (connected := next(made, None)) is None:
         return list(ends)
-    if not connected.enter_ns:  # a unix socket
-        fitting = [other for other, end in ends.items() if not end.enter_ns and end.exit_ns == name.process]
-    else:
-        ports = connected.exit_ns, connected.enter_ns
-        fitting = [other for other, end in ends.items() if (end.enter_ns, end.exit_ns) == ports]
-    return fitting or list(ends)
+    # Ports, in turn; of a unix socket 0 and the client's process.
+    there = (connected.exit_ns, connected.enter_ns) if connected.enter_ns else (0, name.process)
+    return [other for other, end in ends.items() if (end.enter_ns, end.exit_ns) == there] or list(ends)
 
 
 def _add_server(trips: Sequence[Trip], candidates: Sequence[Endpoint]) -> None:
@@ -155,23 +150,25 @@ def _add_server(trips: Sequence[Trip], candidates: Sequence[Endpoint]) -> None:
         raise Unknown(NOT_STAMPED.format(side="server"))
     begins = [trip.sends[0].enter_ns for trip in trips]
 
+    def trips_at(at_ns: int) -> Sequence[Trip]:
+        """The round trip that was the latest then, if there was one."""
+        after = bisect_left(begins, at_ns)
+        return trips[max(0, after - 1) : after]
+
     def answers(end: Endpoint) -> int:
         """How many of its sends lie inside a round trip."""
-        inside = 0
-        for call in end.sends:
-            at = bisect_left(begins, call.enter_ns) - 1
-            inside += at >= 0 and bool(trips[at].receipts) and call.enter_ns < trips[at].receipts[-1].exit_ns
-        return inside
+        latest = ((call, trip) for call in end.sends for trip in trips_at(call.enter_ns) if trip.receipts)
+        return sum(call.enter_ns < trip.receipts[-1].exit_ns for call, trip in latest)
 
-    server = max(candidates, key=answers) if len(candidates) > 1 else candidates[0]
+    server = max(candidates, key=answers)
     for trip in trips:
         trip.server = server
     for call in server.receipts:
-        if (at := bisect_left(begins, call.exit_ns) - 1) >= 0:
-            trips[at].server_receipts.append(call)
+        for trip in trips_at(call.exit_ns):
+            trip.server_receipts.append(call)
     for call in server.sends:
-        if (at := bisect_left(begins, call.enter_ns) - 1) >= 0:
-            trips[at].server_sends.append(call)
+        for trip in trips_at(call.enter_ns):
+            trip.server_sends.append(call)
 
 
 def _endpoints(calls: Sequence[Call], names: Iterable[Name]) -> dict[Name, Endpoint]:
@@ -209,7 +206,7 @@ def steps(trip: Trip, *, one_core: bool) -> list[Step] | None:
     if server is None:
         sent_ns = max(requests[-1].exit_ns, min(first.enter_ns, first.exit_ns))
         begin: list[Step] = [("client", "sends", sent_ns), ("to server", AWAY, first.exit_ns)]
-        return begin + _rest(trip, first.exit_ns, client, len(trip.receipts))
+        return begin + _rest(trip, first.exit_ns, len(trip.receipts))
     if not trip.server_sends or not trip.server_receipts:
         return None
     answer = trip.server_sends[0]
@@ -230,7 +227,7 @@ def steps(trip: Trip, *, one_core: bool) -> list[Step] | None:
         ("server", "sends", answered_ns),
         ("to client", "on the way to the client", here_ns),
     ]
-    return begin + _rest(trip, here_ns, client, len(trip.server_sends))
+    return begin + _rest(trip, here_ns, len(trip.server_sends))
 
 
 def _way(
@@ -245,35 +242,28 @@ def _way(
     if waiting:
         return min(kept_ns, waiting[-1].exit_ns), waiting[-1].exit_ns
     late = next((wait for wait in waits if wait.enter_ns >= sent.exit_ns), None)
-    left_ns = min(kept_ns, late.enter_ns) if late is not None else sent.exit_ns
-    ready_ns = receiver.inside_until_ns(sent.exit_ns) if late is not None and one_core else 0
-    return left_ns, max(left_ns, min(ready_ns, late.enter_ns if late is not None else left_ns))
+    if late is None:
+        return sent.exit_ns, sent.exit_ns
+    left_ns = min(kept_ns, late.enter_ns)
+    ready_ns = receiver.inside_until_ns(sent.exit_ns) if one_core else 0
+    return left_ns, max(left_ns, min(ready_ns, late.enter_ns))
 
 
-def _rest(trip: Trip, from_ns: float, client: Endpoint, messages: int) -> list[Step]:
+def _rest(trip: Trip, from_ns: float, messages: int) -> list[Step]:
     """The steps of the messages after the first, none where there is one: what the client did, and all the rest."""
     until_ns = trip.receipts[-1].exit_ns
     if messages < 2 or until_ns <= from_ns:
         return []
-    calls = client.threads[trip.receipts[-1].thread]
-    at = bisect_left(calls, trip.receipts[0])
-    inside_ns = 0.0
-    while at < len(calls) and calls[at].enter_ns < until_ns:
-        inside_ns += max(0.0, calls[at].exit_ns - max(from_ns, calls[at].enter_ns))
-        at += 1
+    calls = trip.client.threads[trip.receipts[-1].thread]
+    after = (calls[at] for at in range(bisect_left(calls, trip.receipts[0]), len(calls)))
+    meanwhile = takewhile(lambda call: call.enter_ns < until_ns, after)
+    inside_ns = sum((max(0.0, call.exit_ns - max(from_ns, call.enter_ns)) for call in meanwhile), 0.0)
     return [("both", MEANWHILE, max(from_ns, until_ns - inside_ns)), ("both", MORE, until_ns)]
 
 
-@dataclass(frozen=True)
-class SteppedOperation:
-    """One operation, by round trip and its steps; the first begins with it."""
-
-    trips: list[list[Interval]]
-
-    @property
-    def ns(self) -> float:
-        """How long it took."""
-        return self.trips[-1][-1][3] - self.trips[0][0][2]
+def _ns(trips: SteppedOperation) -> float:
+    """How long an operation took, or some of its round trips."""
+    return trips[-1][-1][3] - trips[0][0][2]
 
 
 def hops(
@@ -293,29 +283,28 @@ def hops(
     operations = sum(blocks)
     size = len(trips) // max(1, operations)
     if not size or len(trips) % operations:
-        what = "operations" if pipeline == 1 else "pipelines"
-        raise Unknown(
-            f"{count(operations)} {what} had {count(len(trips))} round trips: their number per operation varies"
+        what = (
+            f"{count(operations)} {'operations' if pipeline == 1 else 'pipelines'} had {count(len(trips))} round trips"
         )
+        raise Unknown(f"{what}: their number per operation varies")
     by_operation = iter([trips[at : at + size] for at in range(0, len(trips), size)])
     together = [list(islice(by_operation, block)) for block in blocks]
     borders = [_borders(block) for block in together]
-    known = all(border is not None for border in borders)
-    stepped = [
-        operation
-        for block, border in zip(together, borders, strict=True)
-        for operation in _operations(block, border if known else None, one_core=one_core)
-    ]
+    if any(border is None for border in borders):
+        borders = [None] * len(together)
+    stepped: list[SteppedOperation] = []
+    for block, border in zip(together, borders, strict=True):
+        stepped += _operations(block, border, one_core=one_core)
     if len(stepped) < LEAST_FITTING * operations:
         raise Unknown(f"the calls of only {count(len(stepped))} of {count(operations)} operations fit together")
     example = trips[len(trips) // 2 // size * size :][:size]
-    slowest = max(stepped, key=lambda operation: operation.ns)
+    slowest = max(stepped, key=_ns)
     shown = size if size <= SHOWN_TRIPS else SHOWN_TRIPS - 1
     folded = size - shown
-    rest = [operation.trips[-1][-1][3] - operation.trips[shown][0][2] for operation in stepped] if folded else []
+    rest = [_ns(operation[shown:]) for operation in stepped] if folded else []
     return Hops(
         len(stepped),
-        *_spread(operation.ns for operation in stepped),
+        *_spread(map(_ns, stepped)),
         tuple(_round_trip(number, example[number], stepped, slowest) for number in range(shown)),
         folded,
         statistics.median(rest) / folded if folded else 0.0,
@@ -333,10 +322,8 @@ def _operations(
     before_ns = float(together[0][0].sends[0].enter_ns) if len(together) == 1 else None  # else of no operation
     for number, trips in enumerate(together):
         stepped = [steps(trip, one_core=one_core) for trip in trips]
-        begin_ns = before_ns if borders is None else borders[number]
-        end_ns = borders[number + 1] if borders is not None else None
-        last = stepped[-1]
-        before_ns = last[-1][2] if last is not None else None
+        begin_ns, end_ns = (before_ns, None) if borders is None else borders[number : number + 2]
+        before_ns = stepped[-1][-1][2] if stepped[-1] is not None else None
         if begin_ns is not None and (borders is None or end_ns is not None):
             operation = _operation(trips, stepped, begin_ns, end_ns)
             if operation is not None:
@@ -346,17 +333,15 @@ def _operations(
 def _round_trip(number: int, trip: Trip, stepped: list[SteppedOperation], slowest: SteppedOperation) -> RoundTrip:
     times: dict[tuple[Where, str], list[float]] = {}
     for operation in stepped:
-        for where, name, begin_ns, end_ns in operation.trips[number]:
+        for where, name, begin_ns, end_ns in operation[number]:
             times.setdefault((where, name), []).append(end_ns - begin_ns)
-    slow = {(where, name): end_ns - begin_ns for where, name, begin_ns, end_ns in slowest.trips[number]}
-    of_hops = []
-    for key in sorted(times, key=ORDER.index):
-        absent = [0.0] * (len(stepped) - len(times[key]))  # an answer may be of one message, or of more
-        of_hops.append(Hop(*key, *_spread(times[key] + absent), slow.get(key, 0.0)))
-    wholes = (operation.trips[number][-1][3] - operation.trips[number][0][2] for operation in stepped)
+    slow = {(where, name): end_ns - begin_ns for where, name, begin_ns, end_ns in slowest[number]}
+    for of_hop in times.values():
+        of_hop.extend([0.0] * (len(stepped) - len(of_hop)))  # an answer may be of one message, or of more
+    of_hops = (Hop(*key, *_spread(times[key]), slow.get(key, 0.0)) for key in sorted(times, key=ORDER.index))
+    wholes = _spread(_ns([operation[number]]) for operation in stepped)
     sent, received = (sum(call.result for call in calls) for calls in (trip.sends, trip.receipts))
-    messages = len(trip.server_sends or trip.receipts)
-    return RoundTrip(tuple(of_hops), sent, received, messages, *_spread(wholes))
+    return RoundTrip(tuple(of_hops), sent, received, len(trip.server_sends or trip.receipts), *wholes)
 
 
 def _borders(together: Sequence[Sequence[Trip]]) -> list[int | None] | None:
@@ -372,10 +357,8 @@ def _borders(together: Sequence[Sequence[Trip]]) -> list[int | None] | None:
         first = bisect_left(clocks, before[-1].receipts[-1].exit_ns) if before else 0
         last = bisect_left(clocks, after[0].sends[0].enter_ns) if after else len(clocks)
         inside = clocks[first:last]
-        if before is None or after is None:
-            borders.append(None if not inside else inside[0] if before else inside[-1])
-        else:
-            borders.append(inside[0] if len(inside) == 1 else None)
+        outside = before is None or after is None  # of all operations: there it may be read more often
+        borders.append(inside[0 if before else -1] if inside and (outside or len(inside) == 1) else None)
     odd = sum(border is None for border in borders)
     return borders if odd <= 2 + MOST_ODD * len(borders) else None
 
@@ -384,7 +367,7 @@ def _operation(
     trips: Sequence[Trip], stepped: Sequence[list[Step] | None], begin_ns: float, end_ns: float | None
 ) -> SteppedOperation | None:
     """One operation; without its end known it ends with its last message. None where its calls do not fit together."""
-    intervals: list[list[Interval]] = []
+    intervals: SteppedOperation = []
     at_ns = begin_ns
     for number, (trip, after) in enumerate(zip(trips, stepped, strict=True)):
         if after is None:
@@ -395,7 +378,7 @@ def _operation(
         for where, name, until_ns in (begun, *after, *last):
             intervals[-1].append((where, name, at_ns, max(at_ns, until_ns)))
             at_ns = max(at_ns, until_ns)
-    return SteppedOperation(intervals)
+    return intervals
 
 
 def _spread(times_ns: Iterable[float]) -> tuple[float, float, float]:

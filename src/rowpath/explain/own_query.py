@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
 from functools import partial
-from pathlib import Path
 
 import msgspec
 from typing_extensions import override
@@ -76,7 +75,7 @@ def explained(
         for planned in chosen_paths:
             note(f"measuring {planned.name}")
             try:
-                explanation, digest = explain(query, planned, work, says, directory.work, pairs, after)
+                explanation, digest = explain(query, planned, work, says, pairs, after)
             except RunnerFailure as failure:
                 failed(f"{planned.name}: {query.scrubber.clean(failure.text)}")
                 continue
@@ -105,13 +104,8 @@ def chosen(candidates: Candidates, filters: dict[str, tuple[str, ...]]) -> list[
     for key in filters:
         if key not in keys:
             raise UsageError(f"unknown coordinate '{key}' of these drivers", f"one of {', '.join(sorted(keys))}")
-    kept = [
-        planned
-        for planned in candidates.paths
-        if all(planned.path.get(key) in values for key, values in filters.items())
-    ]  # fmt: skip
-    settings = filters.keys() - {"language", "driver"}
-    if not settings:
+    kept = [path for path in candidates.paths if all(path.path.get(key) in filters[key] for key in filters)]
+    if filters.keys() <= {"language", "driver"}:
         usual = [planned for planned in kept if planned.path.id in candidates.baselines]
         likeliest = {(planned.path.language, planned.path.driver): planned for planned in (*reversed(kept), *usual)}
         kept = list(likeliest.values()) if "driver" in filters or not usual else usual
@@ -128,7 +122,6 @@ def explain(
     planned: PlannedPath,
     work: PreparedPhase,
     says: ServerTimes | None,
-    directory: Path,
     pairs: int,
     after: After | None,
 ) -> tuple[Explanation, str]:
@@ -145,7 +138,8 @@ def explain(
             worker.rest()  # beside the clocks
             return block(worker, work, serving_pid)
 
-        explanation = account(worker, "your query", taken_apart(worker, work, directory, pairs, take))
+        evidence = taken_apart(worker, work, query.directory.work, pairs, take)
+        explanation = account(worker, "your query", evidence)
         facts = ENGINES[target.engine].probe
         if target.deployment == "server" and facts.empty_query:
             empty = work_of(facts.empty_query, query.access.describe(facts.empty_query))

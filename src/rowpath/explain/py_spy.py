@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.explain.parts import UNKNOWN, entered, in_packages, library
+from rowpath.explain.parts import UNKNOWN, entered, in_packages, library, runtime
 from rowpath.explain.perf import short
 from rowpath.machine import cpus, downloads, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.explanation import Frame, Stack
+from rowpath.runners.language import Language
 
 WHEEL = downloads.Wheel(
     name="py-spy",
@@ -67,14 +68,14 @@ def sampling(pid: int, file: Path) -> Iterator[None]:
         raise EnvironmentMissing(f"py-spy wrote nothing for process {pid}", REMEDY)
 
 
-def stacks(lines: Iterable[str], interpreter: str) -> Counter[Stack]:
+def stacks(lines: Iterable[str], header: Language) -> Counter[Stack]:
     """The stacks of its raw form: one a line with its count, frames as `name (file:line)` or `name (library)`.
 
-    `interpreter`: the part that the interpreter and what it executes are.
+    `header`: of the language whose runtime the interpreter and what it executes are.
 
     Without those inside a system call: it wakes what it stops, and so takes a call that waits for one at work.
     """
-    samples: Counter[Stack] = Counter()
+    samples, interpreter = Counter[Stack](), runtime(header)
     for line in lines:
         text, _, count = line.rstrip().rpartition(" ")
         if not text or not count.isdigit():

@@ -8,6 +8,7 @@ import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from rowpath import text
 from rowpath.engines import ENGINES
@@ -30,6 +31,7 @@ from rowpath.runners.protocol import DescribedColumn, PhaseSpec
 from rowpath.workloads.codec import read_kept
 
 AT_THE_SERVER = "give the URL of the server itself; docs/probe.md has what works through a pooler"
+POOLED = "a connection pooler is in front of the server: session settings could affect other users"
 POOLER_WORDS = "unsupported startup parameter"  # PgBouncer's own, where it does not ignore what drivers send
 # How a pooler shares connections → what that means for statement modes through it.
 POOLING = {
@@ -82,11 +84,9 @@ class Access:
 
     def describe(self, sql: str) -> tuple[DescribedColumn, ...]:
         """The columns that a query delivers (of a file: `table`). Errors: RowpathError."""
+        timeout_s = self.options.budget_s + CONNECT_TIMEOUT_S
         with self.connected() as runner:
-            reply = runner.request(
-                protocol.Describe, self.options.budget_s + CONNECT_TIMEOUT_S, sql=sql, expect=protocol.DescribeReply
-            )
-            return tuple(reply.columns)
+            return tuple(runner.request(protocol.Describe, timeout_s, sql=sql, expect=protocol.DescribeReply).columns)
 
     def described(self, query: KeyedQuery) -> tuple[DescribedColumn, ...]:
         """The columns that a query with parameters delivers. Errors: RowpathError."""
@@ -105,7 +105,7 @@ class Access:
                 raise UsageError(what, "cast the column to a type that can be a parameter")
         typed = as_columns(columns)
         with self.connected() as runner:
-            self._prepare(runner, PhaseSpec(name=READ, kind="query", sql=sql, columns=typed))
+            self._prepare(runner, sql=sql, columns=typed)
             rows, count = self._read(runner, 0, MOST_ROWS, typed, file)
         if not rows:
             raise UsageError("--params-from: the query delivered no rows", "give a query that delivers parameters")
@@ -121,11 +121,9 @@ class Access:
         row_sets: list[list[Row]] = []
         rows = 0
         file, budget_s = parameters.with_suffix(".kept"), self.options.budget_s
+        sql, given = query.placeholders.sql, protocol.ParameterSlice(str(parameters), 0, len(query.rows))
         with self.connected() as runner:
-            spec = PhaseSpec(
-                name=READ, kind="query", sql=query.placeholders.sql, columns=columns, parameter_columns=query.columns
-            )
-            self._prepare(runner, spec, protocol.ParameterSlice(str(parameters), 0, len(query.rows)))
+            self._prepare(runner, given, sql=sql, columns=columns, parameter_columns=query.columns)
             began_s = time.monotonic()
             for position in range(len(query.rows)):
                 row_sets.append(self._read(runner, position, WHOLE, columns, file)[0])
@@ -144,12 +142,12 @@ class Access:
         with self.connected() as runner:
             self.run_statements(runner, tuple(statements))
             for query in queries:
-                self._prepare(runner, PhaseSpec(name=READ, kind="query", sql=query, columns=columns))
+                self._prepare(runner, sql=query, columns=columns)
                 answers.append([row[0] or "" for row in self._read(runner, 0, MOST_ROWS, columns, file)[0]])
         return answers
 
-    def _prepare(self, runner: Runner, phase: PhaseSpec, parameters: protocol.ParameterSlice | None = None) -> None:
-        reply = protocol.PrepareReply
+    def _prepare(self, runner: Runner, parameters: protocol.ParameterSlice | None = None, **query: Any) -> None:
+        reply, phase = protocol.PrepareReply, PhaseSpec(name=READ, kind="query", **query)
         runner.request(protocol.Prepare, CONNECT_TIMEOUT_S, phase=phase, parameters=parameters, expect=reply)
 
     def _read(
@@ -173,11 +171,7 @@ class Access:
             engine = ENGINES[self.target.engine].probe
             pooled = pooler_query(self.target.engine, self._server_pid)
             if pooled and count_rows(runner, pooled):
-                raise UsageError(
-                    "a connection pooler is in front of the server: session settings could affect other users. It "
-                    + POOLING[self._pooling(runner)],
-                    AT_THE_SERVER,
-                )
+                raise UsageError(f"{POOLED}. It {POOLING[self._pooling(runner)]}", AT_THE_SERVER)
             timeout_ms = max(1, round(self.options.budget_s * 1000))
             before = engine.session_statements(f"{facts.engine_version} {facts.build}", timeout_ms)
             before += row_limit(self.target.engine, self.options.max_rows)
@@ -203,9 +197,7 @@ class Access:
 
     def _process(self, runner: Runner) -> str:
         """The server process that executes statements now: a sum of integers, and of one integer that is itself."""
-        self._prepare(
-            runner, PhaseSpec(name=READ, kind="query", sql=SERVING_PROCESS, columns=[Column("pid", "integer")])
-        )
+        self._prepare(runner, sql=SERVING_PROCESS, columns=[Column("pid", "integer")])
         how = {"phase": READ, "first": 0, "count": 1}
         return runner.request(protocol.Verify, CONNECT_TIMEOUT_S, expect=protocol.VerifyReply, **how).touch
 
@@ -271,8 +263,7 @@ class Access:
         """A runner's failure as an error for the user, without secrets."""
         words = self.scrubber.clean(failure.text)
         if POOLER_WORDS in words:
-            what = f"a connection pooler is in front of the server: session settings could affect other users ({words})"
-            return UsageError(what, AT_THE_SERVER)
+            return UsageError(f"{POOLED} ({words})", AT_THE_SERVER)
         if failure.kind == "connect":
             what = f"cannot connect to {self.target.shown}: {words}"
             return EnvironmentMissing(what, "check host, port, user, password and database")

@@ -25,7 +25,6 @@ SIZES = ("100", "1000", "10000")  # rows at a time, where an adapter can take an
 SIZED = ("block", "cursor", "chunked", "fetch-size")
 YOURS, USUAL = "yours", "usual"
 BY_URL_OR_FIXED = ("pipeline", "transport", "tls", "clients", "concurrency", "bulk")  # not for `--mine` to say
-WHOLE_AXES = ("threads",)  # besides those of the lattice: they matter for a retrieval
 # Coordinate → its kinds in a user's words; {size}: what follows the kind.
 WORDS = {
     "result": {
@@ -108,9 +107,8 @@ def candidates(wanted: Wanted) -> Candidates:
             if name not in known:
                 raise UsageError(f"unknown {what} '{name}' in --{what}", suggest(name, tuple(sorted(known))))
     collected = _Collected(wanted)
-    for adapter in every:
-        if wanted.fits(adapter):
-            collected.add(adapter)
+    for adapter in filter(wanted.fits, every):
+        collected.add(adapter)
     return collected.candidates()
 
 
@@ -226,9 +224,8 @@ def _yours(mine: str, engine: str, languages: tuple[str, ...]) -> tuple[Adapter,
 
 def shipped(adapter: Adapter, keyed: bool = False) -> dict[str, str]:
     """What the driver does by itself with a query, with parameters where it is `keyed`, as far as its manifest says."""
-    plain = (
-        not keyed and adapter.shipped.get("statement") == "bound" and "text" in adapter.coordinates.get("statement", ())
-    )
+    statements = adapter.coordinates.get("statement", ())
+    plain = not keyed and adapter.shipped.get("statement") == "bound" and "text" in statements
     return adapter.shipped | ({"statement": "text"} if plain else {})
 
 
@@ -251,9 +248,8 @@ def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
         settings["transport"] = (wanted.transport,)
         if offered := adapter.coordinates.get("tls", ()):
             settings["tls"] = (wanted.tls if wanted.tls in offered else offered[0],)
-    for key in WHOLE_AXES:
-        if key in adapter.coordinates:
-            settings[key] = adapter.coordinates[key]
+    if "threads" in adapter.coordinates:  # besides the axes of the lattice: it matters for a retrieval
+        settings["threads"] = adapter.coordinates["threads"]
     for key in ("fetch", "result"):
         if values := adapter.coordinates.get(key):
             pairs = (value.partition(":")[::2] for value in values)
@@ -280,15 +276,19 @@ def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
 def _with_prepared_settings(paths: list[AccessPath]) -> list[AccessPath]:
     """The paths with the session's settings of prepared statements; only the likeliest path meets every value."""
     with_settings: list[AccessPath] = []
-    first = True
+    likeliest = next((path for path in paths if path.statement == "prepared"), None)
     for path in paths:
-        prepared = path.statement == "prepared"
-        settings = ENGINES[path.engine].probe.prepared_settings if prepared else {}
-        usual = AccessPath.of(path.as_dict() | {key: values[0] for key, values in settings.items()})
-        others = [{key: value} for key, values in settings.items() for value in values[1:]] if first else []
-        with_settings += [usual, *(AccessPath.of(usual.as_dict() | other) for other in others)]
-        first = first and not prepared
+        settings = ENGINES[path.engine].probe.prepared_settings if path.statement == "prepared" else {}
+        usual = path.as_dict() | {key: values[0] for key, values in settings.items()}
+        others = [{key: value} for key, values in settings.items() for value in values[1:] if path is likeliest]
+        with_settings += [AccessPath.of(usual | other) for other in ({}, *others)]
     return with_settings
+
+
+def prepared_settings(path: AccessPath) -> list[str]:
+    """The session's settings of prepared statements that the path has another value of than sessions have."""
+    settings = ENGINES[path.engine].probe.prepared_settings
+    return [key for key, values in settings.items() if path.get(key) not in ("none", values[0])]
 
 
 def ineligibility(adapter: Adapter, tls: str, must_read_only: bool, transport: str = "none") -> tuple[str, str]:
@@ -296,10 +296,8 @@ def ineligibility(adapter: Adapter, tls: str, must_read_only: bool, transport: s
     if must_read_only and not adapter.opens_read_only and not adapter.floor:
         return f"{adapter.driver} cannot open a file read-only", "remove --in-place"
     if tls == "on" and "on" not in adapter.coordinates.get("tls", ()):
-        return (
-            f"the URL requires TLS, which {adapter.driver} does not support here",
-            "sslmode=disable, if that is acceptable",
-        )
+        why = f"the URL requires TLS, which {adapter.driver} does not support here"
+        return why, "sslmode=disable, if that is acceptable"
     if transport == "unix" and "unix" not in adapter.coordinates.get("transport", ()):
         return f"{adapter.driver} reaches no server through a Unix socket here", "name the server's host in the URL"
     return "", ""
@@ -348,8 +346,7 @@ def in_words(planned: PlannedPath, keyed: bool = False) -> str:
         for key, values in adapter.coordinates.items()
         if key not in BY_URL_OR_FIXED and path.get(key) != ships.get(key, values[0])
     ]
-    prepared = ENGINES[path.engine].probe.prepared_settings
-    keys += [key for key, values in prepared.items() if path.get(key) not in ("none", values[0])]
+    keys += prepared_settings(path)
     if not keys:
         return f"{adapter.driver} as it ships"
     parts = []

@@ -186,18 +186,16 @@ class KeyedQuery:
 
     def spelt(self, placeholder: str, percent: str = "%%") -> str:
         """The query with placeholders of that form: `?`, `$1`, or `%s`, with which a % is written as `percent`."""
-        count = len(self.columns)
         if placeholder == "%s":
             return "%s".join(piece.replace("%", percent) for piece in self.placeholders.pieces)
-        return self.placeholders.filled(
-            [f"${number}" if placeholder == "$1" else "?" for number in range(1, count + 1)]
-        )
+        if placeholder == "$1":
+            return self.placeholders.filled([f"${number}" for number in range(1, len(self.columns) + 1)])
+        return self.placeholders.sql
 
     def with_literals(self, engine: str, row: Row) -> str:
         """The query with the values of a row written into it, as that engine spells them."""
-        return self.placeholders.filled(
-            [literal(engine, value, column) for value, column in zip(row, self.columns, strict=True)]
-        )
+        values = zip(row, self.columns, strict=True)
+        return self.placeholders.filled([literal(engine, value, column) for value, column in values])
 
 
 def keyed(sql: str, engine: str, parameter_rows: ParameterRows) -> KeyedQuery:
@@ -239,10 +237,8 @@ def _parameter_rows(header: Sequence[tuple[str, str]], lines: Sequence[Sequence[
         if kind not in TYPES:
             raise UsageError(f"{where}: unknown type '{kind}'", suggest(kind, tuple(TYPES)))
         columns.append(Column(name=name or f"p{number}", **TYPES[kind]))
-    rows = []
-    for line in lines[:MOST_ROWS]:
-        pairs = zip(line, columns, header, strict=True)
-        rows.append(tuple(_value(text, column, kind) for text, column, (_, kind) in pairs))
+    pairs = (zip(line, columns, header, strict=True) for line in lines[:MOST_ROWS])
+    rows = [tuple(_value(text, column, kind) for text, column, (_, kind) in line) for line in pairs]
     return ParameterRows(sized(columns, rows), rows, len(lines), tuple(name for name, _ in header))
 
 
@@ -293,6 +289,6 @@ def literal(engine: str, value: Any, column: Column) -> str:
     else:
         text = str(value).replace("'", "''")
         text = "'" + (text.replace("\\", "\\\\") if facts.syntax and facts.syntax.backslashes else text) + "'"
-    return (
-        f"CAST({text} AS {dialect.spelt(column)})" if facts.cast_literals and isinstance(dialect, SqlDialect) else text
-    )
+    if facts.cast_literals and isinstance(dialect, SqlDialect):
+        return f"CAST({text} AS {dialect.spelt(column)})"
+    return text

@@ -6,27 +6,17 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import cpus
-from rowpath.own_database import parameters
+from rowpath.own_database import parameters, throttled_worker
 from rowpath.own_database.access import Access, open_access
 from rowpath.own_database.parameters import KeyedQuery
 from rowpath.own_database.question import ProbeOptions, Question
-from rowpath.own_database.throttled_worker import (
-    SETTLING_EXECUTIONS,
-    Budget,
-    DatabaseRest,
-    KeyedRowConsistency,
-    ParameterFile,
-    RowConsistency,
-    ThrottledWorker,
-    as_columns,
-    work_of,
-)
+from rowpath.own_database.throttled_worker import RowConsistency, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import build
 from rowpath.runners.protocol import DescribedColumn
@@ -43,7 +33,7 @@ class ProbedQuery:
 
     access: Access
     sql: str
-    budget: Budget
+    budget: throttled_worker.Budget
     options: ProbeOptions
     directory: RunDirectory
     scrubber: Scrubber
@@ -51,39 +41,39 @@ class ProbedQuery:
     keyed: KeyedQuery | None = None  # the query's parameters
     columns: tuple[DescribedColumn, ...] = ()  # of the result, once it is described
     caveats: list[str] = field(default_factory=list)  # what the result cannot say, in sentences
-    _settling: int = SETTLING_EXECUTIONS
-    _rest: DatabaseRest = field(init=False)
+    _settling: int = throttled_worker.SETTLING_EXECUTIONS
+    _rest: throttled_worker.DatabaseRest = field(init=False)
 
     def __post_init__(self) -> None:
-        self._rest = DatabaseRest(self.budget)
+        self._rest = throttled_worker.DatabaseRest(self.budget)
 
     def work(self) -> PreparedPhase:
         """The query as a phase, once the database has described it. Errors: RowpathError."""
         access, keyed = self.access, self.keyed
         self.columns = access.described(keyed) if keyed else access.describe(self.sql or access.table)
-        parameters = self._parameters(keyed) if keyed else ParameterFile()
-        return work_of(self.sql, self.columns, table=access.table, scan=bool(access.table), parameters=parameters)
+        work = throttled_worker.work_of(self.sql, self.columns, table=access.table, scan=bool(access.table))
+        return self._with_parameters(work, keyed) if keyed else work
 
-    def _parameters(self, keyed: KeyedQuery) -> ParameterFile:
-        """The rows of parameters that are used: those of which the reference driver could read what they deliver."""
+    def _with_parameters(self, work: PreparedPhase, keyed: KeyedQuery) -> PreparedPhase:
+        """With the rows of parameters that are used: those of which the reference driver could read the delivery."""
         file = self.directory.work / "parameters.rows"
         keyed.write(file)
-        columns, given = as_columns(self.columns), keyed.count
-        row_sets, execution_s = self.access.deliveries(keyed, columns, file)
+        given = keyed.count
+        row_sets, execution_s = self.access.deliveries(keyed, work.columns, file)
         used = len(row_sets)
         before = f"Every path executed it {self._settling} times before it was timed."
-        if execution_s * SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
+        if execution_s * throttled_worker.SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
             self._settling = 0
             before = "One execution takes too long for more of them before timing: "
             before += "the server may plan differently later."
         self.keyed = keyed.first(used)
-        self.row_consistency = KeyedRowConsistency(delivery=Delivery(row_sets, columns))
+        self.row_consistency = throttled_worker.KeyedRowConsistency(delivery=Delivery(row_sets, work.columns))
         of = f"the first {used:,} of {given:,} rows" if used < given else f"{given:,} row{'s' * (given != 1)}"
         self.caveats.append(
             f"Each operation executes the query with the next row of parameters, out of {of}. "
             f"The digests cover all of these. {before}"
         )
-        return ParameterFile(keyed.columns, file, used)
+        return replace(work, parameter_columns=keyed.columns, parameter_file=file, parameter_count=used)
 
     def start(
         self,
@@ -119,7 +109,7 @@ class ProbedQuery:
 
     def floor_work(self) -> PreparedPhase:
         """The query as the scan that a floor drains."""
-        return work_of(self.sql, self.columns, table=self.access.table, scan=True)
+        return throttled_worker.work_of(self.sql, self.columns, table=self.access.table, scan=True)
 
 
 def connected(
@@ -145,7 +135,7 @@ def connected(
         "access": access,
         "sql": keyed_query.placeholders.sql if keyed_query else sql,
         "keyed": keyed_query,
-        "budget": Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0),
+        "budget": throttled_worker.Budget(options.budget_s, BUSY_SHARE if target.deployment == "server" else 1.0),
         "options": options,
         "directory": directory,
         "scrubber": question.scrubber,

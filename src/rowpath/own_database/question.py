@@ -119,11 +119,9 @@ def keyed_by_options(sql: str, engine: str, options: ProbeOptions) -> KeyedQuery
 
 def rows_by_options(options: ProbeOptions) -> ParameterRows:
     """The rows of `--param` or `--params`. Errors: UsageError."""
-    return (
-        parameters.rows_of_csv(options.params_file)
-        if options.params_file is not None
-        else parameters.rows_of_words(options.params)
-    )
+    if options.params_file is not None:
+        return parameters.rows_of_csv(options.params_file)
+    return parameters.rows_of_words(options.params)
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,10 @@ import math
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
-from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
@@ -19,7 +17,7 @@ from rowpath.execution.worker import Worker
 from rowpath.journal.records import WorkerRecord
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, PhaseName
-from rowpath.own_database.candidates import NAME
+from rowpath.own_database.candidates import NAME, prepared_settings
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import language
 from rowpath.runners.protocol import DescribedColumn, SampleReply, VerifyReply
@@ -169,42 +167,22 @@ class KeyedRowConsistency(RowConsistency):
         return self.delivery.touches.expected_of(list(spans))
 
 
-@dataclass(frozen=True)
-class ParameterFile:
-    """The parameter file of a query, and how many of its rows are used."""
-
-    columns: tuple[Column, ...] = ()
-    file: Path | None = None
-    count: int = 0
-
-
 def as_columns(described: Iterable[DescribedColumn]) -> tuple[Column, ...]:
     """What a query's columns are as columns of a workload."""
     fields = Column.__struct_fields__
     return tuple(Column(**{field: getattr(column, field) for field in fields}) for column in described)
 
 
-def work_of(
-    sql: str,
-    columns: tuple[DescribedColumn, ...],
-    *,
-    table: str = "",
-    scan: bool = False,
-    parameters: ParameterFile = ParameterFile(),
-) -> PreparedPhase:
+def work_of(sql: str, columns: tuple[DescribedColumn, ...], *, table: str = "", scan: bool = False) -> PreparedPhase:
     """The query as a phase: only the engine knows what it delivers; it described the columns."""
     kept = as_columns(columns)
     phase = Phase(PHASE, "query", sql, table=table, scan=scan, columns=kept, stamps=True)
-    of_parameters = parameters.columns, parameters.file, parameters.count
-    return PreparedPhase(NAME, phase, sql, kept, *of_parameters, table_columns=kept if scan else ())
+    return PreparedPhase(NAME, phase, sql, kept, table_columns=kept if scan else ())
 
 
 def settings_of(path: AccessPath) -> tuple[str, ...]:
     """The statements that make the coordinates of a path true that are settings of its session."""
-    settings = ENGINES[path.engine].probe.prepared_settings
-    return tuple(
-        f"SET {key} = {path.get(key)}" for key, values in settings.items() if path.get(key) not in ("none", values[0])
-    )
+    return tuple(f"SET {key} = {path.get(key)}" for key in prepared_settings(path))
 
 
 class ThrottledWorker(Worker):

@@ -7,5 +7,5 @@ each language. What the database itself needs is in `own_database`.
 measures the best by `full_sets` and journals all of it. The search takes candidates in the order of `tries`, borrows
 processes from `worker_pool`, and lets `successive_halving` say who goes on; how much time each step may take is counted
 in `full_sets`. Where paths disagree, `differences` says in which column or in which type of a parameter. `snippets`
-writes the programs. `from_host` asks another host to do all this; `at_host` is the program that it starts there.
+writes the programs. `from_host` asks another host to do all this, and is the program that it starts there.
 """

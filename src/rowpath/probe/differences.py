@@ -84,10 +84,7 @@ def sent_types(worker: ThrottledWorker, work: PreparedPhase) -> tuple[int, ...]:
     for number in range(1, count + 1):
         sql = _OF_SESSION.format(select=f"parameter_types[{number}]::oid::bigint AS oid", count=count)
         phase = msgspec.structs.replace(work.phase, sql=sql, columns=columns)
-        type_query = replace(
-            work, name="probe.types", sql=sql, columns=columns, phase=phase, parameter_columns=(), parameter_file=None,
-            parameter_count=0,
-        )  # fmt: skip
+        type_query = PreparedPhase("probe.types", phase, sql, columns)
         worker.prepare(type_query)
         reply = worker.verify(type_query, 0, 1)
         if not reply.rows:
@@ -143,13 +140,11 @@ def different_types(
 def without_names(types: ParameterTypes) -> ParameterTypes:
     """The types with numbers in place of the names of indexes, which would show the query."""
     every = sorted({*types.plan_sent.indexes, *types.plan_column.indexes})
-
-    def numbered(plan: PlanFacts) -> PlanFacts:
-        names = tuple(f"index {every.index(name) + 1}" for name in plan.indexes)
-        return msgspec.structs.replace(plan, indexes=names)
-
-    plans = {"plan_sent": numbered(types.plan_sent), "plan_column": numbered(types.plan_column)}
-    return msgspec.structs.replace(types, **plans)
+    numbered = {}
+    for name, plan in {"plan_sent": types.plan_sent, "plan_column": types.plan_column}.items():
+        indexes = tuple(f"index {every.index(index) + 1}" for index in plan.indexes)
+        numbered[name] = msgspec.structs.replace(plan, indexes=indexes)
+    return msgspec.structs.replace(types, **numbered)
 
 
 def _plan(text: str) -> PlanFacts:

@@ -1,4 +1,8 @@
-"""A probe that is asked from another host: all of it is done there, what it writes is kept here as it goes on."""
+"""A probe that is asked from another host: all of it is done there, what it writes is kept here as it goes on.
+
+Run as a program it is the host's part, which the host's agent starts. It reads what is asked on stdin, so that no
+secret is in arguments, and writes its progress into a file beside its run directory.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,12 @@ import os
 import pickle
 import re
 import shutil
+import signal
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import partial, partialmethod
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import msgspec
 
@@ -19,8 +26,8 @@ from rowpath.analysis.model import Analysis
 from rowpath.errors import InternalError, UsageError
 from rowpath.execution.run import RunOutcome
 from rowpath.execution.several_hosts import HostLost
-from rowpath.hosts.agent import ERRORS
-from rowpath.hosts.replies import Ask, Reply, value_of
+from rowpath.hosts.agent import ERRORS, like_a_users_program
+from rowpath.hosts.replies import Ask, Reply, reply_of, value_of
 from rowpath.journal.records import EndRecord
 from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
 from rowpath.machine import processes
@@ -29,13 +36,40 @@ from rowpath.model.progress import Progress
 from rowpath.own_database.query_check import check_query
 from rowpath.own_database.question import ProbeOptions, hide, query_of, text_of
 from rowpath.own_database.target import PASSWORD_VARIABLE, read_target, typed_secrets
-from rowpath.probe import at_host
-from rowpath.probe.at_host import ProbeRequest
-from rowpath.probe.command import check_connections, forget_unbegun
+from rowpath.probe import command
 
-MIRRORED = (at_host.EVENTS, ERRORS, f"{at_host.RUN}/*", f"{at_host.RUN}/logs/*")
+RUN, EVENTS = "run", "events"  # in the program's folder
+SAY, RESULT = "say", "result"  # events that are no progress
+MIRRORED = (EVENTS, ERRORS, f"{RUN}/*", f"{RUN}/logs/*")
 ROLES = {"client", "load"}
 LAST_LINES = 20
+
+
+@dataclass(frozen=True)
+class ProbeRequest:
+    """What the host is to probe."""
+
+    options: ProbeOptions
+    command: list[str]  # the user's, which the journal has without secrets
+    password: str = field(repr=False)  # of the user's environment
+
+
+class Events(Progress):
+    """Progress as lines of a file: a method's name and what it got."""
+
+    def __init__(self, file: Path) -> None:
+        self._stream = file.open("ab", buffering=0)
+
+    def write(self, name: str, *values: Any) -> None:
+        """Append one event."""
+        self._stream.write(msgspec.json.encode([name, *values]) + b"\n")
+
+    begin = partialmethod(write, "begin")
+    phase = partialmethod(write, "phase")
+    block = partialmethod(write, "block")
+    tried = partialmethod(write, "tried")
+    note = partialmethod(write, "note")
+    end = partialmethod(write, "end")
 
 
 def check_host(name: str, hosts: HostsFile) -> None:
@@ -55,7 +89,7 @@ def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
     Errors: UsageError; the host finds what is wrong beside the query.
     """
     hide(typed_secrets(options.url))
-    check_connections(options)
+    command.check_connections(options)
     try:
         target = read_target(options.url, {})
     except UsageError:  # the host may have what this machine lacks
@@ -69,17 +103,15 @@ def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
     for flag, file in (("--jar", options.jar), ("--odbc-driver", options.odbc_driver)):
         if file is not None and not file.is_absolute():
             raise UsageError(f"{flag} {file}: {there}: its path must be absolute", f"{flag} /PATH/{file}")
-    files: dict[str, bytes] = {}
     if options.query_file is not None:
         options = replace(options, query=text_of(options.query_file), query_file=None)
-    if (given := options.params_file) is not None:
-        kept = Path("given") / given.name
-        try:
-            files[str(kept)] = given.read_bytes()
-        except OSError as error:
-            raise UsageError(f"cannot read {given}: {error.strerror}", "--params FILE.csv, in UTF-8") from error
-        options = replace(options, params_file=kept)
-    return options, files
+    if (given := options.params_file) is None:
+        return options, {}
+    kept = Path("given") / given.name
+    try:
+        return replace(options, params_file=kept), {str(kept): given.read_bytes()}
+    except OSError as error:
+        raise UsageError(f"cannot read {given}: {error.strerror}", "--params FILE.csv, in UTF-8") from error
 
 
 def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, bytes]) -> tuple[RunOutcome, Analysis]:
@@ -88,11 +120,11 @@ def probe(options: ProbeOptions, ask: Ask, progress: Progress, files: dict[str, 
     directory.create()
     directory.work.rmdir()
     with contextlib.ExitStack() as cleanup:
-        cleanup.callback(forget_unbegun, directory)
+        cleanup.callback(command.forget_unbegun, directory)
         cleanup.callback(progress.end)
         mirror = Mirror(options.from_host, ask, directory, progress)
         cleanup.callback(mirror.end)
-        there = replace(options, directory=Path(at_host.RUN))
+        there = replace(options, directory=Path(RUN))
         mirror.start(ProbeRequest(there, sys.argv[1:], os.environ.get(PASSWORD_VARIABLE, "")), files)
         try:
             interrupted = mirror.follow()
@@ -117,7 +149,7 @@ class Mirror:
 
     def start(self, request: ProbeRequest, files: dict[str, bytes]) -> None:
         """Start the program."""
-        self._ask("program_start", at_host.__name__, pickle.dumps(request), files)
+        self._ask("program_start", __name__, pickle.dumps(request), files)
 
     def follow(self) -> bool:
         """Keep what it writes, until its end; whether it was interrupted. Errors: as they arose there; HostLost."""
@@ -140,18 +172,18 @@ class Mirror:
         self._seen[name] = self._seen.get(name, 0) + len(data)
         if name == ERRORS:
             self._errors += data
-        elif name == at_host.EVENTS:
+        elif name == EVENTS:
             *lines, self._torn = (self._torn + data).split(b"\n")
             for line in lines:
                 event, *values = msgspec.json.decode(line)
-                if event == at_host.RESULT:
+                if event == RESULT:
                     self._result = (values[0], values[1])
-                elif event == at_host.SAY:
+                elif event == SAY:
                     print(values[0], file=sys.stderr)
                 else:
                     getattr(self._progress, event)(*values)
         else:
-            file = self._directory.path / PurePosixPath(name).relative_to(at_host.RUN)
+            file = self._directory.path / PurePosixPath(name).relative_to(RUN)
             with file.open("ab") as stream:
                 file.chmod(0o600)
                 stream.write(data)
@@ -179,3 +211,29 @@ class Mirror:
         with contextlib.suppress(HostLost, errors.RowpathError):
             self._ask("program_end")
         shutil.rmtree(self._directory.work, ignore_errors=True)
+
+
+def main() -> None:
+    """Probe, and leave the run directory, the events and what it came to."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    request: ProbeRequest = pickle.loads(sys.stdin.buffer.read())  # of our own controller
+    events = Events(Path(EVENTS))
+
+    def probed() -> bool:
+        like_a_users_program()
+        sys.argv = ["rowpath", *request.command]
+        environment = os.environ | ({PASSWORD_VARIABLE: request.password} if request.password else {})
+        say = partial(events.write, SAY)
+        return command.probe(request.options, events, environment=environment, say=say)[0].interrupted
+
+    try:
+        reply = reply_of(probed)
+    except KeyboardInterrupt:
+        reply = ("ok", True)
+    finally:
+        processes.stop_all()
+    events.write(RESULT, *reply)
+
+
+if __name__ == "__main__":
+    main()

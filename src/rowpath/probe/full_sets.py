@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any, Literal, cast
 
 import msgspec
@@ -50,12 +51,7 @@ class FullSetsBudget:
 
 def affordable(costs_s: Sequence[float], seconds: float) -> int:
     """How many of these, in their order, fit into that time; at least one."""
-    spent = 0.0
-    for number, cost in enumerate(costs_s):
-        spent += cost
-        if spent > seconds:
-            return max(1, number)
-    return len(costs_s)
+    return max(1, sum(spent_s <= seconds for spent_s in accumulate(costs_s)))
 
 
 def blocks_of_round(costs_s: Sequence[float], seconds: float, least: int, most: int) -> int:
@@ -121,22 +117,22 @@ def block_s(budget: Budget, tried: Tried, lead_in_ms: float = 0.0) -> float:
 def of_full_set(budget: Budget, worker_pool: WorkerPool, tried: Sequence[Tried]) -> tuple[list[float], list[float]]:
     """The seconds of each path in a full set: its block with lead-in and rest, and its start with warming up."""
     blocks_s = [block_s(budget, one, 0.0 if one.execution_ns > LONG_OPERATION_NS else LEAD_IN_MS) for one in tried]
-    starts_s = []
-    for one in tried:  # process, connection, and what warming up takes beyond a block, which every set has in front
+
+    def start_s(one: Tried) -> float:
+        """Process, connection, and what warming up takes beyond a block, which every set has in front."""
         compiles = language(one.planned.adapter.language).probe_warm_s[0] > 0
         beyond_s = max(0.0, warm_s(one.planned) - block_s(budget, one)) + (COMPILERS_S if compiles else 0.0)
-        starts_s.append(worker_pool.start_s(one.planned) + one.start_s + beyond_s)
-    return blocks_s, starts_s
+        return worker_pool.start_s(one.planned) + one.start_s + beyond_s
+
+    return blocks_s, list(map(start_s, tried))
 
 
 class OnePhase:
     """The query, ready; a floor gets it as the scan that it drains."""
 
-    def __init__(
-        self, workload: Workload, work: PreparedPhase, floor_work: PreparedPhase, consistency: RowConsistency
-    ) -> None:
-        self._of_paths = PreparedWorkload(workload, cast(Expected, consistency), {NAME: work}, {})
-        self._of_floors = PreparedWorkload(workload, cast(Expected, RowConsistency()), {NAME: floor_work}, {})
+    def __init__(self, workload: Workload, work: PreparedPhase, drain: PreparedPhase, rows: RowConsistency) -> None:
+        self._of_paths = PreparedWorkload(workload, cast(Expected, rows), {NAME: work}, {})
+        self._of_floors = PreparedWorkload(workload, cast(Expected, RowConsistency()), {NAME: drain}, {})
 
     def path_work(self, workload: Workload, path: AccessPath, instance: Instance) -> PreparedWorkload:
         """The query, whatever the workload."""
@@ -191,18 +187,15 @@ class FullSets:
                 plan = replace(plan, experiment=msgspec.structs.replace(plan.experiment, measure=shorter))
                 self._context = replace(self._context, plan=plan)
             began_s = time.monotonic()
-            for batch_number, batch in enumerate(plan.batches):
-                self._set(number, batch_number, batch)
+            for batch_number in range(len(plan.batches)):
+                self.run_batch(number, batch_number)
             longest_s = time.monotonic() - began_s
         return sets
 
-    def one_by_one(self, set_number: int, batch_number: int, planned: PlannedPath) -> None:
-        """One cold execution of only one path, in a batch of its own of that set."""
-        self._set(set_number, batch_number, (planned,))
-
-    def _set(self, set_number: int, batch_number: int, batch: tuple[PlannedPath, ...]) -> None:
+    def run_batch(self, set_number: int, batch_number: int) -> None:
+        """One batch of the plan in that set."""
         context = self._context
-        members = [planned for planned in batch if context.runnable(planned)]
+        members = [planned for planned in context.plan.batches[batch_number] if context.runnable(planned)]
         if members:
             runner = SetRunner(context, lambda planned: self._start(planned, context.log_of(planned)))
             runner.run(set_number, batch_number, members)

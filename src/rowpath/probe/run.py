@@ -21,25 +21,15 @@ from rowpath.execution.warm_up import Patience
 from rowpath.journal.records import CountedRecord, FailureRecord, NoteRecord, ProbeRecord, VerifyRecord
 from rowpath.journal.writer import Journal
 from rowpath.machine.counters import counting_proxy as proxy
+from rowpath.model.grouping import grouped
 from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
 from rowpath.own_database.candidates import NAME, Candidates, in_words
 from rowpath.own_database.probed_query import GRACE_S, ProbedQuery
 from rowpath.own_database.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe import snippets
+from rowpath.probe import full_sets, snippets
 from rowpath.probe.differences import different_types, first_difference, without_names
-from rowpath.probe.full_sets import (
-    FULL_SETS,
-    LATEST,
-    FullSets,
-    FullSetsBudget,
-    OneInstance,
-    OnePhase,
-    of_full_set,
-    plan_full_sets,
-    plan_of,
-)
 from rowpath.probe.search import Search
 from rowpath.probe.successive_halving import batches, best_of_each, finalists
 from rowpath.probe.tries import Tried, driver_of
@@ -133,7 +123,8 @@ class ProbeRun(ProbedQuery):
         if self.options.redact_query:
             work = redacted(work)
         title = f"the fastest path to {self.access.target.shown}{self.options.from_words}"
-        plan = plan_of(title, work, FullSetsBudget(0, FULL_SETS, 0), dropped=self.candidates.dropped, seed=self.seed)
+        budget, dropped = full_sets.FullSetsBudget(0, full_sets.FULL_SETS, 0), self.candidates.dropped
+        plan = full_sets.plan_of(title, work, budget, dropped=dropped, seed=self.seed)
         options = {
             "budget_s": self.budget.total_s,
             "connections": self.options.connections,
@@ -173,7 +164,7 @@ class ProbeRun(ProbedQuery):
         needed = search.needed()
         chosen = finalists(needed, wished)
         tried = [search.tried[path_id] for path_id in chosen]
-        blocks_s, starts_s = of_full_set(self.budget, search.worker_pool, tried)
+        blocks_s, starts_s = full_sets.of_full_set(self.budget, search.worker_pool, tried)
         executions_s = [self.budget.wall_s(one.planned.path, one.execution_ns / 1e9) for one in tried]
         counting_s = (SETTLING + COUNTED) * sum(executions_s)
         # The floor is one of the connections that are open at once.
@@ -182,8 +173,8 @@ class ProbeRun(ProbedQuery):
         left_s = self.budget.left_s - counting_s - SPARE_SHARE * self.budget.total_s
         if decided:  # what was to be known is known: no more than a claim needs
             left_s = min(left_s, DECIDED_LONGER * search.full_sets_s())
-        late_s = LATEST * self.budget.total_s - self.budget.spent_s - counting_s
-        final = plan_full_sets(blocks_s, starts_s, max(0.0, left_s), late_s, len(needed), room)
+        late_s = full_sets.LATEST * self.budget.total_s - self.budget.spent_s - counting_s
+        final = full_sets.plan_full_sets(blocks_s, starts_s, max(0.0, left_s), late_s, len(needed), room)
         members = chosen[: final.finalists]
         for path_id in dict.fromkeys([*chosen, *going]):
             if path_id not in members:
@@ -193,22 +184,22 @@ class ProbeRun(ProbedQuery):
         planned = {path_id: search.tried[path_id].planned for path_id in members}
         # The most promising one is in every set.
         members.sort(key=going.index)
-        sets = [tuple(planned[path_id] for path_id in batch) for batch in batches(members, room, search.language)]
+        sets = [tuple(map(planned.__getitem__, batch)) for batch in batches(members, room, search.language)]
         if floors:
             sets[0] = (*sets[0], floors[0])
-        full_sets = self.full_sets(search.work, sets, final)
+        measured = self.full_sets(search.work, sets, final)
         for path in planned.values():
             self._count(search, path)
         search.worker_pool.stop()
-        done = full_sets.run_sets(final.sets, self.budget)
-        if done < FULL_SETS:
+        done = measured.run_sets(final.sets, self.budget)
+        if done < full_sets.FULL_SETS:
             self.caveats.append(
-                f"The budget allowed {done} full sets instead of {FULL_SETS}: the order is provisional and no "
-                "difference is claimed. A larger --budget, or fewer --language and --driver values, allows more."
+                f"The budget allowed {done} full sets instead of {full_sets.FULL_SETS}: the order is provisional and "
+                "no difference is claimed. A larger --budget, or fewer --language and --driver values, allows more."
             )
-        for path_id in members:
-            if search.tried[path_id].failure is None:
-                search.tried[path_id].step = "full sets"
+        for one in map(search.tried.__getitem__, members):
+            if one.failure is None:
+                one.step = "full sets"
 
     def _single(self, search: Search) -> None:
         """Measure only cold executions, one path after the other, as far as the budget goes."""
@@ -226,12 +217,12 @@ class ProbeRun(ProbedQuery):
         baselines = [search.tried[path_id] for path_id in search.baselines]
         best = dict.fromkeys(tried.planned.path.id for tried in (first, *baselines, *search.defaults()))
         planned = [search.tried[path_id].planned for path_id in best][: max(1, int(self.budget.left_s / wall_s))]
-        once = FullSetsBudget(len(planned), 1, 1)
-        full_sets = self.full_sets(search.work, [(path,) for path in planned], once, "cold")
+        once = full_sets.FullSetsBudget(len(planned), 1, 1)
+        measured = self.full_sets(search.work, [(path,) for path in planned], once, "cold")
         for number, path in enumerate(planned):
             if number and self.budget.left_s < wall_s:
                 break
-            full_sets.one_by_one(0, number, path)
+            measured.run_batch(0, number)
             search.tried[path.path.id].left = ""
             search.tried[path.path.id].step = "one cold execution"
 
@@ -249,11 +240,11 @@ class ProbeRun(ProbedQuery):
         self,
         work: PreparedPhase,
         sets: Sequence[tuple[PlannedPath, ...]],
-        budget: FullSetsBudget,
+        budget: full_sets.FullSetsBudget,
         regime: Literal["cold", "steady"] = "steady",
-    ) -> FullSets:
+    ) -> full_sets.FullSets:
         """What measures these sets, each of paths that are open at once; several share the first path of the first."""
-        plan = plan_of("", work, budget, regime, tuple(sets), seed=self.seed)
+        plan = full_sets.plan_of("", work, budget, regime, tuple(sets), seed=self.seed)
         self._name(plan.paths)
         context = RunContext(
             plan,
@@ -262,11 +253,11 @@ class ProbeRun(ProbedQuery):
             self.scrubber,
             self.progress,
             self.timeout_s(),
-            engine_instances=OneInstance(self.access.instance),
-            phase_cache=OnePhase(plan.workloads[WORKLOAD], work, self.floor_work(), self.row_consistency),
+            engine_instances=full_sets.OneInstance(self.access.instance),
+            phase_cache=full_sets.OnePhase(plan.workloads[WORKLOAD], work, self.floor_work(), self.row_consistency),
             patience=Patience(WAIT_FOR_QUIET_S),
         )
-        return FullSets(context, self.start)
+        return full_sets.FullSets(context, self.start)
 
     def _name(self, paths: Iterable[PlannedPath]) -> None:
         """Journal paths that later records refer to; a driver's own engine build splits no ranking here."""
@@ -329,12 +320,11 @@ class ProbeRun(ProbedQuery):
         """Journal as which types parameters arrive, where the engine can tell; by each driver's first prepared path."""
         if self.keyed is None or "plan_cache_mode" not in ENGINES[self.access.target.engine].probe.prepared_settings:
             return
-        first: dict[tuple[str, str], PlannedPath] = {}
-        for tried in search.tried.values():
-            if tried.execution_ns and tried.failure is None and tried.planned.path.statement == "prepared":
-                first.setdefault(driver_of(tried.planned), tried.planned)
+        done = (tried.planned for tried in search.tried.values() if tried.execution_ns and tried.failure is None)
+        prepared = grouped((planned for planned in done if planned.path.statement == "prepared"), driver_of)
+        first = [paths[0] for paths in prepared.values()]
         file, pool = self.directory.work / "plans.kept", search.worker_pool
-        for types in different_types(self.access, pool, first.values(), search.work, self.keyed, file):
+        for types in different_types(self.access, pool, first, search.work, self.keyed, file):
             shown = without_names(types) if self.options.redact_query else types
             self.journal.write(ProbeRecord(parameter_types=shown))
 

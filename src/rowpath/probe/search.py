@@ -13,28 +13,9 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.grouping import grouped
 from rowpath.own_database.throttled_worker import Budget, RowConsistency, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.full_sets import (
-    BLOCK_NS,
-    FURTHER_SHARE,
-    TRIES_SHARE,
-    affordable,
-    block_s,
-    blocks_of_round,
-    least_full_sets_s,
-    of_full_set,
-)
+from rowpath.probe import full_sets, tries
 from rowpath.probe.successive_halving import CostEstimate, batches, best_of_each, contested, going_on, needed
-from rowpath.probe.tries import (
-    OTHER_ROWS,
-    Tried,
-    as_verified,
-    differences,
-    driver_of,
-    in_order,
-    kind_of,
-    succeeded,
-    without,
-)
+from rowpath.probe.tries import Tried, driver_of, succeeded
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
@@ -99,7 +80,8 @@ class Search:
     def full_sets_s(self) -> float:
         """What six sets of those who are needed take at least."""
         tried = [self.tried[path_id] for path_id in self.needed()]
-        return least_full_sets_s(*of_full_set(self.budget, self.worker_pool, tried), self.connections - 1)
+        costs_s = full_sets.of_full_set(self.budget, self.worker_pool, tried)
+        return full_sets.least_full_sets_s(*costs_s, self.connections - 1)
 
     def _left_s(self, share: float = 1.0) -> float:
         """Seconds until this share of the search's time is over."""
@@ -108,7 +90,7 @@ class Search:
     def try_all(self) -> None:
         """One short try of each candidate, as far as the time goes; the first shows whether the query is slow."""
         self.budget.begin()
-        for planned in in_order(self.candidates, self.baselines, self.times_ns, self.budget.clock):
+        for planned in tries.in_order(self.candidates, self.baselines, self.times_ns, self.budget.clock):
             tried = self.tried[planned.path.id] = Tried(planned)
             if self.slow:
                 tried.left = "not tried: one execution takes too long for a search of settings"
@@ -137,7 +119,7 @@ class Search:
             if self._further_s is None:
                 self._further_s = self.budget.spent_s
             begun_s = self.budget.spent_s - self._further_s
-            over = self._left_s(TRIES_SHARE) <= 0 and begun_s >= FURTHER_SHARE * self.budget.total_s
+            over = self._left_s(full_sets.TRIES_SHARE) <= 0 and begun_s >= full_sets.FURTHER_SHARE * self.budget.total_s
         if over:
             return "the time for tries ended"
         texts = {tried.failure.text if tried.failure else "" for tried in of_driver}
@@ -155,25 +137,21 @@ class Search:
             hopeless = max(LEAST_HOPELESS, HOPELESS / len(own_ns))
             if min(own_ns) > hopeless * min(tried.execution_ns for tried in alike):
                 return "the driver was much slower in every setting so far"
-        setting = self._worse_by_itself(planned, of_driver)
-        return f"{setting} made the driver slower" if setting else ""
+        if not of_driver or not of_driver[0].execution_ns or planned.path.id in self.baselines:
+            return ""
+        # A setting of several that made the driver clearly slower when it was the only change.
+        likeliest = of_driver[0].planned.path
+        changed = tries.differences(planned.path, likeliest)
+        for tried in of_driver:
+            only = tries.differences(tried.planned.path, likeliest)
+            slower = tried.execution_ns > WORSE * of_driver[0].execution_ns
+            if len(only) == 1 < len(changed) and only <= changed and slower:
+                return f"{'='.join(*only)} made the driver slower"
+        return ""
 
     def _of_driver(self, planned: PlannedPath) -> list[Tried]:
         """The tries of its driver, the driver's likeliest setting first."""
         return [tried for tried in self.tried.values() if tried.planned.adapter == planned.adapter and tried.step]
-
-    def _worse_by_itself(self, planned: PlannedPath, of_driver: list[Tried]) -> str:
-        """A setting of several that made the driver clearly slower when it was the only change; empty for none."""
-        if not of_driver or not of_driver[0].execution_ns or planned.path.id in self.baselines:
-            return ""
-        likeliest = of_driver[0].planned.path
-        changed = differences(planned.path, likeliest)
-        for tried in of_driver:
-            only = differences(tried.planned.path, likeliest)
-            slower = tried.execution_ns > WORSE * of_driver[0].execution_ns
-            if len(only) == 1 < len(changed) and only <= changed and slower:
-                return "=".join(*only)
-        return ""
 
     def _try(self, tried: Tried) -> None:
         tried.step = "try"
@@ -193,7 +171,7 @@ class Search:
             digested = (other for other in self._of_driver(tried.planned) if other.digest and not other.by_touch)
             verified = next((other for other in digested if other.planned.path.fetch_form == form), None)
             # With parameters each operation delivers rows of its own: only a digest of them all proves them.
-            if verified is None or self.work.parameter_count or not as_verified(reply, verified):
+            if verified is None or self.work.parameter_count or not tries.as_verified(reply, verified):
                 self._verify(tried, worker)
             else:
                 tried.rows, tried.digest, tried.touch = verified.rows, verified.digest, verified.touch
@@ -205,8 +183,7 @@ class Search:
 
     def _verify(self, tried: Tried, worker: ThrottledWorker) -> None:
         reply = worker.verify_all(self.work)
-        tried.rows, tried.digest, tried.touch = reply.rows, reply.digest, reply.touch
-        tried.by_touch = False
+        tried.rows, tried.digest, tried.touch, tried.by_touch = reply.rows, reply.digest, reply.touch, False
 
     def _warm(self, worker: ThrottledWorker) -> None:
         """Let a runtime's compiler get over the worst; at most a fiftieth of the budget."""
@@ -240,14 +217,12 @@ class Search:
                 if members is most:
                     self.row_consistency.learn(int(tried.touch, 16))
                 else:
-                    tried.left = f"{OTHER_ROWS} than {len(most)} other paths (digest {digest})"
+                    tried.left = f"{tries.OTHER_ROWS} than {len(most)} other paths (digest {digest})"
 
     def defaults(self) -> list[Tried]:
         """Each driver with its own defaults, in the order of the candidates."""
-        first: dict[tuple[str, str], Tried] = {}
-        for tried in self.tried.values():
-            first.setdefault(driver_of(tried.planned), tried)
-        return list(first.values())
+        by_driver = grouped(self.tried.values(), lambda tried: driver_of(tried.planned))
+        return [of_driver[0] for of_driver in by_driver.values()]
 
     def digests(self) -> dict[str, list[Tried]]:
         """The candidates by what they delivered: first what most drivers did, then in the order of the tries."""
@@ -266,33 +241,29 @@ class Search:
         """Rounds of interleaved blocks, more each time, until it is decided or more are too many."""
         least, most = ROUND_BLOCKS
         round_s = self.budget.total_s * ROUND_SHARE
-        before, left = 0, 0
+        blocks, left = 0, 0
         self._leave_behind("behind after its try")
         while (going := self.contested()) and (left_s := self._left_s()) > 0:
             held = list(dict.fromkeys([self.alive()[0], *best_of_each(going, self._kind_of)]))
-            rounds_left = max(1, math.ceil(math.log2(len(going) / len(held))))
-            seconds = left_s / rounds_left
-            ordered = [*held, *without(self.by_promise(going), held)]
-            costs_s = [
-                tried.start_s + (least + 1) * block_s(self.budget, tried)
-                for tried in map(self.tried.__getitem__, ordered)
-            ]
-            chosen = ordered[: max(affordable(costs_s, seconds), len(held))]
-            for path_id in without(going, [*chosen, *self.needed()]):
+            seconds = left_s / max(1, math.ceil(math.log2(len(going) / len(held))))  # rounds that are left
+            ordered = [*held, *tries.without(self.by_promise(going), held)]
+            known = map(self.tried.__getitem__, ordered)
+            costs_s = [tried.start_s + (least + 1) * full_sets.block_s(self.budget, tried) for tried in known]
+            chosen = ordered[: max(full_sets.affordable(costs_s, seconds), len(held))]
+            for path_id in tries.without(going, [*chosen, *self.needed()]):
                 self.tried[path_id].left = "no time for more blocks"
             going = [path_id for path_id in self.alive() if path_id in chosen]
             # The first takes part in every set; one block of each comes before those that are measured.
             members = [self.tried[path_id] for batch in batches(going, self.connections) for path_id in batch]
-            blocks_s = [block_s(self.budget, tried) for tried in members]
+            blocks_s = [full_sets.block_s(self.budget, tried) for tried in members]
             starts_s = sum(blocks_s) + sum(tried.start_s for tried in members)
-            blocks = blocks_of_round(blocks_s, min(seconds - starts_s, round_s), least, most)
+            before, blocks = blocks, full_sets.blocks_of_round(blocks_s, min(seconds - starts_s, round_s), least, most)
             if not left and blocks <= before:
                 return
             self.rounds += 1
             self.note(f"round {self.rounds}: {len(going)} candidates, {blocks} blocks each")
             self._round(going, blocks)
             left = self._leave_behind(f"behind after round {self.rounds}")
-            before = blocks
 
     def _leave_behind(self, why: str) -> int:
         """Leave out who is not in the better half of its language; how many those are.
@@ -300,13 +271,13 @@ class Search:
         Rows are compared with rows: who delivers something else, which is less work, drives out no path of rows.
         """
         estimates = self.estimates()
-        behind = without(estimates, going_on(estimates, self._kind_of, self.needed()))
+        behind = tries.without(estimates, going_on(estimates, self._kind_of, self.needed()))
         for path_id in behind:
             self.tried[path_id].left = why
         return len(behind)
 
     def _kind_of(self, path_id: str) -> str:
-        return kind_of(self.tried[path_id].planned)
+        return tries.kind_of(self.tried[path_id].planned)
 
     def by_promise(self, going: list[str]) -> list[str]:
         """These by how far each is behind the best of its language: a language's slowness is no fault of its paths."""
@@ -331,22 +302,21 @@ class Search:
     def _set(self, members: list[str], blocks: int, shuffle: random.Random) -> dict[str, dict[int, float]]:
         costs: dict[str, dict[int, float]] = {path_id: {} for path_id in members}
         with self.worker_pool.several([self.tried[path_id].planned for path_id in members]) as workers:
-            ready: dict[str, ThrottledWorker] = {}
-            for path_id, worker in zip(members, workers, strict=True):
+            of_path = dict(zip(members, workers, strict=True))
+            for path_id, worker in of_path.items():
                 with self._guarded(self.tried[path_id]):
                     worker.turn_to(self.tried[path_id].planned)
                     worker.prepare(self.work)
                     worker.sample(self.work, "warm", operations=1, first=0)
                     self._warm(worker)
-                    ready[path_id] = worker
             for turn in range(blocks):
-                order = [path_id for path_id in ready if self.tried[path_id].failure is None]
+                order = [path_id for path_id in members if self.tried[path_id].failure is None]
                 shuffle.shuffle(order)
                 for path_id in order:
                     with self._guarded(self.tried[path_id]):
-                        reply = succeeded(ready[path_id].sample(self.work, "warm", duration_ns=BLOCK_NS).reply)
-                        costs[path_id][turn] = reply.ns / reply.operations
-                        self.tried[path_id].execution_ns = costs[path_id][turn]
+                        measured = of_path[path_id].sample(self.work, "warm", duration_ns=full_sets.BLOCK_NS)
+                        reply = succeeded(measured.reply)
+                        self.tried[path_id].execution_ns = costs[path_id][turn] = reply.ns / reply.operations
         return costs
 
     @contextmanager

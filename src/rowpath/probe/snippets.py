@@ -49,7 +49,7 @@ def snippet(
     about = f"{ABOUT} {name}, as measured by rowpath probe.{login}"
     facts = context(path, target, sql, columns)
     if keyed is not None:
-        facts |= _with_parameters(keyed, header, driver, facts)
+        facts |= _keyed(keyed, header, driver, facts)
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
@@ -112,9 +112,7 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
     }
 
 
-def _with_parameters(
-    keyed: KeyedQuery, header: Language, driver: SnippetDriver, facts: dict[str, Any]
-) -> dict[str, Any]:
+def _keyed(keyed: KeyedQuery, header: Language, driver: SnippetDriver, facts: dict[str, Any]) -> dict[str, Any]:
     """The query as the driver takes it, and the first row of parameters; as literals where the path sends only text.
 
     Binary values are literals where the language has none that are short.
@@ -156,11 +154,8 @@ def conninfo(path: dict[str, str], target: Target) -> str:
 def c_text(text: str) -> str:
     """A string literal of C, a line for each of the text's."""
     signs = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "?": "\\?"}
-    first, *rest = text.split("\n")
-    lines = [first]
-    for line in rest:  # each line but the last ends in \n
-        lines[-1] += "\n"
-        lines.append(line)
+    *lines, last = text.split("\n")
+    lines = [*(line + "\n" for line in lines), last]
     return "\n    ".join(f'"{"".join(signs.get(sign, sign) for sign in line)}"' for line in lines)
 
 

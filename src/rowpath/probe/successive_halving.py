@@ -69,6 +69,15 @@ def _ordered(estimates: Mapping[str, CostEstimate]) -> list[str]:
     return sorted(estimates, key=lambda name: estimates[name].middle)
 
 
+def _of_each(
+    estimates: Mapping[str, CostEstimate], kind: Kind, chosen: Callable[[list[str]], Iterable[str]]
+) -> list[str]:
+    """What is chosen of each kind's names, which come best first; best first."""
+    ordered = _ordered(estimates)
+    kept = {name for names in grouped(ordered, kind).values() for name in chosen(names)}
+    return [name for name in ordered if name in kept]
+
+
 def halved(count: int) -> int:
     """How many of this many go on at the most, intervals aside."""
     return max(FEWEST, math.ceil(count / 2)) if count > FEWEST else count
@@ -89,33 +98,34 @@ def contested(estimates: Mapping[str, CostEstimate], kind: Kind, baselines: Cont
 
     A baseline challenges no path: it is in the full sets, which decide between it and the best.
     """
-    ordered = _ordered(estimates)
-    undecided: set[str] = set()
-    for names in grouped(ordered, kind).values():
+
+    def undecided(names: list[str]) -> list[str]:
         best = estimates[names[0]]
         challengers = [name for name in names[1:] if name not in baselines and not estimates[name].settled(best)]
-        undecided.update([names[0], *challengers] if challengers else [])
-    return [name for name in ordered if name in undecided]
+        return [names[0], *challengers] if challengers else []
+
+    return _of_each(estimates, kind, undecided)
 
 
 def needed(estimates: Mapping[str, CostEstimate], language: Kind, baselines: Container[str]) -> list[str]:
     """The best of each language and its baselines, best first; only those where the best is no better than they are."""
-    ordered = _ordered(estimates)
-    kept: set[str] = set()
-    for names in grouped(ordered, language).values():
+
+    def kept(names: list[str]) -> list[str]:
         best, present = estimates[names[0]], [name for name in names if name in baselines]
-        kept.update(present if any(best.settled(estimates[name]) for name in present) else [names[0], *present])
-    return [name for name in ordered if name in kept]
+        return present if any(best.settled(estimates[name]) for name in present) else [names[0], *present]
+
+    return _of_each(estimates, language, kept)
 
 
 def going_on(estimates: Mapping[str, CostEstimate], language: Kind, protected: Iterable[str]) -> list[str]:
     """The better half of each language, without paths that are surely behind its best; best first."""
-    guarded, ordered = set(protected), _ordered(estimates)
-    kept: set[str] = set()
-    for names in grouped(ordered, language).values():
+    guarded = set(protected)
+
+    def kept(names: list[str]) -> list[str]:
         close = [name for name in names if name in guarded or not estimates[name].behind(estimates[names[0]])]
-        kept.update(survivors({name: estimates[name] for name in close}, halved(len(close)), guarded))
-    return [name for name in ordered if name in kept]
+        return survivors({name: estimates[name] for name in close}, halved(len(close)), guarded)
+
+    return _of_each(estimates, language, kept)
 
 
 def best_of_each(ordered: Iterable[str], kind: Kind) -> list[str]:
@@ -125,12 +135,7 @@ def best_of_each(ordered: Iterable[str], kind: Kind) -> list[str]:
 
 def finalists(needed: Sequence[str], wished: Iterable[str], room: int = FINALISTS) -> list[str]:
     """The candidates of the full sets: all that are needed, then as many others as there is room for."""
-    chosen = dict.fromkeys(needed)
-    for name in wished:
-        if len(chosen) >= room:
-            break
-        chosen.setdefault(name, None)
-    return list(chosen)
+    return list(dict.fromkeys([*needed, *wished]))[: max(room, len(needed))]
 
 
 def batches(names: Sequence[str], size: int, language: Kind = str) -> list[list[str]]:

@@ -101,9 +101,7 @@ def in_order(
     `times_ns`: of the tries so far, by path id.
     """
     listed = list(candidates)
-    first: dict[tuple[str, str], PlannedPath] = {}
-    for planned in listed:
-        first.setdefault(driver_of(planned), planned)
+    first = {driver: of_driver[0] for driver, of_driver in grouped(listed, driver_of).items()}
     begun = {planned.path.id for planned in first.values()}
     for planned in listed:
         if planned.path.id in begun or planned.path.id in early:
@@ -130,24 +128,23 @@ def _of_language(
     times_ns: Callable[[], Mapping[str, float]],
 ) -> Iterator[PlannedPath]:
     changed = {planned.path.id: differences(planned.path, first[driver_of(planned)].path) for planned in candidates}
-    single: dict[tuple[tuple[str, str], Setting], str] = {}
-    for planned in candidates:
-        if len(changed[planned.path.id]) == 1:
-            single |= {(driver_of(planned), change): planned.path.id for change in changed[planned.path.id]}
+    single = {
+        (driver_of(planned), change): planned.path.id
+        for planned in candidates
+        for change in changed[planned.path.id]
+        if len(changed[planned.path.id]) == 1
+    }
+    rivals = {kind: [planned.path.id for planned in alike] for kind, alike in grouped(candidates, kind_of).items()}
     waiting = [planned for planned in candidates if planned.path.id not in begun]
     while waiting:
         known = times_ns()
-        least: dict[str, float] = {}
-        for planned in candidates:
-            time_ns = known.get(planned.path.id, math.inf)
-            least[kind_of(planned)] = min(least.get(kind_of(planned), math.inf), time_ns)
 
-        def promise(planned: PlannedPath, known: Mapping[str, float] = known, least: dict[str, float] = least) -> float:
+        def promise(planned: PlannedPath, known: Mapping[str, float] = known) -> float:
             driver, changes = driver_of(planned), changed[planned.path.id]
             begin = known.get(first[driver].path.id, math.inf)
             if begin == math.inf:
                 return math.inf
-            best = min(least[kind_of(planned)], begin)
+            best = min([begin, *(known[path_id] for path_id in rivals[kind_of(planned)] if path_id in known)])
             if len(changes) == 1:
                 return UNTRIED * begin / best
             ones = (known.get(single.get((driver, change), ""), begin) for change in changes)

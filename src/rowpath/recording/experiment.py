@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,12 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import External
 from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.instances import EngineInstances
-from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase, PreparedWorkload
+from rowpath.execution.prepared_phases import PhaseCache, PreparedWorkload
 from rowpath.execution.worker import Worker
 from rowpath.machine import private_directories
 from rowpath.model.experiment import Experiment, Selection
 from rowpath.model.workload import PhaseName
-from rowpath.planning.plan import Plan, PlannedPath, key_of
+from rowpath.planning.plan import Plan, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS
 from rowpath.tape.format import IN_WORDS, Header, RecordedPath
@@ -52,11 +52,8 @@ def check(plan: Plan) -> None:
 def reads(plan: Plan) -> tuple[str, ...]:
     """The phases that a tape can hold: those that change nothing and connect only once."""
     eligible = {name for planned in plan.paths for name in planned.phases}
-    return tuple(
-        name
-        for name in plan.experiment.phases
-        if name in eligible and not plan.phase(name).writes and plan.phase(name).kind == "query"
-    )
+    phases = ((name, plan.phase(name)) for name in plan.experiment.phases if name in eligible)
+    return tuple(name for name, phase in phases if not phase.writes and phase.kind == "query")
 
 
 def record(
@@ -89,7 +86,7 @@ def record(
                     for name in planned.workloads
                 }
                 worker = Worker(planned, instance, log=log, timeout_s=timeout_s)
-                recorded.append(_path(worker, planned, reads(plan), workloads, overrides))
+                recorded.append(_path(worker, reads(plan), workloads, overrides))
         finally:
             proxy.stop()
             shutil.rmtree(folder, ignore_errors=True)
@@ -117,31 +114,26 @@ def record(
 
 
 def _path(
-    worker: Worker,
-    planned: PlannedPath,
-    names: tuple[str, ...],
-    workloads: dict[str, PreparedWorkload],
-    overrides: dict[str, Any],
+    worker: Worker, names: Iterable[str], workloads: dict[str, PreparedWorkload], overrides: dict[str, Any]
 ) -> RecordedPath:
     """Have the path do everything that a run has it do. Errors: RunnerFailure, RowpathError."""
-    if planned.path.transport == "unix" and "socket_dir" in overrides:
+    path = worker.planned.path
+    if path.transport == "unix" and "socket_dir" in overrides:
         overrides = {"socket_dir": overrides["socket_dir"]}  # the socket's name has the server's port
-    digests = {}
     try:
         worker.open(**overrides)
         worker.facts()
-        for name in planned.phases:
-            if name in names:
-                prepared = workloads[PhaseName.of(name).workload]
-                digests[name] = _phase(worker, planned, prepared, prepared.phases[name])
+        read = [name for name in worker.planned.phases if name in names]
+        digests = {name: _phase(worker, workloads[PhaseName.of(name).workload], name) for name in read}
         worker.facts()  # drivers change their ways after some executions
     finally:
         worker.close()
-    return RecordedPath(planned.path.as_dict(), digests)
+    return RecordedPath(path.as_dict(), digests)
 
 
-def _phase(worker: Worker, planned: PlannedPath, prepared: PreparedWorkload, work: PreparedPhase) -> str:
+def _phase(worker: Worker, prepared: PreparedWorkload, name: str) -> str:
     """The phase's digest over all its parameters."""
+    planned, work = worker.planned, prepared.phases[name]
     count = work.parameter_count or 1
     large = work.phase.scan and work.phase.rows_per_operation >= LARGE_ROWS
     operations = count * PASSES if work.parameter_count else LARGE_SCANS if large else SCANS
@@ -163,10 +155,9 @@ def _phase(worker: Worker, planned: PlannedPath, prepared: PreparedWorkload, wor
 def _kept(plan: Plan) -> Experiment:
     """What of the experiment is on the tape."""
     given = plan.experiment
-    selections = []
-    for planned in plan.paths:
-        coordinates = planned.path.coordinates
-        select: dict[str, str | tuple[str, ...]] = {key: value for key, value in coordinates if key not in NOT_SELECTED}
-        selections.append(Selection(select=select, name=planned.name))
+    selections = tuple(
+        Selection({key: value for key, value in planned.path.coordinates if key not in NOT_SELECTED}, name=planned.name)
+        for planned in plan.paths
+    )
     of_file = given.schema_version, given.name, given.title
-    return Experiment(*of_file, reads(plan), tuple(selections), question=given.question, measure=given.measure)
+    return Experiment(*of_file, reads(plan), selections, question=given.question, measure=given.measure)

@@ -32,6 +32,7 @@ class Conversation(ABC):
         self._records, self._scrub = records, scrub
         self._from_client, self._from_server = bytearray(), bytearray()
         self._number: int | None = None  # of the connection on the tape, once logged in
+        self._state = "I"  # of the session: idle, in a transaction, in one that failed
         self.to_client = b""  # what the proxy itself says
         self.server = ""
 

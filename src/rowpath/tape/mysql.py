@@ -82,7 +82,6 @@ class MysqlConversation(Conversation):
         self._greeting = b""
         self._startup = b""
         self._pending: deque[PendingCommand] = deque()
-        self._state = "I"
         self._numbers: dict[int, int] = {}  # the server's number of a statement → the tape's
         self._prepared = 0
         self._flags = self._own_flags = 0
@@ -122,16 +121,11 @@ class MysqlConversation(Conversation):
             pending.number = self._prepared if given == LAST_PREPARED else self._numbers.get(given, 0)
             if given != LAST_PREPARED:
                 pending.request = payload[:1] + pending.number.to_bytes(4, "little") + payload[5:]
-        if command in SINGLE:
-            pending.parser = self._single(pending)
-        elif command == PREPARE:
-            pending.parser = self._prepare(pending)
-        elif command == FETCH:
+        if command == FETCH:
             pending.columns = self._columns.get(pending.number, [])
-            pending.parser = self._row_by_row(pending)
-        elif command not in (LONG_DATA, CLOSE):  # these get no reply
-            pending.parser = self._results(pending)
-        if pending.parser is not None:
+        if command not in (LONG_DATA, CLOSE):  # these get no reply
+            parsers = {PREPARE: self._prepare, FETCH: self._row_by_row} | dict.fromkeys(SINGLE, self._single)
+            pending.parser = parsers.get(command, self._results)(pending)
             next(pending.parser)
         self._pending.append(pending)
         self._without_reply()
@@ -201,8 +195,9 @@ class MysqlConversation(Conversation):
 
     def _failed(self, pending: PendingCommand, payload: bytes) -> bool:
         pending.failed = payload[0] == ERROR
-        if pending.failed and self._scrub is not None:
-            pending.raw[-1] = scrubbed_error(self._scrub, pending.raw[-1])
+        if pending.failed and self._scrub is not None:  # what its sentence quotes
+            raw = pending.raw[-1]
+            pending.raw[-1] = raw[:13] + self._scrub.quoted(raw[13:])
         return pending.failed
 
     def _status(self, payload: bytes) -> int:
@@ -313,11 +308,6 @@ def scrubbed_row(scrub: Scrub, payload: bytes, columns: list[tuple[int, int]], b
             scrubbed.append(_moment(scrub, value, kind) if moment else _value(scrub, value, kind, charset))
             at = begin + size
     return b"".join(scrubbed)
-
-
-def scrubbed_error(scrub: Scrub, raw: bytes) -> bytes:
-    """An error packet: what its sentence quotes as noise."""
-    return raw[:13] + scrub.quoted(raw[13:])
 
 
 def _value(scrub: Scrub, value: bytes, kind: int, charset: int) -> bytes:

@@ -93,7 +93,6 @@ class PostgresqlConversation(Conversation):
         self._pid = 0
         self._pending: deque[PendingMessage] = deque()
         self._skipping = False
-        self._state = "I"
         self._statements: dict[bytes, Statement] = {}
         self._portals: dict[bytes, Statement] = {}
         self._columns: list[tuple[int, int]] | None = None  # of a simple query's rows

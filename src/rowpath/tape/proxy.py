@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing, UsageError
@@ -106,9 +107,16 @@ class RecordingProxy:
         else:
             from_server, to_server = await asyncio.open_connection(*self._to)
         conversation = self._kind(self.records, self._scrub)
+
+        def client(data: bytes) -> bytes:
+            forwarded = conversation.client(data)
+            writer.write(conversation.to_client)
+            conversation.to_client = b""
+            return forwarded
+
         both = [
-            asyncio.create_task(self._forward(reader, to_server, conversation, writer)),
-            asyncio.create_task(self._forward(from_server, writer, conversation, None)),
+            asyncio.create_task(self._forward(reader, to_server, client)),
+            asyncio.create_task(self._forward(from_server, writer, conversation.server_sent)),
         ]
         try:
             await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
@@ -120,21 +128,14 @@ class RecordingProxy:
             self.server = self.server or conversation.server
 
     async def _forward(
-        self,
-        reader: asyncio.StreamReader,
-        writer: asyncio.StreamWriter,
-        conversation: Conversation,
-        client: asyncio.StreamWriter | None,
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, taken: Callable[[bytes], bytes]
     ) -> None:
-        """One direction, until its end; from the client where `client` is given."""
+        """One direction, until its end; `taken`: what goes on of what was read."""
         try:
             while data := await reader.read(CHUNK_BYTES):
                 if self._refused:
                     return
-                writer.write(conversation.server_sent(data) if client is None else conversation.client(data))
-                if client is not None and conversation.to_client:
-                    client.write(conversation.to_client)
-                    conversation.to_client = b""
+                writer.write(taken(data))
                 if self.records.size_bytes > MOST_BYTES:
                     raise Refused(f"it is longer than {MOST_BYTES >> 30} GiB")
                 await writer.drain()

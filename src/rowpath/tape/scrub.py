@@ -19,6 +19,7 @@ QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
 JSON_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*')
 SAME_LENGTH = {2: "é".encode(), 3: "€".encode(), 4: "😀".encode()}
 LETTERS = string.ascii_lowercase.encode()
+CHARACTER = re.compile(rb"[\xf0-\xff].{3}|[\xe0-\xef].{2}|[\x80-\xdf].|.", re.DOTALL)  # by its first byte's length
 
 
 class Scrub:
@@ -35,32 +36,25 @@ class Scrub:
         """Letters for letters, digits for digits, signs as they are, other characters of as many bytes."""
         if value[:1] in b"{[" and value:  # a document, whatever its column says
             return self.json(value)
-        dice, noise, at = self.dice(value), bytearray(), 0
-        while at < len(value):
-            one = value[at]
-            size = 1 if one < 0x80 else 2 if one < 0xE0 else 3 if one < 0xF0 else 4
-            if size > 1 and at + size <= len(value):
-                noise += SAME_LENGTH[size]
-            elif chr(one).isascii() and chr(one).isalpha():
-                letter = dice.choice(LETTERS)
-                noise.append(letter if chr(one).islower() else letter - 32)
-            elif one in b"0123456789":
-                noise.append(dice.choice(b"0123456789"))
-            else:
-                noise.append(one if one < 0x80 else 0x3F)
-            at += size if size > 1 and at + size <= len(value) else 1
-        return bytes(noise)
+        dice = self.dice(value)
+
+        def noise(match: re.Match[bytes]) -> bytes:
+            one = match[0]
+            if len(one) > 1:
+                return SAME_LENGTH[len(one)]
+            if one.isalpha():
+                letter = bytes((dice.choice(LETTERS),))
+                return letter if one.islower() else letter.upper()
+            return bytes((dice.choice(b"0123456789"),)) if one.isdigit() else one if one.isascii() else b"?"
+
+        return CHARACTER.sub(noise, value)
 
     def number(self, value: bytes) -> bytes:
         """No digit becomes greater, so that no type overflows; a leading one does not become zero."""
-        dice, noise, leading = self.dice(value), bytearray(), True
-        for one in value:
-            digit = one - 48
-            if 0 <= digit <= 9:
-                noise.append(48 + (dice.randint(1, digit) if leading and digit else dice.randint(0, digit)))
-                leading = False
-            else:
-                noise.append(one)
+        dice, noise = self.dice(value), bytearray(value)
+        for number, match in enumerate(re.finditer(rb"\d", value)):
+            digit = int(match[0])
+            noise[match.start()] = 48 + dice.randint(0 if number else min(1, digit), digit)
         return bytes(noise)
 
     def moment(self, value: bytes) -> bytes:
@@ -74,10 +68,8 @@ class Scrub:
 
     def hexadecimal(self, value: bytes) -> bytes:
         """Scrub a UUID, or bytes written so."""
-        dice = self.dice(value)
-        prefix = b"\\x" if value.startswith(b"\\x") else b""
-        digits = b"0123456789abcdef"
-        return prefix + bytes(dice.choice(digits) if one in digits else one for one in value[len(prefix) :])
+        dice, digits = self.dice(value), b"0123456789abcdef"
+        return bytes(dice.choice(digits) if one in digits else one for one in value)
 
     def raw(self, value: bytes) -> bytes:
         """Any bytes."""

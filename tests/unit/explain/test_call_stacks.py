@@ -89,7 +89,7 @@ java/net/Socket.write_[j];libc.so.6`__GI_write 3
 
 
 def test_stacks_of_async_profiler() -> None:
-    assert async_profiler.stacks(COLLAPSED.splitlines(), ["C2 Compiler"], language("java")) == {
+    assert async_profiler.stacks(COLLAPSED.splitlines(), language("java")) == {
         (
             Frame("rowpath.Main.main", JAVA),
             Frame("org.postgresql.core.PGStream.flush", JAVA),
@@ -107,7 +107,7 @@ def test_stacks_of_async_profiler() -> None:
 
 def test_stacks_of_a_jvm_that_may_not_see_the_kernel() -> None:
     (line,) = COLLAPSED.splitlines()[-1:]
-    ((stack, count),) = async_profiler.stacks([line], [], language("java")).items()
+    ((stack, count),) = async_profiler.stacks([line], language("java")).items()
     assert count == 3
     assert stack[1:] == (Frame("__GI_write", "C library"), INSIDE)
 
@@ -123,7 +123,7 @@ loop (/x/core/loop.py:4);poll (/usr/lib/libc.so.6) 70
 def test_stacks_of_py_spy() -> None:
     python = "Python interpreter"
     loop = Frame("loop (loop.py:4)", python)
-    assert py_spy.stacks(PY_SPY.splitlines(), python) == {
+    assert py_spy.stacks(PY_SPY.splitlines(), language("python")) == {
         (Frame("[libc.so.6]", "C library"), loop, Frame("execute (psycopg/cursor.py:97)", python)): 9,
         (loop, Frame("f", "psycopg_c"), Frame("stmt", "psycopg_c")): 2,
         (loop, Frame("stmt_step", python)): 4,
