@@ -210,17 +210,16 @@ def for_engine(workload: Workload, supports: Callable[[str], str]) -> tuple[Work
     """
     if not workload.conformance_only:
         return workload, {}
-    reasons: dict[str, str] = {}
+    reasons = {
+        f"{name}.{column.name}": reason
+        for name, table in workload.tables.items()
+        for column in table.columns
+        if (reason := supports(column.type))
+    }
     tables = {}
     for name, table in workload.tables.items():
-        kept = []
-        for column in table.columns:
-            reason = supports(column.type)
-            if reason:
-                reasons[f"{name}.{column.name}"] = reason
-            else:
-                kept.append(column)
-        tables[name] = msgspec.structs.replace(table, columns=tuple(kept))
+        kept = tuple(column for column in table.columns if f"{name}.{column.name}" not in reasons)
+        tables[name] = msgspec.structs.replace(table, columns=kept)
     return msgspec.structs.replace(workload, tables=tables), reasons
 
 
