@@ -74,6 +74,8 @@ class Derby(JvmEngine):
     made_file = "service.properties"
     lock_file = "db.lck"
     ways = ("procedure",)
+    backup_file = DATABASE  # its procedure copies the directory under its own name into the folder
+    backup_words = "CALL SYSCS_UTIL.SYSCS_BACKUP_DATABASE({folder})"
     drop_words = "DROP TABLE {name}"
     server_url = "jdbc:derby://{host}:{port}/{database}"
     downloads = {artefacts.name: artefacts for artefacts in (DERBY_OLD, DERBY_OLDEST, JCC)}
@@ -157,11 +159,6 @@ class Derby(JvmEngine):
         if self.version() == OLDEST:
             return super().filled(name, table)
         return [*super().filled(name, table), f"CALL SYSCS_UTIL.SYSCS_UPDATE_STATISTICS('APP', '{name.upper()}', NULL)"]
-
-    @override
-    def backup_statement(self, folder: Path) -> tuple[Path, str]:
-        """Derby's procedure copies the directory under its own name into the folder."""
-        return folder / DATABASE, f"CALL SYSCS_UTIL.SYSCS_BACKUP_DATABASE({backup.literal(folder)})"
 
     @override
     def restore(self, kept: Path, database: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import getpass
+import re
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -167,9 +168,8 @@ def complete_postgresql(given: Login, environment: Mapping[str, str]) -> Login:
         port=given.port or port_of(environment.get("PGPORT", "")) or POSTGRESQL_PORT,
         user=user,
         database=given.database or environment.get("PGDATABASE", "") or user,
+        password=environment.get("PGPASSWORD") or None if given.password is None else given.password,
     )
-    if login.password is None and environment.get("PGPASSWORD"):
-        return replace(login, password=environment["PGPASSWORD"])
     if login.password is not None:
         return login
     text, notes = private_text(Path(environment.get("PGPASSFILE") or home(environment) / ".pgpass"), 0o077)
@@ -247,11 +247,4 @@ def _value(text: str) -> str:
         text = text[1 : text.rindex(text[0])]
     else:
         text = text.partition(" #")[0].rstrip()
-    out, signs = "", iter(text)
-    for sign in signs:
-        if sign != "\\":
-            out += sign
-            continue
-        following = next(signs, "")
-        out += ESCAPES.get(following, "\\" + following)
-    return out
+    return re.sub(r"\\(.?)", lambda escape: ESCAPES.get(escape[1], escape[0]), text)
