@@ -225,6 +225,7 @@ def copy_empty_directory(name: str, settings: object, data: Path, user: str | No
     if kept.is_dir():
         private_directories.copy(kept, data, user)
         return
+    shutil.rmtree(data, ignore_errors=True)
     make()
     try:
         cache_dir().mkdir(parents=True, exist_ok=True)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 import signal
 import subprocess
 import time
@@ -210,7 +209,6 @@ class PostgresqlServer(PrivateServer[backups.BackupWays]):
         self._home = home
 
     def _init(self, home: Path) -> None:
-        shutil.rmtree(home / "data", ignore_errors=True)
         password_file = home / "initial-password"
         private_directories.write_private(password_file, secrets.token_urlsafe(24), self._user)
         self._tool(home, "initdb", "-D", home / "data", "-U", SUPERUSER, f"--pwfile={password_file}", *MADE_WITH)
