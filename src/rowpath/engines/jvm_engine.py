@@ -155,7 +155,7 @@ class JvmDirectory(EmbeddedDatabase[JvmEngine]):
     @override
     def load(self, tables: dict[str, Table]) -> None:
         """Remake these tables and fill them; the database ends checkpointed, closed and synced."""
-        load_database(self._engine, self._database, tables, self.durability, pristine=True)
+        load_database(self._engine, self._database, tables, self.durability)
 
     def adopt(self, database: Path) -> None:
         """Let every path work on one copy of that database directory, open nowhere else. Errors: RowpathError."""
@@ -182,19 +182,14 @@ class JvmDirectory(EmbeddedDatabase[JvmEngine]):
 
 
 def load_database(
-    engine: JvmEngine,
-    database: Path,
-    tables: dict[str, Table],
-    durability: str,
-    login: dict[str, Any] | None = None,
-    pristine: bool = False,
+    engine: JvmEngine, database: Path, tables: dict[str, Table], durability: str, login: dict[str, Any] | None = None
 ) -> None:
     """Remake these tables in a database directory (made when it is not there) and fill them, through the runner.
 
     The directory must not be open elsewhere. It is closed, checkpointed and synced afterwards. A database that this
     process has loaded with the same tables before is copied: that is how one moves between instances. `login`: what
-    an existing database requires. `pristine`: no path works on this one itself, so it may be the source of such
-    copies. Errors: RowpathError.
+    a server's database requires; without it no path works on this one itself, so it may be the source of such copies.
+    Errors: RowpathError.
     """
     content = repr((engine.name, engine.version(), engine.once(durability), sorted(tables.items())))
     fresh, source = not database.exists(), _loaded.get(content)
@@ -209,7 +204,7 @@ def load_database(
         load_through_runner.make_tables(runner, engine, tables, database.parent)
         load_through_runner.run(runner, engine.settle_statements())
     private_directories.sync(database)
-    if fresh and pristine:
+    if fresh and login is None:
         _loaded[content] = database
 
 

@@ -211,18 +211,15 @@ def complete_mysql(groups: tuple[str, ...], given: Login, environment: Mapping[s
     # To these drivers `localhost` would mean a socket of their own choice.
     host = "" if socket and host in LOCAL else "127.0.0.1" if host in LOCAL else host
     user = given.user or settings.get("user", "") or getpass.getuser()
-    password = given.password
-    if password is None:
-        password = environment.get("MYSQL_PWD")
-    if password is None and settings.get("user", user) == user:
-        password = settings.get("password")
+    own = settings.get("password") if settings.get("user", user) == user else None
+    known = (given.password, environment.get("MYSQL_PWD"), own)
     return replace(
         given,
         host=host,
         socket=socket if not host else "",
         port=port or port_of(environment.get("MYSQL_TCP_PORT", "")) or MYSQL_PORT,
         user=user,
-        password=password,
+        password=next((password for password in known if password is not None), None),
         notes=given.notes + notes,
     )
 

@@ -186,11 +186,8 @@ def _wide_unit(seed: int, index: int) -> Row:
 def _wide(seed: int, index: int) -> Row:
     """Sixty columns: the key, five units of mixed types, four long texts."""
     units = [value for unit in range(WIDE_UNITS) for value in _wide_unit(seed + unit, index)]
-    texts = []
-    for text in range(WIDE_TEXTS):
-        words = [f"{draw(seed + 100 + text, 20 * index + word):016x}" for word in range(20)]
-        texts.append(" ".join(words)[:_WIDE_TEXT_CHARACTERS].rstrip())
-    return index + 1, *units, *texts
+    words = ([f"{draw(seed + 100 + text, 20 * index + word):016x}" for word in range(20)] for text in range(WIDE_TEXTS))
+    return index + 1, *units, *(" ".join(line)[:_WIDE_TEXT_CHARACTERS].rstrip() for line in words)
 
 
 WIDE_COLUMNS = (

@@ -55,9 +55,7 @@ def _keys(table: Table, key: Column) -> NDArray[np.int64]:
     import numpy as np
 
     alone = msgspec.structs.replace(table, columns=(key,))
-    keys = np.fromiter((row[0] for row in generators.rows(alone)), dtype=np.int64, count=table.rows)
-    keys.sort()
-    return keys
+    return np.sort(np.fromiter((row[0] for row in generators.rows(alone)), dtype=np.int64, count=table.rows))
 
 
 def bounds(keys: Sequence[int] | NDArray[np.int64], n: int, bits: int) -> list[Range]:
