@@ -34,7 +34,7 @@ def password_of(server: Instance, user: str) -> str:
     return server._passwords[user]
 
 
-def files_of(server: PrivateServer) -> Path:
+def files_of(server: PrivateServer[Any]) -> Path:
     """The folder with everything of a server that was started once."""
     home = server.home()
     assert home is not None
@@ -58,12 +58,12 @@ def place_of(server: Instance) -> Place:
     return server._place
 
 
-def remember_port(server: PrivateServer, port: int) -> None:
+def remember_port(server: PrivateServer[Any], port: int) -> None:
     """Let the server think that it listened on this port before."""
     server._port = port
 
 
-def give_files(server: PrivateServer, files: Path) -> None:
+def give_files(server: PrivateServer[Any], files: Path) -> None:
     """Let the server think that these files are its own."""
     server._home = files
 

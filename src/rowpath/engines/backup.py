@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import secrets
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -54,14 +53,13 @@ def run(arguments: Sequence[str | Path], environment: Mapping[str, str] = {}, so
         raise RowpathError(f"{Path(arguments[0]).name}: {(done.stdout + done.stderr).strip()[-500:]}")
 
 
-@contextlib.contextmanager
-def restoring(backup: Backup, instance: Instance) -> Iterator[None]:
-    """While `instance` is made from what the backup kept; when that fails, nothing of it is left.
+def restored(backup: Backup, instance: Instance, restore: Callable[[], None]) -> Instance:
+    """`passing` of the instance that `restore` makes of what the backup kept; when that fails, nothing of it is left.
 
     Errors: RowpathError, that the backup cannot be restored and why.
     """
     try:
-        yield
+        restore()
     except BaseException as error:
         passing(instance).stop()
         if not isinstance(error, RowpathError | OSError | ValueError | EOFError | subprocess.SubprocessError):
@@ -70,6 +68,7 @@ def restoring(backup: Backup, instance: Instance) -> Iterator[None]:
             f"the backup {backup.kept} ({backup.way}) cannot be restored: {error}",
             f"see whether the disk has errors or is full: df {backup.kept.parent}",
         ) from error
+    return passing(instance)
 
 
 class _Passing:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, TypeVar, runtime_checkable
 
 from typing_extensions import override
 
@@ -217,6 +217,9 @@ class Engine(Dialect, Protocol):
         return ()
 
 
+E = TypeVar("E", bound=Engine)
+
+
 @runtime_checkable
 class Versioned(Protocol):
     """An engine of several versions, distinguished by the coordinate `engine_version`."""
@@ -235,10 +238,12 @@ class Versioned(Protocol):
 class Stored(Protocol):
     """An engine that keeps its tables in one of several ways, distinguished by the coordinate `storage`."""
 
+    durabilities: tuple[str, ...]
     storages: tuple[str, ...]  # the first is the default; `Place.storage` takes one of them
 
     def durabilities_of(self, storage: str) -> tuple[str, ...]:
         """Those of `durabilities` that this storage has, its default first."""
+        return self.durabilities
 
 
 @runtime_checkable

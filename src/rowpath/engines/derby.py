@@ -24,21 +24,13 @@ from rowpath.model.workload import Column, Table
 
 OLD, OLDEST = "10.8.2.2", "10.3.1.4"
 OLD_JARS = tuple(f"{name}:{OLD}" for name in ("derbynet", "derby", "derbytools"))  # of the server
-DERBY_OLD = Artefacts(
-    name="derby-10.8",
-    title=f"Derby {OLD}",
-    licence="Apache-2.0",
-    size_text="4 MB",
-    coordinates=tuple(f"org.apache.derby:{jar}" for jar in (*OLD_JARS, f"derbyclient:{OLD}")),
-)
-DERBY_OLDEST = Artefacts(
-    name="derby-10.3",
-    title=f"Derby {OLDEST}",
-    licence="Apache-2.0",
-    size_text="2 MB",
-    coordinates=(f"org.apache.derby:derby:{OLDEST}",),
-)
-BY_VERSION: Mapping[str, Artefacts] = {OLD: DERBY_OLD, OLDEST: DERBY_OLDEST}
+BY_VERSION: Mapping[str, Artefacts] = {
+    version: Artefacts(name, f"Derby {version}", "Apache-2.0", size, tuple(f"org.apache.derby:{jar}" for jar in jars))
+    for version, name, size, jars in (
+        (OLD, "derby-10.8", "4 MB", (*OLD_JARS, f"derbyclient:{OLD}")),
+        (OLDEST, "derby-10.3", "2 MB", (f"derby:{OLDEST}",)),
+    )
+}
 LONGEST_CHAR = 254
 JARS = ("derbynet", "derby", "derbytools", "derbyshared")
 RESTORING = ("-Dderby.stream.error.file=/dev/null", "-Dderby.storage.pageCacheSize=20000")
@@ -74,9 +66,11 @@ class Derby(JvmEngine):
     made_file = "service.properties"
     lock_file = "db.lck"
     ways = ("procedure",)
+    backup_file = DATABASE  # its procedure copies the directory under its own name into the folder
+    backup_words = "CALL SYSCS_UTIL.SYSCS_BACKUP_DATABASE({folder})"
     drop_words = "DROP TABLE {name}"
     server_url = "jdbc:derby://{host}:{port}/{database}"
-    downloads = {artefacts.name: artefacts for artefacts in (DERBY_OLD, DERBY_OLDEST, JCC)}
+    downloads = {artefacts.name: artefacts for artefacts in (*BY_VERSION.values(), JCC)}
     loading = LoadingCost(10e6, 2.0, 8e6)
     wire = Wire("drda", needs_password=True)
     probe = ProbeFacts(
@@ -157,11 +151,6 @@ class Derby(JvmEngine):
         if self.version() == OLDEST:
             return super().filled(name, table)
         return [*super().filled(name, table), f"CALL SYSCS_UTIL.SYSCS_UPDATE_STATISTICS('APP', '{name.upper()}', NULL)"]
-
-    @override
-    def backup_statement(self, folder: Path) -> tuple[Path, str]:
-        """Derby's procedure copies the directory under its own name into the folder."""
-        return folder / DATABASE, f"CALL SYSCS_UTIL.SYSCS_BACKUP_DATABASE({backup.literal(folder)})"
 
     @override
     def restore(self, kept: Path, database: Path) -> None:

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from rowpath.engines import backup as backups
 from rowpath.engines import load_through_runner
-from rowpath.engines.base import Backup, LoadingCost, Place
+from rowpath.engines.base import Backup, LoadingCost, Place, Stored
 from rowpath.engines.embedded import EmbeddedDatabase
 from rowpath.engines.probe_facts import FileLayout, ProbeFacts, Syntax
 from rowpath.machine import private_directories
@@ -21,7 +21,7 @@ from rowpath.runners.process import Runner
 LATEST = "latest"  # the format of the loader's own build
 
 
-class DuckDb(load_through_runner.DriverMade, backups.BackupWays):
+class DuckDb(load_through_runner.DriverMade, backups.BackupWays, Stored):
     """The kind of engine: DuckDB, always embedded. Durability full: each commit syncs its log; none: fsync_mode=NONE.
 
     Each connection sets it: `fsync_mode` is a setting of the process, not of the file.
@@ -71,10 +71,6 @@ class DuckDb(load_through_runner.DriverMade, backups.BackupWays):
     def instance(self, deployment: str, durability: str, place: Place) -> DuckdbFile:
         return DuckdbFile(self, durability, place)
 
-    def durabilities_of(self, storage: str) -> tuple[str, ...]:
-        """Every one, whatever the format."""
-        return self.durabilities
-
     @override
     def create(self, name: str, table: Table) -> str:
         """CREATE TABLE in its dialect; an identity column takes its numbers from a sequence made with it."""
@@ -94,10 +90,6 @@ class DuckdbFile(EmbeddedDatabase[DuckDb]):
 
     loaded_name = "loaded.duckdb"
     copy_name = "rowpath.duckdb"
-
-    def __init__(self, engine: DuckDb, durability: str, place: Place) -> None:
-        super().__init__(engine, durability, place)
-        self._storage = place.storage or LATEST
 
     @override
     def check(self) -> bool:
@@ -139,7 +131,7 @@ class DuckdbFile(EmbeddedDatabase[DuckDb]):
             "durability": "none",
             "statement": "bound",
             "threads": "1",
-            "storage": self._storage,
+            "storage": self._place.storage or LATEST,
             "path": str(self._database),
         }
         return load_through_runner.connected(options, self.version)

@@ -6,16 +6,14 @@ import hashlib
 import shutil
 import time
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic
 
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
-from rowpath.engines.base import Backup, Engine, Instance, Place, Settled
+from rowpath.engines.base import Backup, E, Instance, Place, Settled
 from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
-
-E = TypeVar("E", bound=Engine)
 
 
 class EmbeddedDatabase(Instance, Generic[E]):
@@ -28,6 +26,7 @@ class EmbeddedDatabase(Instance, Generic[E]):
     def __init__(self, engine: E, durability: str, place: Place) -> None:
         self.durability = durability
         self.version = engine.version()
+        self._place = place
         self._folder = place.directory / engine.name
         self._engine = engine
         self._database = self._folder / self.loaded_name
@@ -84,9 +83,7 @@ class EmbeddedDatabase(Instance, Generic[E]):
     def restored(self, backup: Backup, folder: Path) -> Instance:
         """An instance of its own, where every path works on what was made from the backup. Errors: RowpathError."""
         instance = type(self)(self._engine, self.durability, Place(folder, folder, ()))
-        with backups.restoring(backup, instance):
-            instance._restore(backup.kept, instance.restored_copy())
-        return backups.passing(instance)
+        return backups.restored(backup, instance, lambda: instance._restore(backup.kept, instance.restored_copy()))
 
     def _restore(self, kept: Path, database: Path) -> None:
         """Make a database that is not there from what a backup left, and check it."""

@@ -7,7 +7,6 @@ import os
 import socket
 import stat
 import urllib.parse
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -156,27 +155,18 @@ def _password(kind: ServerKind, inside: str | None, file: str) -> str:
 class ExternalServer(Instance):
     """A server that is never started, stopped or changed.
 
-    It takes an empty database, marks it as in use, and leaves it empty. `check_settings` refuses, with the effective
-    settings, a server that is not as the path's coordinates promise.
+    It takes an empty database, marks it as in use, and leaves it empty.
     """
 
     deployment = "server"
 
-    def __init__(
-        self,
-        engine: Engine,
-        kind: ServerKind,
-        durability: str,
-        place: Place,
-        check_settings: Callable[[dict[str, str]], None] = lambda _settings: None,
-    ) -> None:
+    def __init__(self, engine: Engine, kind: ServerKind, durability: str, place: Place) -> None:
         self.durability = durability
         self.version = BY_URL
         self.given_by = kind.url_variable
         self._engine = engine
         self._kind = kind
         self._place = place
-        self._check_settings = check_settings
         self._url = kind.url()
         self._facts: dict[str, str] = {}
         self._ours = False
@@ -257,6 +247,9 @@ class ExternalServer(Instance):
         """The password, plain and percent-encoded."""
         password = self._url.password
         return [password, urllib.parse.quote(password, safe="")] if password else []
+
+    def _check_settings(self, settings: dict[str, str]) -> None:
+        """Refuse a server whose effective settings are not as the path's coordinates promise. Errors: UsageError."""
 
     def _connected(self) -> Any:
         usual = {

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
 import socket
-from typing import Any
 
 from typing_extensions import override
 
@@ -45,17 +43,17 @@ class IbmiStandIn(Db2ForI):
         return StandIn(self, durability, place)
 
 
-class StandIn(PrivateServer):
+class StandIn(PrivateServer[IbmiStandIn]):
     """The program of a run; it forgets its tables when it stops, and gets them again when it starts."""
 
+    database = NAME
+    _title = IbmiStandIn.title
     stop_steps = processes.AT_ONCE
     has_socket = False
 
     def __init__(self, engine: IbmiStandIn, durability: str, place: Place) -> None:
-        super().__init__(engine.title, durability, place)
-        self._engine = engine
+        super().__init__(engine, durability, place, NAME)  # it lets everybody in; the driver needs a password
         self._tables: dict[str, Table] = {}
-        self._passwords = {NAME: secrets.token_urlsafe(24)}  # the stand-in lets everybody in; the driver needs one
 
     @override
     def start(self) -> None:
@@ -88,11 +86,6 @@ class StandIn(PrivateServer):
         with load_through_runner.connected(options) as runner:
             load_through_runner.make_tables(runner, self._engine, tables, self._place.directory)
         self._tables |= tables
-
-    @override
-    def options(self, path: AccessPath) -> dict[str, Any]:
-        login = {"user": NAME, "password": self._passwords[NAME], "database": NAME}
-        return {"host": "127.0.0.1", "port": self._port} | login
 
     @override
     def facts(self) -> dict[str, str]:

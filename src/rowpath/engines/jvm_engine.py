@@ -7,7 +7,6 @@ its own on 127.0.0.1, with one random password, stopped by pid.
 from __future__ import annotations
 
 import contextlib
-import secrets
 import shutil
 import signal
 import socket
@@ -81,7 +80,7 @@ class JvmEngine(load_through_runner.DriverMade, BackupWays):
     user: str
     server_url: str  # of JDBC, with {host}, {port}, {database}
     backup_file: str  # what a backup leaves
-    backup_words: str  # the statement that makes it, with {file}
+    backup_words: str  # the statement that makes it, with {file} or {folder}; the database may be in use
     greeting = b""  # what the server answers, or hangs up on, at once; empty where `ping` tests it in another way
 
     @override
@@ -98,13 +97,8 @@ class JvmEngine(load_through_runner.DriverMade, BackupWays):
     def backup(self, way: str, folder: Path) -> Backup:
         """How an open database is backed up into that folder of the server's user. Errors: EnvironmentMissing."""
         self.backup_availability(way).require()
-        kept, statement = self.backup_statement(folder)
-        return Backup(way, kept, statement)
-
-    def backup_statement(self, folder: Path) -> tuple[Path, str]:
-        """What a backup into that folder leaves, and the statement that makes it; the database may be in use."""
         kept = folder / self.backup_file
-        return kept, self.backup_words.format(file=backups.literal(kept))
+        return Backup(way, kept, self.backup_words.format(file=backups.literal(kept), folder=backups.literal(folder)))
 
     def restore(self, kept: Path, database: Path) -> None:
         """Make a database directory that is not there from what a backup left. Errors: RowpathError, OSError."""
@@ -161,7 +155,7 @@ class JvmDirectory(EmbeddedDatabase[JvmEngine]):
     @override
     def load(self, tables: dict[str, Table]) -> None:
         """Remake these tables and fill them; the database ends checkpointed, closed and synced."""
-        load_database(self._engine, self._database, tables, self.durability, pristine=True)
+        load_database(self._engine, self._database, tables, self.durability)
 
     def adopt(self, database: Path) -> None:
         """Let every path work on one copy of that database directory, open nowhere else. Errors: RowpathError."""
@@ -188,19 +182,14 @@ class JvmDirectory(EmbeddedDatabase[JvmEngine]):
 
 
 def load_database(
-    engine: JvmEngine,
-    database: Path,
-    tables: dict[str, Table],
-    durability: str,
-    login: dict[str, Any] | None = None,
-    pristine: bool = False,
+    engine: JvmEngine, database: Path, tables: dict[str, Table], durability: str, login: dict[str, Any] | None = None
 ) -> None:
     """Remake these tables in a database directory (made when it is not there) and fill them, through the runner.
 
     The directory must not be open elsewhere. It is closed, checkpointed and synced afterwards. A database that this
     process has loaded with the same tables before is copied: that is how one moves between instances. `login`: what
-    an existing database requires. `pristine`: no path works on this one itself, so it may be the source of such
-    copies. Errors: RowpathError.
+    a server's database requires; without it no path works on this one itself, so it may be the source of such copies.
+    Errors: RowpathError.
     """
     content = repr((engine.name, engine.version(), engine.once(durability), sorted(tables.items())))
     fresh, source = not database.exists(), _loaded.get(content)
@@ -215,7 +204,7 @@ def load_database(
         load_through_runner.make_tables(runner, engine, tables, database.parent)
         load_through_runner.run(runner, engine.settle_statements())
     private_directories.sync(database)
-    if fresh and pristine:
+    if fresh and login is None:
         _loaded[content] = database
 
 
@@ -235,20 +224,20 @@ def connected(engine: JvmEngine, options: dict[str, Any]) -> contextlib.Abstract
     return load_through_runner.connected(usual | options, engine.version())
 
 
-class JvmServer(PrivateServer):
+class JvmServer(PrivateServer[JvmEngine]):
     """The server of an engine written in Java."""
 
+    database = data_name = DATABASE
     stop_steps: processes.Steps = ((signal.SIGTERM, 10.0), *processes.AT_ONCE)
     start_timeout_s = 60.0
     has_socket = False
     port_taken_words = ("Address already in use",)
 
     def __init__(self, engine: JvmEngine, durability: str, place: Place) -> None:
-        super().__init__(f"{engine.title}'s server", durability, place)
+        super().__init__(engine, durability, place, engine.user)
+        self._title = f"{engine.title}'s server"
         self.version = engine.version()
         self.helper_threads = language(jvm.LANGUAGE).helper_threads
-        self._engine = engine
-        self._passwords = {engine.user: secrets.token_urlsafe(24)}
 
     @override
     def check(self) -> bool:
@@ -265,7 +254,7 @@ class JvmServer(PrivateServer):
     @override
     def load(self, tables: dict[str, Table]) -> None:
         """Remake these tables and fill them, embedded: the server steps aside when it has the database open."""
-        database = self._files() / DATABASE
+        database = self._data()
         opened = bool(self.pids()) and (database / self._engine.lock_file).exists()
         if opened:
             self.stop()
@@ -282,13 +271,8 @@ class JvmServer(PrivateServer):
         self.stop()
         if self._home is None:
             self._make()
-        private_directories.copy(database, self._files() / DATABASE, self._user)
+        private_directories.copy(database, self._data(), self._user)
         self.start()
-
-    @override
-    def options(self, path: AccessPath) -> dict[str, Any]:
-        """Where it listens and its only login."""
-        return {"host": "127.0.0.1", "port": self._port, "database": DATABASE} | self._login()
 
     @override
     def settle(self, path: AccessPath) -> Settled:
@@ -303,11 +287,6 @@ class JvmServer(PrivateServer):
             return ns + time.monotonic_ns() - started_ns
 
         return self._settled(checkpoint, f"{'; '.join(statements)} and syncfs")
-
-    @override
-    def size_bytes(self) -> int:
-        """Bytes of the database, its log included."""
-        return private_directories.size_bytes(self._files() / DATABASE)
 
     @override
     def facts(self) -> dict[str, str]:
@@ -325,20 +304,15 @@ class JvmServer(PrivateServer):
         """The engine's statement, into a folder that the server may write. Errors: EnvironmentMissing."""
         return self._engine.backup(way, backups.place_in(folder, self._user))
 
-    def restored(self, backup: Backup, folder: Path) -> Instance:
-        """A server of its own over it, with the same login: some databases hold theirs. Errors: RowpathError."""
-        place = Place(folder, folder, self._place.server_cpus, version=self._place.version)
-        server = JvmServer(self._engine, self.durability, place)
-        server._passwords = self._passwords
-        with backups.restoring(backup, server):
-            server._home = server._make_home()
-            database = server._home / DATABASE
-            self._engine.restore(backup.kept, database)
-            private_directories.give_all(database, self._user)
-            server.start()
-            with connected(self._engine, {"deployment": "server", **server.options(AccessPath.of({}))}):
-                pass
-        return backups.passing(server)
+    @override
+    def _restore(self, backup: Backup) -> None:
+        """Make the database, which may hold its login, and have the server open it."""
+        self._home = self._make_home()
+        self._engine.restore(backup.kept, self._data())
+        private_directories.give_all(self._data(), self._user)
+        self.start()
+        with connected(self._engine, {"deployment": "server", **self.options(AccessPath.of({}))}):
+            pass
 
     @override
     def _make(self) -> None:

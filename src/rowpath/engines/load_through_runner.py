@@ -104,8 +104,7 @@ def fill(runner: Runner, engine: Engine, name: str, table: Table, file: Path, by
 
     Errors: RunnerFailure, RowpathError when rows are missing.
     """
-    kept = kept_file(table) if isinstance(engine, Imports) else None
-    if kept is not None and isinstance(engine, Imports):
+    if isinstance(engine, Imports) and (kept := kept_file(table)):
         with load_progress.reported(f"{engine.name} {name}", table.rows):
             run(runner, engine.imported(name, table, kept, file.parent))
         return

@@ -106,12 +106,13 @@ KIND = ServerKind(
 )
 
 
-def url_server(engine: Mariadb, durability: str, place: Place) -> ExternalServer:
-    """The server that the URL names. Errors: EnvironmentMissing, UsageError."""
-    storage = place.storage or engine.storages[0]
+class UrlServer(ExternalServer):
+    """The server that the URL names."""
 
-    def check(settings: dict[str, str]) -> None:
+    @override
+    def _check_settings(self, settings: dict[str, str]) -> None:
         """What the paths' coordinates promise must be so already: nothing of the server is changed."""
+        storage, durability = self._place.storage or Mysql.storages[0], self.durability
         kept = settings["default_storage_engine"].lower()
         if kept != storage:
             raise _other(f"default_storage_engine is {kept}", f"storage={storage}", f"storage={kept}")
@@ -125,8 +126,6 @@ def url_server(engine: Mariadb, durability: str, place: Place) -> ExternalServer
                 f"the database of {KIND.url_variable} compares text by {collation}: different keys may compare equal",
                 "CREATE DATABASE … CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
             )
-
-    return ExternalServer(engine, KIND, durability, place, check)
 
 
 def _other(what: str, wanted: str, instead: str) -> UsageError:
@@ -194,7 +193,7 @@ class Mysql(Mariadb):
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
         """A server, not yet started; or the one that the URL names. Errors: EnvironmentMissing, UsageError."""
         if place.version == BY_URL:
-            return url_server(self, durability, place)
+            return UrlServer(self, KIND, durability, place)
         own = super().instance(deployment, durability, place)
         own.version = place.version or VERSION
         return own

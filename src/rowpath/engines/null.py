@@ -33,7 +33,7 @@ class Null(Engine):
 
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> Instance:
-        return PingServer(place) if deployment == "server" else NullInstance()
+        return PingServer(self, "none", place) if deployment == "server" else NullInstance()
 
     @override
     def supports(self, logical_type: str) -> str:
@@ -46,19 +46,17 @@ class NullInstance(Instance):
     deployment = "none"
 
 
-class PingServer(PrivateServer):
+class PingServer(PrivateServer[Null]):
     """The ping server: one byte in, one byte out, on a unix socket and on a port of 127.0.0.1.
 
     `burn_ns`, `stall_ns`, `stall_every` make each answer cost a known amount (known-answer tests); set before `start`.
     """
 
+    _title = "the ping server"
     stop_steps = processes.AT_ONCE
-
-    def __init__(self, place: Place) -> None:
-        super().__init__("the ping server", "none", place)
-        self.burn_ns = 0
-        self.stall_ns = 0
-        self.stall_every = 0
+    burn_ns = 0
+    stall_ns = 0
+    stall_every = 0
 
     @override
     def start(self) -> None:
@@ -76,7 +74,7 @@ class PingServer(PrivateServer):
             stall_every=self.stall_every,
         )
         self._process, self._port = processes.start_listener(
-            "the ping server", command, self._place.environment, self._place.server_cpus
+            self._title, command, self._place.environment, self._place.server_cpus
         )
 
     @override

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import getpass
+import re
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -167,9 +168,8 @@ def complete_postgresql(given: Login, environment: Mapping[str, str]) -> Login:
         port=given.port or port_of(environment.get("PGPORT", "")) or POSTGRESQL_PORT,
         user=user,
         database=given.database or environment.get("PGDATABASE", "") or user,
+        password=environment.get("PGPASSWORD") or None if given.password is None else given.password,
     )
-    if login.password is None and environment.get("PGPASSWORD"):
-        return replace(login, password=environment["PGPASSWORD"])
     if login.password is not None:
         return login
     text, notes = private_text(Path(environment.get("PGPASSFILE") or home(environment) / ".pgpass"), 0o077)
@@ -211,18 +211,15 @@ def complete_mysql(groups: tuple[str, ...], given: Login, environment: Mapping[s
     # To these drivers `localhost` would mean a socket of their own choice.
     host = "" if socket and host in LOCAL else "127.0.0.1" if host in LOCAL else host
     user = given.user or settings.get("user", "") or getpass.getuser()
-    password = given.password
-    if password is None:
-        password = environment.get("MYSQL_PWD")
-    if password is None and settings.get("user", user) == user:
-        password = settings.get("password")
+    own = settings.get("password") if settings.get("user", user) == user else None
+    known = (given.password, environment.get("MYSQL_PWD"), own)
     return replace(
         given,
         host=host,
         socket=socket if not host else "",
         port=port or port_of(environment.get("MYSQL_TCP_PORT", "")) or MYSQL_PORT,
         user=user,
-        password=password,
+        password=next((password for password in known if password is not None), None),
         notes=given.notes + notes,
     )
 
@@ -247,11 +244,4 @@ def _value(text: str) -> str:
         text = text[1 : text.rindex(text[0])]
     else:
         text = text.partition(" #")[0].rstrip()
-    out, signs = "", iter(text)
-    for sign in signs:
-        if sign != "\\":
-            out += sign
-            continue
-        following = next(signs, "")
-        out += ESCAPES.get(following, "\\" + following)
-    return out
+    return re.sub(r"\\(.?)", lambda escape: ESCAPES.get(escape[1], escape[0]), text)

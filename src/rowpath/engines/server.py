@@ -5,45 +5,58 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import secrets
 import shutil
 import signal
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Generic
 
 from typing_extensions import override
 
-from rowpath.engines.base import Instance, Place, Settled
+from rowpath.engines import backup as backups
+from rowpath.engines.base import Backup, E, Instance, Place, Settled
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.machine import private_directories, processes
 from rowpath.machine.counters import disk
 from rowpath.machine.directories import cache_dir, unwritable_cache
+from rowpath.model.path import AccessPath
+from rowpath.model.workload import Table
+from rowpath.workloads import load_progress
+from rowpath.workloads.generators import delimited_file
 
 PORT_TRIES = 5
 LOOK_EACH_S = 0.02
 
 
-class PrivateServer(Instance):
-    """A private server; `title` names it in errors. Its kind makes its files and starts its process on a port."""
+class PrivateServer(Instance, Generic[E]):
+    """A private server; `_title` names it in errors. Its kind makes its files and starts its process on a port.
+
+    `users`: who can log in, each with a random password; the runners are the last of them.
+    """
 
     deployment = "server"
+    database = ""  # of the runners; empty: there is none
+    data_name = ""  # its data in its folder; empty: it keeps nothing on disk
+    _title: str
     stop_steps: processes.Steps
     start_timeout_s: float
     has_socket: bool = True  # a unix socket beside its port
     death_signal: signal.Signals = signal.SIGKILL
     port_taken_words: tuple[str, ...] = ()  # one of these is in the log of a server whose port was taken
 
-    def __init__(self, title: str, durability: str, place: Place) -> None:
+    def __init__(self, engine: E, durability: str, place: Place, *users: str) -> None:
         self.durability = durability
-        self._title = title
+        self._engine = engine
         self._place = place
         self._user = private_directories.server_user()
         self._home: Path | None = None
         self._sockets: Path | None = None
         self._port = 0
         self._process: processes.Process | None = None
-        self._passwords: dict[str, str] = {}  # by user
+        self._passwords = {user: secrets.token_urlsafe(24) for user in users}
         self._log_begin = 0  # where in the log the last start begins
 
     @override
@@ -85,12 +98,35 @@ class PrivateServer(Instance):
         return [self._process.pid] if self._process is not None and self._process.poll() is None else []
 
     @override
+    def options(self, path: AccessPath) -> dict[str, Any]:
+        """Where it listens, and the runners' own login."""
+        user, password = list(self._passwords.items())[-1]
+        where = {"host": self._place.listen if self._engine.listens else "127.0.0.1", "port": self._port}
+        return where | {"user": user, "password": password, "database": self.database}
+
+    @override
+    def size_bytes(self) -> int:
+        """Bytes of its data on disk, its logs of changes included."""
+        return private_directories.size_bytes(self._data()) if self.data_name else 0
+
+    @override
     def secrets(self) -> list[str]:
         return list(self._passwords.values())
+
+    def restored(self, backup: Backup, folder: Path) -> Instance:
+        """A server of its own over what the backup kept, with the same logins. Errors: RowpathError."""
+        place = Place(folder, folder, self._place.server_cpus, version=self._place.version, storage=self._place.storage)
+        server = type(self)(self._engine, self.durability, place)
+        server._passwords = self._passwords
+        return backups.restored(backup, server, lambda: server._restore(backup))
 
     def home(self) -> Path | None:
         """The folder with everything of it but its socket; None before its first start."""
         return self._home
+
+    def _restore(self, backup: Backup) -> None:
+        """Make its files from what the backup kept, and start it."""
+        raise NotImplementedError
 
     def _make(self) -> None:
         """Make its files and set `_home`."""
@@ -140,6 +176,16 @@ class PrivateServer(Instance):
         self.stop()
         raise EnvironmentMissing(f"{self._title} {failure}", f"read {self._log()}")
 
+    def _load_files(self, tables: dict[str, Table], load: Callable[[str, Table, Path], None]) -> None:
+        """Have `load` fill these tables, each from a delimited file."""
+        with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._files()) as folder:
+            for name, table in tables.items():
+                with (
+                    load_progress.reported(f"{self._engine.name} {name}", table.rows),
+                    delimited_file(Path(folder), name, table) as file,
+                ):
+                    load(name, table, file)
+
     def _log(self) -> Path:
         return self._files() / "server.log"
 
@@ -151,6 +197,9 @@ class PrivateServer(Instance):
         if self._home is None:
             raise RowpathError(f"{self._title} has not been started", "call start first")
         return self._home
+
+    def _data(self) -> Path:
+        return self._files() / self.data_name
 
     def _settled(self, work: Callable[[], int | None], method: str) -> Settled:
         """How long `work` took (or the ns that it returns), and the bytes that the server wrote during it."""
@@ -176,6 +225,7 @@ def copy_empty_directory(name: str, settings: object, data: Path, user: str | No
     if kept.is_dir():
         private_directories.copy(kept, data, user)
         return
+    shutil.rmtree(data, ignore_errors=True)
     make()
     try:
         cache_dir().mkdir(parents=True, exist_ok=True)

@@ -17,7 +17,7 @@ import msgspec
 from typing_extensions import override
 
 from rowpath.engines import load_through_runner
-from rowpath.engines.base import Engine, Instance, LoadingCost, Place, Settled
+from rowpath.engines.base import Engine, Instance, LoadingCost, Place, Settled, Stored
 from rowpath.engines.probe_facts import ProbeFacts
 from rowpath.errors import RowpathError
 from rowpath.machine import private_directories, processes
@@ -37,7 +37,7 @@ class FileEngine(Engine):
     """The kind of engine: a folder of files, one per table."""
 
     deployments = ("file",)
-    durabilities = ("none",)
+    durabilities: tuple[str, ...] = ("none",)
     segments: Literal["", "bytes", "records"] = "records"
 
 
@@ -66,6 +66,7 @@ class TextFolder(Instance):
     """One folder of delimited text files."""
 
     deployment = "file"
+    format_name, suffix = "file", "tbl"
 
     def __init__(self, place: Place) -> None:
         self._folder = place.directory / "file"
@@ -82,19 +83,22 @@ class TextFolder(Instance):
 
     @override
     def load(self, tables: dict[str, Table]) -> None:
-        """Write TABLE.tbl of each table, synced; one that is kept in the cache is linked, or copied."""
+        """Write the file of each table, synced. Errors: EnvironmentMissing, RowpathError."""
         for name, table in tables.items():
-            file = self._folder / f"{name}.tbl"
-            file.unlink(missing_ok=True)
-            with load_progress.reported(f"file {name}", table.rows):
-                if not (kept := kept_file(table)):
-                    write_delimited(file, table)
-                    continue
-                try:
-                    file.hardlink_to(kept)
-                except OSError:  # another file system, or one that links nothing
-                    shutil.copyfile(kept, file)
+            with load_progress.reported(f"{self.format_name} {name}", table.rows):
+                self._write(self._folder / f"{name}.{self.suffix}", table)
         private_directories.sync(self._folder)
+
+    def _write(self, file: Path, table: Table) -> None:
+        """Link a file that is kept in the cache, or copy it; else make it."""
+        file.unlink(missing_ok=True)
+        kept = kept_file(table)
+        if not kept:
+            return write_delimited(file, table)
+        try:
+            file.hardlink_to(kept)
+        except OSError:  # another file system, or one that links nothing
+            shutil.copyfile(kept, file)
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
@@ -151,15 +155,7 @@ class ColumnarFolder(TextFolder):
     def __init__(self, engine: ColumnarFiles, place: Place) -> None:
         super().__init__(place)
         self._engine = engine
-
-    @override
-    def load(self, tables: dict[str, Table]) -> None:
-        """Write TABLE.NAME of each table, synced. Errors: EnvironmentMissing, RowpathError."""
-        for name, table in tables.items():
-            file = self._folder / f"{name}.{self._engine.name}"
-            with load_progress.reported(f"{self._engine.name} {name}", table.rows):
-                self._write(file, table)
-        private_directories.sync(self._folder)
+        self.format_name = self.suffix = engine.name
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
@@ -176,6 +172,7 @@ class ColumnarFolder(TextFolder):
             "written by": f"{writer.driver} {writer.versions[0]}",
         }
 
+    @override
     def _write(self, file: Path, table: Table) -> None:
         writer = load_through_runner.loader(self._engine.name)
         manifest.build([(writer, writer.versions[0])])
@@ -224,7 +221,7 @@ CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-class Spl(FileEngine):
+class Spl(FileEngine, Stored):
     """The kind of engine: it runs in the client's process, and reads files that all paths share."""
 
     name = "spl"
@@ -233,9 +230,6 @@ class Spl(FileEngine):
     storages = ("text", "composite")
     availability = staticmethod(ESPROC.availability)
     downloads = {ESPROC.name: ESPROC}
-
-    def durabilities_of(self, storage: str) -> tuple[str, ...]:
-        return self.durabilities
 
     @override
     def version(self) -> str:

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, Literal
 from uuid import UUID
@@ -179,11 +180,7 @@ def touch_row(
 def write_rows(path: Path, rows: Iterable[Sequence[Any]], columns: Sequence[Column]) -> int:
     """Write a parameter file (runners/PROTOCOL.md); returns its number of rows."""
     encoded = [encode_row(row, columns) for row in rows]
-    offset = len(MAGIC) + 8 + 8 * (len(encoded) + 1)
-    offsets = [offset]
-    for row in encoded:
-        offset += len(row)
-        offsets.append(offset)
+    offsets = list(accumulate(map(len, encoded), initial=len(MAGIC) + 8 + 8 * (len(encoded) + 1)))
     with path.open("wb") as file:
         file.write(MAGIC + struct.pack(f"<Q{len(offsets)}Q", len(encoded), *offsets))
         file.writelines(encoded)
@@ -194,10 +191,15 @@ def read_kept(path: Path, columns: Sequence[Column]) -> list[tuple[Any, ...]]:
     """The rows of a file that `verify` kept (runners/PROTOCOL.md)."""
     data, at, rows = path.read_bytes(), 0, []
     while at < len(data):
-        begin = at + 4
-        at = begin + int.from_bytes(data[at:begin], "little")
-        rows.append(decode_row(data[begin:at], columns))
+        row, at = _counted(data, at)
+        rows.append(decode_row(row, columns))
     return rows
+
+
+def _counted(data: bytes, at: int) -> tuple[bytes, int]:
+    """The bytes behind their number, and where they end."""
+    end = at + 4 + int.from_bytes(data[at : at + 4], "little")
+    return data[at + 4 : end], end
 
 
 # Values of one size, by tag: how they are packed, and the natural value.
@@ -223,8 +225,7 @@ def _decode_value(data: bytes, at: int, column: Column) -> tuple[Any, int]:
         packed, natural = _FIXED[tag]
         return natural(*packed.unpack_from(data, at)), at + packed.size
     if tag in b"NSBX":
-        end = at + 4 + int.from_bytes(data[at : at + 4], "little")
-        payload = data[at + 4 : end]
+        payload, end = _counted(data, at)
         if tag == ord("B"):
             return payload, end
         natural = Decimal if tag == ord("N") and column.type == "decimal" else _TEXTS[tag]
@@ -232,23 +233,21 @@ def _decode_value(data: bytes, at: int, column: Column) -> tuple[Any, int]:
     if tag == ord("O"):  # its bytes hold no more than that it is there
         return "", at
     if tag == ord("A"):
-        count = int.from_bytes(data[at : at + 4], "little")
-        at += 4
-        elements = []
-        for _ in range(count):
-            element, at = _decode_value(data, at, column)
-            elements.append(element)
-        return elements, at
+        return _decode_values(data, at + 4, [column] * int.from_bytes(data[at : at + 4], "little"))
     raise InternalError(f"byte {tag:#04x} does not start a value of the codec")
 
 
-def decode_row(data: bytes, columns: Sequence[Column]) -> tuple[Any, ...]:
-    """The natural values of an encoded row; InternalError when the bytes are no such row."""
-    at = 0
+def _decode_values(data: bytes, at: int, columns: Sequence[Column]) -> tuple[list[Any], int]:
     values = []
     for column in columns:
         value, at = _decode_value(data, at, column)
         values.append(value)
+    return values, at
+
+
+def decode_row(data: bytes, columns: Sequence[Column]) -> tuple[Any, ...]:
+    """The natural values of an encoded row; InternalError when the bytes are no such row."""
+    values, at = _decode_values(data, 0, columns)
     if at != len(data):
         raise InternalError(f"a row of {len(data)} bytes has values of {at} bytes")
     return tuple(values)

@@ -6,8 +6,8 @@ Rows, hashes and prefix sums are computed once and kept, so that asking about on
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, cached_property, partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -55,8 +55,7 @@ class Touches:
 
     def expected_of(self, spans: list[tuple[int, int]]) -> frozenset[int] | None:
         """The sums that spans (first, operations) may have together: one span for each client."""
-        totals = (sum(_between(sums, *span) for span in spans) & MASK64 for sums in self._sums)
-        return frozenset(totals) if self._sums else None
+        return self._totals(lambda sums: (_between(sums, *span) for span in spans))
 
     def expected_in_regions(self, regions: list[tuple[int, int, int]]) -> frozenset[int] | None:
         """The sums for clients that each repeat rows of their own: (first, rows, operations)."""
@@ -65,8 +64,10 @@ class Touches:
             rounds, rest = divmod(operations, rows)
             return rounds * _between(sums, first, rows) + _between(sums, first, rest)
 
-        totals = (sum(touched(sums, *region) for region in regions) & MASK64 for sums in self._sums)
-        return frozenset(totals) if self._sums else None
+        return self._totals(lambda sums: (touched(sums, *region) for region in regions))
+
+    def _totals(self, parts: Callable[[Sums], Iterable[int]]) -> frozenset[int] | None:
+        return frozenset(sum(parts(sums)) & MASK64 for sums in self._sums) or None
 
 
 class _Scans:
@@ -126,7 +127,7 @@ class Expected:
 
     def __init__(self, workload: Workload, engine_supports: Callable[[str], str] | None = None) -> None:
         self.workload = for_engine(workload, engine_supports)[0] if engine_supports else workload
-        self._deliveries: dict[str, Delivery | _Scans | None] = {}
+        self._deliveries: dict[str, Delivery | _Scans] = {}
         self._sent: dict[str, Sums] = {}
         self._after: dict[tuple[str, int], str] = {}
 
@@ -134,36 +135,32 @@ class Expected:
         return self.workload.phase(phase) if isinstance(phase, str) else phase
 
     def _delivery(self, phase: Phase) -> Delivery | _Scans | None:
-        if phase.name not in self._deliveries:
+        if phase.name not in self._deliveries and phase.expected != "none":
             columns = result_columns(self.workload, phase)
-            if phase.expected == "whole-table":
-                self._deliveries[phase.name] = _Scans(whole_table(self.workload.tables[phase.table], columns))
-            else:
-                row_sets = self._row_sets(phase)
-                self._deliveries[phase.name] = None if row_sets is None else Delivery(row_sets, columns)
-        return self._deliveries[phase.name]
+            self._deliveries[phase.name] = (
+                _Scans(whole_table(self.workload.tables[phase.table], columns))
+                if phase.expected == "whole-table"
+                else Delivery(self._row_sets(phase), columns)
+            )
+        return self._deliveries.get(phase.name)
 
-    def _row_sets(self, phase: Phase) -> list[list[generators.Row]] | None:
+    def _row_sets(self, phase: Phase) -> list[list[generators.Row]]:
         if phase.expected == "one":
             return [[(1,)]]
-        if phase.expected == "none":
-            return None
         table = self.workload.tables[phase.table]
         if phase.expected == "aggregate":
             return [[row] for row in _aggregates(table, phase)]
-        names = tuple(column.name for column in result_columns(self.workload, phase))
-        make = generators.row_maker(table, names)
+        make = generators.row_maker(table, tuple(column.name for column in result_columns(self.workload, phase)))
         if phase.expected == "first-rows":
             return [[make(index) for index in range(phase.rows_per_operation)]]
         assert phase.parameters is not None
-        made: dict[int, list[generators.Row]] = {}
-        row_sets = []
         many = phase.range_rows if phase.expected == "range" else 1
-        for index in generators.parameter_indexes(phase.parameters):
-            if index not in made:
-                made[index] = [make(at) for at in range(index, min(index + many, table.rows))]
-            row_sets.append(made[index])
-        return row_sets
+
+        @cache
+        def made(index: int) -> list[generators.Row]:
+            return [make(at) for at in range(index, min(index + many, table.rows))]
+
+        return list(map(made, generators.parameter_indexes(phase.parameters)))
 
     def touches(self, phase: Phase | str) -> Touches:
         """The touch sums of the phase; its `expected` answers None for a phase that delivers nothing known."""
@@ -200,11 +197,9 @@ class Expected:
     def _after_digest(self, phase: Phase, operations: int) -> str:
         table = self.workload.tables[phase.after]
         make = generators.row_maker(table)
-        result = codec.Digest()
         if phase.counted:
-            for row in counted_rows(table, phase, operations):
-                result.add(codec.encode_row(row, table.columns))
-            return result.text()
+            return codec.digest(counted_rows(table, phase, operations), table.columns)
+        result = codec.Digest()
         touched: set[int] = set()
         if phase.parameters is not None:
             stored = operations * (phase.rows_per_operation if phase.kind == "load" else 1)
@@ -263,8 +258,5 @@ def _aggregates(table: Table, phase: Phase) -> list[generators.Row]:
         return [whole_table(table, table.columns).aggregate(phase.columns)]
     rows = list(generators.rows(table))
     names = [column.name for column in table.columns]
-    made: dict[int, generators.Row] = {}
-    for first in (indexes := list(generators.parameter_indexes(phase.parameters))):
-        if first not in made:
-            made[first] = aggregated(rows[first : first + phase.range_rows], names, phase.columns)
-    return [made[first] for first in indexes]
+    made = cache(lambda first: aggregated(rows[first : first + phase.range_rows], names, phase.columns))
+    return [made(first) for first in generators.parameter_indexes(phase.parameters)]

@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from functools import partial
 from math import gcd
 from pathlib import Path
 from typing import Any
@@ -185,11 +186,8 @@ def _wide_unit(seed: int, index: int) -> Row:
 def _wide(seed: int, index: int) -> Row:
     """Sixty columns: the key, five units of mixed types, four long texts."""
     units = [value for unit in range(WIDE_UNITS) for value in _wide_unit(seed + unit, index)]
-    texts = []
-    for text in range(WIDE_TEXTS):
-        words = [f"{draw(seed + 100 + text, 20 * index + word):016x}" for word in range(20)]
-        texts.append(" ".join(words)[:_WIDE_TEXT_CHARACTERS].rstrip())
-    return index + 1, *units, *texts
+    words = ([f"{draw(seed + 100 + text, 20 * index + word):016x}" for word in range(20)] for text in range(WIDE_TEXTS))
+    return index + 1, *units, *(" ".join(line)[:_WIDE_TEXT_CHARACTERS].rstrip() for line in words)
 
 
 WIDE_COLUMNS = (
@@ -280,18 +278,14 @@ def rows(table: Table, count: int | None = None) -> Iterator[Row]:
 def parameter_indexes(parameters: Parameters) -> Iterator[int]:
     """The row index of each parameter position, `count` of them. UsageError when a stride would miss rows."""
     seed, n, k = parameters.seed, parameters.n, parameters.k
-    positions = range(parameters.count)
-    if parameters.generator == "uniform":
-        return (uniform(seed, n, position) for position in positions)
-    if parameters.generator == "halves":
-        return (halves(n, position) for position in positions)
-    if parameters.generator == "stride":
-        if gcd(k, n) != 1:
-            raise UsageError(
-                f"stride k = {k} and n = {n} have a common divisor", "choose k that shares no factor with n"
-            )
-        return (stride(n, k, position) for position in positions)
-    return iter(positions)
+    if parameters.generator == "stride" and gcd(k, n) != 1:
+        raise UsageError(f"stride k = {k} and n = {n} have a common divisor", "choose k that shares no factor with n")
+    chosen: dict[str, Callable[[int], int]] = {
+        "uniform": partial(uniform, seed, n),
+        "halves": partial(halves, n),
+        "stride": partial(stride, n, k),
+    }
+    return map(chosen.get(parameters.generator, int), range(parameters.count))
 
 
 def parameter_table(workload: Workload, phase: Phase) -> str:

@@ -39,16 +39,14 @@ def parameters(
     table = workload.tables[generators.parameter_table(workload, phase)]
     n = path.clients
     if counted:
-        number = Column("segment", "integer", bits=64)
-        columns = (msgspec.structs.replace(number, name="begin"), msgspec.structs.replace(number, name="end"))
-        if counted == "records":
-            return columns, segments(table.rows, n)
-        assert directory is not None
-        return columns, segments((directory / f"{parameters.table or phase.table}.tbl").stat().st_size, n)
+        size = table.rows
+        if counted == "bytes":
+            assert directory is not None
+            size = (directory / f"{parameters.table or phase.table}.tbl").stat().st_size
+        return (Column("begin", "integer", bits=64), Column("end", "integer", bits=64)), segments(size, n)
     column = next(column for column in table.columns if column.name == parameters.key)
-    if path.ranges == "count":
-        return (column, column), count(table.rows, n)
-    return (column, column), bounds(_keys(table, column), n, column.bits)
+    counts = path.ranges == "count"
+    return (column, column), count(table.rows, n) if counts else bounds(_keys(table, column), n, column.bits)
 
 
 @functools.lru_cache(maxsize=4)
@@ -57,9 +55,7 @@ def _keys(table: Table, key: Column) -> NDArray[np.int64]:
     import numpy as np
 
     alone = msgspec.structs.replace(table, columns=(key,))
-    keys = np.fromiter((row[0] for row in generators.rows(alone)), dtype=np.int64, count=table.rows)
-    keys.sort()
-    return keys
+    return np.sort(np.fromiter((row[0] for row in generators.rows(alone)), dtype=np.int64, count=table.rows))
 
 
 def bounds(keys: Sequence[int] | NDArray[np.int64], n: int, bits: int) -> list[Range]:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cache
+from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -170,10 +171,7 @@ def rows(table: Table, count: int | None = None) -> Iterator[tuple[Any, ...]]:
     """The first `count` rows (by default all) as natural values, one line of the file in memory at a time."""
     take = _taker(table, tuple(column.name for column in table.columns))
     with file_of(table).open(encoding="ascii", newline="\n") as lines:
-        for index, line in enumerate(lines):
-            if index == (table.rows if count is None else count):
-                return
-            yield take(line)
+        yield from map(take, islice(lines, table.rows if count is None else count))
 
 
 def row_maker(table: Table, names: tuple[str, ...]) -> Callable[[int], tuple[Any, ...]]:

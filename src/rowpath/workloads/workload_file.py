@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import gcd
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from rowpath.errors import UsageError
 from rowpath.machine.directories import data_dir
@@ -170,11 +170,9 @@ def at_scale(workload: Workload, scale: float) -> Workload:
     factor = scale or workload.scale
     if factor < 0:
         raise UsageError(f"--scale {scale:g}: a scale is a positive number", f"--scale {workload.scale:g}")
-    tables = {
-        name: msgspec.structs.replace(table, rows=_times(table.rows, factor)) for name, table in workload.tables.items()
-    }
+    tables = {name: replace(table, rows=_times(table.rows, factor)) for name, table in workload.tables.items()}
     phases = tuple(_scaled(phase, factor) for phase in workload.phases)
-    return msgspec.structs.replace(workload, tables=tables, phases=phases, scale=factor)
+    return replace(workload, tables=tables, phases=phases, scale=factor)
 
 
 def all_at_scale(workloads: Mapping[str, Workload], scale: float) -> dict[str, Workload]:
@@ -192,10 +190,10 @@ def _scaled(phase: Phase, factor: float) -> Phase:
         n, k = _times(parameters.n, factor), parameters.k
         while parameters.generator == "stride" and gcd(k, n) != 1:
             k += 1
-        parameters = msgspec.structs.replace(parameters, count=_times(parameters.count, factor), n=n, k=k)
+        parameters = replace(parameters, count=_times(parameters.count, factor), n=n, k=k)
     if phase.expected == "whole-table":
         rows_per_operation = _times(rows_per_operation, factor)
-    return msgspec.structs.replace(
+    return replace(
         phase,
         operations=_times(phase.operations, factor),
         rows_per_operation=rows_per_operation,
@@ -210,18 +208,17 @@ def for_engine(workload: Workload, supports: Callable[[str], str]) -> tuple[Work
     """
     if not workload.conformance_only:
         return workload, {}
-    reasons: dict[str, str] = {}
+    reasons = {
+        f"{name}.{column.name}": reason
+        for name, table in workload.tables.items()
+        for column in table.columns
+        if (reason := supports(column.type))
+    }
     tables = {}
     for name, table in workload.tables.items():
-        kept = []
-        for column in table.columns:
-            reason = supports(column.type)
-            if reason:
-                reasons[f"{name}.{column.name}"] = reason
-            else:
-                kept.append(column)
-        tables[name] = msgspec.structs.replace(table, columns=tuple(kept))
-    return msgspec.structs.replace(workload, tables=tables), reasons
+        kept = tuple(column for column in table.columns if f"{name}.{column.name}" not in reasons)
+        tables[name] = replace(table, columns=kept)
+    return replace(workload, tables=tables), reasons
 
 
 def _expand(workload: Workload, text: str, engine: Dialect) -> str:

@@ -25,7 +25,6 @@ class MariadbDirectory(EmbeddedDatabase[MariadbDialect]):
     def __init__(self, engine: MariadbDialect, durability: str, place: Place) -> None:
         super().__init__(engine, durability, place)
         self.storage = place.storage or engine.storages[0]
-        self._place = place
         self._tables: dict[str, Table] = {}
         self._first = self._folder / "first.sql"
 

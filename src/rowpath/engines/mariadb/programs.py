@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import secrets
@@ -146,11 +147,11 @@ class Console:
             )
         mark = secrets.token_hex(12)
         try:
-            lines = self._exchange(f"{statements}\nSELECT '{mark}';\n".encode(), mark, timeout_s)
+            answer = self._exchange(f"{statements}\nSELECT '{mark}';\n", f"{mark}\n".encode(), timeout_s)
         except BaseException:
             self.close()
             raise
-        return [line.split("\t") for line in lines]
+        return [line.split("\t") for line in answer.split("\n")[:-1]]
 
     def close(self) -> None:
         """End the client; harmless when it has ended."""
@@ -158,16 +159,14 @@ class Console:
             processes.stop(self._process, processes.AT_ONCE)
             self._process = None
 
-    def _exchange(self, text: bytes, mark: str, timeout_s: float) -> list[str]:
+    def _exchange(self, text: str, end: bytes, timeout_s: float) -> str:
         process = self._process
         assert process is not None and process.stdin is not None and process.stdout is not None
         deadline = time.monotonic() + timeout_s
-        try:
-            process.stdin.write(text)
+        with contextlib.suppress(BrokenPipeError):  # its last output is read below
+            process.stdin.write(text.encode())
             process.stdin.flush()
-        except BrokenPipeError:
-            pass  # its last output is read below
-        output, end = b"", f"{mark}\n".encode()
+        output = b""
         while not output.endswith(end):
             readable, _, _ = select.select([process.stdout], [], [], max(0.0, deadline - time.monotonic()))
             if not readable:
@@ -177,4 +176,4 @@ class Console:
                 words = output.decode(errors="replace").strip()
                 raise RowpathError(f"the server refused: {words[-500:]}", "read the server's log")
             output += piece
-        return output[: -len(end)].decode(errors="replace").split("\n")[:-1]
+        return output[: -len(end)].decode(errors="replace")

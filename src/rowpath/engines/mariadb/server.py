@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 import shutil
 import signal
 import socket
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -14,7 +12,7 @@ from typing import Any
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
-from rowpath.engines.base import Backup, Instance, Place, Settled
+from rowpath.engines.base import Backup, Place, Settled
 from rowpath.engines.mariadb import programs, settings, template_directory
 from rowpath.engines.mariadb.dialect import PHYSICAL, MariadbDialect
 from rowpath.engines.mariadb.programs import Console
@@ -24,8 +22,6 @@ from rowpath.errors import RowpathError, TimedOut
 from rowpath.machine import certificates, private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.workloads import load_progress
-from rowpath.workloads.generators import delimited_file
 
 LOAD_TIMEOUT_S = 3600.0
 SETTLE_TIMEOUT_S = 600.0
@@ -43,15 +39,18 @@ USUAL_PAGES = (
 )
 
 
-class MariadbServer(PrivateServer):
+class MariadbServer(PrivateServer[MariadbDialect]):
     """A server of the MySQL family, run with the programs of `engine`."""
 
+    database = DATABASE
+    data_name = "data"
     stop_steps: processes.Steps = ((signal.SIGTERM, 30.0), *processes.AT_ONCE)
     start_timeout_s = 90.0
     port_taken_words = ("Bind on TCP/IP port", "Do you already have another mysqld server running on port")
 
     def __init__(self, engine: MariadbDialect, durability: str, place: Place) -> None:
-        super().__init__(f"{engine.title}'s server", durability, place)
+        super().__init__(engine, durability, place, SUPERUSER, ROLE)
+        self._title = f"{engine.title}'s server"
         self.version = place.version or engine.version()
         self.storage = place.storage or engine.storages[0]
         self._tls = self.version.endswith(settings.TLS_SUFFIX)
@@ -59,10 +58,8 @@ class MariadbServer(PrivateServer):
         self._counts = self.storage == "innodb" and engine.flavour == "mariadb"
         # Its counters are always up to date: this statement only shows that it counts (itself too).
         self.flush_statements = (COUNTED,) if self._counts else ()
-        self._engine = engine
         self._programs = engine.programs()
         self._fresh = True  # nothing was loaded yet
-        self._passwords = {user: secrets.token_urlsafe(24) for user in (SUPERUSER, ROLE)}
         self._console: Console | None = None
 
     @override
@@ -96,7 +93,8 @@ class MariadbServer(PrivateServer):
         wanted = template_directory.content(self._engine, self.storage, self.durability, tables, run)
         known = template_directory.find(wanted) if self._fresh else None
         if known is None:
-            self._fill(tables)
+            self._load_files(tables, self._fill)
+            self._settle()
         if self._fresh and "embedded" in self._engine.deployments:
             if known is None:
                 self._ask("SET GLOBAL innodb_fast_shutdown = 0;")  # nothing is left to tidy up after a start
@@ -113,15 +111,7 @@ class MariadbServer(PrivateServer):
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
         """Where it listens, the runners' own login, and what their tables are kept as."""
-        return {
-            "host": self._place.listen,
-            "port": self._port,
-            "socket": str(self._socket()),
-            "user": ROLE,
-            "password": self._passwords[ROLE],
-            "database": DATABASE,
-            "storage": self.storage,
-        }
+        return super().options(path) | {"socket": str(self._socket()), "storage": self.storage}
 
     @override
     def settle(self, path: AccessPath) -> Settled:
@@ -154,11 +144,6 @@ class MariadbServer(PrivateServer):
         return {"prepare": prepared, "execute": executed, "query": questions - executed - fetched - 1}
 
     @override
-    def size_bytes(self) -> int:
-        """Bytes of the data directory, its logs included."""
-        return private_directories.size_bytes(self._data())
-
-    @override
     def facts(self) -> dict[str, str]:
         options = settings.settings(self._engine.flavour, self.storage, self.durability)
         names = [name.replace("-", "_") for name in options]
@@ -188,37 +173,32 @@ class MariadbServer(PrivateServer):
             options = [still, f"--result-file={kept}", DATABASE]
         return Backup(way, kept, command=(str(programs.find(way)), f"--defaults-file={self._login()}", *options))
 
-    def restored(self, backup: Backup, folder: Path) -> Instance:
-        """A server of its own over the files, or one that the dump was read into. Errors: RowpathError."""
-        place = Place(folder, folder, self._place.server_cpus, version=self._place.version, storage=self._place.storage)
-        server = MariadbServer(self._engine, self.durability, place)
-        server._passwords = self._passwords
-        with backups.restoring(backup, server):
-            if backup.way == PHYSICAL:
-                server._home = private_directories.home(place.directory / self._engine.name, self._user)
-                data, program = server._data(), programs.find(PHYSICAL) or PHYSICAL
-                private_directories.copy(backup.kept, data, None)
-                backups.run([program, "--no-defaults", "--prepare", f"--target-dir={data}"])  # its log is applied
-                private_directories.give_all(data, self._user)
-                private_directories.sync(data)
-                server.start()
-            else:
-                with backup.kept.open("rb") as dump:
-                    dump.seek(max(0, backup.kept.stat().st_size - 200))
-                    if END_OF_DUMP not in dump.read():
-                        raise RowpathError("the dump is incomplete: its last line is missing")
-                server.start()
-                reader: list[str | Path] = [
-                    self._programs.client,
-                    f"--defaults-file={server._login()}",
-                    f"--database={DATABASE}",
-                ]
-                backups.run(reader, source=backup.kept)
-        return backups.passing(server)
+    @override
+    def _restore(self, backup: Backup) -> None:
+        """Take the files and apply their log, or read the dump into a server."""
+        if backup.way == PHYSICAL:
+            self._make_home()
+            data, program = self._data(), programs.find(PHYSICAL) or PHYSICAL
+            private_directories.copy(backup.kept, data, None)
+            backups.run([program, "--no-defaults", "--prepare", f"--target-dir={data}"])
+            private_directories.give_all(data, self._user)
+            private_directories.sync(data)
+            self.start()
+            return
+        with backup.kept.open("rb") as dump:
+            dump.seek(max(0, backup.kept.stat().st_size - 200))
+            if END_OF_DUMP not in dump.read():
+                raise RowpathError("the dump is incomplete: its last line is missing")
+        self.start()
+        login = f"--defaults-file={self._login()}"
+        backups.run([self._programs.client, login, f"--database={DATABASE}"], source=backup.kept)
+
+    def _make_home(self) -> None:
+        self._home = private_directories.home(self._place.directory / self._engine.name, self._user)
 
     @override
     def _make(self) -> None:
-        self._home = private_directories.home(self._place.directory / self._engine.name, self._user)
+        self._make_home()
         template_directory.refuse_two(self._data())
         version = self.version.removesuffix(settings.TLS_SUFFIX)
         template_directory.make_empty(self._engine, version, self._data(), self._user)
@@ -282,18 +262,11 @@ class MariadbServer(PrivateServer):
             except OSError:
                 return False
 
-    def _fill(self, tables: dict[str, Table]) -> None:
-        with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._files()) as folder:
-            for name, table in tables.items():
-                statements = [f"USE {DATABASE}", self._engine.drop(name), self._engine.create(name, table)]
-                with (
-                    load_progress.reported(f"{self._engine.name} {name}", table.rows),
-                    delimited_file(Path(folder), name, table) as file,
-                ):
-                    if table.rows:
-                        statements.append(self._engine.fill(name, table, file))
-                    self._ask(script(statements + self._engine.filled(name, table)), LOAD_TIMEOUT_S)
-        self._settle()
+    def _fill(self, name: str, table: Table, file: Path) -> None:
+        statements = [f"USE {DATABASE}", self._engine.drop(name), self._engine.create(name, table)]
+        if table.rows:
+            statements.append(self._engine.fill(name, table, file))
+        self._ask(script(statements + self._engine.filled(name, table)), LOAD_TIMEOUT_S)
 
     def _settle(self) -> None:
         self._ask(script(self._engine.settle_statements()) + WRITE_PAGES, SETTLE_TIMEOUT_S)
@@ -318,6 +291,3 @@ class MariadbServer(PrivateServer):
 
     def _login(self) -> Path:
         return self._files() / "login.cnf"
-
-    def _data(self) -> Path:
-        return self._files() / "data"

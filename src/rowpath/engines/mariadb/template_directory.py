@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-import shutil
 import struct
 from pathlib import Path
 
@@ -44,7 +43,6 @@ def make_empty(engine: MariadbDialect, version: str, data: Path, user: str | Non
     arguments = settings.arguments(engine.flavour, "innodb", "none")  # its system tables are the same for all
 
     def make() -> None:
-        shutil.rmtree(data, ignore_errors=True)
         data.mkdir(mode=0o700)
         private_directories.give(data, user)
         maker = engine.programs().maker

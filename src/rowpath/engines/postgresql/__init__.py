@@ -133,9 +133,7 @@ class Postgresql(BackupWays):
     @override
     def instance(self, deployment: str, durability: str, place: Place) -> PostgresqlServer:
         """Fetch the programs and make a server, not yet started. Errors: EnvironmentMissing."""
-        with_tls = place.version == postgresql_programs.VERSION_TLS and postgresql_programs.named() is None
-        prefix = postgresql_programs.install_tls() if with_tls else postgresql_programs.install()
-        return PostgresqlServer(self, durability, place, prefix)
+        return PostgresqlServer(self, durability, place)
 
     @override
     def filled(self, name: str, table: Table) -> list[str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-import shutil
 import signal
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -16,14 +14,12 @@ from typing import Any
 from typing_extensions import override
 
 from rowpath.engines import backup as backups
-from rowpath.engines.base import Backup, Instance, Place, Settled
+from rowpath.engines.base import Backup, Place, Settled
 from rowpath.engines.server import PrivateServer, copy_empty_directory
 from rowpath.errors import EnvironmentMissing, RowpathError
 from rowpath.machine import certificates, postgresql_programs, private_directories, processes
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Table
-from rowpath.workloads import load_progress
-from rowpath.workloads.generators import delimited_file
 
 # Way → the program that makes the backup, and the one that restores it where more than a server is needed.
 BACKUP_PROGRAMS = {"basebackup": ("pg_basebackup",), "dump": ("pg_dump", "pg_restore")}
@@ -56,13 +52,16 @@ TLS = {"ssl": "on", "ssl_min_protocol_version": "TLSv1.3"}
 SHOWN = ("max_connections", "data_checksums", "wal_level", "server_encoding", "huge_pages", "ssl_library", "ssl_groups")
 
 
-class PostgresqlServer(PrivateServer):
+class PostgresqlServer(PrivateServer[backups.BackupWays]):
     """A private PostgreSQL server.
 
     `flush_statements`: what a runner executes on its own connection so that `commits` holds all that it did (the
     statement itself is counted too); without it a backend keeps its counts for up to ten seconds or until it ends.
     """
 
+    database = DATABASE
+    data_name = "data"
+    _title = "PostgreSQL"
     stop_steps: processes.Steps = ((signal.SIGINT, 15.0), (signal.SIGQUIT, 5.0), *processes.AT_ONCE)
     start_timeout_s = 60.0
     death_signal = signal.SIGQUIT  # the postmaster takes its children with it
@@ -70,13 +69,12 @@ class PostgresqlServer(PrivateServer):
     # It reads a table: a backend with nothing but transactions to report reports nothing, and keeps this one too.
     flush_statements: tuple[str, ...] = ("SELECT pg_stat_force_next_flush() FROM pg_class LIMIT 1",)
 
-    def __init__(self, engine: backups.BackupWays, durability: str, place: Place, prefix: Path) -> None:
-        super().__init__("PostgreSQL", durability, place)
-        self.version = place.version or postgresql_programs.version(prefix)
-        self._engine = engine
-        self._prefix = prefix
-        self._tls = postgresql_programs.has_tls(prefix) and not certificates.problem()
-        self._passwords = {SUPERUSER: secrets.token_urlsafe(24), ROLE: secrets.token_urlsafe(24)}
+    def __init__(self, engine: backups.BackupWays, durability: str, place: Place) -> None:
+        with_tls = place.version == postgresql_programs.VERSION_TLS and postgresql_programs.named() is None
+        self._prefix = postgresql_programs.install_tls() if with_tls else postgresql_programs.install()
+        super().__init__(engine, durability, place, SUPERUSER, ROLE)
+        self.version = place.version or postgresql_programs.version(self._prefix)
+        self._tls = postgresql_programs.has_tls(self._prefix) and not certificates.problem()
         self._seen: dict[int, str] = {}  # pid → when it started: what may have to be killed one by one
 
     @override
@@ -118,30 +116,12 @@ class PostgresqlServer(PrivateServer):
     @override
     def load(self, tables: dict[str, Table]) -> None:
         """Remake these tables, fill them from the generators, then vacuum, analyze and settle."""
-        with tempfile.TemporaryDirectory(prefix="rowpath-load-", dir=self._files()) as folder:
-            for name, table in tables.items():
-                with (
-                    load_progress.reported(f"postgresql {name}", table.rows),
-                    delimited_file(Path(folder), name, table) as file,
-                ):
-                    script = [f"{self._engine.drop(name)};", f"{self._engine.create(name, table)};"]
-                    if table.rows:
-                        form = r"FORMAT text, DELIMITER '|', NULL '\N'"
-                        script.append(rf"\copy {name} FROM {backups.literal(file)} WITH ({form})")
-                    script += [f"{statement};" for statement in self._engine.filled(name, table)]
-                    self._psql("\n".join(script), timeout_s=LOAD_TIMEOUT_S)
+        self._load_files(tables, self._fill)
         self._checkpoint()
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        return {
-            "host": self._place.listen,
-            "port": self._port,
-            "socket_dir": str(self._sockets),
-            "user": ROLE,
-            "password": self._passwords[ROLE],
-            "database": DATABASE,
-        }
+        return super().options(path) | {"socket_dir": str(self._sockets)}
 
     @override
     def settle(self, path: AccessPath) -> Settled:
@@ -169,11 +149,6 @@ class PostgresqlServer(PrivateServer):
         return int(previous[1])
 
     @override
-    def size_bytes(self) -> int:
-        """Bytes on disk, its log of changes (pg_wal) included."""
-        return private_directories.size_bytes(self._files() / "data")
-
-    @override
     def facts(self) -> dict[str, str]:
         wanted = ", ".join(f"'{name}'" for name in (*SETTINGS, *DURABILITY["full"], *TLS, *SHOWN))
         rows = self._ask(
@@ -183,7 +158,7 @@ class PostgresqlServer(PrivateServer):
         build = self._ask("SELECT setting FROM pg_config WHERE name = 'CFLAGS';")
         own = {"version": self._ask("SELECT version();"), "build": build, "prefix": str(self._prefix)}
         own |= {"certificate": certificates.what()} if self._tls else {}
-        return settings | own | {"user": self._user or "ourselves", "data_directory": str(self._files() / "data")}
+        return settings | own | {"user": self._user or "ourselves", "data_directory": str(self._data())}
 
     def backup(self, way: str, path: AccessPath, folder: Path) -> Backup:
         """PostgreSQL's program makes it, over the socket. Errors: EnvironmentMissing."""
@@ -200,28 +175,20 @@ class PostgresqlServer(PrivateServer):
             options = ["-U", ROLE, "-d", DATABASE, "--format=custom", "--file", str(kept)]
         return Backup(way, kept, command=(program, *where, *options), environment=environment)
 
-    def restored(self, backup: Backup, folder: Path) -> Instance:
-        """A server of its own: over the files, verified and recovered, or one that the dump was read into.
+    @override
+    def _restore(self, backup: Backup) -> None:
+        """Take the files, verified, and recover; or read the dump into a server."""
+        if backup.way == "basebackup":
+            from rowpath.engines.postgresql import backup_manifest  # numpy would slow every start
 
-        It has the same logins. Errors: RowpathError.
-        """
-        place = Place(folder, folder, self._place.server_cpus, version=self._place.version)
-        server = PostgresqlServer(self._engine, self.durability, place, self._prefix)
-        server._passwords = self._passwords
-        with backups.restoring(backup, server):
-            if backup.way == "basebackup":
-                from rowpath.engines.postgresql import backup_manifest  # numpy would slow every start
-
-                backup_manifest.verify(backup.kept)
-                server._home = server._make_home()
-                private_directories.copy(backup.kept, server._home / "data", self._user)
-                server.start()
-            else:
-                server.start()
-                where, environment = server._way_in()
-                options = ["-U", ROLE, "-d", DATABASE, "--exit-on-error", "--single-transaction", str(backup.kept)]
-                backups.run([self._client("pg_restore"), *where, *options], environment)
-        return backups.passing(server)
+            backup_manifest.verify(backup.kept)
+            self._home = self._make_home()
+            private_directories.copy(backup.kept, self._data(), self._user)
+        self.start()
+        if backup.way == "dump":
+            where, environment = self._way_in()
+            options = ["-U", ROLE, "-d", DATABASE, "--exit-on-error", "--single-transaction", str(backup.kept)]
+            backups.run([self._client("pg_restore"), *where, *options], environment)
 
     def _make_home(self) -> Path:
         home = private_directories.home(self._place.directory / "postgresql", self._user)
@@ -242,7 +209,6 @@ class PostgresqlServer(PrivateServer):
         self._home = home
 
     def _init(self, home: Path) -> None:
-        shutil.rmtree(home / "data", ignore_errors=True)
         password_file = home / "initial-password"
         private_directories.write_private(password_file, secrets.token_urlsafe(24), self._user)
         self._tool(home, "initdb", "-D", home / "data", "-U", SUPERUSER, f"--pwfile={password_file}", *MADE_WITH)
@@ -271,7 +237,7 @@ class PostgresqlServer(PrivateServer):
             for address in (LOOPBACK, self._place.listen, *self._place.clients)
         ]
         text = "".join(f"{line}\n" for line in dict.fromkeys(lines))
-        private_directories.write_private(self._files() / "data" / "pg_hba.conf", text, self._user)
+        private_directories.write_private(self._data() / "pg_hba.conf", text, self._user)
 
     @override
     def _started(self) -> bool:
@@ -286,9 +252,16 @@ class PostgresqlServer(PrivateServer):
             files = {"ssl_cert_file": str(certificate), "ssl_key_file": str(key)}
             settings |= TLS | {name: file.replace("'", "''") for name, file in files.items()}
         lines = [f"{name} = '{value}'\n" for name, value in settings.items()]
-        private_directories.write_private(self._files() / "data" / "postgresql.conf", "".join(lines), self._user)
-        command = [str(self._program("postgres")), "-D", str(self._files() / "data")]
-        return self._launched(command, {"LC_ALL": "C", "TZ": "UTC"})
+        private_directories.write_private(self._data() / "postgresql.conf", "".join(lines), self._user)
+        return self._launched([self._program("postgres"), "-D", self._data()], {"LC_ALL": "C", "TZ": "UTC"})
+
+    def _fill(self, name: str, table: Table, file: Path) -> None:
+        script = [self._engine.drop(name), self._engine.create(name, table), *self._engine.filled(name, table)]
+        lines = [f"{statement};" for statement in script]
+        if table.rows:
+            form = r"FORMAT text, DELIMITER '|', NULL '\N'"
+            lines.insert(2, rf"\copy {name} FROM {backups.literal(file)} WITH ({form})")
+        self._psql("\n".join(lines), timeout_s=LOAD_TIMEOUT_S)
 
     def _ask(self, query: str) -> str:
         """The answer to a superuser's query."""
@@ -312,7 +285,7 @@ class PostgresqlServer(PrivateServer):
             message = done.stderr.strip()
             for secret in self._passwords.values():
                 message = message.replace(secret, "***")
-            raise RowpathError(f"psql failed: {message[-500:]}", f"read {self._files() / 'server.log'}")
+            raise RowpathError(f"psql failed: {message[-500:]}", f"read {self._log()}")
         return done.stdout
 
     def _way_in(self) -> tuple[list[str], dict[str, str]]:
