@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.client_processes import ProcessUse
-from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
+from rowpath.execution.mixed_load.shared_counters import DONE, HISTOGRAMS, SUMS, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.load import GroupSeen, Used
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
@@ -186,15 +186,9 @@ class FarCounters:
 
 def joined(parts: Sequence[Snapshot], now_ns: int) -> Snapshot:
     """One group on several hosts at one instant."""
-    if not parts:
-        return Snapshot(now_ns, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, empty(), empty(), empty())
-    sums = ("operations", "failed", "service_ns", "latency_ns", "rows", "arrivals", "working", "done", "gave_up")
-    added = {name: sum(getattr(part, name) for part in parts) for name in sums}
-    histograms = {
-        name: np.sum([getattr(part, name) for part in parts], axis=0) for name in ("service", "latency", "lateness")
-    }
-    under_way_ns = max(part.under_way_ns for part in parts)
-    return Snapshot(at_ns=now_ns, under_way_ns=under_way_ns, **added, **histograms)
+    added = {name: sum(getattr(part, name) for part in parts) for name in (*SUMS, "working", "done", "gave_up")}
+    added |= {name: np.sum([empty(), *(getattr(part, name) for part in parts)], axis=0) for name in HISTOGRAMS}
+    return Snapshot(at_ns=now_ns, under_way_ns=max((part.under_way_ns for part in parts), default=0), **added)
 
 
 def stall_ns(parts: Sequence[GroupSeen]) -> int:

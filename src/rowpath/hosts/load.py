@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from rowpath.execution.mixed_load import durability
 from rowpath.execution.mixed_load.backups import statement_work
 from rowpath.execution.mixed_load.client_processes import Processes, ProcessUse, Seat
 from rowpath.execution.mixed_load.durability import Ledger
-from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
+from rowpath.execution.mixed_load.shared_counters import DONE, HISTOGRAMS, SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, ConnectionsSecond, ProcessSecond
@@ -31,7 +31,6 @@ from rowpath.runners.protocol import GroupSpec, GroupTotal
 
 Counts = NDArray[np.uint32]
 Used = tuple[ProcessSecond | None, ConnectionsSecond | None]  # by processes (None: none lives), by TCP (None: no TCP)
-HISTOGRAMS = ("service", "latency", "lateness")
 
 
 @dataclass(frozen=True)
@@ -81,12 +80,10 @@ class HostLoad:
         connections: Mapping[str, int],
         works: Mapping[str, PreparedWorkload],
         folder: Path,
-        *,
-        log: Callable[[str], None],
-        timeout_s: float,
+        **how: Any,
     ) -> None:
-        """`connections`: how many each group needs here. Errors: RunnerFailure."""
-        self._processes = Processes(planned, instance, connections, log=log, timeout_s=timeout_s)
+        """`connections`: how many each group needs here; `how`: as `Processes` has it. Errors: RunnerFailure."""
+        self._processes = Processes(planned, instance, connections, **how)
         self._works = works
         self._folder = folder
         self._prepared: dict[str, PreparedPhase] = {}  # by group
