@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError
@@ -216,17 +217,14 @@ class SetPhase:
             self._last_ns[worker.planned.path.id] = reply.ns / reply.operations
         if reply.failure:
             self.context.stop_when_full(reply.failure.text)
-        expected = None
-        touch_ok: bool | None = None
+        record = measured.record(regime, round_number, measured.ended_ns - self.context.started_ns)
         if not reply.failed and not self.phase.writes and not worker.planned.adapter.floor:
             spans = [] if self.phase.union else [(client.first, client.operations) for client in reply.clients]
             touches = self._work(worker).expected.touches(self.phase)
             expected = touches.expected_of(spans or [(reply.first, reply.operations)])
-        if expected is not None:
-            touch_ok = int(reply.touch, 16) in expected
-        record = measured.record(regime, round_number, measured.ended_ns - self.context.started_ns)
-        record.touch_ok = touch_ok
-        record.expected_touch = None if expected is None else sorted(f"{value:016x}" for value in expected)
+            if expected is not None:
+                record.touch_ok = int(reply.touch, 16) in expected
+                record.expected_touch = sorted(f"{value:016x}" for value in expected)
         self._write(worker, record)
 
     def _show(self, worker: Worker, measured: Measured, done: int) -> None:
@@ -249,23 +247,23 @@ class SetPhase:
 StartWorker = Callable[[PlannedPath], Worker]  # a new process, not yet connected; errors: RunnerFailure, RowpathError
 
 
+@dataclass
 class SetRunner:
     """Measures sets on engines that are up. It starts and stops workers, never an engine."""
 
-    def __init__(self, context: RunContext, start_worker: StartWorker) -> None:
-        self.context = context
-        self.journal = context.journal
-        self._start_worker = start_worker
+    context: RunContext
+    start_worker: StartWorker
 
     def run(self, set_number: int, batch_number: int, members: Sequence[PlannedPath]) -> None:
         """One set of these paths, journalled as `set` … `set-end`."""
         one_set = self.context.one_set(set_number, batch_number, members, self.context.plan.anchors)
         with one_set, contextlib.ExitStack() as cleanup:
             workers = self._start(set_number, members, cleanup)
-            phases = [
-                SetPhase(self.context, set_number, batch_number, name, self._able(workers, name))
-                for name in self.context.plan.experiment.phases
-            ]
+            phases = []
+            for name in self.context.plan.experiment.phases:
+                of_phase = (worker for worker in workers if name in worker.planned.phases)
+                able = [worker for worker in of_phase if name not in self.context.bad.get(worker.planned.path.id, {})]
+                phases.append(SetPhase(self.context, set_number, batch_number, name, able))
             # Every cold pass before anything is warmed up: a process is fresh only once.
             for phase in phases:
                 phase.cold()
@@ -278,11 +276,7 @@ class SetRunner:
                     self.context.write(FactsRecord(facts=facts()), set_number, worker.planned)
             for worker in workers:
                 for line in worker.runner.noise:
-                    self.journal.write(NoteRecord(f"{worker.planned.name} said: {line}"))
-
-    def _able(self, workers: list[Worker], name: str) -> list[Worker]:
-        bad = self.context.bad
-        return [i for i in workers if name in i.planned.phases and name not in bad.get(i.planned.path.id, {})]
+                    self.context.journal.write(NoteRecord(f"{worker.planned.name} said: {line}"))
 
     def _start(self, set_number: int, members: Sequence[PlannedPath], cleanup: contextlib.ExitStack) -> list[Worker]:
         instances = self.context.engine_instances
@@ -291,7 +285,7 @@ class SetRunner:
             if key_of(planned.path) not in instances:
                 continue
             try:
-                worker = self._start_worker(planned)
+                worker = self.start_worker(planned)
             except (RunnerFailure, RowpathError) as error:
                 failure = error if isinstance(error, RunnerFailure) else RunnerFailure("internal", str(error))
                 self.context.fail(set_number, planned, "", failure)
@@ -303,7 +297,7 @@ class SetRunner:
             with self.context.failures_kept(set_number, worker.planned):
                 record = worker.open(**instances.way_to(worker.planned.path))
                 record.set, record.started_ns = set_number, self.context.now_ns()
-                self.journal.write(record)
+                self.context.journal.write(record)
                 opened.append(worker)
         for _worker, notice in of_each(opened, "notice_server"):
             notice()

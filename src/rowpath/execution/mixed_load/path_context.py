@@ -171,17 +171,10 @@ class DurabilityChecks:
             if not restored.ok:
                 context.note(f"backup ({made.backup.way}): {restored.reason}")
             if made.ledger_after is not None:
-                acknowledged = AcknowledgedRecord(
-                    stage=stage,
-                    when="backup",
-                    rows=restored.checked.rows,
-                    writes=restored.checked.writes,
-                    lost=restored.checked.lost,
-                    doubled=restored.checked.doubled,
-                    in_doubt=int(after.doubtful.sum()),
-                    ok=restored.ok,
-                    reason=restored.reason,
-                )
+                acknowledged = AcknowledgedRecord(stage=stage, when="backup", in_doubt=int(after.doubtful.sum()))
+                for name in ("rows", "writes", "lost", "doubled"):
+                    setattr(acknowledged, name, getattr(restored.checked, name))
+                acknowledged.ok, acknowledged.reason = restored.ok, restored.reason
                 context.write(acknowledged)
         context.write(record)
         made.site.remove()
