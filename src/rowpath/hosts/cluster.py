@@ -44,26 +44,19 @@ def make(addresses: list[str]) -> tuple[str, dict[str, CertifiedKey]]:
     with tempfile.TemporaryDirectory(prefix="rowpath-") as name:  # 0700
         folder = Path(name)
         authority, authority_key = folder / "authority.crt", folder / "authority.key"
-        ours: list[str | Path] = ["-subj", "/CN=rowpath hosts", "-addext", "keyUsage=critical,keyCertSign,cRLSign"]
-        _request([*ours, "-keyout", authority_key, "-out", authority])
+        ours = ("-subj", "/CN=rowpath hosts", "-addext", "keyUsage=critical,keyCertSign,cRLSign")
+        _request(*ours, "-keyout", authority_key, "-out", authority)
         pairs = {}
         for address in addresses:
             certificate, key = folder / "host.crt", folder / "host.key"
-            names: list[str | Path] = ["-subj", f"/CN={address}", "-addext", f"subjectAltName=IP:{address}"]
-            signed: list[str | Path] = [
-                "-addext",
-                "basicConstraints=critical,CA:FALSE",
-                "-CA",
-                authority,
-                "-CAkey",
-                authority_key,
-            ]
-            _request([*names, *signed, "-keyout", key, "-out", certificate])
+            names = ("-subj", f"/CN={address}", "-addext", f"subjectAltName=IP:{address}")
+            signed = ("-addext", "basicConstraints=critical,CA:FALSE", "-CA", authority, "-CAkey", authority_key)
+            _request(*names, *signed, "-keyout", key, "-out", certificate)
             pairs[address] = CertifiedKey(certificate.read_text(), key.read_text())
         return authority.read_text(), pairs
 
 
-def _request(arguments: list[str | Path]) -> None:
+def _request(*arguments: str | Path) -> None:
     done = processes.run(["openssl", "req", "-x509", "-days", str(DAYS), *CURVE, *arguments])
     if done.returncode != 0:
         raise EnvironmentMissing(f"openssl made no certificate: {done.stderr.strip()[-300:]}", "openssl version")

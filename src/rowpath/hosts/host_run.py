@@ -76,7 +76,6 @@ class HostRun(Instances):
         self.context = RunContext(plan, directory, journal, scrubber, Progress(), timeout_s, self, phases)
         self._backups: dict[tuple[str, str], BackupSite] = {}  # by a path's id and a name
         self._backups_use = ProcessUse(lambda: [pid for site in self._backups.values() for pid in site.pids()])
-        self._timeout_s = timeout_s
 
     @override
     def __getitem__(self, key: Key) -> Instance:
@@ -154,10 +153,13 @@ class HostRun(Instances):
         """A new runner on a path: its number, its pid, and whether helper threads take part."""
         planned = self.plan.path(path_id)
         instance, log = self[key_of(planned.path)], self.context.log_of(planned)
-        worker = Worker(planned, instance, log=log, timeout_s=self._timeout_s, pinned=True)
+        worker = Worker(planned, instance, log=log, timeout_s=self.context.timeout_s, pinned=True)
+        return *self._numbered(worker), worker.has_helpers
+
+    def _numbered(self, worker: Worker) -> tuple[int, int]:
         self._started += 1
         self.workers[self._started] = worker
-        return self._started, worker.runner.pid, worker.has_helpers
+        return self._started, worker.runner.pid
 
     def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[Opened, list[tuple[int, int]]]:
         """Start and connect client processes: what was opened, and each worker's number and pid.
@@ -168,21 +170,17 @@ class HostRun(Instances):
         planned = self.plan.path(path_id)
         instance, log = self[key_of(planned.path)], self.context.log_of(planned)
         works = self.context.prepared_workloads(planned)
-        made = self._load = HostLoad(
-            planned, instance, connections, works, self.context.directory.work, log=log, timeout_s=self._timeout_s
-        )
-        numbers = []
-        for worker in made.workers:
-            self._started += 1
-            self.workers[self._started] = worker
-            numbers.append((self._started, worker.runner.pid))
+        folder, timeout_s = self.context.directory.work, self.context.timeout_s
+        made = self._load = HostLoad(planned, instance, connections, works, folder, log=log, timeout_s=timeout_s)
+        numbers = [self._numbered(worker) for worker in made.workers]
         return made.open(), numbers
 
     def load(self, method: str, *arguments: Any) -> Any:
         """What a method of the client processes here returned."""
         if self._load is None:
             raise InternalError(f"host {self.name} has no client processes", "run it again")
-        return called("client processes", self._load, method, *arguments)
+        of_load = has_method(HostLoad, method)
+        return called("client processes", self._load if of_load else self._load.processes, method, *arguments)
 
     def load_close(self) -> None:
         """End the client processes here."""
@@ -236,7 +234,7 @@ class HostRun(Instances):
         records: list[Record] = []
         notes: list[str] = []
         log = self.context.log_of(of_engine[0])
-        directory_copies.carry_out_all(plan, folder, records.append, notes.append, log, self._timeout_s)
+        directory_copies.carry_out_all(plan, folder, records.append, notes.append, log, self.context.timeout_s)
         return records, notes
 
     def end(self) -> dict[str, str]:

@@ -125,11 +125,8 @@ def _mistakes_of_joining(hosts: HostsFile) -> Iterator[tuple[Location, str, str]
             yield (), "no [[host]] is given", HINT
         for key in ("token", "authority", "certificate", "key", "allow_open"):
             if getattr(table, key):
-                yield (
-                    ("cluster", key),
-                    f"{key} is only for an existing cluster, which needs an address",
-                    'address = "10.0.0.5:6379"',
-                )
+                what = f"{key} is only for an existing cluster, which needs an address"
+                yield ("cluster", key), what, 'address = "10.0.0.5:6379"'
         return
     address, _, port = table.address.rpartition(":")
     if not is_address(address) or not port.isdigit() or not 0 < int(port) < 65536:

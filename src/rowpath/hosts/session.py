@@ -269,7 +269,8 @@ class Session(HostsOfRun):
 
         hosts = {group.name: self.of_group(planned, group) for group in groups}
         instance = context.engine_instances[key_of(planned.path)]
-        far = FarProcesses(planned, instance, connections, hosts, ask_each=self._cluster.ask_each, clocks=clocks)
+        ask_each = self._cluster.ask_each
+        far = FarProcesses(planned, instance, connections, hosts, ask_each=ask_each, measured_clocks=clocks)
         return cast(Processes, far)
 
     @override
@@ -311,17 +312,9 @@ class Session(HostsOfRun):
 
     def _host_record(self, name: str) -> HostRecord:
         host, hello = self.file.named(name), self.hello[name]
-        return HostRecord(
-            name=name,
-            address=host.address,
-            roles=list(host.roles),
-            measured_cpus=hello["measured_cpus"],
-            helper_cpus=hello["spare_cpus"],
-            mtu=hello["mtu"],
-            environment=hello["environment"],
-            note=hello["note"],
-            methods=hello["methods"],
-        )
+        same = {key: hello[key] for key in ("measured_cpus", "mtu", "environment", "note", "methods")}
+        helpers = hello["spare_cpus"]
+        return HostRecord(name=name, address=host.address, roles=list(host.roles), helper_cpus=helpers, **same)
 
     def clocks(self, names: tuple[str, ...], when: str) -> list[ClockRecord]:
         """The offsets of hosts' clocks from ours, measured now. Errors: HostLost, EnvironmentMissing."""
