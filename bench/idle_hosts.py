@@ -173,7 +173,7 @@ class IdleLoad(HostLoad):
     def begin(self, at_ns: Mapping[str, int]) -> dict[str, int]:
         """As ever; the clients are woken."""
         left = super().begin(at_ns)
-        cast(IdleClients, self._processes).woken.set()
+        cast(IdleClients, self.processes).woken.set()
         return left
 
     @override

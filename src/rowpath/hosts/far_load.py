@@ -193,10 +193,7 @@ class FarProcesses(LoadHosts):
         """Clocks are measured again."""
         if self._counters is None:
             return None
-        before, measured = (
-            self.clocks,
-            self.measured_clocks(tuple(host for host in self.hosts if host not in self.lost)),
-        )
+        measured = self.measured_clocks(tuple(host for host in self.hosts if host not in self.lost))
         after = {host: clock for host, clock in measured.items() if isinstance(clock, ClockRecord)}
         starts = []
         for (group, host), begin_ns in self._counters.begins.items():
