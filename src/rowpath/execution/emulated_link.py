@@ -6,6 +6,7 @@ every run, by a ping-pong with the ping server through it and without it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import statistics
@@ -95,19 +96,15 @@ def measure(value: str, placement: str, directory: Path) -> LinkRecord:
     place = Place(directory / "ping", directory / "ping", cpus.server_cpus())
     ping = ENGINES["null"].instance("server", "none", place)
     ping.start()
-    try:
+    with contextlib.ExitStack() as cleanup:
+        cleanup.callback(ping.stop)
         planned = _ping_path(placement)
-        address = ping.options(planned.path)
-        link = LinkProxy(int(address["port"]), value)
-        try:
-            direct = _ping_pong(planned, ping, {})
-            through = _ping_pong(planned, ping, {"host": "127.0.0.1", "port": link.port})
-            rate = _long_send(link.port, statistics.median(through))
-            method = f"{METHOD}; {link.scheduled()}"
-        finally:
-            link.stop()
-    finally:
-        ping.stop()
+        link = LinkProxy(int(ping.options(planned.path)["port"]), value)
+        cleanup.callback(link.stop)
+        direct = _ping_pong(planned, ping, {})
+        through = _ping_pong(planned, ping, {"host": "127.0.0.1", "port": link.port})
+        rate = _long_send(link.port, statistics.median(through))
+        method = f"{METHOD}; {link.scheduled()}"
     tenths = statistics.quantiles(through, n=10)
     return LinkRecord(
         link=value,

@@ -210,18 +210,14 @@ def _execute(schedule: Schedule, measure: bool) -> RunOutcome:
 
 def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: list[str] | None = None) -> None:
     """Write the records that begin a run: the experiment, the machine, the paths, what was dropped and why."""
+    path_ids = [planned.path.id for planned in plan.paths]
     head = RunRecord(
         rowpath=__version__,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command or ["rowpath", *sys.argv[1:]],
         experiment=plan.experiment,
         workloads=dict(plan.workloads),
-        options=options
-        | {
-            "filters": plan.filters,
-            "extended": plan.extended,
-            "path_ids": [planned.path.id for planned in plan.paths],
-        },
+        options=options | {"filters": plan.filters, "extended": plan.extended, "path_ids": path_ids},
         seed=plan.seed,
         environment=describe.describe(tools()),
         methods=counters.probe(),

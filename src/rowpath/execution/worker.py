@@ -264,12 +264,8 @@ class Worker:
         if after.client_ns is not None and before.client_ns is not None:
             beside = after.client_ns - before.client_ns
             on_core = min(window * len(self.cpus), inside + max(0, beside - helpers))
-        spent = WindowSpent(
-            window_ns=window,
-            client_ns=on_core,
-            server_ns=0 if self.alone else None if server is None else server - server_helpers,
-            wait_ns=wait,
-        )
+        server_on_core = 0 if self.alone else None if server is None else server - server_helpers
+        spent = WindowSpent(window, on_core, server_on_core, wait)
         coverage, own_wait = None, 0
         looks = before.look, after.look
         # Over a link the client waits, so that no CPU accounts for its window.
@@ -289,17 +285,10 @@ class Worker:
             )
             others += self._far_spent.core_users if self._far_spent else ()
         client = None if on_core is None else on_core + helpers
-        return Measured(
-            reply,
-            client,
-            None if self.alone else server,
-            spent.wait_ns,
-            coverage,
-            others,
-            client_helpers_cpu_ns=helpers,
-            server_helpers_cpu_ns=server_helpers,
-            own_wait_ns=own_wait,
-        )
+        measured = Measured(reply, client, None if self.alone else server, wait, coverage, others)
+        measured.client_helpers_cpu_ns, measured.server_helpers_cpu_ns = helpers, server_helpers
+        measured.own_wait_ns = own_wait
+        return measured
 
     def verify(
         self, work: PreparedPhase, first: int, count: int, max_rows: int = protocol.VERIFIED_ROWS, keep: str = ""

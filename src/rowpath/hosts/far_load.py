@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,7 +22,7 @@ from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
 from rowpath.hosts.far_counters import FarCounters, FarUsage, LoadHosts
 from rowpath.hosts.far_worker import FarRunner, FarWorker, TogetherThere
-from rowpath.hosts.load import Opened, States, Used
+from rowpath.hosts.load import Opened, States
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, HostShare, HostsStartRecord, HostStart
 from rowpath.journal.records import ClockRecord, WorkerRecord
 from rowpath.planning import client_groups
@@ -125,10 +126,8 @@ class FarProcesses(LoadHosts):
                 for number, host in enumerate(self.groups[spec.name])
             }
             for host, share in shares.items():
-                made = GroupSpec(spec.name, spec.phase, 0, share.clients, spec.pacing, 0, 0, 0)
-                made.rate_per_s, made.seed = share.rate_per_s, share.seed
-                made.operations, made.pause_ns = spec.operations, spec.pause_ns
-                specs[host].append(made)
+                part = {"clients": share.clients, "rate_per_s": share.rate_per_s, "seed": share.seed}
+                specs[host].append(msgspec.structs.replace(spec, first_client=0, **part))
         counted = frozenset(name for name, rows in counters.rows.items() if rows)
         counters.hosts = tuple(host for host in self.hosts if specs[host])
         self.ask({host: ("load", "ready", specs[host], counted) for host in counters.hosts})
@@ -182,10 +181,8 @@ class FarProcesses(LoadHosts):
             total = self._totals.get(host, {}).get(group)
             seen = self._counters.last.get(host, {}).get(group) if self._counters is not None else None
             host_share = HostShare(host, share.clients, lost="" if total is not None else self.lost.get(host, ""))
-            if total is not None:
-                host_share.operations, host_share.failed = total.operations, total.failed
-            elif seen is not None:
-                host_share.operations, host_share.failed = seen.snapshot.operations, seen.snapshot.failed
+            if counts := total or (seen and seen.snapshot):
+                host_share.operations, host_share.failed = counts.operations, counts.failed
             host_shares.append(host_share)
         return host_shares
 
@@ -206,13 +203,9 @@ class FarProcesses(LoadHosts):
             starts.append(start)
         return HostsStartRecord(starts=starts)
 
-    def taken_used(self) -> dict[str, Used]:
-        """What each host's clients used since the last call; empty without a stage."""
-        return self._counters.take_used() if self._counters is not None else {}
-
     def usage(self, _backup_pids: object, _port: int) -> FarUsage:
         """The hosts read it."""
-        return FarUsage(self, self.taken_used)
+        return FarUsage(self, lambda: self._counters.take_used() if self._counters is not None else {})
 
     def check_ledger(
         self, _prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, _folder: Path

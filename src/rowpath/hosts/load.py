@@ -174,9 +174,8 @@ class HostLoad:
         for name in self._stage.client_groups:
             now_ns = time.monotonic_ns()
             ended_ns = self._stage.ended_ns(name)
-            groups[name] = GroupSeen(
-                self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None, ended_ns
-            )
+            ended_ago_ns = now_ns - ended_ns if ended_ns else None
+            groups[name] = GroupSeen(self._stage.snapshot(name, now_ns), ended_ago_ns, ended_ns)
         return groups, self._used()
 
     def acknowledged(self, name: str) -> tuple[int, Counts, Counts]:

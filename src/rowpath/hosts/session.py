@@ -6,6 +6,7 @@ import contextlib
 import functools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -43,18 +44,17 @@ ENDED_S = 15.0  # until nothing of a run is left on a host that was lost, whatev
 AGAIN_S = 5.0  # between two tries
 
 
+@dataclass
 class Returns:
     """The hosts that a run has lost. Each is tried again and again; a node of others is awaited."""
 
-    def __init__(self, state: cluster.ClusterState, is_node: Callable[[str], bool]) -> None:
-        """`is_node`: whether the cluster has a living node that is the host."""
-        self._is_node = is_node
-        self._state = state
-        self._errands: dict[str, reach.Errand | None] = {}
-        self._tried_s: dict[str, float] = {}
-        self._started: set[str] = set()
-        self._said: dict[str, str] = {}
-        self.note: Callable[[str], None] = lambda _text: None
+    _state: cluster.ClusterState
+    _is_node: Callable[[str], bool]  # whether the cluster has a living node that is the host
+    note: Callable[[str], None] = lambda _text: None
+    _errands: dict[str, reach.Errand | None] = field(default_factory=dict)
+    _tried_s: dict[str, float] = field(default_factory=dict)
+    _started: set[str] = field(default_factory=set)
+    _said: dict[str, str] = field(default_factory=dict)
 
     def wait_until_idle(self, host: str) -> None:
         """Wait until that is done, or until nothing can be left there."""

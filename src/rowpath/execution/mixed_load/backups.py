@@ -232,13 +232,13 @@ def statement_work(name: str, backup: Backup) -> PreparedPhase:
     return PreparedPhase(name, Phase(name, "execute", backup.statement), backup.statement)
 
 
+@dataclass
 class Repetitions:
     """An action's repetitions in one stage, one after another."""
 
-    def __init__(self, table: ClientGroupTable, made: list[Repetition]) -> None:
-        self.table = table
-        self.made = made
-        self._next = 0
+    table: ClientGroupTable
+    made: list[Repetition]
+    _next: int = 0
 
     @property
     def begun_ns(self) -> int:
