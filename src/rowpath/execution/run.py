@@ -15,7 +15,7 @@ from rowpath.engines import ENGINES, taped
 from rowpath.errors import UsageError
 from rowpath.execution.run_options import RunOptions
 from rowpath.execution.schedule import PathsToRepeat, Schedule
-from rowpath.execution.several_hosts import Hosts
+from rowpath.execution.several_hosts import HERE, Hosts
 from rowpath.journal.reader import Records, read_as_written
 from rowpath.journal.records import (
     DroppedRecord,
@@ -106,9 +106,8 @@ def run_plan(
         head[CLUSTER_OPTION] = hosts_source
     write_head(journal, plan, head)
     build_for(plan, progress)
-    schedule = Schedule(
-        plan, options, run_directory, journal, scrubber, progress, paths_to_repeat=paths_to_repeat, hosts=hosts
-    )
+    how: dict[str, Any] = {"paths_to_repeat": paths_to_repeat, "hosts": hosts or HERE}
+    schedule = Schedule(plan, options, run_directory, journal, scrubber, progress, **how)
     return _execute(schedule, measure)
 
 
@@ -179,17 +178,8 @@ def resume(
     shutil.rmtree(rest.directory.work, ignore_errors=True)
     rest.directory.work.mkdir(mode=0o700)
     journal.write(ResumedRecord(datetime.now(UTC).isoformat(timespec="seconds")))
-    schedule = Schedule(
-        rest.plan,
-        options,
-        rest.directory,
-        journal,
-        scrubber,
-        progress,
-        done=rest.records.done,
-        paths_to_repeat=paths_to_repeat,
-        hosts=hosts,
-    )
+    how: dict[str, Any] = {"done": rest.records.done, "paths_to_repeat": paths_to_repeat, "hosts": hosts or HERE}
+    schedule = Schedule(rest.plan, options, rest.directory, journal, scrubber, progress, **how)
     return _execute(schedule, measure=True)
 
 
