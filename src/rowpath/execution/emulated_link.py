@@ -98,7 +98,18 @@ def measure(value: str, placement: str, directory: Path) -> LinkRecord:
     ping.start()
     with contextlib.ExitStack() as cleanup:
         cleanup.callback(ping.stop)
-        planned = _ping_path(placement)
+        adapter = adapter_of("c", "ping")
+        coordinates = {
+            "engine": "null",
+            "deployment": "server",
+            "language": "c",
+            "driver": adapter.driver,
+            "version": adapter.versions[0],
+            "transport": "tcp",
+            "placement": placement,
+            "writes": "1",
+        }
+        planned = PlannedPath(AccessPath.of(coordinates), adapter, (NOTHING.name,), "ping")
         link = LinkProxy(int(ping.options(planned.path)["port"]), value)
         cleanup.callback(link.stop)
         direct = _ping_pong(planned, ping, {})
@@ -144,18 +155,3 @@ def _long_send(port: int, trip_ns: float) -> float:
         connection.sendall(b"+" * BULK_BYTES + b"x")
         connection.recv(1)
         return BULK_BYTES * 1e9 / max(1.0, time.monotonic_ns() - started_ns - trip_ns)
-
-
-def _ping_path(placement: str) -> PlannedPath:
-    adapter = adapter_of("c", "ping")
-    coordinates = {
-        "engine": "null",
-        "deployment": "server",
-        "language": "c",
-        "driver": adapter.driver,
-        "version": adapter.versions[0],
-        "transport": "tcp",
-        "placement": placement,
-        "writes": "1",
-    }
-    return PlannedPath(AccessPath.of(coordinates), adapter, (NOTHING.name,), "ping")

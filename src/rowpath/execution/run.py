@@ -69,8 +69,7 @@ class RunOutcome:
 def build_for(plan: Plan, progress: Progress) -> None:
     """Bring runners and drivers of the plan's paths up to date."""
     here = [planned for planned in plan.paths if planned.path.client_host == "none"]
-    versions = [(planned.adapter, planned.path.version) for planned in here]
-    build(versions, progress.note, [planned.path for planned in here])
+    build([(p.adapter, p.path.version) for p in here], progress.note, [p.path for p in here])
 
 
 def run_plan(
@@ -140,13 +139,10 @@ def rest_of(directory: Path, hosts: HostsOfRun | None = None) -> RestOfRun | Non
     known = set(head.options["path_ids"])
     now = {planned.path.id for planned in plan.paths}
     if now != known:
-        gone = sorted(known - now)
-        raise UsageError(
-            f"cannot resume this run: {len(gone)} of its paths can no longer run here"
-            if gone
-            else "cannot resume this run: its paths would be different now",
-            f"rowpath doctor; see the results: rowpath show {directory}",
-        )
+        gone = len(known - now)
+        what = f"{gone} of its paths can no longer run here" if gone else "its paths would be different now"
+        hint = f"rowpath doctor; see the results: rowpath show {directory}"
+        raise UsageError(f"cannot resume this run: {what}", hint)
     return RestOfRun(run_directory, records, replace(plan, slowness=slowness()))
 
 

@@ -200,9 +200,8 @@ class VerificationPass:
         code, text = _problem(self._planned, work, observed, payload)
         if text:
             self._wrong(name, text, code)
-            return False
-        if work.after is None:
-            return True
+        if text or work.after is None:
+            return not text
         worker.prepare(work.after)
         expected = prepared_workload.expected.after_digest(work.phase, settling + operations)
         return self._verified(prepared_workload, work, work.after, 1, expected)
@@ -327,9 +326,9 @@ class VerificationPass:
         self._context.write(verified, -1, self._planned, work.name)
         if not verified.ok:
             rows, wanted = reply.digest.partition(":")[0], expected.partition(":")[0]
-            what = (
-                f"{rows} rows, expected {wanted}" if rows != wanted else f"the {rows} rows differ from the loaded ones"
-            )
+            what = f"{rows} rows, expected {wanted}"
+            if rows == wanted:
+                what = f"the {rows} rows differ from the loaded ones"
             if whole not in (None, reply.rows):
                 what = f"the {count} parts together delivered {reply.rows:,} of the table's {whole:,} rows"
             self._wrong(work.name, f"{what} (digest {reply.digest})")

@@ -102,10 +102,8 @@ def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> ClusterStat
     """Start what joins the hosts, on each of them. UsageError when it is up; RowpathError, and nothing stays."""
     setup.require()
     if hosts.cluster.address:
-        raise UsageError(
-            f"Rowpath does not start the cluster of {file}: its address says that it exists",
-            f"rowpath hosts check {file}",
-        )
+        what = f"Rowpath does not start the cluster of {file}: its address says that it exists"
+        raise UsageError(what, f"rowpath hosts check {file}")
     cluster = name_of(file)
     with _locked(cluster):
         if _state_file(cluster).is_file():
@@ -136,9 +134,8 @@ def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: 
     token = secrets.token_hex(32)
 
     def request(name: str, address: str) -> NodeRequest:
-        pair = pairs[address]
         made = NodeRequest("start", cluster, name, address, token=token, authority=authority)
-        made.certificate, made.key = pair.certificate, pair.key
+        made.certificate, made.key = pairs[address].certificate, pairs[address].key
         return made
 
     head = request(CONTROLLER, controller)

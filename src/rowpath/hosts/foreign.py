@@ -99,8 +99,5 @@ def no_agent(lost: HostLost) -> EnvironmentMissing:
 
 
 def _versions(words: str) -> str:
-    parts = words.split()
-    versions = [
-        f" {name.rstrip(':')} {value}" for name, value in itertools.pairwise(parts) if name in ("Ray:", "Python:")
-    ]
-    return ",".join(versions)
+    pairs = (pair for pair in itertools.pairwise(words.split()) if pair[0] in ("Ray:", "Python:"))
+    return ",".join(f" {name.rstrip(':')} {value}" for name, value in pairs)
