@@ -101,10 +101,8 @@ class EngineInstances:
             prepared_workload = self._phase_cache.prepared_workload(workloads[needed], engine_name)
             for name, table in prepared_workload.loaded_tables().items():
                 if tables.setdefault(name, table) != table:
-                    raise UsageError(
-                        f"two workloads of this experiment fill table '{name}' with different rows",
-                        "run them in two experiments",
-                    )
+                    what = f"two workloads of this experiment fill table '{name}' with different rows"
+                    raise UsageError(what, "run them in two experiments")
         instance.load(tables)  # of none too: it makes an embedded engine's database
         for planned in of_instance:
             instance.own_copy(planned.path)

@@ -204,9 +204,8 @@ class Schedule:
             batch = tuple(planned for planned in self.plan.paths if planned.path.id in wide)
             if not batch:
                 break
-            self.progress.note(
-                f"set {set_number + 1}: repeating {len(wide)} paths whose confidence interval is still too wide"
-            )
+            paths = f"{len(wide)} paths whose confidence interval is still too wide"
+            self.progress.note(f"set {set_number + 1}: repeating {paths}")
             self._set(set_number, extra, batch)
 
     def _set(self, set_number: int, batch_number: int, batch: tuple[PlannedPath, ...]) -> None:

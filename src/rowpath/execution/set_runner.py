@@ -76,8 +76,8 @@ class SetPhase:
         return self.workers
 
     def _announce(self, regime: str) -> None:
-        sets = self.measure.sets
-        self.context.progress.phase(self.set_number, sets, self.workload_name, self.phase_name, regime)
+        names = self.workload_name, self.phase_name
+        self.context.progress.phase(self.set_number, self.measure.sets, *names, regime)
 
     def _work(self, worker: Worker) -> PreparedWorkload:
         workload = self.context.plan.workloads[self.workload_name]

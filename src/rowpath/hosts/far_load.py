@@ -10,8 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from rowpath.engines.base import Backup
 from rowpath.errors import RowpathError
@@ -31,7 +29,6 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import CountedFailure, GroupSpec, GroupTotal
 
 LEAD_NS = 400_000_000  # the word to begin must reach every host before the begin: a call takes some milliseconds
-Counts = NDArray[np.uint32]
 
 
 @dataclass(eq=False)

@@ -99,10 +99,8 @@ class RayCluster:
         except Exception as error:
             if state.foreign:
                 raise foreign.cannot_join(state, str(error)) from error
-            raise EnvironmentMissing(
-                f"cannot join the hosts at {state.controller}:{state.port}: {_short(error)}",
-                f"rowpath hosts status {state.file}",
-            ) from error
+            what = f"cannot join the hosts at {state.controller}:{state.port}: {_short(error)}"
+            raise EnvironmentMissing(what, f"rowpath hosts status {state.file}") from error
         finally:
             for number, handler in usual.items():  # Ray has set its own
                 signal.signal(number, handler)

@@ -83,9 +83,7 @@ class Usage:
         return used, records.ConnectionsSecond(*bytes_) if bytes_ else None
 
 
-SPIN_NS = (
-    50_000  # an open-loop client is awake so long before an operation is due, where that takes no core from others
-)
+SPIN_NS = 50_000  # an open-loop client is awake so long before an operation is due, where no core is shared
 LEAD_NS = 20_000_000  # from the words to begin to the begin: waiting clients look for them once a millisecond
 
 
