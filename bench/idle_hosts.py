@@ -164,16 +164,16 @@ class IdleLoad(HostLoad):
     """A host's load whose clients are idle; everything else is as it is."""
 
     def __init__(self, connections: Mapping[str, int], begun: Callable[[str], None]) -> None:
-        self._processes = cast(Any, IdleClients(connections, begun))
+        self.processes = cast(Any, IdleClients(connections, begun))
         self._prepared, self._seats, self._counters = {}, {}, None
-        self._use = ProcessUse(self._processes.pids)
+        self._use = ProcessUse(self.processes.pids)
         self._growth = None
 
     @override
     def begin(self, at_ns: Mapping[str, int]) -> dict[str, int]:
         """As ever; the clients are woken."""
         left = super().begin(at_ns)
-        cast(IdleClients, self._processes).woken.set()
+        cast(IdleClients, self.processes).woken.set()
         return left
 
     @override

@@ -218,9 +218,8 @@ def run(
     scrubber = Scrubber()
     journal = Journal(directory, scrubber)
     try:
-        schedule.Schedule(plan, RunOptions(timeout_s=5.0), directory, journal, scrubber, Silent(), done=done).run(
-            measure
-        )
+        options, before = RunOptions(timeout_s=5.0), done or reader.Done()
+        schedule.Schedule(plan, options, directory, journal, scrubber, Silent(), done=before).run(measure)
     finally:
         journal.close()
         assert not directory.work.exists()

@@ -6,6 +6,7 @@ every run, by a ping-pong with the ping server through it and without it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import statistics
@@ -95,19 +96,26 @@ def measure(value: str, placement: str, directory: Path) -> LinkRecord:
     place = Place(directory / "ping", directory / "ping", cpus.server_cpus())
     ping = ENGINES["null"].instance("server", "none", place)
     ping.start()
-    try:
-        planned = _ping_path(placement)
-        address = ping.options(planned.path)
-        link = LinkProxy(int(address["port"]), value)
-        try:
-            direct = _ping_pong(planned, ping, {})
-            through = _ping_pong(planned, ping, {"host": "127.0.0.1", "port": link.port})
-            rate = _long_send(link.port, statistics.median(through))
-            method = f"{METHOD}; {link.scheduled()}"
-        finally:
-            link.stop()
-    finally:
-        ping.stop()
+    with contextlib.ExitStack() as cleanup:
+        cleanup.callback(ping.stop)
+        adapter = adapter_of("c", "ping")
+        coordinates = {
+            "engine": "null",
+            "deployment": "server",
+            "language": "c",
+            "driver": adapter.driver,
+            "version": adapter.versions[0],
+            "transport": "tcp",
+            "placement": placement,
+            "writes": "1",
+        }
+        planned = PlannedPath(AccessPath.of(coordinates), adapter, (NOTHING.name,), "ping")
+        link = LinkProxy(int(ping.options(planned.path)["port"]), value)
+        cleanup.callback(link.stop)
+        direct = _ping_pong(planned, ping, {})
+        through = _ping_pong(planned, ping, {"host": "127.0.0.1", "port": link.port})
+        rate = _long_send(link.port, statistics.median(through))
+        method = f"{METHOD}; {link.scheduled()}"
     tenths = statistics.quantiles(through, n=10)
     return LinkRecord(
         link=value,
@@ -147,18 +155,3 @@ def _long_send(port: int, trip_ns: float) -> float:
         connection.sendall(b"+" * BULK_BYTES + b"x")
         connection.recv(1)
         return BULK_BYTES * 1e9 / max(1.0, time.monotonic_ns() - started_ns - trip_ns)
-
-
-def _ping_path(placement: str) -> PlannedPath:
-    adapter = adapter_of("c", "ping")
-    coordinates = {
-        "engine": "null",
-        "deployment": "server",
-        "language": "c",
-        "driver": adapter.driver,
-        "version": adapter.versions[0],
-        "transport": "tcp",
-        "placement": placement,
-        "writes": "1",
-    }
-    return PlannedPath(AccessPath.of(coordinates), adapter, (NOTHING.name,), "ping")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,6 @@ from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.emulated_link import Links
 from rowpath.execution.prepared_phases import PhaseCache
 from rowpath.execution.run_context import RunContext
-from rowpath.journal.records import NoteRecord
 from rowpath.machine import cpus
 from rowpath.machine.counters import syncs
 from rowpath.machine.counters.syncs import SyncCount
@@ -22,16 +22,15 @@ from rowpath.planning.plan import Key, PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 
 
+@dataclass
 class ServerSyncs:
     """The syncs of one server: whether it counts them from its next start on, and how many there were."""
 
-    def __init__(self, instance: Instance, place: Place, folder: Path) -> None:
-        """`place`: where the server is started; `folder`: for the counters."""
-        self._instance = instance
-        self._place = place
-        self._folder = folder
-        self._file: Path | None = None
-        self._added: dict[str, str] = {}
+    _instance: Instance
+    _place: Place  # where the server is started
+    _folder: Path  # for the counters
+    _file: Path | None = None
+    _added: dict[str, str] = field(default_factory=dict)
 
     def method(self) -> str:
         """The method by which they can be counted, or why not; empty without a private server."""
@@ -58,28 +57,20 @@ LOOPBACK = "127.0.0.1"
 BringUpFar = Callable[[Key], tuple[Instance, ServerSyncs]]  # on its host; errors: RowpathError, RunnerFailure
 
 
+@dataclass(eq=False)
 class EngineInstances:
-    """Every engine instance of a run."""
+    """Every engine instance of a run. `listen` and on: as `Place` has them, where an engine can."""
 
-    def __init__(
-        self,
-        directory: Path,
-        phase_cache: PhaseCache,
-        learn_secret: Callable[[str], None],
-        *,
-        far: BringUpFar | None = None,
-        listen: str = LOOPBACK,
-        clients: tuple[str, ...] = (),
-        connections: int = CONNECTIONS,
-    ) -> None:
-        """`far`: brings up those of other hosts. `listen` and on: as `Place` has them, where an engine can."""
-        self._directory = directory
-        self._far = far
-        self._listen = listen
-        self._clients = clients
-        self._connections = connections
-        self._phase_cache = phase_cache
-        self._learn_secret = learn_secret
+    _directory: Path
+    _phase_cache: PhaseCache
+    _learn_secret: Callable[[str], None]
+    _: KW_ONLY
+    far: BringUpFar | None = None  # brings up those of other hosts
+    listen: str = LOOPBACK
+    clients: tuple[str, ...] = ()
+    connections: int = CONNECTIONS
+
+    def __post_init__(self) -> None:
         self._instances: dict[Key, Instance] = {}
         self._places: dict[Key, Place] = {}
         self._syncs: dict[Key, ServerSyncs] = {}
@@ -89,18 +80,17 @@ class EngineInstances:
         """Start the instance, load what its paths' phases need, give embedded paths their own copies."""
         engine_name, deployment, durability, *chosen = key
         version, storage, free, host = ("" if value == "none" else value for value in chosen)
-        if host and self._far is not None:
-            instance, self._syncs[key] = self._far(key)
+        if host and self.far is not None:
+            instance, self._syncs[key] = self.far(key)
             self._instances[key] = instance
             self._places[key] = Place(self._directory, self._directory, ())
-            for secret in instance.secrets():
-                self._learn_secret(secret)
+            self._learn_secrets(instance)
             return instance
         folder = self._directory / "-".join(part for part in key if part != "none")
         place = Place(folder, folder, cpus.server_cpus(free or "same"), version=version, storage=storage)
-        place.connections = self._connections
-        if self._listen != LOOPBACK and ENGINES[engine_name].listens:
-            place.listen, place.clients = self._listen, self._clients
+        place.connections = self.connections
+        if self.listen != LOOPBACK and ENGINES[engine_name].listens:
+            place.listen, place.clients = self.listen, self.clients
         instance = ENGINES[engine_name].instance(deployment, durability, place)
         self._instances[key], self._places[key] = instance, place
         self._syncs[key] = ServerSyncs(instance, place, self._directory / "-".join((*key, "syncs")))
@@ -111,10 +101,8 @@ class EngineInstances:
             prepared_workload = self._phase_cache.prepared_workload(workloads[needed], engine_name)
             for name, table in prepared_workload.loaded_tables().items():
                 if tables.setdefault(name, table) != table:
-                    raise UsageError(
-                        f"two workloads of this experiment fill table '{name}' with different rows",
-                        "run them in two experiments",
-                    )
+                    what = f"two workloads of this experiment fill table '{name}' with different rows"
+                    raise UsageError(what, "run them in two experiments")
         instance.load(tables)  # of none too: it makes an embedded engine's database
         for planned in of_instance:
             instance.own_copy(planned.path)
@@ -155,6 +143,9 @@ class EngineInstances:
 
     def _start(self, instance: Instance) -> None:
         instance.start()
+        self._learn_secrets(instance)
+
+    def _learn_secrets(self, instance: Instance) -> None:
         for secret in instance.secrets():
             self._learn_secret(secret)
 
@@ -180,12 +171,12 @@ class EngineInstances:
             instance.stop()
 
 
+@dataclass
 class Renewal:
     """Restarts and copies what the run itself has brought up."""
 
-    def __init__(self, context: RunContext, engine_instances: EngineInstances) -> None:
-        self._context = context
-        self._instances = engine_instances
+    _context: RunContext
+    _instances: EngineInstances
 
     def renew(self, members: Sequence[PlannedPath], first: bool) -> None:
         """New server processes and new copies of embedded databases, so that what chance gave them varies over sets.
@@ -205,9 +196,7 @@ class Renewal:
         """Start a server again that is gone; whether it was."""
         if key not in self._instances or key[1] != "server" or self._instances[key].check():
             return False
-        text = f"{key[0]} exited unexpectedly and was restarted"
-        self._context.journal.write(NoteRecord(text))
-        self._context.progress.note(text)
+        self._context.note(f"{key[0]} exited unexpectedly and was restarted")
         self.restart(key)
         return True
 

@@ -192,13 +192,9 @@ class Measured:
         """As the journal has it; what it was compared to is not in it yet."""
         record = msgspec.convert(protocol.body(self.reply), SampleRecord)
         record.regime, record.round, record.at_ns = regime, round_number, at_ns
-        record.client_cpu_ns, record.server_cpu_ns = self.client_cpu_ns, self.server_cpu_ns
-        record.wait_ns, record.cpu_coverage, record.disturbed = self.wait_ns, self.cpu_coverage, self.disturbed
-        record.client_helpers_cpu_ns, record.server_helpers_cpu_ns = (
-            self.client_helpers_cpu_ns,
-            self.server_helpers_cpu_ns,
-        )
-        record.core_users, record.own_wait_ns = self.core_users, self.own_wait_ns
+        cpu_ns = ("client_cpu_ns", "server_cpu_ns", "client_helpers_cpu_ns", "server_helpers_cpu_ns")
+        for name in (*cpu_ns, "wait_ns", "own_wait_ns", "cpu_coverage", "core_users", "disturbed"):
+            setattr(record, name, getattr(self, name))
         return record
 
 

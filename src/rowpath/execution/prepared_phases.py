@@ -63,33 +63,27 @@ class PhaseCache:
                 if phase.union:
                     place = Path(folder) if folder else None
                     split_rows = partitions.parameters(common.workload, phase, path, place, counted)
-                    name = f"{workload.name}.{phase.name}"
-                    phases[name] = self._phase(common.workload, phase, name, path.engine, *split_rows)
+                    work = self._phase(common.workload, phase, path.engine, *split_rows)
+                    phases[work.name] = work
             self._parted[key] = replace(common, phases=phases)
         return self._parted[key]
 
     def _make(self, workload: Workload, engine_name: str) -> PreparedWorkload:
         engine = ENGINES[engine_name]
         narrowed, left_out = for_engine(workload, engine.supports)
-        phases = {}
-        for phase in narrowed.phases:
-            if not phase.union:
-                name = f"{workload.name}.{phase.name}"
-                phases[name] = self._phase(
-                    narrowed, phase, name, engine_name, *generators.parameter_rows(narrowed, phase)
-                )
-        return PreparedWorkload(narrowed, Expected(narrowed), phases, left_out)
+        whole = [phase for phase in narrowed.phases if not phase.union]
+        works = [self._phase(narrowed, p, engine_name, *generators.parameter_rows(narrowed, p)) for p in whole]
+        return PreparedWorkload(narrowed, Expected(narrowed), {work.name: work for work in works}, left_out)
 
     def _phase(
         self,
         workload: Workload,
         phase: Phase,
-        name: str,
         engine_name: str,
         columns: tuple[Column, ...],
         rows: Iterable[generators.Row],
     ) -> PreparedPhase:
-        engine = ENGINES[engine_name]
+        engine, name = ENGINES[engine_name], f"{workload.name}.{phase.name}"
         file: Path | None = None
         count = 0
         if phase.parameters is not None:

@@ -15,7 +15,7 @@ from rowpath.engines import ENGINES, taped
 from rowpath.errors import UsageError
 from rowpath.execution.run_options import RunOptions
 from rowpath.execution.schedule import PathsToRepeat, Schedule
-from rowpath.execution.several_hosts import Hosts
+from rowpath.execution.several_hosts import HERE, Hosts
 from rowpath.journal.reader import Records, read_as_written
 from rowpath.journal.records import (
     DroppedRecord,
@@ -69,8 +69,7 @@ class RunOutcome:
 def build_for(plan: Plan, progress: Progress) -> None:
     """Bring runners and drivers of the plan's paths up to date."""
     here = [planned for planned in plan.paths if planned.path.client_host == "none"]
-    versions = [(planned.adapter, planned.path.version) for planned in here]
-    build(versions, progress.note, [planned.path for planned in here])
+    build([(p.adapter, p.path.version) for p in here], progress.note, [p.path for p in here])
 
 
 def run_plan(
@@ -106,9 +105,8 @@ def run_plan(
         head[CLUSTER_OPTION] = hosts_source
     write_head(journal, plan, head)
     build_for(plan, progress)
-    schedule = Schedule(
-        plan, options, run_directory, journal, scrubber, progress, paths_to_repeat=paths_to_repeat, hosts=hosts
-    )
+    how: dict[str, Any] = {"paths_to_repeat": paths_to_repeat, "hosts": hosts or HERE}
+    schedule = Schedule(plan, options, run_directory, journal, scrubber, progress, **how)
     return _execute(schedule, measure)
 
 
@@ -141,13 +139,10 @@ def rest_of(directory: Path, hosts: HostsOfRun | None = None) -> RestOfRun | Non
     known = set(head.options["path_ids"])
     now = {planned.path.id for planned in plan.paths}
     if now != known:
-        gone = sorted(known - now)
-        raise UsageError(
-            f"cannot resume this run: {len(gone)} of its paths can no longer run here"
-            if gone
-            else "cannot resume this run: its paths would be different now",
-            f"rowpath doctor; see the results: rowpath show {directory}",
-        )
+        gone = len(known - now)
+        what = f"{gone} of its paths can no longer run here" if gone else "its paths would be different now"
+        hint = f"rowpath doctor; see the results: rowpath show {directory}"
+        raise UsageError(f"cannot resume this run: {what}", hint)
     return RestOfRun(run_directory, records, replace(plan, slowness=slowness()))
 
 
@@ -179,17 +174,8 @@ def resume(
     shutil.rmtree(rest.directory.work, ignore_errors=True)
     rest.directory.work.mkdir(mode=0o700)
     journal.write(ResumedRecord(datetime.now(UTC).isoformat(timespec="seconds")))
-    schedule = Schedule(
-        rest.plan,
-        options,
-        rest.directory,
-        journal,
-        scrubber,
-        progress,
-        done=rest.records.done,
-        paths_to_repeat=paths_to_repeat,
-        hosts=hosts,
-    )
+    how: dict[str, Any] = {"done": rest.records.done, "paths_to_repeat": paths_to_repeat, "hosts": hosts or HERE}
+    schedule = Schedule(rest.plan, options, rest.directory, journal, scrubber, progress, **how)
     return _execute(schedule, measure=True)
 
 
@@ -210,18 +196,14 @@ def _execute(schedule: Schedule, measure: bool) -> RunOutcome:
 
 def write_head(journal: Journal, plan: Plan, options: dict[str, Any], command: list[str] | None = None) -> None:
     """Write the records that begin a run: the experiment, the machine, the paths, what was dropped and why."""
+    path_ids = [planned.path.id for planned in plan.paths]
     head = RunRecord(
         rowpath=__version__,
         started=datetime.now(UTC).isoformat(timespec="seconds"),
         command=command or ["rowpath", *sys.argv[1:]],
         experiment=plan.experiment,
         workloads=dict(plan.workloads),
-        options=options
-        | {
-            "filters": plan.filters,
-            "extended": plan.extended,
-            "path_ids": [planned.path.id for planned in plan.paths],
-        },
+        options=options | {"filters": plan.filters, "extended": plan.extended, "path_ids": path_ids},
         seed=plan.seed,
         environment=describe.describe(tools()),
         methods=counters.probe(),

@@ -66,12 +66,9 @@ class RunContext:
 
     def runnable(self, planned: PlannedPath) -> bool:
         """Whether the path's engine is up, the path passed verification, and its runner was not lost too often."""
-        verified = "" not in self.bad.get(planned.path.id, {})
-        return (
-            verified
-            and key_of(planned.path) in self.engine_instances
-            and len(self.lost.get(planned.path.id, ())) < FAILED_SETS_LIMIT
-        )
+        failed = "" in self.bad.get(planned.path.id, {})
+        often_lost = len(self.lost.get(planned.path.id, ())) >= FAILED_SETS_LIMIT
+        return not failed and not often_lost and key_of(planned.path) in self.engine_instances
 
     def prepared_workloads(self, planned: PlannedPath) -> dict[str, PreparedWorkload]:
         """The workloads of the path's phases, ready for its engine."""

@@ -6,7 +6,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import KW_ONLY, asdict, dataclass, field
 from typing import Literal
 
 from rowpath.errors import RowpathError
@@ -35,61 +35,45 @@ from rowpath.workloads import generators, load_progress
 PathsToRepeat = Callable[[Records, int], set[str]]  # of what is journalled: paths for one more set, how many at most
 
 
+@dataclass(eq=False)
 class Schedule:
     """One run of a plan, on engines that it brings up itself."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        options: RunOptions,
-        directory: RunDirectory,
-        journal: Journal,
-        scrubber: Scrubber,
-        progress: Progress,
-        *,
-        done: Done | None = None,
-        paths_to_repeat: PathsToRepeat | None = None,
-        hosts: Hosts | None = None,
-    ) -> None:
-        """`done`: by an earlier part of the same run. Without `paths_to_repeat` no set is added for wide intervals."""
-        self.plan = plan
-        self.directory = directory
-        self.journal = journal
-        self.progress = progress
-        self.done = done or Done()
-        phase_cache = PhaseCache(directory.work / "params")
-        self._hosts = hosts or HERE
-        self.engine_instances = EngineInstances(
-            directory.work,
-            phase_cache,
-            scrubber.add,
-            far=self._hosts.bring_up,
-            connections=client_groups.needed(plan),
-        )
+    plan: Plan
+    options: RunOptions
+    directory: RunDirectory
+    journal: Journal
+    scrubber: Scrubber
+    progress: Progress
+    _: KW_ONLY
+    done: Done = field(default_factory=Done)  # by an earlier part of the same run
+    paths_to_repeat: PathsToRepeat | None = None  # without it no set is added for wide intervals
+    hosts: Hosts = HERE
+
+    def __post_init__(self) -> None:
+        work, connections = self.directory.work, client_groups.needed(self.plan)
+        phase_cache, secret, far = PhaseCache(work / "params"), self.scrubber.add, self.hosts.bring_up
+        self.engine_instances = EngineInstances(work, phase_cache, secret, far=far, connections=connections)
         self.context = RunContext(
-            plan,
-            directory,
-            journal,
-            scrubber,
-            progress,
-            options.timeout_s,
+            self.plan,
+            self.directory,
+            self.journal,
+            self.scrubber,
+            self.progress,
+            self.options.timeout_s,
             self.engine_instances,
             phase_cache,
-            patience=Patience(options.wait_for_quiet_s),
-            restart_servers=options.restart_servers,
+            patience=Patience(self.options.wait_for_quiet_s),
+            restart_servers=self.options.restart_servers,
             bad=dict(self.done.bad),
         )
         self._renewal = Renewal(self.context, self.engine_instances)
-        self._set_runner = SetRunner(
-            self.context, lambda planned: self._hosts.of(planned).worker(self.context, planned)
-        )
-        self._paths_to_repeat = paths_to_repeat
-        self._lost = LostHosts(self.context, self._hosts, self.engine_instances.forget_host, self._bring_up_one)
-        self._options = options
+        self._set_runner = SetRunner(self.context, lambda planned: self.hosts.of(planned).worker(self.context, planned))
+        self._lost = LostHosts(self.context, self.hosts, self.engine_instances.forget_host, self._bring_up_one)
 
     def run(self, measure: bool = True) -> None:
         """Everything; engines and runners are stopped on every way out."""
-        time_limit = TimeLimit(self._options.within_s, self._options.spent_s)
+        time_limit = TimeLimit(self.options.within_s, self.options.spent_s)
         cpus.usable()
         os.sched_setaffinity(0, cpus.controller_cpus())
         try:
@@ -116,7 +100,7 @@ class Schedule:
         finally:
             self.progress.end()
             # First: an instance on a host that is lost cannot be stopped from here.
-            self._hosts.end(self.directory.logs)
+            self.hosts.end(self.directory.logs)
             self.engine_instances.forget_far()
             self.engine_instances.stop_all()
             processes.stop_all()
@@ -125,14 +109,14 @@ class Schedule:
     def _meet_hosts(self, when: Literal["before", "after"]) -> float:
         """What the hosts are, their clocks and the ways between them, into the journal; what measuring took, in s."""
         if when == "before":
-            self._hosts.begin(self.plan, self._options.timeout_s, self.progress.note)
+            self.hosts.begin(self.plan, self.options.timeout_s, self.progress.note)
         begun_s = time.monotonic()
-        for record in self._hosts.records(when):
+        for record in self.hosts.records(when):
             self.journal.write(record)
         return time.monotonic() - begun_s
 
     def _bring_up(self) -> None:
-        if shared := cpus.not_kept_apart(p.path.placement for p in self.plan.paths if self._hosts.of(p) is HERE):
+        if shared := cpus.not_kept_apart(p.path.placement for p in self.plan.paths if self.hosts.of(p) is HERE):
             self.journal.write(NoteRecord(shared))
         keys = dict.fromkeys(key_of(planned.path) for planned in self.plan.paths)
         for table in [table for workload in self.plan.workloads.values() for table in workload.tables.values()]:
@@ -154,7 +138,7 @@ class Schedule:
         for engine in dict.fromkeys(move.engine for move in self.plan.experiment.directory_copies):
             of_engine = tuple(planned for planned in self.plan.paths if planned.path.engine == engine)
             if of_engine:
-                self._hosts.of(of_engine[0]).copy_directories(self.context, of_engine)
+                self.hosts.of(of_engine[0]).copy_directories(self.context, of_engine)
 
     def _measure_links(self) -> None:
         for value, placement in dict.fromkeys((p.path.link, p.path.placement) for p in self.plan.paths):
@@ -173,7 +157,7 @@ class Schedule:
     def _measure_syncs(self) -> None:
         """What one sync costs on each disk that is written to."""
         for host in dict.fromkeys(key[-1] for key in self._writing(self.plan.paths)):
-            cost = (self._hosts if host != "none" else HERE).sync_cost(host, self.directory.work)
+            cost = (self.hosts if host != "none" else HERE).sync_cost(host, self.directory.work)
             self.journal.write(SyncCostRecord(**asdict(cost), host=host.removeprefix("none")))
 
     def _verify_all(self, measure: bool) -> None:
@@ -189,7 +173,7 @@ class Schedule:
             if key not in instances:
                 continue
             self.progress.note(f"verifying {planned.name} ({number} of {len(todo)})")
-            bad = self._hosts.of(planned).verify(self.context, planned, measure, instances.server_syncs(key))
+            bad = self.hosts.of(planned).verify(self.context, planned, measure, instances.server_syncs(key))
             self.context.bad[planned.path.id] = bad
             self.journal.write(VerifiedRecord(planned.path.id, bad))
             for phase, status in bad.items():
@@ -199,15 +183,15 @@ class Schedule:
 
     def _measure_all(self, time_limit: TimeLimit) -> None:
         if self.plan.experiment.client_groups:
-            MixedLoadSchedule(self.context, self._renewal, self.done.sets, self._lost, self._hosts).run(time_limit)
+            MixedLoadSchedule(self.context, self._renewal, self.done.sets, self._lost, self.hosts).run(time_limit)
             return
         measure = self.plan.experiment.measure
         for set_number in time_limit.sets(measure.sets, self.context.note):
             for batch_number, batch in enumerate(self.plan.batches):
                 if (batch_number, set_number) not in self.done.sets:
                     self._set(set_number, batch_number, batch)
-        if self._paths_to_repeat is not None:
-            self._extra_sets(self._paths_to_repeat)
+        if self.paths_to_repeat is not None:
+            self._extra_sets(self.paths_to_repeat)
 
     def _extra_sets(self, paths_to_repeat: PathsToRepeat) -> None:
         """Sets of the paths whose interval is still too wide, until none is or the sets are used up."""
@@ -220,9 +204,8 @@ class Schedule:
             batch = tuple(planned for planned in self.plan.paths if planned.path.id in wide)
             if not batch:
                 break
-            self.progress.note(
-                f"set {set_number + 1}: repeating {len(wide)} paths whose confidence interval is still too wide"
-            )
+            paths = f"{len(wide)} paths whose confidence interval is still too wide"
+            self.progress.note(f"set {set_number + 1}: repeating {paths}")
             self._set(set_number, extra, batch)
 
     def _set(self, set_number: int, batch_number: int, batch: tuple[PlannedPath, ...]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 
 from rowpath.engines import ENGINES
 from rowpath.errors import RowpathError
@@ -75,8 +76,8 @@ class SetPhase:
         return self.workers
 
     def _announce(self, regime: str) -> None:
-        sets = self.measure.sets
-        self.context.progress.phase(self.set_number, sets, self.workload_name, self.phase_name, regime)
+        names = self.workload_name, self.phase_name
+        self.context.progress.phase(self.set_number, self.measure.sets, *names, regime)
 
     def _work(self, worker: Worker) -> PreparedWorkload:
         workload = self.context.plan.workloads[self.workload_name]
@@ -199,16 +200,11 @@ class SetPhase:
                 settled, after_bytes = worker.settle(), worker.written_bytes()
                 written = None if before_bytes is None or after_bytes is None else after_bytes - before_bytes
                 self._write(worker, SettleRecord(ns=settled.ns, bytes_written=written, method=settled.method))
-                self._verify_written(worker, work, measured)
+                if work.after is not None and not measured.reply.failed:
+                    worker.prepare(work.after)
+                    expected = self._work(worker).expected.after_digest(self.phase, measured.reply.operations)
+                    self._write(worker, verify_record(worker.verify(work.after, 0, 1), expected))
                 self._show(worker, measured, 1)
-
-    def _verify_written(self, worker: Worker, work: PreparedPhase, measured: Measured) -> None:
-        if work.after is None or measured.reply.failed:
-            return
-        worker.prepare(work.after)
-        expected = self._work(worker).expected.after_digest(self.phase, measured.reply.operations)
-        reply = worker.verify(work.after, 0, 1)
-        self._write(worker, verify_record(reply, expected))
 
     def _keep(self, worker: Worker, work: PreparedPhase, regime: str, round_number: int, measured: Measured) -> None:
         reply = measured.reply
@@ -216,17 +212,14 @@ class SetPhase:
             self._last_ns[worker.planned.path.id] = reply.ns / reply.operations
         if reply.failure:
             self.context.stop_when_full(reply.failure.text)
-        expected = None
-        touch_ok: bool | None = None
+        record = measured.record(regime, round_number, measured.ended_ns - self.context.started_ns)
         if not reply.failed and not self.phase.writes and not worker.planned.adapter.floor:
             spans = [] if self.phase.union else [(client.first, client.operations) for client in reply.clients]
             touches = self._work(worker).expected.touches(self.phase)
             expected = touches.expected_of(spans or [(reply.first, reply.operations)])
-        if expected is not None:
-            touch_ok = int(reply.touch, 16) in expected
-        record = measured.record(regime, round_number, measured.ended_ns - self.context.started_ns)
-        record.touch_ok = touch_ok
-        record.expected_touch = None if expected is None else sorted(f"{value:016x}" for value in expected)
+            if expected is not None:
+                record.touch_ok = int(reply.touch, 16) in expected
+                record.expected_touch = sorted(f"{value:016x}" for value in expected)
         self._write(worker, record)
 
     def _show(self, worker: Worker, measured: Measured, done: int) -> None:
@@ -249,23 +242,23 @@ class SetPhase:
 StartWorker = Callable[[PlannedPath], Worker]  # a new process, not yet connected; errors: RunnerFailure, RowpathError
 
 
+@dataclass
 class SetRunner:
     """Measures sets on engines that are up. It starts and stops workers, never an engine."""
 
-    def __init__(self, context: RunContext, start_worker: StartWorker) -> None:
-        self.context = context
-        self.journal = context.journal
-        self._start_worker = start_worker
+    context: RunContext
+    start_worker: StartWorker
 
     def run(self, set_number: int, batch_number: int, members: Sequence[PlannedPath]) -> None:
         """One set of these paths, journalled as `set` … `set-end`."""
         one_set = self.context.one_set(set_number, batch_number, members, self.context.plan.anchors)
         with one_set, contextlib.ExitStack() as cleanup:
             workers = self._start(set_number, members, cleanup)
-            phases = [
-                SetPhase(self.context, set_number, batch_number, name, self._able(workers, name))
-                for name in self.context.plan.experiment.phases
-            ]
+            phases = []
+            for name in self.context.plan.experiment.phases:
+                of_phase = (worker for worker in workers if name in worker.planned.phases)
+                able = [worker for worker in of_phase if name not in self.context.bad.get(worker.planned.path.id, {})]
+                phases.append(SetPhase(self.context, set_number, batch_number, name, able))
             # Every cold pass before anything is warmed up: a process is fresh only once.
             for phase in phases:
                 phase.cold()
@@ -278,11 +271,7 @@ class SetRunner:
                     self.context.write(FactsRecord(facts=facts()), set_number, worker.planned)
             for worker in workers:
                 for line in worker.runner.noise:
-                    self.journal.write(NoteRecord(f"{worker.planned.name} said: {line}"))
-
-    def _able(self, workers: list[Worker], name: str) -> list[Worker]:
-        bad = self.context.bad
-        return [i for i in workers if name in i.planned.phases and name not in bad.get(i.planned.path.id, {})]
+                    self.context.journal.write(NoteRecord(f"{worker.planned.name} said: {line}"))
 
     def _start(self, set_number: int, members: Sequence[PlannedPath], cleanup: contextlib.ExitStack) -> list[Worker]:
         instances = self.context.engine_instances
@@ -291,7 +280,7 @@ class SetRunner:
             if key_of(planned.path) not in instances:
                 continue
             try:
-                worker = self._start_worker(planned)
+                worker = self.start_worker(planned)
             except (RunnerFailure, RowpathError) as error:
                 failure = error if isinstance(error, RunnerFailure) else RunnerFailure("internal", str(error))
                 self.context.fail(set_number, planned, "", failure)
@@ -303,7 +292,7 @@ class SetRunner:
             with self.context.failures_kept(set_number, worker.planned):
                 record = worker.open(**instances.way_to(worker.planned.path))
                 record.set, record.started_ns = set_number, self.context.now_ns()
-                self.journal.write(record)
+                self.context.journal.write(record)
                 opened.append(worker)
         for _worker, notice in of_each(opened, "notice_server"):
             notice()

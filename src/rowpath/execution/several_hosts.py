@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -135,24 +135,17 @@ HERE = Hosts()
 LOOK_S = 0.1  # at hosts that are waited for
 
 
+@dataclass
 class LostHosts:
     """The hosts that a run has lost since its sets began, and that are not back."""
 
-    def __init__(
-        self,
-        context: RunContext,
-        hosts: Hosts,
-        forget: Callable[[str], None],
-        bring_up: Callable[[Key], None],
-    ) -> None:
-        """`forget`: the instances on a host; `bring_up`: an instance, whose failure is one of its paths."""
-        self._context = context
-        self._hosts = hosts
-        self._forget = forget
-        self._bring_up = bring_up
-        self._first: HostLost | None = None
-        self._lost: dict[str, HostLost] = {}  # those that are not back
-        self._uncalled: list[HostLost] = []  # not called back yet: nothing can be measured until they are
+    _context: RunContext
+    _hosts: Hosts
+    _forget: Callable[[str], None]  # the instances on a host
+    _bring_up: Callable[[Key], None]  # an instance, whose failure is one of its paths
+    _first: HostLost | None = None
+    _lost: dict[str, HostLost] = field(default_factory=dict)  # those that are not back
+    _uncalled: list[HostLost] = field(default_factory=list)  # nothing can be measured until they are called back
 
     def needed_by(self, planned: PlannedPath) -> bool:
         """Whether nothing of the path can be measured without them."""

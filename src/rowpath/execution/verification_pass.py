@@ -109,19 +109,18 @@ class Observation:
     sources: dict[str, str]
 
 
+@dataclass
 class VerificationPass:
     """The pass over one path; it journals what it finds."""
 
-    def __init__(
-        self, context: RunContext, planned: PlannedPath, count_commits: bool, server_syncs: Callable[[], SyncCount]
-    ) -> None:
-        """`server_syncs`: what the path's server counted so far."""
-        self._context = context
-        self._planned = planned
-        self._workloads = context.prepared_workloads(planned)
-        self._count_commits = count_commits
-        self._server_syncs = server_syncs
-        self._sync_file: Path | None = None  # of a runner that writes itself
+    _context: RunContext
+    _planned: PlannedPath
+    _count_commits: bool
+    _server_syncs: Callable[[], SyncCount]  # what the path's server counted so far
+    _sync_file: Path | None = None  # of a runner that writes itself
+
+    def __post_init__(self) -> None:
+        self._workloads = self._context.prepared_workloads(self._planned)
 
     def verify(self) -> dict[str, str]:
         """The phases this path must not be measured in, with the status why: `wrong`, `failed`, `unsupported`.
@@ -148,7 +147,11 @@ class VerificationPass:
         context, path = self._context, self._planned.path
         instance, way = context.engine_instances[key_of(path)], context.engine_instances.way_to(path)
         counting = cleanup.enter_context(counting_proxy(path, instance, context.directory.work, way))
-        log, environment = context.log_of(self._planned), self._counting_syncs()
+        log, environment = context.log_of(self._planned), {}
+        writes = any(context.plan.phase(name).writes for name in self._planned.phases)
+        if writes and path.embedded and syncs.method() == syncs.METHOD:  # the runner writes itself
+            self._sync_file = syncs.make_file(context.directory.work / "client-syncs")
+            environment = syncs.environment(self._sync_file)
         worker = Worker(self._planned, instance, log=log, timeout_s=context.timeout_s, environment=environment)
         cleanup.callback(worker.close)
         worker.open(**(counting.overrides if counting else {}))
@@ -156,14 +159,6 @@ class VerificationPass:
             settings = worker.facts().get("settings", {})
             counting.encrypted = str(settings.get("tls", "")).startswith("on")
         self._worker, self._counting = worker, counting
-
-    def _counting_syncs(self) -> dict[str, str]:
-        """What is added to the runner's environment so that it counts its syncs, where it writes itself."""
-        writes = any(self._context.plan.phase(name).writes for name in self._planned.phases)
-        if not writes or not self._planned.path.embedded or syncs.method() != syncs.METHOD:
-            return {}
-        self._sync_file = syncs.make_file(self._context.directory.work / "client-syncs")
-        return syncs.environment(self._sync_file)
 
     def _syncs(self) -> SyncCount:
         """The syncs of the process that writes."""
@@ -205,9 +200,8 @@ class VerificationPass:
         code, text = _problem(self._planned, work, observed, payload)
         if text:
             self._wrong(name, text, code)
-            return False
-        if work.after is None:
-            return True
+        if text or work.after is None:
+            return not text
         worker.prepare(work.after)
         expected = prepared_workload.expected.after_digest(work.phase, settling + operations)
         return self._verified(prepared_workload, work, work.after, 1, expected)
@@ -332,9 +326,9 @@ class VerificationPass:
         self._context.write(verified, -1, self._planned, work.name)
         if not verified.ok:
             rows, wanted = reply.digest.partition(":")[0], expected.partition(":")[0]
-            what = (
-                f"{rows} rows, expected {wanted}" if rows != wanted else f"the {rows} rows differ from the loaded ones"
-            )
+            what = f"{rows} rows, expected {wanted}"
+            if rows == wanted:
+                what = f"the {rows} rows differ from the loaded ones"
             if whole not in (None, reply.rows):
                 what = f"the {count} parts together delivered {reply.rows:,} of the table's {whole:,} rows"
             self._wrong(work.name, f"{what} (digest {reply.digest})")

@@ -62,10 +62,8 @@ class Patience:
                 noted = True
                 named = capped(users(before, after, cpus, frozenset()), elapsed_ns)
                 who = ", ".join(user.name for user in named) or "another program"
-                note(
-                    f"the measured core is {busy:.0%} busy ({who}): waiting until it is quiet, "
-                    f"at most {self.left_s:.0f} s"
-                )
+                at_most = f"waiting until it is quiet, at most {self.left_s:.0f} s"
+                note(f"the measured core is {busy:.0%} busy ({who}): {at_most}")
         return False
 
 

@@ -70,7 +70,7 @@ class Worker:
         self._far = instance if isinstance(instance, Far) else None
         self._far_spent: FarSpent | None = None  # in the last sample
         self._server_pids: list[int] = []  # here
-        self._client_pids = [self.runner.pid]
+        self.pids = [self.runner.pid]  # the runner's processes
         self._helpers = HelperThreads()
         self._core_share = CoreShare(frozenset(), frozenset())
         self._others_pids: list[int] = []  # of others' server, which may take the client's core
@@ -87,16 +87,11 @@ class Worker:
             reply = self._ask(protocol.Open, protocol.OpenReply, options=options)
             self.connect_ns, self.server_pid = reply.connect_ns, reply.server_pid
             if self.clients > 1:  # each of them may be a process
-                self._client_pids = [self.runner.pid, *processes.descendants(self.runner.pid)]
+                self.pids = [self.runner.pid, *processes.descendants(self.runner.pid)]
         self.notice_server()
         return WorkerRecord(
             path_id=self.planned.path.id, pid=self.runner.pid, hello=protocol.body(hello), connect_ns=reply.connect_ns
         )
-
-    @property
-    def pids(self) -> list[int]:
-        """The runner's processes."""
-        return self._client_pids
 
     @property
     def cpus(self) -> tuple[int, ...]:
@@ -124,7 +119,7 @@ class Worker:
         if not self.pinned:
             return
         client_helpers = language(self.planned.adapter.language).helper_threads
-        for pid in self._client_pids:
+        for pid in self.pids:
             self._helpers.pin(pid, self.cpus, client_helpers)
         for pid in self._server_pids:
             self._helpers.pin(pid, self._server_cpus, self.instance.helper_threads)
@@ -133,7 +128,7 @@ class Worker:
 
     def leave_cores(self) -> None:
         """Move the runner and its server away from the measured cores, as far as there are others."""
-        for pid in (*self._client_pids, *self._server_pids) if self.pinned else ():
+        for pid in (*self.pids, *self._server_pids) if self.pinned else ():
             processes.pin(pid, cpus.spare_cpus())
         if self._far and self.pinned:
             self._far_spent = self._far.leave_cores()
@@ -154,13 +149,13 @@ class Worker:
 
     def helpers_cpu_ns(self) -> int:
         """CPU time so far of the helper threads on both sides."""
-        return self._helpers.cpu_ns((*self._client_pids, *self._server_pids))
+        return self._helpers.cpu_ns((*self.pids, *self._server_pids))
 
     def notice_server(self) -> None:
         """Learn which server processes exist now; between blocks, after connecting."""
         self._server_pids = self.instance.pids()
         self._others_pids = self.instance.others_pids()
-        own = frozenset((*self._client_pids, *self._server_pids, *self._others_pids))
+        own = frozenset((*self.pids, *self._server_pids, *self._others_pids))
         self._core_share = CoreShare(frozenset(self.measured_cpus), own)
         if not self.grouped:
             self.leave_cores()
@@ -228,12 +223,12 @@ class Worker:
         return warm_up(lambda: self.sample(work, "warm", duration_ns=block_ns), least_ns, cap_ns)
 
     def _read(self) -> Reading:
-        loop = cpu.clocks(self.runner.pid, self.runner.loop_tid, self._client_pids[1:])
+        loop = cpu.clocks(self.runner.pid, self.runner.loop_tid, self.pids[1:])
         beside = None if loop is None else loop.others_cpu_ns
         kept_apart = not self._core_share.cpus & set(cpus.spare_cpus())
         return Reading(
-            client_ns=cpu.total_ns(self._client_pids) if self.clients > 1 else beside,
-            client_helpers_ns=self._helpers.cpu_ns(self._client_pids) if kept_apart else 0,
+            client_ns=cpu.total_ns(self.pids) if self.clients > 1 else beside,
+            client_helpers_ns=self._helpers.cpu_ns(self.pids) if kept_apart else 0,
             server_ns=cpu.total_ns(self._server_pids),
             server_helpers_ns=self._helpers.cpu_ns(self._server_pids) if kept_apart else 0,
             others_ns=cpu.total_ns(self._others_pids),
@@ -264,12 +259,8 @@ class Worker:
         if after.client_ns is not None and before.client_ns is not None:
             beside = after.client_ns - before.client_ns
             on_core = min(window * len(self.cpus), inside + max(0, beside - helpers))
-        spent = WindowSpent(
-            window_ns=window,
-            client_ns=on_core,
-            server_ns=0 if self.alone else None if server is None else server - server_helpers,
-            wait_ns=wait,
-        )
+        server_on_core = 0 if self.alone else None if server is None else server - server_helpers
+        spent = WindowSpent(window, on_core, server_on_core, wait)
         coverage, own_wait = None, 0
         looks = before.look, after.look
         # Over a link the client waits, so that no CPU accounts for its window.
@@ -289,17 +280,10 @@ class Worker:
             )
             others += self._far_spent.core_users if self._far_spent else ()
         client = None if on_core is None else on_core + helpers
-        return Measured(
-            reply,
-            client,
-            None if self.alone else server,
-            spent.wait_ns,
-            coverage,
-            others,
-            client_helpers_cpu_ns=helpers,
-            server_helpers_cpu_ns=server_helpers,
-            own_wait_ns=own_wait,
-        )
+        measured = Measured(reply, client, None if self.alone else server, wait, coverage, others)
+        measured.client_helpers_cpu_ns, measured.server_helpers_cpu_ns = helpers, server_helpers
+        measured.own_wait_ns = own_wait
+        return measured
 
     def verify(
         self, work: PreparedPhase, first: int, count: int, max_rows: int = protocol.VERIFIED_ROWS, keep: str = ""
@@ -354,12 +338,12 @@ class Worker:
 
     def reset_peaks(self) -> None:
         """Make the runner's peak of memory its present memory."""
-        for pid in self._client_pids:
+        for pid in self.pids:
             memory.reset_peak(pid)
 
     def peaks(self) -> tuple[int | None, int | None]:
         """Bytes of the runner at its peak since then, and of the server now."""
-        client = memory.sum_of_peaks_bytes(self._client_pids)
+        client = memory.sum_of_peaks_bytes(self.pids)
         if self._far:
             return client, self._far.memory_bytes()
         return client, None if self.alone else memory.anonymous_bytes(self._server_pids)

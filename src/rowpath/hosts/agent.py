@@ -25,7 +25,6 @@ from rowpath.hosts.far_worker import PhaseThere
 from rowpath.hosts.host_run import HostRun
 from rowpath.hosts.network import WayWatch
 from rowpath.hosts.replies import Ask, Reply, called, has_method, reply_of
-from rowpath.journal.record_base import Record
 from rowpath.machine import counters, cpus, describe, processes
 from rowpath.model.hosts import cpu_list
 from rowpath.model.path import AccessPath
@@ -213,10 +212,6 @@ class Agent:
         """Take a look at the network to these hosts. Errors: HostLost of one to which it broke."""
         if self._watch is not None:
             self._watch.look(name for name in names if name != self.name)
-
-    def verify(self, path_id: str, count_commits: bool) -> tuple[dict[str, str], list[Record]]:
-        """The verification pass of a path whose client is here, and its records."""
-        return self._now().verify(path_id, count_commits)
 
     def serve_network(self, peer: str) -> int:
         """Listen for the measuring of the way from that address; the port."""

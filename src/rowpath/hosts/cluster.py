@@ -44,26 +44,19 @@ def make(addresses: list[str]) -> tuple[str, dict[str, CertifiedKey]]:
     with tempfile.TemporaryDirectory(prefix="rowpath-") as name:  # 0700
         folder = Path(name)
         authority, authority_key = folder / "authority.crt", folder / "authority.key"
-        ours: list[str | Path] = ["-subj", "/CN=rowpath hosts", "-addext", "keyUsage=critical,keyCertSign,cRLSign"]
-        _request([*ours, "-keyout", authority_key, "-out", authority])
+        ours = ("-subj", "/CN=rowpath hosts", "-addext", "keyUsage=critical,keyCertSign,cRLSign")
+        _request(*ours, "-keyout", authority_key, "-out", authority)
         pairs = {}
         for address in addresses:
             certificate, key = folder / "host.crt", folder / "host.key"
-            names: list[str | Path] = ["-subj", f"/CN={address}", "-addext", f"subjectAltName=IP:{address}"]
-            signed: list[str | Path] = [
-                "-addext",
-                "basicConstraints=critical,CA:FALSE",
-                "-CA",
-                authority,
-                "-CAkey",
-                authority_key,
-            ]
-            _request([*names, *signed, "-keyout", key, "-out", certificate])
+            names = ("-subj", f"/CN={address}", "-addext", f"subjectAltName=IP:{address}")
+            signed = ("-addext", "basicConstraints=critical,CA:FALSE", "-CA", authority, "-CAkey", authority_key)
+            _request(*names, *signed, "-keyout", key, "-out", certificate)
             pairs[address] = CertifiedKey(certificate.read_text(), key.read_text())
         return authority.read_text(), pairs
 
 
-def _request(arguments: list[str | Path]) -> None:
+def _request(*arguments: str | Path) -> None:
     done = processes.run(["openssl", "req", "-x509", "-days", str(DAYS), *CURVE, *arguments])
     if done.returncode != 0:
         raise EnvironmentMissing(f"openssl made no certificate: {done.stderr.strip()[-300:]}", "openssl version")
@@ -109,10 +102,8 @@ def up(file: Path, hosts: HostsFile, note: Callable[[str], None]) -> ClusterStat
     """Start what joins the hosts, on each of them. UsageError when it is up; RowpathError, and nothing stays."""
     setup.require()
     if hosts.cluster.address:
-        raise UsageError(
-            f"Rowpath does not start the cluster of {file}: its address says that it exists",
-            f"rowpath hosts check {file}",
-        )
+        what = f"Rowpath does not start the cluster of {file}: its address says that it exists"
+        raise UsageError(what, f"rowpath hosts check {file}")
     cluster = name_of(file)
     with _locked(cluster):
         if _state_file(cluster).is_file():
@@ -143,9 +134,8 @@ def _started(file: Path, hosts: HostsFile, cluster: str, controller: str, note: 
     token = secrets.token_hex(32)
 
     def request(name: str, address: str) -> NodeRequest:
-        pair = pairs[address]
         made = NodeRequest("start", cluster, name, address, token=token, authority=authority)
-        made.certificate, made.key = pair.certificate, pair.key
+        made.certificate, made.key = pairs[address].certificate, pairs[address].key
         return made
 
     head = request(CONTROLLER, controller)

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from rowpath.engines.base import Instance
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.client_processes import ProcessUse
-from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
+from rowpath.execution.mixed_load.shared_counters import DONE, HISTOGRAMS, SUMS, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.load import GroupSeen, Used
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
@@ -20,7 +22,7 @@ from rowpath.journal.records import ClockRecord
 from rowpath.model.histogram import empty
 from rowpath.planning import client_groups
 from rowpath.planning.client_groups import GroupShare
-from rowpath.planning.plan import Key, PlannedPath, key_of
+from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec
 
@@ -30,31 +32,28 @@ Clocks = Callable[[tuple[str, ...]], Mapping[str, ClockRecord | Exception]]
 AskEach = Callable[[Mapping[str, tuple[Any, ...]]], tuple[dict[str, Any], dict[str, str]]]
 
 
+@dataclass(eq=False)
 class LoadHosts:
     """The hosts of a path's clients and of its engine. A call leaves out hosts that were lost before."""
 
-    def __init__(
-        self,
-        planned: PlannedPath,
-        connections: Mapping[str, int],
-        hosts: Mapping[str, tuple[str, ...]],
-        *,
-        ask_each: AskEach,
-        clocks: Clocks,
-    ) -> None:
-        self.planned = planned
-        self.lost: dict[str, str] = {}
-        self.clocks: dict[str, ClockRecord] = {}
-        self._groups = dict(hosts)
-        self._ask_each = ask_each
-        self._clocks = clocks
-        names = [name for group in connections for name in self._of(group, connections[group])]
+    planned: PlannedPath
+    instance: Instance
+    connections: Mapping[str, int]  # of each group
+    groups: dict[str, tuple[str, ...]]  # the hosts of each
+    _: KW_ONLY
+    ask_each: AskEach
+    measured_clocks: Clocks  # those of hosts now; why one could not be measured
+    lost: dict[str, str] = field(default_factory=dict)
+    clocks: dict[str, ClockRecord] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = [name for group, clients in self.connections.items() for name in self._of(group, clients)]
         self.hosts = tuple(dict.fromkeys(names))
-        self._key = key_of(planned.path)
-        self.engine_host = self._key[-1]
+        self.key = key_of(self.planned.path)
+        self.engine_host = self.key[-1]
 
     def _of(self, group: str, clients: int, rate_per_s: float = 0.0, seed: int = 0) -> dict[str, GroupShare]:
-        return client_groups.shares(clients, rate_per_s, seed, self._groups[group])
+        return client_groups.shares(clients, rate_per_s, seed, self.groups[group])
 
     def hosts_of(self, group: str, clients: int) -> dict[str, int]:
         """The number of a group's clients on each host."""
@@ -62,7 +61,7 @@ class LoadHosts:
 
     def ask(self, arguments: Mapping[str, tuple[Any, ...]], *, may_miss: bool = False) -> dict[str, Any]:
         """What hosts returned; `may_miss`: without those that are lost. Errors: HostLost otherwise."""
-        replies, lost = self._ask_each({host: words for host, words in arguments.items() if host not in self.lost})
+        replies, lost = self.ask_each({host: words for host, words in arguments.items() if host not in self.lost})
         self.lost |= lost
         if not may_miss:
             self._raise_if_lost()
@@ -82,7 +81,7 @@ class LoadHosts:
 
     def read_clocks(self) -> None:
         """Measure the clock of every host. Errors: HostLost, EnvironmentMissing."""
-        for host, clock in self._clocks(tuple(dict.fromkeys((*self.hosts, self.engine_host)))).items():
+        for host, clock in self.measured_clocks(tuple(dict.fromkeys((*self.hosts, self.engine_host)))).items():
             if isinstance(clock, Exception):
                 raise clock
             self.clocks[host] = clock
@@ -186,15 +185,9 @@ class FarCounters:
 
 def joined(parts: Sequence[Snapshot], now_ns: int) -> Snapshot:
     """One group on several hosts at one instant."""
-    if not parts:
-        return Snapshot(now_ns, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, empty(), empty(), empty())
-    sums = ("operations", "failed", "service_ns", "latency_ns", "rows", "arrivals", "working", "done", "gave_up")
-    added = {name: sum(getattr(part, name) for part in parts) for name in sums}
-    histograms = {
-        name: np.sum([getattr(part, name) for part in parts], axis=0) for name in ("service", "latency", "lateness")
-    }
-    under_way_ns = max(part.under_way_ns for part in parts)
-    return Snapshot(at_ns=now_ns, under_way_ns=under_way_ns, **added, **histograms)
+    added = {name: sum(getattr(part, name) for part in parts) for name in (*SUMS, "working", "done", "gave_up")}
+    added |= {name: np.sum([empty(), *(getattr(part, name) for part in parts)], axis=0) for name in HISTOGRAMS}
+    return Snapshot(at_ns=now_ns, under_way_ns=max((part.under_way_ns for part in parts), default=0), **added)
 
 
 def stall_ns(parts: Sequence[GroupSeen]) -> int:
@@ -209,41 +202,35 @@ class FarUsage:
     def __init__(self, far: LoadHosts, take_used: Callable[[], dict[str, Used]]) -> None:
         self._far = far
         self._take_used = take_used
-        self._server: tuple[str, Key] | None = None
-        if far.planned.path.served:
-            self._server = far.planned.path.server_host, key_of(far.planned.path)
+        server = {"server": ("server_used", far.key)} if far.planned.path.served else {}
+        self._of_engine: dict[str, tuple[Any, ...]] = {**server, "backup": ("backups_used",)}
         self._own = ProcessUse(lambda: [os.getpid()], own=True)
 
     def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
         """Clients on several hosts are also named one by one."""
-        seen = self._take_used()
-        clients = {host: second for host, (second, _carried) in seen.items()}
-        carried = [second for _used, second in seen.values() if second]
-        used = {f"client {host}": second for host, second in clients.items() if second} if len(clients) > 1 else {}
-        if several := [second for second in clients.values() if second]:
-            used["client"] = _sum(ProcessSecond, several)
-        if self._server is not None:
-            host, key = self._server
-            server = self._far.ask({host: ("server_used", key)}, may_miss=True).get(host)
-            used |= {"server": server} if server else {}
-        engine = self._far.engine_host
-        backup = self._far.ask({engine: ("backups_used",)}, may_miss=True).get(engine)
-        used |= {"backup": backup} if backup else {}
-        own = self._own.since()
-        return used | ({"controller": own} if own else {}), _sum(ConnectionsSecond, carried) if carried else None
+        seen, engine = self._take_used(), self._far.engine_host
+        clients = {f"client {host}": second for host, (second, _carried) in seen.items()}
+        sides = clients if len(seen) > 1 else {}
+        sides |= {"client": _sum(ProcessSecond, clients.values())}
+        for side, words in self._of_engine.items():
+            sides[side] = self._far.ask({engine: words}, may_miss=True).get(engine)
+        sides["controller"] = self._own.since()
+        carried = _sum(ConnectionsSecond, (second for _used, second in seen.values()))
+        return {side: second for side, second in sides.items() if second}, carried
 
 
 def over_time(parts: Sequence[Used]) -> Used:
     """What was used in several spans in a row: sums, but memory is what was held at the end."""
-    carried = [second for _used, second in parts if second]
     used = [second for second, _carried in parts if second]
-    processes = _sum(ProcessSecond, used) if used else None
+    processes = _sum(ProcessSecond, used)
     for name in ("memory_bytes", "file_bytes", "shared_bytes") if processes else ():
         setattr(processes, name, getattr(used[-1], name))
-    return processes, _sum(ConnectionsSecond, carried) if carried else None
+    return processes, _sum(ConnectionsSecond, (carried for _used, carried in parts))
 
 
-def _sum(kind: type[Second], parts: Sequence[Second]) -> Second:
+def _sum(kind: type[Second], seconds: Iterable[Second | None]) -> Second | None:
+    if not (parts := [second for second in seconds if second]):
+        return None
     total = kind()
     for name in kind.__struct_fields__:
         known = [value for part in parts if (value := getattr(part, name)) is not None]

@@ -5,34 +5,33 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+import msgspec
 
-from rowpath.engines.base import Backup, Instance
+from rowpath.engines.base import Backup
 from rowpath.errors import RowpathError
 from rowpath.execution.mixed_load.client_processes import Seat
 from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.several_hosts import HostLost
 from rowpath.execution.worker import Worker
-from rowpath.hosts.far_counters import AskEach, Clocks, FarCounters, FarUsage, LoadHosts
+from rowpath.hosts.far_counters import FarCounters, FarUsage, LoadHosts
 from rowpath.hosts.far_worker import FarRunner, FarWorker, TogetherThere
-from rowpath.hosts.load import Opened, States, Used
+from rowpath.hosts.load import Opened, States
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, HostShare, HostsStartRecord, HostStart
 from rowpath.journal.records import ClockRecord, WorkerRecord
 from rowpath.planning import client_groups
 from rowpath.planning.client_groups import GroupShare
-from rowpath.planning.plan import PlannedPath
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import CountedFailure, GroupSpec, GroupTotal
 
 LEAD_NS = 400_000_000  # the word to begin must reach every host before the begin: a call takes some milliseconds
-Counts = NDArray[np.uint32]
 
 
+@dataclass(eq=False)
 class FarProcesses(LoadHosts):
     """Its methods promise what those of `Processes` do, on several hosts.
 
@@ -41,33 +40,19 @@ class FarProcesses(LoadHosts):
 
     lead_ns = LEAD_NS
 
-    def __init__(
-        self,
-        planned: PlannedPath,
-        instance: Instance,
-        connections: Mapping[str, int],
-        hosts: Mapping[str, tuple[str, ...]],
-        *,
-        ask_each: AskEach,
-        clocks: Clocks,
-    ) -> None:
-        """`hosts`: of each group; `clocks`: measures those of hosts now; why one could not be measured."""
-        super().__init__(planned, connections, hosts, ask_each=ask_each, clocks=clocks)
-        self.instance = instance
-        self.workers: list[Worker] = []
-        self.seats: dict[str, Seat] = {}
-        self._connections = connections
-        self._spread: frozenset[str] = frozenset()  # groups on more hosts than one
-        self._runners: dict[tuple[str, int], FarRunner] = {}  # by host and number of the process
-        self._helped: tuple[str, ...] = ()  # hosts whose processes have helper threads
-        self._counters: FarCounters | None = None
-        self._totals: dict[str, dict[str, GroupTotal]] = {}  # by host, of the last stage
-        self._shares: dict[str, dict[str, GroupShare]] = {}  # by group, of the stage
+    workers: list[Worker] = field(default_factory=list)
+    seats: dict[str, Seat] = field(default_factory=dict)
+    _spread: frozenset[str] = frozenset()  # groups on more hosts than one
+    _runners: dict[tuple[str, int], FarRunner] = field(default_factory=dict)  # by host and number of the process
+    _helped: tuple[str, ...] = ()  # hosts whose processes have helper threads
+    _counters: FarCounters | None = None
+    _totals: dict[str, dict[str, GroupTotal]] = field(default_factory=dict)  # by host, of the last stage
+    _shares: dict[str, dict[str, GroupShare]] = field(default_factory=dict)  # by group, of the stage
 
     def open(self, _way: Mapping[str, Any]) -> list[WorkerRecord]:
         """Measure the clocks first."""
         self.read_clocks()
-        shares = {group: self._of(group, count) for group, count in self._connections.items()}
+        shares = {group: self._of(group, count) for group, count in self.connections.items()}
         by_host: dict[str, dict[str, int]] = {host: {} for host in self.hosts}
         for group, on_hosts in shares.items():
             for host, share in on_hosts.items():
@@ -95,18 +80,18 @@ class FarProcesses(LoadHosts):
 
     def prepare(self, group: str, work: PreparedPhase) -> None:
         """Each host takes its own part of the parameter rows."""
-        hosts, shares = self._groups[group], self._of(group, self._connections[group])
+        hosts, shares = self.groups[group], self._of(group, self.connections[group])
         numbered = {host: (number, len(hosts)) for number, host in enumerate(hosts) if host in shares}
         self.ask({host: ("load", "prepare", group, work.name, *part) for host, part in numbered.items()})
 
     def prepare_backup(self, group: str, number: int, name: str, backup: Backup) -> None:
         """The group's host prepares it."""
-        self._groups[name] = self._groups[group]
-        self.ask_load(self._groups[group], "prepare_backup", group, number, name, backup)
+        self.groups[name] = self.groups[group]
+        self.ask_load(self.groups[group], "prepare_backup", group, number, name, backup)
 
     def kill_engine(self) -> tuple[list[int], int]:
         """The engine's host kills it; the instant is of our clock."""
-        pids, at_ns = self.ask({self.engine_host: ("engine_kill", self._key)})[self.engine_host]
+        pids, at_ns = self._ask_one(self.engine_host, "engine_kill", self.key)
         return pids, at_ns - self.offset_ns(self.engine_host)
 
     def pids(self) -> list[int]:
@@ -135,13 +120,11 @@ class FarProcesses(LoadHosts):
             shares = self._shares[spec.name] = self._of(spec.name, spec.clients, spec.rate_per_s, spec.seed)
             counters.later_ns |= {
                 (spec.name, host): client_groups.later_ns(spec.pacing, spec.rate_per_s, number)
-                for number, host in enumerate(self._groups[spec.name])
+                for number, host in enumerate(self.groups[spec.name])
             }
             for host, share in shares.items():
-                made = GroupSpec(spec.name, spec.phase, 0, share.clients, spec.pacing, 0, 0, 0)
-                made.rate_per_s, made.seed = share.rate_per_s, share.seed
-                made.operations, made.pause_ns = spec.operations, spec.pause_ns
-                specs[host].append(made)
+                part = {"clients": share.clients, "rate_per_s": share.rate_per_s, "seed": share.seed}
+                specs[host].append(msgspec.structs.replace(spec, first_client=0, **part))
         counted = frozenset(name for name, rows in counters.rows.items() if rows)
         counters.hosts = tuple(host for host in self.hosts if specs[host])
         self.ask({host: ("load", "ready", specs[host], counted) for host in counters.hosts})
@@ -175,19 +158,15 @@ class FarProcesses(LoadHosts):
         begun = {host: part.begun_ns - self.offset_ns(host) for host, part in parts.items() if part.begun_ns}
         begun_ns = min(begun.values(), default=0)
         longest_ns = max((part.ended_ns - part.begun_ns for part in parts.values() if part.begun_ns), default=0)
-        cpu = [part.cpu_ns for part in parts.values()]
+        sums = ("operations", "failed", "rows", "values", "cpu_ns")
         return GroupTotal(
             name=name,
-            operations=sum(part.operations for part in parts.values()),
-            failed=sum(part.failed for part in parts.values()),
             failures=_failures(parts.values()),
-            rows=sum(part.rows for part in parts.values()),
-            values=sum(part.values for part in parts.values()),
             touch=f"{sum(int(part.touch, 16) for part in parts.values()) % (1 << 64):016x}",
             begun_ns=begun_ns,
             ended_ns=begun_ns + max(0, longest_ns),
-            cpu_ns=sum(cpu),
             clients=[client for part in parts.values() for client in part.clients],
+            **{field: sum(getattr(part, field) for part in parts.values()) for field in sums},
         )
 
     def before_stage(self) -> None:
@@ -199,10 +178,8 @@ class FarProcesses(LoadHosts):
             total = self._totals.get(host, {}).get(group)
             seen = self._counters.last.get(host, {}).get(group) if self._counters is not None else None
             host_share = HostShare(host, share.clients, lost="" if total is not None else self.lost.get(host, ""))
-            if total is not None:
-                host_share.operations, host_share.failed = total.operations, total.failed
-            elif seen is not None:
-                host_share.operations, host_share.failed = seen.snapshot.operations, seen.snapshot.failed
+            if counts := total or (seen and seen.snapshot):
+                host_share.operations, host_share.failed = counts.operations, counts.failed
             host_shares.append(host_share)
         return host_shares
 
@@ -210,26 +187,22 @@ class FarProcesses(LoadHosts):
         """Clocks are measured again."""
         if self._counters is None:
             return None
-        before, measured = self.clocks, self._clocks(tuple(host for host in self.hosts if host not in self.lost))
+        measured = self.measured_clocks(tuple(host for host in self.hosts if host not in self.lost))
         after = {host: clock for host, clock in measured.items() if isinstance(clock, ClockRecord)}
         starts = []
         for (group, host), begin_ns in self._counters.begins.items():
             total = self._totals.get(host, {}).get(group)
             late_ns = total.begun_ns - begin_ns if total is not None and total.begun_ns else None
             start = HostStart(host, group, self._counters.leads.get((group, host), 0), late_ns)
-            start.offset_ns, start.bound_ns = before[host].offset_ns, before[host].bound_ns
+            start.offset_ns, start.bound_ns = self.clocks[host].offset_ns, self.clocks[host].bound_ns
             if host in after:
                 start.offset_after_ns, start.bound_after_ns = after[host].offset_ns, after[host].bound_ns
             starts.append(start)
         return HostsStartRecord(starts=starts)
 
-    def taken_used(self) -> dict[str, Used]:
-        """What each host's clients used since the last call; empty without a stage."""
-        return self._counters.take_used() if self._counters is not None else {}
-
     def usage(self, _backup_pids: object, _port: int) -> FarUsage:
         """The hosts read it."""
-        return FarUsage(self, self.taken_used)
+        return FarUsage(self, lambda: self._counters.take_used() if self._counters is not None else {})
 
     def check_ledger(
         self, _prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, _folder: Path
@@ -241,13 +214,13 @@ class FarProcesses(LoadHosts):
 
     def kill(self, group: str) -> None:
         """End the processes of a group that does not end by itself."""
-        self.ask_load(self._shares.get(group) or self._groups[group], "kill", group, may_miss=True)
+        self.ask_load(self._shares.get(group) or self.groups[group], "kill", group, may_miss=True)
 
     def lives(self, group: str) -> bool:
         """Whether a process of the group does."""
         if group not in self._spread:
             return self.seats[group].worker.runner.alive()
-        return any(runner.alive() for (host, _), runner in self._runners.items() if host in self._groups[group])
+        return any(runner.alive() for (host, _), runner in self._runners.items() if host in self.groups[group])
 
     def close(self) -> None:
         with contextlib.suppress(HostLost, RowpathError, RunnerFailure):
@@ -257,9 +230,6 @@ class FarProcesses(LoadHosts):
 def _failures(parts: Iterable[GroupTotal]) -> list[CountedFailure]:
     counted: dict[tuple[str, str], CountedFailure] = {}
     for failure in [failure for total in parts for failure in total.failures]:
-        known = counted.get((failure.kind, failure.code))
-        if known is None:
-            counted[failure.kind, failure.code] = failure
-        else:
-            known.count += failure.count
+        known = counted.setdefault((failure.kind, failure.code), failure)
+        known.count += failure.count if known is not failure else 0
     return sorted(counted.values(), key=lambda failure: -failure.count)

@@ -100,7 +100,7 @@ class FarWorker(Worker):
         self.instance = FarFiles(planned)
         self.clients = planned.path.clients
         self._has_helpers = has_helpers
-        self._client_pids = []
+        self.pids = []
 
     def received(self, reply: Reply, noise: list[str], at_ns: int) -> Any:
         """The result of a call there, which ended at `at_ns` of our clock. Errors: as they arose there."""

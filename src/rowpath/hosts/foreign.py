@@ -40,10 +40,8 @@ def environment(table: ClusterTable) -> dict[str, str]:
     lacks += [] if known.get("RAY_USE_TLS") == "1" else ["TLS (RAY_USE_TLS=1)"]
     if lacks and not table.allow_open:
         what = f"the cluster {table.address} would be joined without {' and without '.join(lacks)}"
-        raise EnvironmentMissing(
-            f"{what}: anyone who reaches its ports could run programs as you",
-            f"{SECRETS}; or write allow_open = true under [cluster] of a hosts file",
-        )
+        hint = f"{SECRETS}; or write allow_open = true under [cluster] of a hosts file"
+        raise EnvironmentMissing(f"{what}: anyone who reaches its ports could run programs as you", hint)
     return added
 
 
@@ -78,29 +76,20 @@ def cannot_join(state: cluster.ClusterState, said: str) -> RowpathError:
     words = " ".join(said.split())
     if "ersion mismatch" in words:
         cluster_has, _, ours = words.partition("This process")
-        return EnvironmentMissing(
-            f"the cluster {where} has a different Ray or Python:{_versions(cluster_has)}; here:{_versions(ours)}",
-            "start the cluster with this machine's Ray and Python: rowpath hosts setup",
-        )
+        what = f"the cluster {where} has a different Ray or Python:{_versions(cluster_has)}; here:{_versions(ours)}"
+        return EnvironmentMissing(what, "start the cluster with this machine's Ray and Python: rowpath hosts setup")
     if "Failed to connect" in words:
         words = f"this machine, {state.controller}, is not one of its nodes, or the token or certificates are wrong"
-    return EnvironmentMissing(
-        f"cannot join the cluster {where}: {words[:300]}",
-        f"ray start --address={where} --node-ip-address={state.controller}; {SECRETS}",
-    )
+    hint = f"ray start --address={where} --node-ip-address={state.controller}; {SECRETS}"
+    return EnvironmentMissing(f"cannot join the cluster {where}: {words[:300]}", hint)
 
 
 def no_agent(lost: HostLost) -> EnvironmentMissing:
     """Why a host that was just found has no agent."""
-    return EnvironmentMissing(
-        f"the agent of host '{lost.host}' did not start: {lost.text}",
-        "Ray's Python there must find Rowpath and its dependencies: PYTHONPATH=/path/rowpath/src ray start …",
-    )
+    hint = "Ray's Python there must find Rowpath and its dependencies: PYTHONPATH=/path/rowpath/src ray start …"
+    return EnvironmentMissing(f"the agent of host '{lost.host}' did not start: {lost.text}", hint)
 
 
 def _versions(words: str) -> str:
-    parts = words.split()
-    versions = [
-        f" {name.rstrip(':')} {value}" for name, value in itertools.pairwise(parts) if name in ("Ray:", "Python:")
-    ]
-    return ",".join(versions)
+    pairs = (pair for pair in itertools.pairwise(words.split()) if pair[0] in ("Ray:", "Python:"))
+    return ",".join(f" {name.rstrip(':')} {value}" for name, value in pairs)

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -41,49 +41,45 @@ from rowpath.planning.plan import Key, Plan, key_of
 from rowpath.workloads import generators
 
 
+@dataclass(eq=False)
 class HostRun(Instances):
     """What one run has on this host; as instances, all that the run has on any host."""
 
-    def __init__(
-        self,
-        name: str,
-        plan: Plan,
-        timeout_s: float,
-        address: str,
-        others: tuple[str, ...],
-        peers: Mapping[str, Ask],
-        loads: bool,
-    ) -> None:
-        self.name = name
-        self.plan = plan
-        self.held: dict[Key, HeldServer] = {}
-        self.workers: dict[int, Worker] = {}
-        self.loads = loads
-        self._used: dict[Key, ProcessUse] = {}
-        self._load: HostLoad | None = None
-        self._started = 0
-        self._peers = peers
+    name: str
+    plan: Plan
+    timeout_s: float
+    address: str
+    others: tuple[str, ...]
+    peers: Mapping[str, Ask]
+    loads: bool
+    held: dict[Key, HeldServer] = field(default_factory=dict)
+    workers: dict[int, Worker] = field(default_factory=dict)
+    _used: dict[Key, ProcessUse] = field(default_factory=dict)
+    _load: HostLoad | None = None
+    _started: int = 0
+    _backups: dict[tuple[str, str], BackupSite] = field(default_factory=dict)  # by a path's id and a name
+
+    def __post_init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="rowpath-run-", dir=node.session_folder()))
         directory = RunDirectory(self._folder)
         directory.logs.mkdir(mode=0o700)
         directory.work.mkdir(mode=0o700)
         scrubber, phases = Scrubber(), PhaseCache(directory.work / "params")
+        place: dict[str, Any] = {"listen": self.address, "clients": self.others}
         self.instances = EngineInstances(
-            directory.work, phases, scrubber.add, listen=address, clients=others, connections=client_groups.needed(plan)
+            directory.work, phases, scrubber.add, **place, connections=client_groups.needed(self.plan)
         )
         self._records: list[Record] = []  # until the controller takes them
         journal: Any = SimpleNamespace(write=self._records.append)
-        self.context = RunContext(plan, directory, journal, scrubber, Progress(), timeout_s, self, phases)
-        self._backups: dict[tuple[str, str], BackupSite] = {}  # by a path's id and a name
+        self.context = RunContext(self.plan, directory, journal, scrubber, Progress(), self.timeout_s, self, phases)
         self._backups_use = ProcessUse(lambda: [pid for site in self._backups.values() for pid in site.pids()])
-        self._timeout_s = timeout_s
 
     @override
     def __getitem__(self, key: Key) -> Instance:
         """An instance here, or as this host sees one on another."""
         if key[-1] == self.name:
             return self.instances[key]
-        ask = self._peers[key[-1]]
+        ask = self.peers[key[-1]]
         facts: ServerFacts = ask("facts_of", key)
         for secret in facts.secrets:
             self.context.scrubber.add(secret)
@@ -154,10 +150,13 @@ class HostRun(Instances):
         """A new runner on a path: its number, its pid, and whether helper threads take part."""
         planned = self.plan.path(path_id)
         instance, log = self[key_of(planned.path)], self.context.log_of(planned)
-        worker = Worker(planned, instance, log=log, timeout_s=self._timeout_s, pinned=True)
+        worker = Worker(planned, instance, log=log, timeout_s=self.timeout_s, pinned=True)
+        return *self._numbered(worker), worker.has_helpers
+
+    def _numbered(self, worker: Worker) -> tuple[int, int]:
         self._started += 1
         self.workers[self._started] = worker
-        return self._started, worker.runner.pid, worker.has_helpers
+        return self._started, worker.runner.pid
 
     def load_open(self, path_id: str, connections: dict[str, int]) -> tuple[Opened, list[tuple[int, int]]]:
         """Start and connect client processes: what was opened, and each worker's number and pid.
@@ -168,21 +167,17 @@ class HostRun(Instances):
         planned = self.plan.path(path_id)
         instance, log = self[key_of(planned.path)], self.context.log_of(planned)
         works = self.context.prepared_workloads(planned)
-        made = self._load = HostLoad(
-            planned, instance, connections, works, self.context.directory.work, log=log, timeout_s=self._timeout_s
-        )
-        numbers = []
-        for worker in made.workers:
-            self._started += 1
-            self.workers[self._started] = worker
-            numbers.append((self._started, worker.runner.pid))
+        folder, timeout_s = self.context.directory.work, self.timeout_s
+        made = self._load = HostLoad(planned, instance, connections, works, folder, log=log, timeout_s=timeout_s)
+        numbers = [self._numbered(worker) for worker in made.workers]
         return made.open(), numbers
 
     def load(self, method: str, *arguments: Any) -> Any:
         """What a method of the client processes here returned."""
         if self._load is None:
             raise InternalError(f"host {self.name} has no client processes", "run it again")
-        return called("client processes", self._load, method, *arguments)
+        of_load = has_method(HostLoad, method)
+        return called("client processes", self._load if of_load else self._load.processes, method, *arguments)
 
     def load_close(self) -> None:
         """End the client processes here."""
@@ -207,7 +202,7 @@ class HostRun(Instances):
         planned = self.plan.path(path_id)
         key = key_of(planned.path)
         here = key[-1] == self.name
-        syncs = self.instances.server_syncs(key) if here else FarServerSyncs(key, self._peers[key[-1]])
+        syncs = self.instances.server_syncs(key) if here else FarServerSyncs(key, self.peers[key[-1]])
         bad = VerificationPass(self.context, planned, count_commits, syncs.read).verify()
         return bad, list(self._records)
 
@@ -236,7 +231,7 @@ class HostRun(Instances):
         records: list[Record] = []
         notes: list[str] = []
         log = self.context.log_of(of_engine[0])
-        directory_copies.carry_out_all(plan, folder, records.append, notes.append, log, self._timeout_s)
+        directory_copies.carry_out_all(plan, folder, records.append, notes.append, log, self.timeout_s)
         return records, notes
 
     def end(self) -> dict[str, str]:

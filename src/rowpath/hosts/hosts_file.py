@@ -108,8 +108,28 @@ def _mistakes_of_hosts(hosts: HostsFile) -> Iterator[tuple[Location, str, str]]:
     names: set[str] = set()
     addresses: set[str] = {hosts.cluster.controller} - {""}
     for position, host in enumerate(hosts.host):
-        for key, mistake, hint in _mistakes_of(host, names, addresses):
-            yield ("host", position, *key), mistake, hint
+        at: Location = ("host", position)
+        if not NAME.fullmatch(host.name) or host.name in RESERVED:
+            what = f"invalid name '{host.name}': expected small letters, digits and '-', and not {', '.join(RESERVED)}"
+            yield (*at, "name"), what, 'name = "app1"'
+        if host.name in names:
+            yield (*at, "name"), f"two hosts are called '{host.name}'", "give each its own name"
+        if not is_address(host.address):
+            yield (*at, "address"), _no_address(host.address), 'address = "10.0.0.10"'
+        if host.address in addresses:
+            yield (*at, "address"), f"the address {host.address} is used twice", "give each host an address of its own"
+        if not host.roles:
+            yield (*at, "roles"), f"host '{host.name}' has no role", 'roles = ["client"]'
+        if host.ssh and host.command:
+            yield (*at, "command"), f"host '{host.name}' has both ssh and command", "remove one of them"
+        if host.cache and not host.cache.startswith(("/", "~/")):
+            what = f"invalid cache '{host.cache}': expected an absolute path there, or ~/…"
+            yield (*at, "cache"), what, 'cache = "/var/cache/rowpath"'
+        try:
+            cpu_list(host.helpers)
+        except ValueError:
+            what = f"invalid helpers '{host.helpers}': expected CPU numbers"
+            yield (*at, "helpers"), what, 'helpers = "0" or "0-1"'
         names.add(host.name)
         addresses.add(host.address)
     for role in ("client", "server"):
@@ -125,11 +145,8 @@ def _mistakes_of_joining(hosts: HostsFile) -> Iterator[tuple[Location, str, str]
             yield (), "no [[host]] is given", HINT
         for key in ("token", "authority", "certificate", "key", "allow_open"):
             if getattr(table, key):
-                yield (
-                    ("cluster", key),
-                    f"{key} is only for an existing cluster, which needs an address",
-                    'address = "10.0.0.5:6379"',
-                )
+                what = f"{key} is only for an existing cluster, which needs an address"
+                yield ("cluster", key), what, 'address = "10.0.0.5:6379"'
         return
     address, _, port = table.address.rpartition(":")
     if not is_address(address) or not port.isdigit() or not 0 < int(port) < 65536:
@@ -137,29 +154,6 @@ def _mistakes_of_joining(hosts: HostsFile) -> Iterator[tuple[Location, str, str]
         yield ("cluster", "address"), what, 'address = "10.0.0.5:6379"'
     if hosts.host:
         yield ("host", 0), "labels of the cluster's nodes name its hosts", "remove [[host]], or address under [cluster]"
-
-
-def _mistakes_of(host: Host, names: set[str], addresses: set[str]) -> Iterator[tuple[tuple[str, ...], str, str]]:
-    if not NAME.fullmatch(host.name) or host.name in RESERVED:
-        what = f"invalid name '{host.name}': expected small letters, digits and '-', and not {', '.join(RESERVED)}"
-        yield ("name",), what, 'name = "app1"'
-    if host.name in names:
-        yield ("name",), f"two hosts are called '{host.name}'", "give each its own name"
-    if not is_address(host.address):
-        yield ("address",), _no_address(host.address), 'address = "10.0.0.10"'
-    if host.address in addresses:
-        yield ("address",), f"the address {host.address} is used twice", "give each host an address of its own"
-    if not host.roles:
-        yield ("roles",), f"host '{host.name}' has no role", 'roles = ["client"]'
-    if host.ssh and host.command:
-        yield ("command",), f"host '{host.name}' has both ssh and command", "remove one of them"
-    if host.cache and not host.cache.startswith(("/", "~/")):
-        what = f"invalid cache '{host.cache}': expected an absolute path there, or ~/…"
-        yield ("cache",), what, 'cache = "/var/cache/rowpath"'
-    try:
-        cpu_list(host.helpers)
-    except ValueError:
-        yield ("helpers",), f"invalid helpers '{host.helpers}': expected CPU numbers", 'helpers = "0" or "0-1"'
 
 
 def is_address(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from rowpath.execution.mixed_load import durability
 from rowpath.execution.mixed_load.backups import statement_work
 from rowpath.execution.mixed_load.client_processes import Processes, ProcessUse, Seat
 from rowpath.execution.mixed_load.durability import Ledger
-from rowpath.execution.mixed_load.shared_counters import DONE, SharedCounters, Snapshot
+from rowpath.execution.mixed_load.shared_counters import DONE, HISTOGRAMS, SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import AcknowledgedRecord, ConnectionsSecond, ProcessSecond
@@ -31,7 +31,6 @@ from rowpath.runners.protocol import GroupSpec, GroupTotal
 
 Counts = NDArray[np.uint32]
 Used = tuple[ProcessSecond | None, ConnectionsSecond | None]  # by processes (None: none lives), by TCP (None: no TCP)
-HISTOGRAMS = ("service", "latency", "lateness")
 
 
 @dataclass(frozen=True)
@@ -72,7 +71,7 @@ def _seen(crossed: dict[str, Any], ended_ago_ns: int | None, ended_ns: int) -> G
 
 
 class HostLoad:
-    """Client processes of one path on this host; `close` ends them."""
+    """Client processes of one path on this host; `close` ends them. What it does not have, its `processes` have."""
 
     def __init__(
         self,
@@ -81,46 +80,44 @@ class HostLoad:
         connections: Mapping[str, int],
         works: Mapping[str, PreparedWorkload],
         folder: Path,
-        *,
-        log: Callable[[str], None],
-        timeout_s: float,
+        **how: Any,
     ) -> None:
-        """`connections`: how many each group needs here. Errors: RunnerFailure."""
-        self._processes = Processes(planned, instance, connections, log=log, timeout_s=timeout_s)
+        """`connections`: how many each group needs here; `how`: as `Processes` has it. Errors: RunnerFailure."""
+        self.processes = Processes(planned, instance, connections, **how)
         self._works = works
         self._folder = folder
         self._prepared: dict[str, PreparedPhase] = {}  # by group
         self._seats: dict[str, Seat] = {}  # of backups that are statements, by name
         self._counters: SharedCounters | None = None
-        self._use = ProcessUse(self._processes.pids)
+        self._use = ProcessUse(self.processes.pids)
         options = instance.options(planned.path) if planned.path.transport == "tcp" else {}
         self._growth = Growth(options["port"], options["host"]) if options else None
 
     @property
     def workers(self) -> list[Worker]:
         """The processes."""
-        return self._processes.workers
+        return self.processes.workers
 
     def open(self) -> Opened:
         """Connect them all."""
-        records = self._processes.open({})
-        seats = {name: seat.process for name, seat in self._processes.seats.items()}
+        records = self.processes.open({})
+        seats = {name: seat.process for name, seat in self.processes.seats.items()}
         return Opened(records, seats, any(worker.has_helpers for worker in self.workers))
 
     def prepare(self, group: str, name: str, number: int, parts: int) -> None:
         """Prepare a phase for that group: the part with that number of its parameter rows."""
         work = self._prepared[group] = self._work(name).part(number, parts)
-        self._processes.prepare(group, work)
+        self.processes.prepare(group, work)
 
     def prepare_backup(self, group: str, number: int, name: str, backup: Backup) -> None:
         """Make a backup's statement ready: a group of one client by itself."""
-        self._processes.prepare_backup(group, number, name, backup)
-        seat = self._processes.seats[group]
+        self.processes.prepare_backup(group, number, name, backup)
+        seat = self.processes.seats[group]
         self._seats[name] = Seat(seat.worker, seat.first_client + number - 1, seat.process)
         self._prepared[name] = statement_work(name, backup)
 
     def _seat(self, name: str) -> Seat:
-        return self._seats.get(name) or self._processes.seats[name]
+        return self._seats.get(name) or self.processes.seats[name]
 
     def _work(self, name: str) -> PreparedPhase:
         return self._works[PhaseName.of(name).workload].phases[name]
@@ -138,9 +135,9 @@ class HostLoad:
             spec = counters.spec(request.name, self._prepared[request.name].name, seat.first_client)
             spec.pacing, spec.rate_per_s, spec.seed = request.pacing, request.rate_per_s, request.seed
             spec.operations, spec.pause_ns = request.operations, request.pause_ns
-            spec.spin_ns = self._processes.spin_ns() if request.pacing != "closed" else 0
+            spec.spin_ns = self.processes.spin_ns() if request.pacing != "closed" else 0
             requested.append((seat.process, spec))
-        self._processes.ready(counters, requested)
+        self.processes.ready(counters, requested)
         self._used()  # what was before is not the stage's
 
     def begin(self, at_ns: Mapping[str, int]) -> dict[str, int]:
@@ -177,9 +174,8 @@ class HostLoad:
         for name in self._stage.client_groups:
             now_ns = time.monotonic_ns()
             ended_ns = self._stage.ended_ns(name)
-            groups[name] = GroupSeen(
-                self._stage.snapshot(name, now_ns), now_ns - ended_ns if ended_ns else None, ended_ns
-            )
+            ended_ago_ns = now_ns - ended_ns if ended_ns else None
+            groups[name] = GroupSeen(self._stage.snapshot(name, now_ns), ended_ago_ns, ended_ns)
         return groups, self._used()
 
     def acknowledged(self, name: str) -> tuple[int, Counts, Counts]:
@@ -188,7 +184,7 @@ class HostLoad:
 
     def totals(self, timeout_s: float) -> dict[str, GroupTotal]:
         """What each group did, in positions of the whole group's parameter rows."""
-        totals = self._processes.ended(timeout_s)
+        totals = self.processes.ended(timeout_s)
         for name, total in totals.items():
             work = self._prepared[name]
             for client in total.clients:
@@ -198,14 +194,6 @@ class HostLoad:
     def _used(self) -> Used:
         bytes_ = self._growth.since() if self._growth else None
         return self._use.since(), ConnectionsSecond(*bytes_) if bytes_ else None
-
-    def helpers_cpu_ns(self) -> int | None:
-        """CPU time so far of the processes' helper threads; None where they have none."""
-        return self._processes.helpers_cpu_ns()
-
-    def take_cores(self) -> None:
-        """Bring every process to the cores on which the path is measured."""
-        self._processes.take_cores()
 
     def kill(self, group: str) -> None:
         """End the process of a group that does not end by itself."""
@@ -224,7 +212,7 @@ class HostLoad:
 
     def close(self) -> None:
         """End the processes; never raises."""
-        self._processes.close()
+        self.processes.close()
         with contextlib.suppress(OSError):
             self.end_stage()
 

@@ -11,6 +11,7 @@ import socket
 import struct
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from rowpath import text
@@ -70,16 +71,15 @@ SILENT_S = 4.0  # the kernel has sent its request three times by then
 OK = (0, errno.ECONNREFUSED)
 
 
+@dataclass
 class WayWatch:
     """The ways from this host. A host that never answered is not watched: a firewall may drop what it does not know."""
 
-    def __init__(self, name: str, addresses: Mapping[str, str], port: int) -> None:
-        """`port`: one on which probably nothing listens; a refusal is an answer."""
-        self._name = name
-        self._addresses = dict(addresses)
-        self._port = port
-        self._pending: dict[str, tuple[socket.socket, float]] = {}
-        self._answered: dict[str, float] = {}
+    _name: str
+    _addresses: Mapping[str, str]
+    _port: int  # one on which probably nothing listens; a refusal is an answer
+    _pending: dict[str, tuple[socket.socket, float]] = field(default_factory=dict)
+    _answered: dict[str, float] = field(default_factory=dict)
 
     def look(self, names: Iterable[str]) -> None:
         """Errors: HostLost of one that answered before and no longer does."""

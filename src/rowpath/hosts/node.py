@@ -191,6 +191,7 @@ def _again(request: NodeRequest) -> None:
 
 
 def _join(request: NodeRequest, private: Path, timeout_s: float, tries: int) -> None:
+    """Start it, several times on a machine that is too busy; what stays outlives this program."""
     session = Path(tempfile.mkdtemp(prefix="rowpath-"))  # 0700, and short: the names of sockets are limited
     (private / "session").write_text(str(session))
     cpus = sorted(os.sched_getaffinity(0))
@@ -202,23 +203,10 @@ def _join(request: NodeRequest, private: Path, timeout_s: float, tries: int) -> 
     words += [f"--temp-dir={session}"]
     words += [f"--address={request.head}"] if request.head else ["--head", f"--port={request.port}"]
     words += [] if request.head else ["--include-dashboard=false"]
-    added |= environment(request.cluster, request.host)
-    _launch(request, words, added, helpers, private / "start.log", timeout_s, tries)
-
-
-def _launch(
-    request: NodeRequest,
-    words: list[str],
-    added: dict[str, str],
-    helpers: list[int],
-    log: Path,
-    timeout_s: float,
-    tries: int,
-) -> None:
-    """Start it, several times on a machine that is too busy; what stays outlives this program."""
+    everything = processes.environment_for(added | environment(request.cluster, request.host))
     if helpers:
         os.sched_setaffinity(0, helpers)
-    everything = processes.environment_for(added)
+    log = private / "start.log"
     for _ in range(tries):
         with log.open("wb") as output:
             # Not through `processes`: what it leaves is to outlive us.

@@ -43,13 +43,13 @@ def _ray() -> Any:
     return ray
 
 
+@dataclass
 class RemoteAsk:
     """Asks an agent of another agent: a call, and its reply awaited."""
 
-    def __init__(self, asking: str, host: str, actor: Any) -> None:
-        self._asking = asking
-        self._host = host
-        self._actor = actor
+    _asking: str
+    _host: str
+    _actor: Any
 
     def __call__(self, method: str, *arguments: Any) -> Any:
         """What the method returned there. Errors: as they arose there; HostLost."""
@@ -99,10 +99,8 @@ class RayCluster:
         except Exception as error:
             if state.foreign:
                 raise foreign.cannot_join(state, str(error)) from error
-            raise EnvironmentMissing(
-                f"cannot join the hosts at {state.controller}:{state.port}: {_short(error)}",
-                f"rowpath hosts status {state.file}",
-            ) from error
+            what = f"cannot join the hosts at {state.controller}:{state.port}: {_short(error)}"
+            raise EnvironmentMissing(what, f"rowpath hosts status {state.file}") from error
         finally:
             for number, handler in usual.items():  # Ray has set its own
                 signal.signal(number, handler)
@@ -156,7 +154,7 @@ class RayCluster:
     def _greeted(self, name: str, timeout_s: float) -> Any:
         """What a host is that was lost and has joined the cluster again; it has a new agent. Errors: HostLost."""
         del self.lost[name]
-        self._actors[name] = self._new_agent(next(host for host in self.hosts if host.name == name))
+        self._actors[name] = self._new_agent(self._state.hosts.named(name))
         return self.ask(name, "hello", timeout_s=timeout_s)
 
     def _new_agent(self, host: Host) -> Any:
@@ -271,15 +269,11 @@ class RayCluster:
             try:
                 self._look_at_ways(call.host)
             except HostLost as other:
-                self._leave_waiting(call, other)
+                # An agent that waits for a server on a host that is lost may do so for minutes: it is lost with it.
+                may_wait = other.host in self.lost and call.host not in self.lost
+                if may_wait and not self._ray.wait([call.reference], timeout=ANSWER_S)[0]:
+                    self._noticed(HostLost(call.host, f"it waits for host {other.host}"))
                 raise
-
-    def _leave_waiting(self, call: AgentCall, other: HostLost) -> None:
-        """An agent that waits for a server on a host that is lost may do so for minutes: it is lost with it."""
-        if other.host not in self.lost or call.host in self.lost:
-            return
-        if not self._ray.wait([call.reference], timeout=ANSWER_S)[0]:
-            self._noticed(HostLost(call.host, f"it waits for host {other.host}"))
 
     def _received(self, call: AgentCall) -> Any:
         """The reply. Errors: TimeoutError while there is none; as they arose there; HostLost."""
@@ -373,11 +367,8 @@ class RayCluster:
 
 def end_agents(state: cluster.ClusterState) -> int:
     """End every agent of Rowpath in a cluster of others; how many. Errors: EnvironmentMissing."""
-    joined = RayCluster(state, agents=False)
-    try:
+    with contextlib.closing(RayCluster(state, agents=False)) as joined:
         return joined.end_agents()
-    finally:
-        joined.close()
 
 
 def _short(error: BaseException) -> str:

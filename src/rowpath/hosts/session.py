@@ -6,6 +6,7 @@ import contextlib
 import functools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -43,18 +44,17 @@ ENDED_S = 15.0  # until nothing of a run is left on a host that was lost, whatev
 AGAIN_S = 5.0  # between two tries
 
 
+@dataclass
 class Returns:
     """The hosts that a run has lost. Each is tried again and again; a node of others is awaited."""
 
-    def __init__(self, state: cluster.ClusterState, is_node: Callable[[str], bool]) -> None:
-        """`is_node`: whether the cluster has a living node that is the host."""
-        self._is_node = is_node
-        self._state = state
-        self._errands: dict[str, reach.Errand | None] = {}
-        self._tried_s: dict[str, float] = {}
-        self._started: set[str] = set()
-        self._said: dict[str, str] = {}
-        self.note: Callable[[str], None] = lambda _text: None
+    _state: cluster.ClusterState
+    _is_node: Callable[[str], bool]  # whether the cluster has a living node that is the host
+    note: Callable[[str], None] = lambda _text: None
+    _errands: dict[str, reach.Errand | None] = field(default_factory=dict)
+    _tried_s: dict[str, float] = field(default_factory=dict)
+    _started: set[str] = field(default_factory=set)
+    _said: dict[str, str] = field(default_factory=dict)
 
     def wait_until_idle(self, host: str) -> None:
         """Wait until that is done, or until nothing can be left there."""
@@ -119,8 +119,8 @@ class Session(HostsOfRun):
         self.state = foreign.state(source) if address or isinstance(source, str) else cluster.read(source)
         self._cluster = RayCluster(self.state)
         self._unavailable: dict[tuple[str, str], tuple[str, str]] = {}
-        self._plan: Plan | None = None
-        self._timeout_s = 0.0  # of a run's operations
+        self._plan: Plan  # of a run, and its operations' time
+        self._timeout_s: float
         self._returns = Returns(self.state, self._cluster.is_node)
         self._offsets_ns: dict[str, int] = {}  # of hosts' clocks from ours, as last measured for groups
         try:
@@ -187,13 +187,11 @@ class Session(HostsOfRun):
         if self.of(planned) is HERE:
             return frozenset()
         own = frozenset({planned.path.client_host, planned.path.server_host} - {"none"})
-        assert self._plan is not None
         loads = [self.loads(planned, names) for names in together(self._plan.experiment).values()]
         return own | (frozenset.intersection(*loads) if loads else frozenset())
 
     @override
     def loads(self, planned: PlannedPath, client_groups: Iterable[str]) -> frozenset[str]:
-        assert self._plan is not None
         over = any(group.over for group in self._plan.experiment.client_groups if group.name in client_groups)
         return frozenset(self.file.loading if over and self.of(planned) is self else ())
 
@@ -222,7 +220,6 @@ class Session(HostsOfRun):
         return records
 
     def _made_ready(self, host: str) -> list[Record]:
-        assert self._plan is not None
         hello = self._cluster.join_again(host)
         self._check(host, hello)
         self.hello[host] = hello
@@ -232,7 +229,7 @@ class Session(HostsOfRun):
         return [self._host_record(host), *self.clocks((host,), "before"), *ways]
 
     def _loading(self) -> tuple[str, ...]:
-        return self.file.loading if self._plan and spreads(self._plan.experiment) else ()
+        return self.file.loading if spreads(self._plan.experiment) else ()
 
     @override
     def bring_up(self, key: Key) -> tuple[Instance, ServerSyncs]:
@@ -269,7 +266,8 @@ class Session(HostsOfRun):
 
         hosts = {group.name: self.of_group(planned, group) for group in groups}
         instance = context.engine_instances[key_of(planned.path)]
-        far = FarProcesses(planned, instance, connections, hosts, ask_each=self._cluster.ask_each, clocks=clocks)
+        ask_each = self._cluster.ask_each
+        far = FarProcesses(planned, instance, connections, hosts, ask_each=ask_each, measured_clocks=clocks)
         return cast(Processes, far)
 
     @override
@@ -311,17 +309,9 @@ class Session(HostsOfRun):
 
     def _host_record(self, name: str) -> HostRecord:
         host, hello = self.file.named(name), self.hello[name]
-        return HostRecord(
-            name=name,
-            address=host.address,
-            roles=list(host.roles),
-            measured_cpus=hello["measured_cpus"],
-            helper_cpus=hello["spare_cpus"],
-            mtu=hello["mtu"],
-            environment=hello["environment"],
-            note=hello["note"],
-            methods=hello["methods"],
-        )
+        same = {key: hello[key] for key in ("measured_cpus", "mtu", "environment", "note", "methods")}
+        helpers = hello["spare_cpus"]
+        return HostRecord(name=name, address=host.address, roles=list(host.roles), helper_cpus=helpers, **same)
 
     def clocks(self, names: tuple[str, ...], when: str) -> list[ClockRecord]:
         """The offsets of hosts' clocks from ours, measured now. Errors: HostLost, EnvironmentMissing."""
@@ -394,15 +384,13 @@ class Session(HostsOfRun):
                     yield client, server
 
     def _pairs(self) -> list[tuple[str, str]]:
-        paths = self._plan.paths if self._plan else ()
-        pairs = dict.fromkeys((p.path.client_host, p.path.server_host) for p in paths)
+        pairs = dict.fromkeys((p.path.client_host, p.path.server_host) for p in self._plan.paths)
         pairs |= dict.fromkeys((host, server) for host in self._loading() for _client, server in pairs)
         return [pair for pair in pairs if pair[1] not in ("none", pair[0]) and not self._cluster.lost.keys() & pair]
 
     def _used(self) -> tuple[str, ...]:
-        paths = self._plan.paths if self._plan else ()
-        named = (p.path.get(key) for p in paths for key in ("client_host", "server_host"))
-        return tuple(sorted({*named, *self._loading()} - {"none"} - self._cluster.lost.keys()))
+        named = {host for p in self._plan.paths for host in (p.path.client_host, p.path.server_host)}
+        return tuple(sorted(named.union(self._loading()) - {"none"} - self._cluster.lost.keys()))
 
     @override
     def end(self, logs: Path) -> None:

@@ -98,7 +98,7 @@ def _opened(hosts: Hosts, groups: tuple[str, ...], clients: int = 2) -> FarProce
     instance: Any = None
     over = dict.fromkeys(groups, BOTH)
     far = FarProcesses(
-        planned, instance, dict.fromkeys(groups, clients), over, ask_each=hosts.ask_each, clocks=hosts.clocks
+        planned, instance, dict.fromkeys(groups, clients), over, ask_each=hosts.ask_each, measured_clocks=hosts.clocks
     )
     far.open({})
     return far

@@ -28,7 +28,7 @@ from rowpath.runners.protocol import GroupTotal
 from rowpath.text import printable
 
 LEAD_NS = 3_000_000  # from the word to begin to the begin: waiting clients look for it once a millisecond
-OUTPUT_BYTES = 2000
+OUTPUT, OUTPUT_BYTES = "output.txt", 2000  # the file of what a program writes, and how much of it is read
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class BackupSite:
         """Start its program; when it began. That it did not start is how it ended."""
         begun_ns = time.monotonic_ns()
         try:
-            with self._output_file().open("wb") as output:
+            with (self._folder / OUTPUT).open("wb") as output:
                 self._process = processes.start(
                     self.backup.command,
                     environment=self.backup.environment,
@@ -124,12 +124,9 @@ class BackupSite:
         for left in (self.backup.kept, self._folder):
             shutil.rmtree(left, ignore_errors=True)
 
-    def _output_file(self) -> Path:
-        return self._folder / "output.txt"
-
     def _last_words(self) -> str:
         with contextlib.suppress(OSError):
-            lines = self._output_file().read_bytes()[-OUTPUT_BYTES:].decode(errors="replace").strip().splitlines()
+            lines = (self._folder / OUTPUT).read_bytes()[-OUTPUT_BYTES:].decode(errors="replace").strip().splitlines()
             return f": {printable(lines[-1])}" if lines else ""
         return ""
 
@@ -235,13 +232,13 @@ def statement_work(name: str, backup: Backup) -> PreparedPhase:
     return PreparedPhase(name, Phase(name, "execute", backup.statement), backup.statement)
 
 
+@dataclass
 class Repetitions:
     """An action's repetitions in one stage, one after another."""
 
-    def __init__(self, table: ClientGroupTable, made: list[Repetition]) -> None:
-        self.table = table
-        self.made = made
-        self._next = 0
+    table: ClientGroupTable
+    made: list[Repetition]
+    _next: int = 0
 
     @property
     def begun_ns(self) -> int:

@@ -17,13 +17,7 @@ from rowpath.execution.mixed_load.durability import Ledger
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase, PreparedWorkload
 from rowpath.execution.worker import Worker
-from rowpath.journal.mixed_load_records import (
-    AcknowledgedRecord,
-    ConnectionsSecond,
-    HostShare,
-    HostsStartRecord,
-    ProcessSecond,
-)
+from rowpath.journal import mixed_load_records as records
 from rowpath.journal.records import WorkerRecord
 from rowpath.machine.counters import cpu, disk, memory
 from rowpath.machine.counters.connections import Growth
@@ -46,7 +40,7 @@ class ProcessUse:
         self._disk: disk.Bytes | None = None
         self.since()
 
-    def since(self) -> ProcessSecond | None:
+    def since(self) -> records.ProcessSecond | None:
         """CPU and disk of the time since, and what is resident now; None: none is alive.
 
         `memory_bytes` is the processes' own; what they map of files and share is beside it.
@@ -62,7 +56,7 @@ class ProcessUse:
             return None
         now = self._disk
         # What ended in between without its parent's being among them would make a sum fall.
-        return ProcessSecond(
+        return records.ProcessSecond(
             cpu_ns=max(0, self._cpu_ns - last_cpu_ns),
             memory_bytes=held.anonymous,
             file_bytes=held.file,
@@ -82,16 +76,14 @@ class Usage:
         self._sides["controller"] = ProcessUse(lambda: [os.getpid()], own=True)
         self._growth = Growth(port) if port else None
 
-    def since(self) -> tuple[dict[str, ProcessSecond], ConnectionsSecond | None]:
+    def since(self) -> tuple[dict[str, records.ProcessSecond], records.ConnectionsSecond | None]:
         """What the processes of each side used, and what the connections carried (None: no TCP)."""
         used = {name: second for name, side in self._sides.items() if (second := side.since())}
         bytes_ = self._growth.since() if self._growth else None
-        return used, ConnectionsSecond(*bytes_) if bytes_ else None
+        return used, records.ConnectionsSecond(*bytes_) if bytes_ else None
 
 
-SPIN_NS = (
-    50_000  # an open-loop client is awake so long before an operation is due, where that takes no core from others
-)
+SPIN_NS = 50_000  # an open-loop client is awake so long before an operation is due, where no core is shared
 LEAD_NS = 20_000_000  # from the words to begin to the begin: waiting clients look for them once a millisecond
 
 
@@ -109,16 +101,8 @@ class Processes:
 
     lead_ns = LEAD_NS
 
-    def __init__(
-        self,
-        planned: PlannedPath,
-        instance: Instance,
-        connections: Mapping[str, int],
-        *,
-        log: Callable[[str], None],
-        timeout_s: float,
-    ) -> None:
-        """`connections`: how many each group needs. Starts the processes. Errors: RunnerFailure."""
+    def __init__(self, planned: PlannedPath, instance: Instance, connections: Mapping[str, int], **how: Any) -> None:
+        """`connections`: how many each group needs; `how`: log and time of a `Worker`. Errors: RunnerFailure."""
         self.planned = planned
         self.instance = instance
         self.seats: dict[str, Seat] = {}
@@ -128,8 +112,7 @@ class Processes:
         own = planned.path.processes == "own"
         try:
             for share in [{name: count} for name, count in connections.items()] if own else [dict(connections)]:
-                total = sum(share.values())
-                worker = Worker(planned, instance, log=log, timeout_s=timeout_s, clients=total, pinned=True)
+                worker = Worker(planned, instance, clients=sum(share.values()), pinned=True, **how)
                 first = 0
                 for name, count in share.items():
                     self.seats[name] = Seat(worker, first, len(self.workers))
@@ -141,10 +124,10 @@ class Processes:
 
     def open(self, way: Mapping[str, Any]) -> list[WorkerRecord]:
         """Connect them all; as the journal has them, without set and time. Errors: RunnerFailure."""
-        records = [worker.open(**way) for worker in self.workers]
+        opened = [worker.open(**way) for worker in self.workers]
         for worker in self.workers:
             worker.notice_server()
-        return records
+        return opened
 
     def prepare(self, group: str, work: PreparedPhase) -> None:
         """Prepare a phase in the process of that group, unless it is. Errors: RunnerFailure."""
@@ -191,14 +174,14 @@ class Processes:
         """The number of the group's clients by host; empty: all are here."""
         return {}
 
-    def host_shares(self, _group: str) -> list[HostShare]:
+    def host_shares(self, _group: str) -> list[records.HostShare]:
         """What each host did of the group in the stage that has ended; none: all was done here."""
         return []
 
     def before_stage(self) -> None:
         """Get ready for a stage that is journalled."""
 
-    def start_record(self) -> HostsStartRecord | None:
+    def start_record(self) -> records.HostsStartRecord | None:
         """How the hosts of the stage that has ended began together; None: there was only this machine."""
         return None
 
@@ -214,7 +197,7 @@ class Processes:
 
     def check_ledger(
         self, prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, folder: Path
-    ) -> AcknowledgedRecord:
+    ) -> records.AcknowledgedRecord:
         """Check the ledger through the first process. Errors: RunnerFailure."""
         return durability.check(self.workers[0], prepared_workload, work, ledger, folder)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -102,9 +103,7 @@ def carry_out(
         tables = {
             name: msgspec.structs.replace(table, rows=min(table.rows, MADE_ROWS)) for name, table in tables.items()
         }
-    expected = _joined(
-        {name: whole_table(table, table.columns).digest(1, table.rows) for name, table in tables.items()}
-    )
+    expected = _joined(tables, lambda _name, table: whole_table(table, table.columns).digest(1, table.rows))
     source, target = _name(move, move.source), _name(move, move.target)
     size, ns = 0, 0
     steps = [(target, "")]
@@ -117,12 +116,18 @@ def carry_out(
     if move.source.version != move.target.version and move.target.deployment == "embedded":
         steps.append((f"{target}, upgraded", "true"))
     instances: list[Instance] = []
+
+    def at(end: CopyEnd, name: str) -> Instance:
+        engine: JvmEngine = _engine(move)
+        (folder / name).mkdir(parents=True, mode=0o700)
+        place = Place(folder / name, folder / name, cpus.server_cpus("free"), version=end.version)
+        instances.append(engine.instance(end.deployment, durability, place))
+        return instances[-1]
+
     try:
-        instances.append(_instance(move, move.source, durability, folder / "source"))
-        made = instances[0]
+        made, planned = at(move.source, "source"), planned_at(move, move.source, durability)
         made.start()
         made.load(tables)
-        planned = planned_at(move, move.source, durability)
         made.own_copy(planned.path)
         database = Path(made.options(planned.path)["path"])
         if (read := _read(planned, made, tables, log, timeout_s)) != expected:
@@ -130,8 +135,7 @@ def carry_out(
             return
         size = private_directories.size_bytes(database)
         begun_ns = time.monotonic_ns()
-        moved = _instance(move, move.target, durability, folder / "target")
-        instances.append(moved)
+        moved = at(move.target, "target")
         assert isinstance(moved, JvmDirectory | JvmServer)
         moved.adopt(database)
         ns = time.monotonic_ns() - begun_ns
@@ -157,13 +161,13 @@ def _read(
     worker = Worker(planned, instance, log=log, timeout_s=timeout_s)
     try:
         worker.open(**({"upgrade": upgrade} if upgrade else {}))
-        return _joined({name: digest_of(worker, name, table) for name, table in tables.items()})
+        return _joined(tables, functools.partial(digest_of, worker))
     finally:
         worker.close()
 
 
-def _joined(digests: dict[str, str]) -> str:
-    return " ".join(f"{name}={digest}" for name, digest in digests.items())
+def _joined(tables: dict[str, Table], digest: Callable[[str, Table], str]) -> str:
+    return " ".join(f"{name}={digest(name, table)}" for name, table in tables.items())
 
 
 def _engine(move: DirectoryCopyTable) -> Any:
@@ -173,13 +177,6 @@ def _engine(move: DirectoryCopyTable) -> Any:
 def _name(move: DirectoryCopyTable, end: CopyEnd) -> str:
     engine = _engine(move)
     return f"{engine.title} {end.version or engine.version()} {end.deployment}"
-
-
-def _instance(move: DirectoryCopyTable, end: CopyEnd, durability: str, folder: Path) -> Instance:
-    engine: JvmEngine = _engine(move)
-    folder.mkdir(parents=True, mode=0o700)
-    place = Place(folder, folder, cpus.server_cpus("free"), version=end.version)
-    return engine.instance(end.deployment, durability, place)
 
 
 def planned_at(move: DirectoryCopyTable, end: CopyEnd, durability: str) -> PlannedPath:

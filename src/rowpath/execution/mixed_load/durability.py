@@ -52,30 +52,22 @@ class Ledger:
 
 
 def check(
-    worker: Worker, prepared_workload: PreparedWorkload, work: PreparedPhase, ledger: Ledger, folder: Path
-) -> AcknowledgedRecord:
-    """The counting phase's table read through the runner: each row counts what was acknowledged, or in doubt too.
-
-    `folder` takes the rows for the while. A runner that cannot read the table makes it not ok; one that is gone raises
-    RunnerFailure.
-    """
-    return check_between(worker, prepared_workload, work, ledger, ledger, folder)
-
-
-def check_between(
     worker: Worker,
     prepared_workload: PreparedWorkload,
     work: PreparedPhase,
-    before: Ledger,
-    after: Ledger,
+    ledger: Ledger,
     folder: Path,
+    after: Ledger | None = None,
 ) -> AcknowledgedRecord:
-    """Check an instant between two: at least what was known `before`, at most known or in doubt `after`.
+    """The counting phase's table read through the runner: each row counts what was acknowledged, or in doubt too.
 
-    Errors: RunnerFailure (the runner is gone).
+    With `after` an instant between two ledgers: at least what was known in the first, at most known or in doubt after.
+    `folder` takes the rows for the while. A runner that cannot read the table makes it not ok; one that is gone raises
+    RunnerFailure.
     """
     assert work.after is not None
-    record = AcknowledgedRecord(writes=int(before.known.sum()), in_doubt=int(after.doubtful.sum()))
+    after = after or ledger
+    record = AcknowledgedRecord(writes=int(ledger.known.sum()), in_doubt=int(after.doubtful.sum()))
     kept = folder / KEPT_NAME
     try:
         worker.prepare(work.after)
@@ -85,7 +77,7 @@ def check_between(
         record.rows, record.digest = len(rows), reply.digest
         reasons = ["the runner's row file does not match its digest"]
         if codec.digest(rows, work.after.columns) == reply.digest:
-            record.lost, record.doubled, reasons = _compared(table, work, rows, before, after)
+            record.lost, record.doubled, reasons = _compared(table, work, rows, ledger, after)
     except RunnerFailure as failure:
         if failure.fatal:
             raise
@@ -203,20 +195,15 @@ def restore_check(
             checked = BackupCheck()
             phases = [works[PhaseName.of(name).workload].phases[name].phase for name in planned.phases]
             written = {phase.after or phase.table for phase in phases if phase.writes}
-            loaded = [
-                item for prepared_workload in works.values() for item in prepared_workload.loaded_tables().items()
-            ]
+            loaded = [item for workload in works.values() for item in workload.loaded_tables().items()]
             for name, table in (item for item in loaded if item[0] not in written):
                 checked.tables, checked.rows = checked.tables + 1, checked.rows + table.rows
-                digest, expected = (
-                    digest_of(worker, name, table),
-                    whole_table(table, table.columns).digest(1, table.rows),
-                )
-                if digest != expected:
+                digest = digest_of(worker, name, table)
+                if digest != (expected := whole_table(table, table.columns).digest(1, table.rows)):
                     return Restored(False, f"{name} has digest {digest}, expected {expected}", checked)
             if (counted := counting(planned, works)) is None:
                 return Restored(True, "", checked)
-            record = check_between(worker, *counted, before, after, folder)
+            record = check(worker, *counted, before, folder, after)
             checked.tables, checked.rows = checked.tables + 1, checked.rows + record.rows
             checked.writes, checked.lost, checked.doubled = record.writes, record.lost, record.doubled
             return Restored(record.ok, f"{counted[1].phase.after}: {record.reason}" if record.reason else "", checked)

@@ -130,8 +130,7 @@ def group_record(
     last_ns = total.ended_ns if total and total.ended_ns else ended_ns
     if member.open_loop and not member.table.times:
         last_ns = max(last_ns, end_ns)  # on duty until then: what it did not begin must not raise its rate
-    # One client's longest operation is exactly the group's longest stall; of several clients the looks find it.
-    stall = (figures(last, None, open_loop=False).most_ns or 0) if member.clients == 1 else 0
+    longest_ns = figures(last, None, open_loop=False).most_ns or 0
     record = ClientGroupRecord(
         client_group=member.name,
         phase=member.table.phase,
@@ -154,13 +153,13 @@ def group_record(
         lateness=histogram.encode(last.lateness),
         arrivals=last.arrivals,
         cpu_ns=total.cpu_ns if total else None,
-        longest_stall_ns=stall,
+        # One client's longest operation is exactly the group's longest stall; of several clients the looks find it.
+        longest_stall_ns=longest_ns if member.clients == 1 else 0,
     )
     if member.open_loop:
         elapsed_ns = max(0, end_ns - begun_ns) if begun_ns else 0
         due = _due(member, elapsed_ns)
         # What an operation may still have under way at the end: latency would excuse an overloaded engine's queue.
-        longest_ns = figures(last, None, open_loop=False).most_ns or 0
         tail_ns = min(max(int(TAIL_S * 1e9), longest_ns), elapsed_ns // 20)
         record.not_begun = max(0, due - last.arrivals)
         record.reached = reached(operations, due, due - _due(member, elapsed_ns - tail_ns))

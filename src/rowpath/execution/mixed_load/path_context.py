@@ -20,7 +20,6 @@ from rowpath.execution.several_hosts import HERE, Hosts
 from rowpath.execution.worker import Worker
 from rowpath.journal.mixed_load_records import AcknowledgedRecord
 from rowpath.journal.record_base import InSet, InStage
-from rowpath.journal.records import NoteRecord
 from rowpath.model.experiment import StageTable
 from rowpath.model.workload import PhaseName
 from rowpath.planning.client_groups import why_left_out
@@ -90,8 +89,7 @@ class PathContext:
 
     def note(self, text: str) -> None:
         """Journal and show what a reader should know."""
-        self.run.journal.write(NoteRecord(f"{self.planned.name}: {text}"))
-        self.run.progress.note(f"{self.planned.name}: {text}")
+        self.run.note(f"{self.planned.name}: {text}")
 
     def write(self, record: InSet | InStage) -> None:
         """Journal a record of this path in this set."""
@@ -171,17 +169,10 @@ class DurabilityChecks:
             if not restored.ok:
                 context.note(f"backup ({made.backup.way}): {restored.reason}")
             if made.ledger_after is not None:
-                acknowledged = AcknowledgedRecord(
-                    stage=stage,
-                    when="backup",
-                    rows=restored.checked.rows,
-                    writes=restored.checked.writes,
-                    lost=restored.checked.lost,
-                    doubled=restored.checked.doubled,
-                    in_doubt=int(after.doubtful.sum()),
-                    ok=restored.ok,
-                    reason=restored.reason,
-                )
+                acknowledged = AcknowledgedRecord(stage=stage, when="backup", in_doubt=int(after.doubtful.sum()))
+                for name in ("rows", "writes", "lost", "doubled"):
+                    setattr(acknowledged, name, getattr(restored.checked, name))
+                acknowledged.ok, acknowledged.reason = restored.ok, restored.reason
                 context.write(acknowledged)
         context.write(record)
         made.site.remove()

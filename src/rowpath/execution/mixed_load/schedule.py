@@ -30,7 +30,7 @@ from rowpath.model.progress import StageSecond
 from rowpath.model.workload import PhaseName
 from rowpath.planning.estimate import RATE_SEARCH, lead_in_s, least_s
 from rowpath.planning.hosts import together
-from rowpath.planning.plan import PlannedPath, block_order, key_of
+from rowpath.planning.plan import block_order, key_of
 from rowpath.runners.process import RunnerFailure
 
 CLOSE_ENOUGH = 1.05  # a rate that fails over one that holds
@@ -65,28 +65,21 @@ def search_rate(table: RateSearchTable, attempt: Callable[[float], RateTryRecord
 WARM_UP = "warm-up"
 
 
+@dataclass
 class PathRunner:
     """Runs once, one of its two ways. Errors: RunnerFailure (a client process), RowpathError (the engine)."""
 
-    def __init__(
-        self,
-        run: RunContext,
-        renewal: Renewal,
-        set_number: int,
-        planned: PlannedPath,
-        hosts: Hosts,
-        without: frozenset[str],
-    ) -> None:
-        """`without`: stages that are left out."""
-        self.context = PathContext(run, set_number, planned, hosts)
-        self._without = without
-        self.renewal = renewal
+    context: PathContext
+    renewal: Renewal
+    without: frozenset[str]  # stages that are left out
+    processes: Processes | None = None
+
+    def __post_init__(self) -> None:
         self.durability = DurabilityChecks(self.context)
-        self.processes: Processes | None = None
 
     def all_stages(self) -> None:
         """Every stage that this path can run; then whether all that was acknowledged is there."""
-        stages = [table for table in self.context.experiment.stages if table.name not in self._without]
+        stages = (table for table in self.context.experiment.stages if table.name not in self.without)
         tables = [table for table in stages if self.context.can_run(table)]
         with self._cleaned_up():
             for position, table in enumerate(tables):
@@ -102,9 +95,8 @@ class PathRunner:
         search = self.context.experiment.rate_search
         assert search is not None
         group = self.context.client_groups[search.client_group]
-        group = msgspec.structs.replace(
-            group, pacing="poisson" if group.pacing == "closed" else group.pacing, after="", begin_s=0.0, times=0
-        )
+        pacing = "poisson" if group.pacing == "closed" else group.pacing
+        group = msgspec.structs.replace(group, pacing=pacing, after="", begin_s=0.0, times=0)
         table = StageTable(name=RATE_SEARCH, client_groups=(search.client_group,), seconds=search.seconds)
         if not self.context.can_run(table):
             return
@@ -112,9 +104,21 @@ class PathRunner:
             processes = self.processes = self._ready([table], first=True)
 
             def attempt(rate_per_s: float) -> RateTryRecord:
-                rates = {group.name: rate_per_s}
-                tried = self._tried(msgspec.structs.replace(table, rates=rates), group, processes)
-                tried.bound_ns = round(search.p99_ms * 1e6)
+                tried_table = msgspec.structs.replace(table, rates={group.name: rate_per_s})
+                outcome = self._new(tried_table, [self._member([tried_table], group)], [], processes).run()
+                if outcome.lost:
+                    raise RunnerFailure("crashed", outcome.lost)
+                tried = RateTryRecord(
+                    client_group=group.name,
+                    rate_per_s=rate_per_s,
+                    seconds=table.seconds,
+                    reached=outcome.records[0].reached,
+                    bound_ns=round(search.p99_ms * 1e6),
+                )
+                if tried.reached:
+                    counts = outcome.lasts[group.name].latency
+                    percentiles = (histogram.percentile(counts, percent) for percent in (50, 99, 99.9))
+                    tried.p50_ns, tried.p99_ns, tried.p999_ns = percentiles
                 self.context.write(tried)
                 return tried
 
@@ -155,11 +159,8 @@ class PathRunner:
         for group in groups:
             processes.prepare(group.name, self.context.work(group.phase))
         # All groups at once in closed loop.
-        members = [self._member(tables, group) for group in groups]
-        members = [
-            replace(member, table=msgspec.structs.replace(member.table, pacing="closed"), rate_per_s=0.0)
-            for member in members
-        ]
+        closed = [msgspec.structs.replace(group, pacing="closed") for group in groups]
+        members = [replace(self._member(tables, group), rate_per_s=0.0) for group in closed]
         cap_s = self.context.experiment.measure.warm_cap_s
         least = least_s(self.context.planned, cap_s)
         self._warm_up(members, processes, least, max(cap_s, least))
@@ -220,10 +221,6 @@ class PathRunner:
         # The groups as the stage has them.
         self._warm_up(members, processes, *lead_in_s(context.planned, context.experiment.measure.warm_cap_s))
         self._announce(table, members, actions, processes)
-
-        def program_pids() -> list[int]:
-            return [pid for repetition in repetitions for pid in repetition.site.pids()]
-
         path, port = context.planned.path, 0
         if path.served:
             options = context.instance.options(path) | context.run.engine_instances.way_to(path)
@@ -233,7 +230,7 @@ class PathRunner:
             context.write(record)
             context.run.progress.second(shown)
 
-        usage = processes.usage(program_pids, port)
+        usage = processes.usage(lambda: [pid for repetition in repetitions for pid in repetition.site.pids()], port)
         processes.before_stage()
         stage = self._new(table, members, actions, processes, usage=usage, second=second)
         try:
@@ -280,24 +277,6 @@ class PathRunner:
         at_work += [AtWork(client_group=action.table.name, action=action.table.action) for action in actions]
         at_ns = self.context.run.now_ns()
         self.context.write(StageRecord(stage=table.name, at_ns=at_ns, seconds=table.seconds, client_groups=at_work))
-
-    def _tried(self, table: StageTable, group: ClientGroupTable, processes: Processes) -> RateTryRecord:
-        outcome = self._new(table, [self._member([table], group)], [], processes).run()
-        if outcome.lost:
-            raise RunnerFailure("crashed", outcome.lost)
-        reached, counts = outcome.records[0].reached, outcome.lasts[group.name].latency
-        p50_ns, p99_ns, p999_ns = (
-            histogram.percentile(counts, percent) if reached else None for percent in (50, 99, 99.9)
-        )
-        return RateTryRecord(
-            client_group=group.name,
-            rate_per_s=table.rates[group.name],
-            seconds=table.seconds,
-            reached=reached,
-            p50_ns=p50_ns,
-            p99_ns=p99_ns,
-            p999_ns=p999_ns,
-        )
 
     def _repetition(self, place: str, group: ClientGroupTable, number: int) -> Repetition:
         name = place.replace(os.sep, "-").replace(" ", "-")
@@ -350,7 +329,8 @@ class MixedLoadSchedule:
                 return
             with context.one_set(set_number, number, [planned]):
                 try:
-                    measure(PathRunner(context, self.renewal, set_number, planned, self.hosts, without))
+                    path_context = PathContext(context, set_number, planned, self.hosts)
+                    measure(PathRunner(path_context, self.renewal, without))
                 except RunnerFailure as failure:
                     context.fail(set_number, planned, "", failure)
                 except RowpathError as error:  # of the engine; a full disk ends the run

@@ -10,6 +10,7 @@ import mmap
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -24,7 +25,8 @@ HEAD_WORDS = 16
 SLOT_BYTES = WORD * (HEAD_WORDS + 3 * COUNTS)
 PAGE = 4096
 WAITS, WORKS, DONE, GAVE_UP = 1, 2, 3, 4
-SERVICE, LATENCY, LATENESS = range(3)
+SUMS = {"operations": 1, "failed": 2, "service_ns": 6, "latency_ns": 7, "rows": 9, "arrivals": 10}  # words of a slot
+HISTOGRAMS = ("service", "latency", "lateness")  # in this order behind them
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,7 @@ class Snapshot:
         """The snapshot with what was added since an earlier one (None: since the begin) in every sum."""
         if before is None:
             return self
-        sums = ("operations", "failed", "rows", "arrivals", "service_ns", "latency_ns")
-        histograms = ("service", "latency", "lateness")
-        added = {name: getattr(self, name) - getattr(before, name) for name in (*sums, *histograms)}
-        return replace(self, **added)
+        return replace(self, **{name: getattr(self, name) - getattr(before, name) for name in (*SUMS, *HISTOGRAMS)})
 
 
 class SharedCounters:
@@ -102,14 +101,11 @@ class SharedCounters:
 
     def states(self, name: str) -> list[int]:
         """The clients' states: cheap enough to be read often."""
-        offsets = self.client_groups[name]
-        return [int(self._slot(offsets, client)[0]) for client in range(offsets.clients)]
+        return [int(slot[0]) for slot in self._slots(name)]
 
     def spans(self, name: str) -> list[tuple[int, int]]:
         """When each client's operation under way began (0: none is) and when its last ended (0: none has)."""
-        offsets = self.client_groups[name]
-        slots = (self._slot(offsets, client) for client in range(offsets.clients))
-        return [(int(slot[4]), int(slot[11])) for slot in slots]
+        return [(int(slot[4]), int(slot[11])) for slot in self._slots(name)]
 
     def ended_ns(self, name: str) -> int:
         """When an operation of the group last ended; 0: none has."""
@@ -123,31 +119,22 @@ class SharedCounters:
 
     def snapshot(self, name: str, now_ns: int) -> Snapshot:
         """The group now."""
-        offsets = self.client_groups[name]
-        slots = [self._slot(offsets, client) for client in range(offsets.clients)]
+        slots = self._slots(name)
         head = np.array([slot[:HEAD_WORDS] for slot in slots], dtype=np.uint64)
         sums = head.sum(axis=0)
         begun = [int(value) for value in head[:, 4] if value]
         states = head[:, 0]
-        histograms = [
-            np.sum([slot[HEAD_WORDS + kind * COUNTS : HEAD_WORDS + (kind + 1) * COUNTS] for slot in slots], axis=0)
-            for kind in (SERVICE, LATENCY, LATENESS)
-        ]
+        added: dict[str, Any] = {field: int(sums[word]) for field, word in SUMS.items()}
+        for kind, field in enumerate(HISTOGRAMS):
+            begin = HEAD_WORDS + kind * COUNTS
+            added[field] = np.sum([slot[begin : begin + COUNTS] for slot in slots], axis=0)
         return Snapshot(
             at_ns=now_ns,
-            operations=int(sums[1]),
-            failed=int(sums[2]),
-            rows=int(sums[9]),
-            service_ns=int(sums[6]),
-            latency_ns=int(sums[7]),
-            arrivals=int(sums[10]),
             working=int((states == WORKS).sum()),
             done=int((states >= DONE).sum()),
             gave_up=int((states == GAVE_UP).sum()),
             under_way_ns=max(0, now_ns - min(begun)) if begun else 0,
-            service=histograms[SERVICE],
-            latency=histograms[LATENCY],
-            lateness=histograms[LATENESS],
+            **added,
         )
 
     def acknowledged(self, name: str) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
@@ -157,8 +144,7 @@ class SharedCounters:
         """
         offsets, rows = self.client_groups[name], self._rows[name]
         known, doubtful = (np.zeros(rows, dtype=np.uint32) for _ in range(2))
-        for client in range(offsets.clients):
-            slot = self._slot(offsets, client)
+        for client, slot in enumerate(self._slots(name)):
             if slot[4]:  # before the counts: it may be acknowledged while they are read
                 doubtful[int(slot[3])] += 1
             begin = offsets.slots + client * offsets.slot_bytes
@@ -173,6 +159,10 @@ class SharedCounters:
         with contextlib.suppress(BufferError):  # a view of it is still held: it goes with the view
             self._memory.close()
         os.close(self._file)
+
+    def _slots(self, name: str) -> list[NDArray[np.uint64]]:
+        offsets = self.client_groups[name]
+        return [self._slot(offsets, client) for client in range(offsets.clients)]
 
     def _slot(self, offsets: GroupSpec, client: int) -> NDArray[np.uint64]:
         begin = (offsets.slots + client * offsets.slot_bytes) // WORD

@@ -84,22 +84,19 @@ class Stage:
     def _specs(self, repetitions: list[Repetition]) -> list[tuple[int, GroupSpec]]:
         specs = []
         for member in self.members:
-            table = member.table
-            seat = self.processes.seats[member.name]
+            table, seat = member.table, self.processes.seats[member.name]
             spec = self.shared_counters.spec(member.name, member.work.name, seat.first_client)
             spec.clients, spec.pacing = member.clients, table.pacing
             spec.rate_per_s, spec.seed = member.rate_per_s, member.seed
             spec.operations, spec.pause_ns = table.times, round(table.pause_s * S)
             spec.spin_ns = self.processes.spin_ns() if member.open_loop else 0
             specs.append((seat.process, spec))
-        for repetition in repetitions:
-            if repetition.backup.statement:
-                seat = self.processes.seats[repetition.group]
-                spec = self.shared_counters.spec(
-                    repetition.name, repetition.name, seat.first_client + repetition.number - 1
-                )
-                spec.operations = 1
-                specs.append((seat.process, spec))
+        for repetition in (part for part in repetitions if part.backup.statement):
+            seat = self.processes.seats[repetition.group]
+            client = seat.first_client + repetition.number - 1
+            spec = self.shared_counters.spec(repetition.name, repetition.name, client)
+            spec.operations = 1
+            specs.append((seat.process, spec))
         return specs
 
     def _begin(self) -> None:
@@ -183,11 +180,9 @@ class Stage:
         return begins_ns
 
     def _notice_done(self) -> None:
-        for member in self.members:
-            if member.name not in self._done and all(
-                state >= DONE for state in self.shared_counters.states(member.name)
-            ):
-                self._done[member.name] = time.monotonic_ns()
+        for name in [member.name for member in self.members if member.name not in self._done]:
+            if all(state >= DONE for state in self.shared_counters.states(name)):
+                self._done[name] = time.monotonic_ns()
         ended = {action.table.name for action in self.actions if action.ended_ns} | set(self._done)
         if self.table.until in ended and not self._ended:
             self._end_now()
@@ -271,15 +266,11 @@ class Stage:
     def _interval(self, now_ns: int, snapshots: dict[str, Snapshot]) -> tuple[SecondRecord, StageSecond]:
         """What was done since the last look, for the journal and for who watches."""
         ns = now_ns - self._second_begin_ns
-        at_work = [
-            member
-            for member in self.members
-            if self._begun.get(member.name, now_ns) < now_ns
-            and self._done.get(member.name, now_ns) > self._second_begin_ns
-        ]
+        begun = (member for member in self.members if self._begun.get(member.name, now_ns) < now_ns)
         groups = {
             member.name: figures(snapshots[member.name], self._last.get(member.name), member.open_loop)
-            for member in at_work
+            for member in begun
+            if self._done.get(member.name, now_ns) > self._second_begin_ns
         }
         record = SecondRecord(stage=self.table.name, at_ns=now_ns - self.zero_ns, ns=ns, client_groups=groups)
         if self.usage is not None:

@@ -76,7 +76,7 @@ def row_of(work: PreparedPhase, position: int) -> int:
 def found(
     works: tuple[PreparedWorkload, PreparedPhase], rows: Rows, before: Ledger, after: Ledger, folder: Path
 ) -> AcknowledgedRecord:
-    result = durability.check_between(cast(Worker, Reader(rows)), *works, before, after, folder)
+    result = durability.check(cast(Worker, Reader(rows)), *works, before, folder, after)
     assert not (folder / durability.KEPT_NAME).exists()
     return result
 
