@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from rowpath.checks.selftest.bench import Bench, Verdict
+from rowpath.checks.selftest.bench import Bench, Skipped, Verdict
 from rowpath.errors import RowpathError, UsageError
 from rowpath.machine.counters.core_users import OtherPrograms
 from rowpath.toml_file import suggest
@@ -76,7 +76,9 @@ def run_one(name: str, *, full: bool) -> list[Verdict]:
     bench = Bench(directory)
     others = OtherPrograms()
     try:
-        verdicts: list[Verdict] = check(bench, full=full)
+        verdicts: list[Verdict] = list(check(bench, full=full))
+    except Skipped as skipped:
+        verdicts = [Verdict(None, *skipped.args)]
     except RowpathError as error:
         verdicts = [Verdict(False, str(error), error.hint, "")]
     finally:

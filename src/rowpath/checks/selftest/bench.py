@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,10 @@ class Verdict:
         return cls(seen == expected, what, words[not seen], words[not expected])
 
 
+class Skipped(Exception):
+    """A known answer that this machine cannot give: its name, why, and what would help."""
+
+
 class Bench:
     """A private directory with engines and runners for one test."""
 
@@ -102,11 +107,10 @@ class Bench:
             if driver := language(name).selftest_driver:
                 yield name, driver
 
-    def without_compiler(self, what: str) -> list[Verdict]:
-        """A skipped verdict where the C null adapter cannot be built; empty where it can."""
-        if "c" in self.languages():
-            return []
-        return [Verdict(None, what, "the null adapter needs a C compiler", "apt-get install gcc libc6-dev")]
+    def require_compiler(self, what: str) -> None:
+        """Skipped where the C null adapter cannot be built."""
+        if "c" not in self.languages():
+            raise Skipped(what, "the null adapter needs a C compiler", "apt-get install gcc libc6-dev")
 
     def path(
         self, language_name: str, driver: str, phase: str, name: str = "", label: str = "", **coordinates: str
@@ -218,6 +222,16 @@ class Bench:
         journal.close()
         evidence = gather(directory.path)
         return analysis_of(evidence), evidence.journal
+
+
+@contextlib.contextmanager
+def beside(program: str, on: Iterable[int]) -> Iterator[None]:
+    """A Python program of this text at work on these CPUs while the body runs."""
+    process = processes.start([sys.executable, "-c", program], cpus=on)
+    try:
+        yield
+    finally:
+        processes.stop(process, processes.AT_ONCE)
 
 
 def samples(records: Records, name: str, plan_paths: list[PlannedPath]) -> list[SampleRecord]:
