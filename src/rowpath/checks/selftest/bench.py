@@ -117,8 +117,7 @@ class Bench:
     ) -> PlannedPath:
         """A path made by hand; coordinates not named take the adapter's first value."""
         adapter = adapter_of(language_name, driver)
-        first = {key: values[0] for key, values in adapter.coordinates.items()}
-        engine = adapter.engines[0]
+        first, engine = {key: values[0] for key, values in adapter.coordinates.items()}, adapter.engines[0]
         given = {
             "engine": engine,
             "engine_version": "none",
@@ -207,8 +206,7 @@ class Bench:
         how = msgspec.structs.replace(Measure(max_sets=0, regimes=("steady",), warm_cap_s=1.0), **measure)
         experiment = Experiment(1, "selftest", "known answers", (phase,), (), measure=how)
         experiment = msgspec.structs.replace(experiment, client_groups=groups, stages=stages)
-        workload = load_workload(PhaseName.of(phase).workload)
-        members = tuple(paths)
+        workload, members = load_workload(PhaseName.of(phase).workload), tuple(paths)
         plan = Plan(experiment, {workload.name: workload}, members, (), (members,), (), self._runs, {}, False)
         self.build(*paths)
         directory = RunDirectory(self.directory / f"run-{self._runs}")
@@ -234,7 +232,7 @@ def beside(program: str, on: Iterable[int]) -> Iterator[None]:
         processes.stop(process, processes.AT_ONCE)
 
 
-def samples(records: Records, name: str, plan_paths: list[PlannedPath]) -> list[SampleRecord]:
-    """The steady samples of the path with that name."""
-    path_id = next(planned.path.id for planned in plan_paths if planned.name == name)
-    return [sample for sample in records.all(SampleRecord) if (sample.path_id, sample.regime) == (path_id, "steady")]
+def samples(records: Records, planned: PlannedPath) -> list[SampleRecord]:
+    """The steady samples of that path."""
+    wanted = (planned.path.id, "steady")
+    return [sample for sample in records.all(SampleRecord) if (sample.path_id, sample.regime) == wanted]

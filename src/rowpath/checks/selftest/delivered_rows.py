@@ -12,15 +12,13 @@ from rowpath.runners.protocol import VERIFIED_ROWS
 from rowpath.workloads.workload_file import load_workload
 
 TWO = "(SELECT rowid FROM hits LIMIT 2 OFFSET 3000)"
+LOSE, DUPLICATE = "DELETE FROM hits WHERE rowid = 4000", "INSERT INTO hits SELECT * FROM hits WHERE rowid = 17"
 HARMS = {
     "nothing": [],
     "one corrupted value": [f"UPDATE hits SET REQSIZE = REQSIZE + 1 WHERE rowid = (SELECT max(rowid) FROM {TWO})"],
-    "one missing row": ["DELETE FROM hits WHERE rowid = 4000"],
-    "one duplicated row": ["INSERT INTO hits SELECT * FROM hits WHERE rowid = 17"],
-    "one row in another's place": [
-        "DELETE FROM hits WHERE rowid = 4000",
-        "INSERT INTO hits SELECT * FROM hits WHERE rowid = 17",
-    ],
+    "one missing row": [LOSE],
+    "one duplicated row": [DUPLICATE],
+    "one row in another's place": [LOSE, DUPLICATE],
     "two values exchanged": [
         "CREATE TEMP TABLE two AS SELECT rowid AS id, REQSIZE AS size FROM hits WHERE rowid IN (101, 202)",
         "UPDATE hits SET REQSIZE = (SELECT size FROM two WHERE id <> hits.rowid) WHERE rowid IN (101, 202)",
@@ -100,9 +98,9 @@ def lazy_driver(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     bench.build(honest)
     paths = [honest, bench.cheat(honest, "lazy"), bench.cheat(honest, "cached")]
     analysis, _ = bench.run(paths, "keyed.read", sets=2, rounds=5, warm_cap_s=0.5)
-    for name, expected in (("honest", True), ("lazy", False), ("cached", False)):
-        ranked = any(row.name == name and row.rank > 0 for ranking in analysis.rankings for row in ranking.rows)
-        yield Verdict.either(f"the {name} driver", ranked, expected, ("ranked", "not ranked"))
+    ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if row.rank > 0}
+    for name in ("honest", "lazy", "cached"):
+        yield Verdict.either(f"the {name} driver", name in ranked, name == "honest", ("ranked", "not ranked"))
     for name, finding in (("lazy", "values-not-read"), ("cached", "round-trips-not-as-declared")):
         raised = any(raised.id == finding and name in raised.paths for raised in analysis.findings)
         yield Verdict.either(f"the {name} driver: the finding {finding}", raised)

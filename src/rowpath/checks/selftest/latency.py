@@ -48,7 +48,7 @@ def stalls(bench: Bench, *, full: bool) -> Iterator[Verdict]:
         yield Verdict.either(what, raised, stalls)
         if not stalls:
             continue
-        blocks = samples(records, path.name, [path])
+        blocks = samples(records, path)
         longest = min(block.max_ns for block in blocks)  # of each block: a busy machine makes some longer
         # Waiting for the core after a sleep is the machine's doing.
         mean = sum(block.ns - (block.wait_ns or 0) for block in blocks) / sum(block.operations for block in blocks)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import statistics
 from collections.abc import Iterator
 
@@ -22,12 +23,11 @@ def hog(bench: Bench, *, full: bool) -> list[Verdict]:
     """
     name = bench.languages()[0]
     paths = [bench.path(name, "null", NOTHING, burn_ns="20000")]
-    shares = {}
-    raised = {}
+    shares, raised = {}, {}
     for hogged in (False, True):
         with beside(HOG, cpus.server_cpus()) if hogged else contextlib.nullcontext():
             analysis, records = bench.run(paths, NOTHING, sets=3 if full else 1)
-        blocks = samples(records, paths[0].name, paths)
+        blocks = samples(records, paths[0])
         shares[hogged] = sum(bool(block.disturbed) for block in blocks) / len(blocks)
         raised[hogged] = any(finding.id == "disturbed-blocks" for finding in analysis.findings)
     return [
@@ -120,11 +120,10 @@ def _agree(quiet: Analysis, busy: Analysis, name: str) -> bool:
 
 def _times(analysis: Analysis, name: str) -> list[Result]:
     """The path's time of a steady operation, one result per ranking it is in."""
-    return [
-        result for result in analysis.results if (result.name, result.metric, result.regime) == (name, "time", "steady")
-    ]
+    wanted = (name, "time", "steady")
+    return [result for result in analysis.results if (result.name, result.metric, result.regime) == wanted]
 
 
 def _time_ns(analysis: Analysis, name: str) -> float:
     medians = [result.median for result in _times(analysis, name) if result.median is not None]
-    return statistics.median(medians) if medians else float("nan")
+    return statistics.median(medians or [math.nan])
