@@ -29,7 +29,7 @@ def measure(bench: Bench) -> Iterator[Figure]:
     for name, poll in ((SLEEPING, "sleep"), (BUSY, "busy")):
         paths.append(bench.path("c", "drain", PHASE, name, fetch="drain", poll=poll, **where))
     _analysis, records = bench.run(paths, PHASE, sets=SETS, rounds=ROUNDS)
-    costs = {planned.name: by_set(records, planned, paths) for planned in paths}
+    costs = {planned.name: by_set(records, planned) for planned in paths}
     fastest = min(WAYS, key=lambda way: statistics.median(one for each in costs[way].values() for one in each.values()))
     for name, bar in ((fastest, "interval reaches 1 or less"), (BUSY, "")):
         found = student(list(log_ratios(costs[name], costs[SLEEPING]).values()))
@@ -40,10 +40,10 @@ def measure(bench: Bench) -> Iterator[Figure]:
         yield Figure(f"{PHASE}, split cores: {name} over {SLEEPING}", value, bar, met)
 
 
-def by_set(records: Records, planned: PlannedPath, paths: list[PlannedPath]) -> dict[int, dict[int, float]]:
+def by_set(records: Records, planned: PlannedPath) -> dict[int, dict[int, float]]:
     """ns per operation by set and round."""
     found: dict[int, dict[int, float]] = {}
-    for record in samples(records, planned.name, paths):
+    for record in samples(records, planned):
         if record.operations and record.round is not None:
             found.setdefault(record.set, {})[record.round] = record.ns / record.operations
     if not found:

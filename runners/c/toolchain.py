@@ -57,27 +57,23 @@ def programs(adapter: Adapter, path: AccessPath | None = None) -> list[Adapter]:
 
 
 def _built_here(adapter: Adapter, version: str) -> Availability:
-    what = f"C adapter {adapter.driver}"
-    compiler = c_compiler.words()
-    if shutil.which(compiler[0]) is None:
-        return Availability(False, what, f"no C compiler ({compiler[0]})", c_compiler.REMEDY)
-    if refused := building.refused(adapter, version, "libpq"):
-        return Availability(False, what, *refused)
-    if adapter.build.get("libpq") and "/" in version and not (Path(version).parent / LIBPQ).is_file():
-        # The loader looks for that name.
-        folder = Path(version).parent
-        return Availability(False, what, f"no {LIBPQ} in {folder}", f"ln -s {Path(version).name} {folder / LIBPQ}")
-    if adapter.build.get("libpq") and version == postgresql_programs.VERSION_TLS:
-        fetched = postgresql_programs.availability_tls()
-        if not fetched.ok:
-            return Availability(False, what, fetched.reason, fetched.remedy)
-    missing = (
-        compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
+    problem = (
+        c_compiler.problem()
+        or building.refused(adapter, version, "libpq")
+        or (_libpq_problem(version) if adapter.build.get("libpq") else None)
+        or compiling.lacking("library", adapter.build.get("libraries", {}), library_file)
         or compiling.lacking("header", adapter.build.get("headers", {}), has_header)
         or building.odbc_problem(adapter, version, library_file)
         or missing_program(adapter)
     )
-    return Availability(False, what, *missing) if missing else Availability(True, what)
+    return Availability.of(f"C adapter {adapter.driver}", problem)
+
+
+def _libpq_problem(version: str) -> tuple[str, str] | None:
+    file = Path(version)
+    if "/" in version and not file.with_name(LIBPQ).is_file():  # the loader looks for that name
+        return f"no {LIBPQ} in {file.parent}", f"ln -s {file.name} {file.with_name(LIBPQ)}"
+    return postgresql_programs.availability_tls().problem if version == postgresql_programs.VERSION_TLS else None
 
 
 def missing_program(adapter: Adapter) -> tuple[str, str] | None:
@@ -93,8 +89,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     """Bring the core and these adapters up to date in the cache. EnvironmentMissing without a compiler."""
     wanted: list[tuple[Adapter, str, str]] = []
     for adapter, version in adapters:
-        of_driver = [path for path in paths if path.driver == adapter.driver]
-        differing = {(path.engine, path.statement): path for path in of_driver}
+        differing = {(path.engine, path.statement): path for path in paths if path.driver == adapter.driver}
         for path in differing.values() or (AccessPath.of({}),):
             every = programs(adapter, path)
             for program in every:
@@ -167,8 +162,7 @@ def _cobol(adapter: Adapter) -> list[Path]:
 @functools.cache
 def cobol_version() -> str:
     """What the COBOL compiler prints about itself. EnvironmentMissing when it cannot be started."""
-    command = [COBOL_COMPILER[0], "--version"]
-    return compiling.run(command, f"{COBOL_COMPILER[0]} prints no version", COBOL_REMEDY)
+    return compiling.run([COBOL_COMPILER[0], "--version"], f"{COBOL_COMPILER[0]} prints no version", COBOL_REMEDY)
 
 
 def codec_trial() -> Path:
@@ -223,15 +217,13 @@ def _core() -> Path:
     key = c_compiler.key(sorted(CORE.glob("*.[ch]")), c_compiler.FLAGS)
 
     def archive(made: Path) -> None:
-        objects = [made.with_name(f"{source.stem}.o") for source in sources]
-        processes.side_by_side(
-            (
-                functools.partial(c_compiler.run, ["-c", str(source), "-o", str(compiled)], source.name)
-                for source, compiled in zip(sources, objects, strict=True)
-            ),
-            compiling.AT_ONCE,
+        objects = {str(made.with_name(f"{source.stem}.o")): source for source in sources}
+        steps = (
+            functools.partial(c_compiler.run, ["-c", str(source), "-o", name], source.name)
+            for name, source in objects.items()
         )
-        words = ["ar", "rcsD", str(made), *map(str, objects)]
+        processes.side_by_side(steps, compiling.AT_ONCE)
+        words = ["ar", "rcsD", str(made), *objects]
         compiling.run(words, "the core's library cannot be built", c_compiler.REMEDY)
 
     return compiling.made_once(build_dir("c") / f"libcore-{key}.a", archive)

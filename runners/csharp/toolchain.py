@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from rowpath.errors import EnvironmentMissing
 from rowpath.machine import compiling, processes
 from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
@@ -31,14 +30,14 @@ ENVIRONMENT = {"LC_ALL": "C.UTF-8", "TZ": "UTC", "MONO_DISABLE_SHARED_AREA": "1"
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter can be built and run here; quick, builds nothing."""
     what = f"C# adapter {adapter.driver} on Mono {mono_version() or '?'}"
-    missing = (
+    problem = (
         tools_problem()
         or building.refused(adapter, version)
         or compiling.lacking("assembly", ASSEMBLIES | adapter.build.get("assemblies", {}), assembly_file)
         or compiling.lacking("library", adapter.build.get("libraries", {}), system_library)
         or building.odbc_problem(adapter, version, system_library)
     )
-    return Availability(False, what, *missing) if missing else Availability(True, what)
+    return Availability.of(what, problem)
 
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
@@ -52,11 +51,8 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path."""
-    environment = dict(ENVIRONMENT)
-    if "odbc" in adapter.build:
-        environment["ROWPATH_ODBC_DRIVER"] = str(building.odbc_driver(adapter, version, system_library))
     arguments = (RUNTIME, str(program(adapter)), "--adapter", adapter.driver, "--class", adapter.build["class_name"])
-    return Command(arguments, environment)
+    return Command(arguments, ENVIRONMENT | building.odbc_environment(adapter, version, system_library))
 
 
 def program(adapter: Adapter) -> Path:
@@ -71,8 +67,7 @@ def compiled(name: str, sources: list[Path], assemblies: Iterable[str] = (), mai
     arguments = [*FLAGS, f"-main:{main}", f"-r:{','.join([*ASSEMBLIES, *assemblies])}"]
 
     def compile_to(made: Path) -> None:
-        if problem := tools_problem():
-            raise EnvironmentMissing(*problem)
+        Availability.of("Mono", tools_problem()).require()
         command = [COMPILER, *arguments, f"-out:{made}", *map(str, sources)]
         compiling.run(command, f"{name} does not compile", f"apt-get install {PACKAGES[COMPILER]}", ENVIRONMENT)
 

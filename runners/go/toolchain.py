@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from rowpath.errors import EnvironmentMissing
 from rowpath.machine import c_compiler, compiling, processes
 from rowpath.machine.directories import build_dir
 from rowpath.model.availability import Availability
@@ -38,12 +37,8 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     if problem := tools_problem():
         return Availability(False, f"Go adapter {adapter.driver}", *problem)
     what = f"{building.named(adapter, version)} (Go {go_version().removeprefix('go')})"
-    if unpinned := building.unpinned(adapter, version, "go.mod"):
-        return Availability(False, what, *unpinned)
-    if adapter.build.get("cgo") and shutil.which(c_compiler.words()[0]) is None:
-        reason = f"no C compiler ({c_compiler.words()[0]}), which cgo takes"
-        return Availability(False, what, reason, c_compiler.REMEDY)
-    return Availability(True, what)
+    lacking = c_compiler.problem(", which cgo takes") if adapter.build.get("cgo") else None
+    return Availability.of(what, building.unpinned(adapter, version, "go.mod") or lacking)
 
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
@@ -73,14 +68,9 @@ def built(name: str, source: Path, cgo: bool = False, tags: tuple[str, ...] = ()
     key = compiling.key(inputs, [*FLAGS, go_version(), str(cgo), *tags])
 
     def compile_to(made: Path) -> None:
-        if problem := tools_problem():
-            raise EnvironmentMissing(*problem)
-        compiling.run(
-            build_words(made, source, tags),
-            f"{name} does not compile",
-            REMEDY,
-            BUILDING | {"CGO_ENABLED": str(int(cgo))},
-        )
+        Availability.of("Go", tools_problem()).require()
+        environment = BUILDING | {"CGO_ENABLED": str(int(cgo))}
+        compiling.run(build_words(made, source, tags), f"{name} does not compile", REMEDY, environment)
 
     return compiling.made_once(build_dir("go") / f"{name}-{key}", compile_to)
 

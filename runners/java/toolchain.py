@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import functools
 import re
-import shutil
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,23 +47,21 @@ SHELL = 'unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; exec 3>&1 1>&2;
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter, on this path, can be built and run here; quick, builds nothing."""
-    what = f"{adapter.driver} {version} on Java {jvm.version() or '?'}"
+    problem = _problem(adapter, version)
+    if problem is None and path is not None and jvm.needs_virtual(path):
+        return jvm.virtual_availability()
+    return Availability.of(f"{adapter.driver} {version} on Java {jvm.version() or '?'}", problem)
+
+
+def _problem(adapter: Adapter, version: str) -> tuple[str, str] | None:
     if problem := jvm.compiler_problem():
-        return Availability(False, what, problem, jvm.INSTALL)
+        return problem, jvm.INSTALL
     takers = ("jar_by_path", *(("jars",) if adapter.build.get("jars") else ()))
     if ("/" in version or len(takers) == 1) and (refused := building.refused(adapter, version, *takers)):
-        return Availability(False, what, *refused)
+        return refused
     if adapter.build.get("jar_by_path") and "/" not in version:
-        return Availability(False, what, "no driver jar given", "rowpath probe jdbc:… --jar DRIVER.jar")
-    here = _on_request(adapter, version)
-    if not here.ok:
-        return Availability(False, what, here.reason, here.remedy)
-    absent = maven.missing([*TOOLS, *_coordinates(adapter, version)])
-    if absent and shutil.which("mvn") is None:
-        return Availability(False, what, f"Maven is missing, {absent[0]} cannot be fetched", maven.INSTALL)
-    if path is not None and jvm.needs_virtual(path):
-        return jvm.virtual_availability()
-    return Availability(True, what)
+        return "no driver jar given", "rowpath probe jdbc:… --jar DRIVER.jar"
+    return _on_request(adapter, version) or maven.problem([*TOOLS, *_coordinates(adapter, version)])
 
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
@@ -76,17 +73,16 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     if problem := jvm.compiler_problem():
         raise EnvironmentMissing(problem, jvm.INSTALL)
     for adapter, version in adapters:
-        here = _on_request(adapter, version)
-        if not here.ok:
-            raise EnvironmentMissing(here.reason, here.remedy)
-    build_dir("java").mkdir(parents=True, exist_ok=True)
-    _make_scratch()
+        Availability.of(adapter.driver, _on_request(adapter, version)).require()
+    _scratch().mkdir(parents=True, exist_ok=True)
+    for file in _scratch().iterdir():
+        with contextlib.suppress(OSError):  # another process tidies up too
+            if time.time() - file.stat().st_mtime > LEFTOVER_AGE_S:
+                file.unlink()
     needed = [artefact for adapter, version in adapters for artefact in _coordinates(adapter, version)]
-    first: list[Callable[[], object]] = [functools.partial(fetch, [*TOOLS, *needed])]
-    first.append(functools.partial(_compile, "core", _sources("core"), []))
-    if any(map(jvm.needs_virtual, paths)):
-        first.append(jvm.virtual_command)
-    processes.side_by_side(first)
+    core = functools.partial(_compile, "core", _sources("core"), [])
+    virtual = [jvm.virtual_command] if any(map(jvm.needs_virtual, paths)) else []
+    processes.side_by_side([functools.partial(fetch, [*TOOLS, *needed]), core, *virtual])
     chains = [_units(adapter, version)[1:] for adapter, version in adapters]
     chains.append([("tools", _sources("tools"), fetch(TOOLS))])
     # Step by step, because an adapter is compiled against the families before it; what several need only once.
@@ -112,14 +108,14 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     return Command(("/bin/sh", "-c", SHELL, "sh", *arguments), {"LC_ALL": "C.UTF-8"})
 
 
-def _on_request(adapter: Adapter, version: str) -> Availability:
-    """Whether a driver that comes on request only (`build.on_request`) is here; any other is."""
+def _on_request(adapter: Adapter, version: str) -> tuple[str, str] | None:
+    """Why a driver that comes on request only (`build.on_request`) is not here, and what fetches it."""
     name = str(adapter.build.get("on_request", ""))
     if not name or not maven.missing(_coordinates(adapter, version)):
-        return Availability(True, adapter.driver)
+        return None
     artefacts = maven.DRIVERS[name]
     reason = f"not fetched: {adapter.driver} {version}, {artefacts.licence}, {artefacts.size_text}"
-    return Availability(False, adapter.driver, reason, f"rowpath engine fetch {name}")
+    return reason, f"rowpath engine fetch {name}"
 
 
 def _coordinates(adapter: Adapter, version: str, needed: Iterable[str] | None = None) -> list[str]:
@@ -186,29 +182,19 @@ def _scratch() -> Path:
     return build_dir("java") / "tmp"
 
 
-def _make_scratch() -> None:
-    _scratch().mkdir(parents=True, exist_ok=True)
-    for file in _scratch().iterdir():
-        with contextlib.suppress(OSError):  # another process tidies up too
-            if time.time() - file.stat().st_mtime > LEFTOVER_AGE_S:
-                file.unlink()
-
-
 def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
     """What the driver's POM and archive say."""
     coordinates = artefacts(adapter, version)
     if maven.missing(coordinates):
         return DriverFacts(reason=NOT_FETCHED)
-    jar = maven.jar(coordinates[0])
+    jar, (group, _artifact, own_version) = maven.jar(coordinates[0]), coordinates[0].split(":")[:3]
     chain = list(_poms(coordinates[0]))
-    named = ([_text(licence, "name") for licence in _all(pom, "licenses")] for pom in chain)
+    named = ([_text(licence, "name") for licence in pom.iterfind(f"{_POM}licenses/*")] for pom in chain)
     licences = next(filter(None, named), [])
     dependencies = [
-        f"{_text(element, 'groupId')}:{_text(element, 'artifactId')}".replace(
-            "${project.groupId}", coordinates[0].split(":")[0]
-        )
+        f"{_text(element, 'groupId')}:{_text(element, 'artifactId')}".replace("${project.groupId}", group)
         for pom in chain[:1]
-        for element in _all(pom, "dependencies")
+        for element in pom.iterfind(f"{_POM}dependencies/*")
         if _text(element, "scope") in ("", "compile", "runtime") and _text(element, "optional") != "true"
     ]
     with zipfile.ZipFile(jar) as archive:
@@ -216,7 +202,7 @@ def driver_facts(adapter: Adapter, version: str) -> DriverFacts:
         manifest = archive.read("META-INF/MANIFEST.MF").decode(errors="replace").replace("\r\n ", "")
     said = re.search(r"^Bundle-License: ([^;\r\n]+)", manifest, re.MULTILINE)
     return DriverFacts(
-        version=coordinates[0].split(":")[2],
+        version=own_version,
         licence=" or ".join(licences) or (said.group(1) if said else ""),
         released="{:04}-{:02}-{:02}".format(*dated) if dated[0] >= OLDEST_DATE else "",
         size_bytes=jar.stat().st_size,
@@ -247,11 +233,6 @@ def _poms(coordinates: str) -> Iterator[Element]:
         if parent is None:
             return
         group, artifact, version = (_text(parent, name) for name in ("groupId", "artifactId", "version"))
-
-
-def _all(pom: Element, group: str) -> list[Element]:
-    parent = pom.find(f"{_POM}{group}")
-    return [] if parent is None else list(parent)
 
 
 def _text(element: Element, name: str) -> str:

@@ -58,10 +58,8 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     """Whether Node, npm and what compiles the driver are here; quick, builds nothing."""
     own = node_availability(node_version(), _least(adapter))
     what = f"{building.named(adapter, version)} ({own.what})"
-    missing = _node_problem() or _failure(adapter, version) or _compiler_problem(adapter, version)
-    if missing:
-        return Availability(False, what, *missing)
-    return Availability(own.ok, what, own.reason, own.remedy)
+    problem = _node_problem() or _failure(adapter, version) or _compiler_problem(adapter, version)
+    return Availability.of(what, problem or own.problem)
 
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
@@ -69,8 +67,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
 
     A driver that cannot be compiled stops no other: a warning names it, and `command` refuses it.
     """
-    if problem := _node_problem():
-        raise EnvironmentMissing(*problem)
+    Availability.of("Node", _node_problem()).require()
     for adapter, version in adapters:
         install_node(node_version(), _least(adapter))
         tried = not adapter.build.get("compiled") or _tried(_compiled(adapter, version))
@@ -80,8 +77,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner; EnvironmentMissing for a driver that could not be compiled."""
-    if problem := _failure(adapter, version):
-        raise EnvironmentMissing(*problem)
+    Availability.of(adapter.driver, _failure(adapter, version)).require()
     main = _runner(adapter, version) / "core" / "main.js"
     source = ("--source", str(main.parents[1] / "adapters" / source_file(adapter).name)) if is_external(adapter) else ()
     node = node_program(node_version(), _least(adapter))
@@ -145,9 +141,8 @@ def _newer() -> Path:
 
 
 def _node_problem() -> tuple[str, str] | None:
-    for program in ("node", "npm"):
-        if shutil.which(program) is None:
-            return f"Node is missing ({program} not found)", NODE_REMEDY
+    if lacking := next((program for program in ("node", "npm") if shutil.which(program) is None), ""):
+        return f"Node is missing ({lacking} not found)", NODE_REMEDY
     if is_older(node_version(), str(OLDEST)):
         return f"Node {node_version()} is older than {OLDEST}", NODE_REMEDY
     return None
@@ -262,9 +257,8 @@ def _npm(folder: Path, *arguments: str) -> None:
     try:
         done = processes.run(["npm", *arguments, *QUIET], timeout_s=NPM_TIMEOUT_S, directory=folder)
     except TimedOut as error:
-        raise EnvironmentMissing(
-            f"npm {arguments[0]} did not end within {NPM_TIMEOUT_S} s", "check the network, then run it again"
-        ) from error
+        late = f"npm {arguments[0]} did not end within {NPM_TIMEOUT_S} s"
+        raise EnvironmentMissing(late, "check the network, then run it again") from error
     if done.returncode:
         what = arguments[-1] if arguments[0] == "install" else "the Node drivers"
         last = " ".join(re.sub(r"^npm (error|warn)\s*", "", line) for line in done.stderr.strip().splitlines()[:3])
@@ -279,9 +273,14 @@ def _compile(adapter: Adapter, packages: Path, compiled: Path) -> None:
         path = os.pathsep.join((str(libpq / "bin"), os.environ.get("PATH", os.defpath)))  # pg_config's
         environment = {"PATH": path, "LDFLAGS": f"-Wl,-rpath,{libpq / 'lib'}"}
     folder = packages / "node_modules" / str(adapter.build["compiled"])
+    modules = (parent / "node_modules" for parent in Path(shutil.which("npm") or "").resolve().parents[:3])
+    node_gyp = next((place / "node-gyp" for place in modules if (place / "node-gyp").is_dir()), None)  # npm's own
+    if node_gyp is None:
+        raise InternalError("npm comes without node-gyp, which compiles drivers", "npm install -g npm")
     prefix = Path(shutil.which("node") or "/").resolve().parents[1]
     headers = [f"--nodedir={prefix}"] if (prefix / "include" / "node" / "node.h").is_file() else []
-    words = ["node", str(_node_gyp()), "rebuild", "--release", "--jobs=max", "--loglevel=error", *headers]
+    program = str(node_gyp / "bin" / "node-gyp.js")
+    words = ["node", program, "rebuild", "--release", "--jobs=max", "--loglevel=error", *headers]
     try:
         done = processes.run(words, timeout_s=COMPILE_TIMEOUT_S, directory=folder, environment=environment)
         problem = "" if done.returncode == 0 else (done.stdout + done.stderr).strip()
@@ -294,11 +293,3 @@ def _compile(adapter: Adapter, packages: Path, compiled: Path) -> None:
     else:
         shutil.rmtree(folder / "build" / "Release" / "obj", ignore_errors=True)
         compiled.touch()
-
-
-def _node_gyp() -> Path:
-    """npm's own node-gyp."""
-    for parent in Path(shutil.which("npm") or "").resolve().parents[:3]:
-        if (folder := parent / "node_modules" / "node-gyp").is_dir():
-            return folder / "bin" / "node-gyp.js"
-    raise InternalError("npm comes without node-gyp, which compiles drivers", "npm install -g npm")

@@ -68,9 +68,8 @@ def _name(requirement: str) -> str:
 
 def locked_version(adapter: Adapter, requirement: str) -> str:
     """The version that the lock pins; empty when it has none."""
-    entry = locked_in(_lock(adapter)).get(_name(requirement), "")
-    pinned = re.match(r"[^=]+==([^\s;]+)", entry)
-    return pinned.group(1) if pinned else ""
+    pinned = re.match(r"[^=]+==([^\s;]+)", locked_in(_lock(adapter)).get(_name(requirement), ""))
+    return pinned[1] if pinned else ""
 
 
 def own_requirement(adapter: Adapter, version: str) -> str:
@@ -78,9 +77,8 @@ def own_requirement(adapter: Adapter, version: str) -> str:
     requirement = str(adapter.build.get("requirement", ""))
     if not requirement:
         if version not in adapter.versions:
-            raise UsageError(
-                f"{adapter.driver} has no version {version!r}: it comes with Python", f"version={adapter.versions[0]}"
-            )
+            text = f"{adapter.driver} has no version {version!r}: it comes with Python"
+            raise UsageError(text, f"version={adapter.versions[0]}")
         return ""
     if "/" in version:
         return f"{requirement} @ {Path(version).absolute().as_uri()}"
@@ -144,27 +142,32 @@ def _absent(adapter: Adapter, version: str) -> list[str] | None:
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether the driver's environment is there or can be made; makes nothing."""
-    variants = [_available(variant, version) for variant in variants_of(adapter, path)]
-    return next((variant for variant in variants if variant.ok), variants[0])
-
-
-def _available(adapter: Adapter, version: str) -> Availability:
+    problems = [_problem(variant, version) for variant in variants_of(adapter, path)]
     what = f"{adapter.driver} {version} (Python {platform.python_version()})"
-    if "/" in version and (refused := building.refused(adapter, version, "requirement")):
-        return Availability(False, what, *refused)
-    missing = compiling.lacking("library", adapter.build.get("libraries", {}), system_library)
-    if missing := missing or building.odbc_problem(adapter, "", system_library):
-        return Availability(False, what, *missing)
-    if interpreter(adapter, version) is not None:
-        return Availability(True, what)
+    return Availability.of(what, problems[0] if all(problems) else None)
+
+
+def _problem(adapter: Adapter, version: str) -> tuple[str, str] | None:
+    problem = (
+        (building.refused(adapter, version, "requirement") if "/" in version else None)
+        or compiling.lacking("library", adapter.build.get("libraries", {}), system_library)
+        or building.odbc_problem(adapter, "", system_library)
+    )
+    if problem or interpreter(adapter, version) is not None:
+        return problem
     if is_compiled(adapter):
-        if (failed := environment_of(adapter, version) / FAILED).is_file():
-            return Availability(False, what, failed.read_text(), f"fix it, then rm -r {failed.parent}")
+        if failure := _failure(adapter, version):
+            return failure
         if lacking := compiler_lacking(adapter):
-            return Availability(False, what, lacking, compiler_remedy(adapter))
-    if _has("venv") and (_has("pip") or _has("ensurepip")):
-        return Availability(True, what)
-    return Availability(False, what, "this Python has no venv or no pip for the drivers' environment", REMEDY)
+            return lacking, compiler_remedy(adapter)
+    possible = _has("venv") and (_has("pip") or _has("ensurepip"))
+    return None if possible else ("this Python has no venv or no pip for the drivers' environment", REMEDY)
+
+
+def _failure(adapter: Adapter, version: str) -> tuple[str, str] | None:
+    """Why the driver could not be compiled."""
+    file = environment_of(adapter, version) / FAILED
+    return (file.read_text(), f"fix it, then rm -r {file.parent}") if file.is_file() else None
 
 
 def _has(module: str) -> bool:
@@ -266,9 +269,8 @@ def _install(
     try:
         done = processes.run([*pip, "install", *options, *what], timeout_s=timeout_s, environment=environment)
     except TimedOut as error:
-        raise EnvironmentMissing(
-            f"pip did not fetch {what[-1]} within {timeout_s:g} s", "check the network, then run it again"
-        ) from error
+        late = f"pip did not fetch {what[-1]} within {timeout_s:g} s"
+        raise EnvironmentMissing(late, "check the network, then run it again") from error
     if done.returncode:
         last = " ".join(done.stderr.strip().splitlines()[-2:])
         own = "==" in what[-1] or " @ file:" in what[-1]
@@ -283,10 +285,8 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """
     source = ("--source", str(source_file(adapter))) if is_external(adapter) else ()
     adapter = variants_of(adapter, path)[0]
-    if (failed := environment_of(adapter, version) / FAILED).is_file():
-        raise EnvironmentMissing(failed.read_text(), f"fix it, then rm -r {failed.parent}")
+    Availability.of(adapter.driver, _failure(adapter, version)).require()
     program = str(_program(environment_of(adapter, version)))
-    odbc_driver = building.odbc_driver(adapter, "", system_library) if "odbc" in adapter.build else None
     return Command(
         arguments=(program, "-m", "core", *source, "--adapter", adapter.driver),
         environment={
@@ -296,7 +296,7 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
             "PYTHONUTF8": "1",
             "PYTHONPYCACHEPREFIX": str(build_dir("python") / "pycache"),
             **adapter.build.get("environment", {}),
-            **({"ROWPATH_ODBC_DRIVER": str(odbc_driver)} if "odbc" in adapter.build else {}),
+            **building.odbc_environment(adapter, "", system_library),
         },
     )
 
@@ -316,15 +316,12 @@ def compiler_lacking(adapter: Adapter) -> str:
     program = str(adapter.build["compiled_with"])
     compiler = shlex.split(os.environ.get("CC", "") or str(sysconfig.get_config_var("CC") or "cc"))[0]
     headers = Path(sysconfig.get_path("include")) / "Python.h"
-    lacking = [
-        f"{what} is missing"
-        for what, there in (
-            (f"the C compiler {compiler}", shutil.which(compiler)),
-            (f"{program} (with the C library's headers)", shutil.which(program)),
-            (f"Python's own header {headers}", headers.is_file()),
-        )
-        if not there
-    ]
+    needed = {
+        f"the C compiler {compiler}": shutil.which(compiler),
+        f"{program} (with the C library's headers)": shutil.which(program),
+        f"Python's own header {headers}": headers.is_file(),
+    }
+    lacking = [f"{what} is missing" for what, there in needed.items() if not there]
     return f"it has no wheel and is compiled here: {', '.join(lacking)}" if lacking else ""
 
 

@@ -15,8 +15,8 @@ import tomllib
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
-from rowpath.errors import EnvironmentMissing
 from rowpath.machine import c_compiler, compiling, jobs, maven, processes
 from rowpath.machine.directories import build_dir, made_whole
 from rowpath.model.availability import Availability
@@ -41,8 +41,7 @@ def availability(adapter: Adapter, version: str, path: AccessPath | None = None)
     if problem := tools_problem(_package(adapter)) or _lacking(adapter):
         return Availability(False, f"Rust adapter {adapter.driver}", *problem)
     what = f"{building.named(adapter, version)} ({rustc_version()})"
-    unpinned = building.unpinned(adapter, version, "Cargo.lock")
-    return Availability(False, what, *unpinned) if unpinned else Availability(True, what)
+    return Availability.of(what, building.unpinned(adapter, version, "Cargo.lock"))
 
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
@@ -50,79 +49,71 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
 
     Errors: EnvironmentMissing without Rust, InternalError when a source does not compile or a crate is not there.
     """
-    wanted = {adapter.driver: adapter for adapter, _version in adapters}.values()
-    missing = [adapter for adapter in wanted if _is_ours(source_file(adapter)) and not _program_file(adapter).is_file()]
-    for package in dict.fromkeys(map(_package, missing)):
-        _build_together([adapter for adapter in missing if _package(adapter) == package], package)
-    for adapter in wanted:
-        program(adapter)
+    wanted = [_program(adapter) for adapter in {adapter.driver: adapter for adapter, _version in adapters}.values()]
+    missing = [program for program in wanted if _is_ours(program.source) and not program.file.is_file()]
+    for package in dict.fromkeys(program.package for program in missing):
+        _build_together([program for program in missing if program.package == package])
+    for program in wanted:
+        program.built()
 
 
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path."""
-    folders = ":".join(library_folders(adapter).values())
+    program = _program(adapter)
+    folders = ":".join(program.folders.values())
     libraries = {"LD_LIBRARY_PATH": folders} if folders else {}
-    return Command((str(program(adapter)), "--adapter", adapter.driver), RUNNING | libraries)
+    return Command((str(program.built()), "--adapter", adapter.driver), RUNNING | libraries)
 
 
-def program(adapter: Adapter) -> Path:
-    """The adapter's runner, built when it is not there yet."""
-    folders = library_folders(adapter)
-    return built(adapter.driver, source_file(adapter), _features(adapter), _package(adapter), folders)
+class Program(NamedTuple):
+    """A program of one file, with the features and libraries that it needs of its package's crates."""
+
+    name: str
+    source: Path
+    features: tuple[str, ...] = ()
+    package: Path = FOLDER
+    folders: Mapping[str, str] = {}
+
+    @property
+    def file(self) -> Path:
+        """Where it is, or will be: in the cache under a hash over everything of ours that it depends on."""
+        inputs = [self.source, *(self.package / own for own in ("Cargo.toml", "Cargo.lock"))]
+        inputs += [FOLDER / "build.rs", FOLDER / "lib.rs"]
+        inputs += [*sorted(FOLDER.glob("core/*.rs")), *sorted(FOLDER.glob("families/**/*.rs"))]
+        words = [*self.features, *map("=".join, (*PROFILE.items(), *self.folders.items())), rustc_version()]
+        return build_dir("rust") / f"{self.name}-{compiling.key(inputs, words)}"
+
+    def built(self) -> Path:
+        """Its file, made when it is not there yet."""
+        return compiling.made_once(self.file, lambda made: shutil.copy2(_compiled([self]) / self.name, made))
 
 
-def built(
-    name: str,
-    source: Path,
-    features: tuple[str, ...] = (),
-    package: Path | None = None,
-    folders: Mapping[str, str] = {},
-) -> Path:
-    """A program of that file, in the cache under a hash over everything of ours that it depends on."""
-    package = package or FOLDER
-
-    def compile_to(made: Path) -> None:
-        shutil.copy2(_compiled((name,), _manifest(name, source, package), package, features, folders) / name, made)
-
-    return compiling.made_once(_place(name, source, features, package, folders), compile_to)
+def _program(adapter: Adapter) -> Program:
+    """The adapter's runner."""
+    features = tuple(adapter.build.get("features", ()))
+    return Program(adapter.driver, source_file(adapter), features, _package(adapter), library_folders(adapter))
 
 
-def _place(name: str, source: Path, features: tuple[str, ...], package: Path, folders: Mapping[str, str]) -> Path:
-    inputs = [source, *(package / own for own in ("Cargo.toml", "Cargo.lock")), FOLDER / "build.rs", FOLDER / "lib.rs"]
-    inputs += [*sorted(FOLDER.glob("core/*.rs")), *sorted(FOLDER.glob("families/**/*.rs"))]
-    words = [*features, *map("=".join, PROFILE.items()), *map("=".join, folders.items()), rustc_version()]
-    return build_dir("rust") / f"{name}-{compiling.key(inputs, words)}"
-
-
-def _program_file(adapter: Adapter) -> Path:
-    """Where the adapter's runner is, or will be."""
-    folders = library_folders(adapter)
-    return _place(adapter.driver, source_file(adapter), _features(adapter), _package(adapter), folders)
-
-
-def _build_together(adapters: list[Adapter], package: Path) -> None:
+def _build_together(programs: list[Program]) -> None:
     """Build these runners of one package in one go: no crate is compiled twice, and no core waits at a runner's end.
 
     Their crates then have the features of all, which adds code to a crate but changes none that a driver runs.
     """
-    names = tuple(adapter.driver for adapter in adapters)
-    features = tuple(dict.fromkeys(feature for adapter in adapters for feature in _features(adapter)))
-    folders = {name: folder for adapter in adapters for name, folder in library_folders(adapter).items()}
     jobs.begins()
-    programs = _compiled(names, package / "Cargo.toml", package, features, folders)
-    for adapter in adapters:
-        with made_whole(_program_file(adapter)) as made:
-            shutil.copy2(programs / adapter.driver, made)
+    folder = _compiled(programs)
+    for program in programs:
+        with made_whole(program.file) as made:
+            shutil.copy2(folder / program.name, made)
 
 
-def _compiled(
-    names: tuple[str, ...], manifest: Path, package: Path, features: tuple[str, ...], folders: Mapping[str, str]
-) -> Path:
-    """Compile these programs: the folder that they are in."""
-    if problem := tools_problem(package):
-        raise EnvironmentMissing(*problem)
+def _compiled(programs: list[Program]) -> Path:
+    """Compile these programs of one package, one that is not ours by itself: the folder that they are in."""
+    Availability.of("Rust", tools_problem(programs[0].package)).require()
+    names = tuple(program.name for program in programs)
+    features = tuple(dict.fromkeys(feature for program in programs for feature in program.features))
+    folders = {name: folder for program in programs for name, folder in program.folders.items()}
     target = build_dir("rust") / "target"
-    how = build_words(manifest, names, features, target, folders)
+    how = build_words(_manifest(programs[0]), names, features, target, folders)
     failed = f"{names[0]} does not compile" if len(names) == 1 else f"one of {', '.join(names)} does not compile"
     compiling.run(how, failed, REMEDY, timeout_s=BUILD_TIMEOUT_S)
     return target / "release"
@@ -177,16 +168,16 @@ def rustc_version() -> str:
     return processes.run([str(rustc), "--version"], timeout_s=30).stdout.strip() if rustc.is_file() else ""
 
 
-def _manifest(name: str, source: Path, package: Path) -> Path:
+def _manifest(program: Program) -> Path:
     """Cargo.toml; of an adapter that is not one of ours a copy that names its source."""
-    if _is_ours(source):
-        return package / "Cargo.toml"
+    if _is_ours(program.source):
+        return program.package / "Cargo.toml"
     text = (FOLDER / "Cargo.toml").read_text(encoding="utf-8").partition("[[bin]]")[0]
     text = text.replace('path = "lib.rs"', f'path = "{FOLDER / "lib.rs"}"')
     text = text.replace("publish = false", f'publish = false\nbuild = "{FOLDER / "build.rs"}"')
-    made = build_dir("rust") / "foreign" / name
+    made = build_dir("rust") / "foreign" / program.name
     made.mkdir(parents=True, exist_ok=True)
-    text += f'[[bin]]\nname = "{name}"\npath = "{source.absolute()}"\n'
+    text += f'[[bin]]\nname = "{program.name}"\npath = "{program.source.absolute()}"\n'
     (made / "Cargo.toml").write_text(text, encoding="utf-8")
     shutil.copyfile(FOLDER / "Cargo.lock", made / "Cargo.lock")
     return made / "Cargo.toml"
@@ -203,9 +194,7 @@ def tools_problem(package: Path | None = None) -> tuple[str, str] | None:
     numbers, oldest = re.match(r"rustc (\d+)\.(\d+)", rustc_version()), _oldest(package or FOLDER)
     if numbers and (int(numbers[1]), int(numbers[2])) < oldest:
         return f"{rustc_version()} is too old: Cargo.toml wants {'.'.join(map(str, oldest))}", REMEDY
-    if shutil.which(c_compiler.words()[0]) is None:
-        return f"no C compiler ({c_compiler.words()[0]}), with which rustc links", c_compiler.REMEDY
-    return None
+    return c_compiler.problem(", with which rustc links")
 
 
 @functools.cache
@@ -220,8 +209,8 @@ def _lacking(adapter: Adapter) -> tuple[str, str] | None:
     if library := adapter.build.get("library"):
         if platform.machine() not in library["members"]:
             return f"{library['jar']} has no library for {platform.machine()}", ""
-        if maven.missing([library["jar"]]) and shutil.which("mvn") is None:
-            return f"Maven is missing, {library['jar']} cannot be fetched", maven.INSTALL
+        if problem := maven.problem([library["jar"]]):
+            return problem
     headers = adapter.build.get("headers", {})
     if headers and shutil.which("pkg-config") is None:
         return "the program pkg-config is missing", "apt-get install pkg-config"
@@ -254,10 +243,6 @@ def library_folders(adapter: Adapter) -> dict[str, str]:
 
 def _is_ours(source: Path) -> bool:
     return source.resolve().is_relative_to(FOLDER.resolve())
-
-
-def _features(adapter: Adapter) -> tuple[str, ...]:
-    return tuple(adapter.build.get("features", ()))
 
 
 def _package(adapter: Adapter) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import shlex
+import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Sequence
@@ -22,6 +23,11 @@ REMEDY = "apt-get install gcc libc6-dev"
 def words() -> list[str]:
     """How it is started: CC of the environment, else `cc`."""
     return shlex.split(os.environ.get("CC", "")) or ["cc"]
+
+
+def problem(for_what: str = "") -> tuple[str, str] | None:
+    """Why nothing can be compiled, with what it is for, and what helps; None when it can."""
+    return None if shutil.which(words()[0]) else (f"no C compiler ({words()[0]}){for_what}", REMEDY)
 
 
 @functools.cache
@@ -49,10 +55,8 @@ _one_at_a_time = threading.Lock()
 
 @functools.cache
 def _answer(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"LC_ALL": "C"}  # its words are read
-    return subprocess.run(
-        [*words(), *arguments], capture_output=True, text=True, check=False, timeout=30, env=environment
-    )
+    command, environment = [*words(), *arguments], os.environ | {"LC_ALL": "C"}  # its words are read
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=30, env=environment)
 
 
 def key(inputs: Sequence[Path], arguments: Sequence[str]) -> str:
@@ -71,10 +75,8 @@ def _version(compiler: tuple[str, ...]) -> str:
 
 def run(arguments: Sequence[str], what: str) -> None:
     """Compile, or link, with FLAGS. InternalError when it fails."""
-    flags = shlex.quote(" ".join(FLAGS))
-    compiling.run(
-        [*words(), *FLAGS, f'-DRP_COMPILER_FLAGS="{flags[1:-1]}"', *arguments], f"{what} does not compile", REMEDY
-    )
+    named = f'-DRP_COMPILER_FLAGS="{shlex.quote(" ".join(FLAGS))[1:-1]}"'
+    compiling.run([*words(), *FLAGS, named, *arguments], f"{what} does not compile", REMEDY)
 
 
 def built(

@@ -40,8 +40,7 @@ def make(folder: Path, user: str | None, kind: Key = ECDSA, address: str = "127.
 
     Errors: EnvironmentMissing.
     """
-    missing = problem()
-    if missing:
+    if missing := problem():
         raise EnvironmentMissing(missing, INSTALL)
     certificate, key = folder / "server.crt", folder / "server.key"
     for file in (certificate, key):

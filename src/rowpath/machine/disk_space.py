@@ -29,11 +29,9 @@ def is_used_up(directory: Path) -> bool:
 
 def error(directory: Path, said: str = "") -> EnvironmentMissing:
     """What a user reads; `said`: the words of the program that could not write."""
-    more = f" ({said})" if said else ""
-    return EnvironmentMissing(
-        f"no space left on the disk of {directory}{more}",
-        f"the results are kept: free disk space, then rowpath run --resume {directory}; or choose -o DIR",
-    )
+    text = f"no space left on the disk of {directory}" + (f" ({said})" if said else "")
+    hint = f"the results are kept: free disk space, then rowpath run --resume {directory}; or choose -o DIR"
+    return EnvironmentMissing(text, hint)
 
 
 def existing(directory: Path) -> Path:

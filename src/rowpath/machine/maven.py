@@ -44,6 +44,12 @@ def missing(coordinates: Iterable[str]) -> list[str]:
     return [artefact for artefact in dict.fromkeys(coordinates) if not jar(artefact).is_file()]
 
 
+def problem(coordinates: Iterable[str]) -> tuple[str, str] | None:
+    """Why these cannot be fetched where they are missing, and what helps; None when they are there or can be."""
+    absent = missing(coordinates) if shutil.which("mvn") is None else []
+    return (f"Maven is missing, {absent[0]} cannot be fetched", INSTALL) if absent else None
+
+
 def fetch(coordinates: Iterable[str]) -> list[Path]:
     """The artefacts' files, fetched where needed and checked.
 
@@ -90,12 +96,10 @@ class Artefacts:
 
     def availability(self) -> Availability:
         """Whether they are there; fetches nothing."""
-        if self.fetched():
-            return Availability(True, self.title)
+        problem = f"not fetched: {self.title}, {self.licence}, {self.size_text}", f"rowpath engine fetch {self.name}"
         if shutil.which("mvn") is None:
-            return Availability(False, self.title, "Maven, which fetches it, is missing", INSTALL)
-        reason = f"not fetched: {self.title}, {self.licence}, {self.size_text}"
-        return Availability(False, self.title, reason, f"rowpath engine fetch {self.name}")
+            problem = "Maven, which fetches it, is missing", INSTALL
+        return Availability.of(self.title, None if self.fetched() else problem)
 
 
 # Drivers on request only, by the name that `build.on_request` of an adapter has.
@@ -118,13 +122,10 @@ DRIVERS: Mapping[str, Artefacts] = {driver.name: driver for driver in (JCC, ESPR
 
 
 def _checked(coordinates: str, file: Path) -> Path:
-    actual = hashlib.sha256(file.read_bytes()).hexdigest()
-    expected = pinned().get(coordinates)
-    if expected is None:
-        note = file.with_suffix(".sha256")
-        if not note.is_file():
-            note.write_text(actual + "\n")
-        expected = note.read_text().strip()
+    actual, note = hashlib.sha256(file.read_bytes()).hexdigest(), file.with_suffix(".sha256")
+    if coordinates not in pinned() and not note.is_file():
+        note.write_text(actual + "\n")
+    expected = pinned().get(coordinates) or note.read_text().strip()
     if actual != expected:
         raise EnvironmentMissing(
             f"{file} does not match the pin of {coordinates}: SHA-256 {actual}, expected {expected}",
@@ -134,9 +135,7 @@ def _checked(coordinates: str, file: Path) -> Path:
 
 
 def _download(coordinates: list[str]) -> None:
-    maven = shutil.which("mvn")
-    if maven is None:
-        raise EnvironmentMissing(f"Maven is missing, {coordinates[0]} cannot be fetched", INSTALL)
+    Availability.of("Maven", problem(coordinates)).require()
     jobs.begins(f"fetching {len(coordinates)} Java artefact{'s' if len(coordinates) > 1 else ''}")
     folder = downloads_dir() / "java"
     folder.mkdir(parents=True, exist_ok=True)
@@ -144,7 +143,7 @@ def _download(coordinates: list[str]) -> None:
         project = Path(name)
         (project / "pom.xml").write_text(_project(coordinates))
         # Strict checksums: what Maven cannot check against the repository's own checksum is an error.
-        command = [maven, "-q", "-B", "-C", "-f", str(project / "pom.xml"), "dependency:copy"]
+        command = ["mvn", "-q", "-B", "-C", "-f", str(project / "pom.xml"), "dependency:copy"]
         try:
             # The user's own settings for Java may hold what the way to the repository needs.
             environment = os.environ | {"MAVEN_OPTS": f"{SHORT_LIVED} {os.environ.get('MAVEN_OPTS', '')}"}
@@ -170,10 +169,9 @@ def _failed(coordinates: list[str], how: str) -> EnvironmentMissing:
 
 def _project(coordinates: list[str]) -> str:
     tags = ("groupId", "artifactId", "version", "classifier")
-    items = ""
-    for artefact in coordinates:
-        fields = "".join(f"<{tag}>{text}</{tag}>" for tag, text in zip(tags, artefact.split(":"), strict=False))
-        items += f"<artifactItem>{fields}</artifactItem>"
+    named = (zip(tags, artefact.split(":"), strict=False) for artefact in coordinates)
+    fields = ("".join(f"<{tag}>{text}</{tag}>" for tag, text in parts) for parts in named)
+    items = "".join(f"<artifactItem>{text}</artifactItem>" for text in fields)
     return (
         '<project xmlns="http://maven.apache.org/POM/4.0.0"><modelVersion>4.0.0</modelVersion>'
         "<groupId>rowpath</groupId><artifactId>fetch</artifactId><version>1</version><packaging>pom</packaging>"

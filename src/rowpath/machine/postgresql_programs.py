@@ -61,10 +61,9 @@ def availability() -> Availability:
     """Whether PostgreSQL can run here; fetches nothing."""
     chosen = named()
     if chosen is not None:
-        what = f"PostgreSQL in {chosen} (named by ROWPATH_POSTGRESQL)"
-        if (chosen / "bin" / "postgres").is_file():
-            return Availability(True, what)
-        return Availability(False, what, f"there is no {chosen}/bin/postgres", "unset ROWPATH_POSTGRESQL")
+        problem = f"there is no {chosen}/bin/postgres", "unset ROWPATH_POSTGRESQL"
+        there = (chosen / "bin" / "postgres").is_file()
+        return Availability.of(f"PostgreSQL in {chosen} (named by ROWPATH_POSTGRESQL)", None if there else problem)
     what = f"PostgreSQL {VERSION} (from the wheel {WHEEL.name} {WHEEL.version})"
     return WHEEL.availability(what, prefix() / "bin" / "postgres")
 
@@ -74,10 +73,9 @@ def availability_tls() -> Availability:
     what = f"PostgreSQL {VERSION_TLS} (with TLS, from a Maven artefact)"
     if (tls_prefix() / "bin" / "postgres").is_file():
         return Availability(True, what)
-    machine = platform.machine()
-    if machine not in ARTEFACTS_TLS or platform.libc_ver()[0] != "glibc":
-        reason = f"the artefact has no programs for {machine} {platform.libc_ver()[0]}"
-        return Availability(False, what, reason, BY_NAME)
+    machine, c_library = platform.machine(), platform.libc_ver()[0]
+    if machine not in ARTEFACTS_TLS or c_library != "glibc":
+        return Availability(False, what, f"the artefact has no programs for {machine} {c_library}", BY_NAME)
     if maven.missing([ARTEFACTS_TLS[machine]]) and shutil.which("mvn") is None:
         return Availability(False, what, "Maven, which fetches the artefact, is missing", maven.INSTALL)
     return Availability(True, what)
@@ -100,12 +98,11 @@ def install_tls() -> Path:
     Errors: EnvironmentMissing when there is no Maven, no network or no artefact for this machine.
     """
     target = tls_prefix()
-    downloads.install(
-        target / "bin" / "postgres",
-        target,
-        availability_tls,
-        lambda folder: maven.unpack(ARTEFACTS_TLS[platform.machine()], ".txz", folder),
-    )
+
+    def unpack(folder: Path) -> None:
+        maven.unpack(ARTEFACTS_TLS[platform.machine()], ".txz", folder)
+
+    downloads.install(target / "bin" / "postgres", target, availability_tls, unpack)
     return target
 
 

@@ -57,12 +57,8 @@ _living: dict[int, Process] = {}
 
 def environment_for(added: Mapping[str, str] = {}) -> dict[str, str]:
     """Our environment without secrets and variables that would change a measured program, and with `added`."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(FOREIGN_PREFIXES) and not SECRET_NAMES.fullmatch(name)
-    }
-    return kept | dict(added)
+    dropped = [name for name in os.environ if name.startswith(FOREIGN_PREFIXES) or SECRET_NAMES.fullmatch(name)]
+    return {name: value for name, value in os.environ.items() if name not in dropped} | dict(added)
 
 
 def die_with(parent: int, death_signal: signal.Signals = signal.SIGKILL) -> None:
@@ -172,15 +168,13 @@ def run(
     try:
         out, err = process.communicate(text.encode() if source is None else None, timeout_s)
     except subprocess.TimeoutExpired as error:
-        raise TimedOut(
-            f"{arguments[0]} did not end within {timeout_s:g} s", "try again on a quieter machine"
-        ) from error
+        late = f"{arguments[0]} did not end within {timeout_s:g} s"
+        raise TimedOut(late, "try again on a quieter machine") from error
     finally:
         stop(process, AT_ONCE)
     jobs.check()
-    return subprocess.CompletedProcess(
-        process.args, process.returncode, out.decode(errors="replace"), err.decode(errors="replace")
-    )
+    printed = (stream.decode(errors="replace") for stream in (out, err))
+    return subprocess.CompletedProcess(process.args, process.returncode, *printed)
 
 
 def stop(process: Process, steps: Steps = GENTLE) -> int:
@@ -261,8 +255,7 @@ def pin(pid: int, cpus: Iterable[int]) -> None:
     pinned: set[int] = set()
     while new := set(threads(pid)) - pinned:
         for tid in new:
-            with contextlib.suppress(ProcessLookupError):
-                os.sched_setaffinity(tid, wanted)
+            pin_thread(tid, wanted)
         pinned |= new
 
 

@@ -16,10 +16,20 @@ class Availability:
     reason: str = ""
     remedy: str = ""
 
+    @classmethod
+    def of(cls, what: str, problem: tuple[str, str] | None) -> Availability:
+        """That `what` can run here; with a problem, which is a reason and a remedy, that it cannot."""
+        return cls(not problem, what, *(problem or ()))
+
     def require(self) -> None:
         """Errors: EnvironmentMissing when it cannot run here."""
         if not self.ok:
             raise EnvironmentMissing(self.reason, self.remedy)
+
+    @property
+    def problem(self) -> tuple[str, str] | None:
+        """Reason and remedy where it cannot run here."""
+        return None if self.ok else (self.reason, self.remedy)
 
     @property
     def not_here(self) -> str:

@@ -69,6 +69,11 @@ def odbc_driver(adapter: Adapter, version: str, find: Find) -> Path | None:
     return find(adapter.build["odbc"]["file"]) if "file" in adapter.build["odbc"] else None
 
 
+def odbc_environment(adapter: Adapter, version: str, find: Find) -> dict[str, str]:
+    """The variable by which a runner gets the file of its ODBC driver; nothing for an adapter without one."""
+    return {"ROWPATH_ODBC_DRIVER": str(odbc_driver(adapter, version, find))} if "odbc" in adapter.build else {}
+
+
 def odbc_problem(adapter: Adapter, version: str, find: Find) -> tuple[str, str] | None:
     """What an ODBC adapter lacks here, and the command that would bring it; None when nothing."""
     if "file" not in adapter.build.get("odbc", {}) or odbc_driver(adapter, version, find) is not None:

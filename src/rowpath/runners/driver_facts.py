@@ -55,9 +55,8 @@ def facts_of_files(files: list[Path], version: str) -> DriverFacts:
         return DriverFacts(reason=NOT_FETCHED)
     package = _output("dpkg-query", "-S", str(files[0])).partition(":")[0]
     if not package:
-        return DriverFacts(
-            version, size_bytes=sum(file.stat().st_size for file in files), dependencies=_needed(files[0])
-        )
+        size = sum(file.stat().st_size for file in files)
+        return DriverFacts(version, size_bytes=size, dependencies=_needed(files[0]))
     show = "${Version}\n${Installed-Size}\n${Depends}"
     packaged, size_kib, depends = _output("dpkg-query", "-W", f"-f={show}", package).split("\n")
     return DriverFacts(

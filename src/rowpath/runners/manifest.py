@@ -173,9 +173,8 @@ def add_external(file: Path) -> None:
     taken = {(adapter.language, adapter.driver) for adapter in every_adapter()}
     for adapter in manifest.adapter:
         if (adapter.language, adapter.driver) in taken:
-            raise UsageError(
-                f"{file}: {adapter.language} adapter '{adapter.driver}' already exists", "choose another name"
-            )
+            text = f"{file}: {adapter.language} adapter '{adapter.driver}' already exists"
+            raise UsageError(text, "choose another name")
         _check(file, adapter)
         add(adapter)
 
@@ -193,22 +192,19 @@ def add(adapter: Adapter) -> None:
 def _check(file: Path, adapter: Adapter) -> None:
     if "command" in adapter.build:
         command = adapter.build["command"]
-        if not isinstance(command, list) or not command or not all(isinstance(word, str) for word in command):
-            raise UsageError(
-                f"{file}: invalid command of '{adapter.driver}': expected a list of strings, got {command!r}",
-                'write build = { command = ["PROGRAM", "ARGUMENT"] }',
-            )
+        if isinstance(command, list) and command and all(isinstance(word, str) for word in command):
+            return
+        problem = f"invalid command of '{adapter.driver}': expected a list of strings, got {command!r}"
+        hint = 'write build = { command = ["PROGRAM", "ARGUMENT"] }'
+    elif adapter.language not in languages():
+        problem = f"unknown language '{adapter.language}'"
+        hint = f'one of {", ".join(languages())}, or your own runner: build = {{ command = ["…"] }}'
+    elif not source_file(adapter).is_file():
+        problem = f"the adapter '{adapter.driver}' has no source {source_file(adapter)}"
+        hint = f"rowpath adapter new {adapter.language} {adapter.driver}"
+    else:
         return
-    if adapter.language not in languages():
-        raise UsageError(
-            f"{file}: unknown language '{adapter.language}'",
-            f'one of {", ".join(languages())}, or your own runner: build = {{ command = ["…"] }}',
-        )
-    if not source_file(adapter).is_file():
-        raise UsageError(
-            f"{file}: the adapter '{adapter.driver}' has no source {source_file(adapter)}",
-            f"rowpath adapter new {adapter.language} {adapter.driver}",
-        )
+    raise UsageError(f"{file}: {problem}", hint)
 
 
 def is_external(adapter: Adapter) -> bool:
@@ -231,9 +227,8 @@ def family_folders(adapter: Adapter) -> list[Path]:
     folders = [families / name for name in adapter.build.get("families", ())]
     if unknown := next((folder.name for folder in folders if not folder.is_dir()), ""):
         known = ", ".join(sorted(folder.name for folder in families.iterdir()))
-        raise UsageError(
-            f"{adapter.language} adapter '{adapter.driver}': unknown family '{unknown}'", f"one of {known}"
-        )
+        text = f"{adapter.language} adapter '{adapter.driver}': unknown family '{unknown}'"
+        raise UsageError(text, f"one of {known}")
     return folders
 
 
@@ -304,9 +299,8 @@ def read_manifest(file: Path) -> Manifest:
     header = manifest.language
     if isinstance(header, Language):
         header = msgspec.structs.replace(header, title=header.title or header.name.capitalize(), folder=folder)
-    adapters = tuple(
-        msgspec.structs.replace(adapter, language=manifest.language_name, folder=folder) for adapter in manifest.adapter
-    )
+    own = {"language": manifest.language_name, "folder": folder}
+    adapters = tuple(msgspec.structs.replace(adapter, **own) for adapter in manifest.adapter)
     return msgspec.structs.replace(manifest, language=header, adapter=adapters)
 
 
@@ -330,8 +324,7 @@ def toolchain(name: str) -> Toolchain:
 def _loaded(file: Path) -> Any:
     """The module of that file."""
     spec = importlib.util.spec_from_file_location(f"rowpath_toolchain_{file.parent.name}", file)
-    assert spec is not None
-    assert spec.loader is not None
+    assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

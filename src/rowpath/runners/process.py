@@ -88,15 +88,8 @@ class Runner:
 
     def hello(self, adapter: str, timeout_s: float = 60.0, requires: tuple[str, ...] = ()) -> HelloReply:
         """Shake hands, requiring more than the least when asked; RunnerFailure `protocol` when versions do not fit."""
-        reply = self.request(
-            Hello,
-            timeout_s,
-            protocol=PROTOCOL,
-            codec=CODEC,
-            requires=[*REQUIREMENTS, *requires],
-            adapter=adapter,
-            expect=HelloReply,
-        )
+        wanted = {"protocol": PROTOCOL, "codec": CODEC, "requires": [*REQUIREMENTS, *requires]}
+        reply = self.request(Hello, timeout_s, adapter=adapter, expect=HelloReply, **wanted)
         if reply.protocol[0] != PROTOCOL[0] or reply.codec != CODEC:
             self.kill()
             raise RunnerFailure(
@@ -116,9 +109,8 @@ class Runner:
         """Send one request."""
         self._id += 1
         line = msgspec.json.encode(message(id=self._id, deadline_ms=int(timeout_s * 1000), **fields)) + b"\n"
-        if len(line) > MESSAGE_LIMIT_BYTES:
-            over = f"a request of {len(line)} bytes is over the limit of {MESSAGE_LIMIT_BYTES}"
-            raise RunnerFailure("internal", over)
+        if (size := len(line)) > MESSAGE_LIMIT_BYTES:
+            raise RunnerFailure("internal", f"a request of {size} bytes is over the limit of {MESSAGE_LIMIT_BYTES}")
         if self._in.closed:
             raise RunnerFailure("crashed", "the runner was stopped before")
         try:
@@ -132,8 +124,7 @@ class Runner:
         deadline = time.monotonic() + timeout_s
         while True:
             while self._lines:
-                reply = self._parse(self._lines.pop(0), expect)
-                if reply is not None:
+                if (reply := self._parse(self._lines.pop(0), expect)) is not None:
                     return reply
             left_s = deadline - time.monotonic()
             if left_s <= 0:
@@ -203,16 +194,11 @@ class Runner:
             return None
         if raw.get("id") != self._id:
             self.kill()
-            raise RunnerFailure(
-                "protocol", f"answered request {raw.get('id')!r} while {self._id} was under way; the runner was stopped"
-            )
-        if raw.get("error") is not None:
-            error = raw["error"]
-            raise RunnerFailure(
-                str(error.get("kind", "internal")),
-                printable(str(error.get("text", ""))),
-                printable(str(error.get("code", ""))),
-            )
+            what = f"answered request {raw.get('id')!r} while {self._id} was under way"
+            raise RunnerFailure("protocol", f"{what}; the runner was stopped")
+        if (error := raw.get("error")) is not None:
+            text, code = (printable(str(error.get(name, ""))) for name in ("text", "code"))
+            raise RunnerFailure(str(error.get("kind", "internal")), text, code)
         try:
             return msgspec.convert(raw, expect)
         except msgspec.ValidationError as error:
@@ -247,6 +233,3 @@ class Runner:
                 self._in.close()
                 self.process.wait(timeout=5.0)
         processes.stop(self.process, ((signal.SIGTERM, 1.0), *processes.AT_ONCE))
-        for stream in (self._in, self._out, self._err):
-            with contextlib.suppress(OSError):
-                stream.close()

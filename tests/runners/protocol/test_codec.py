@@ -58,7 +58,8 @@ def go_command() -> list[str]:
 
 
 def rust_command() -> list[str]:
-    return [str(rust.built("codec-trial", Path(language("rust").folder) / "tests" / "codec_trial.rs"))]
+    source = Path(language("rust").folder) / "tests" / "codec_trial.rs"
+    return [str(rust.Program("codec-trial", source).built())]
 
 
 def java_command() -> list[str]:

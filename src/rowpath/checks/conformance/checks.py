@@ -20,11 +20,9 @@ from rowpath.workloads.expected import Expected
 class CheckFailed(Exception):
     """Something is not as it must be: what, and what it should have been and was."""
 
-    def __init__(self, what: str, expected: object, got: object) -> None:
-        super().__init__(f"{what}: expected {expected}, got {got}")
-        self.what = what
-        self.expected = expected
-        self.got = got
+
+class NotApplicable(Exception):
+    """A check is not one for this path, and why."""
 
 
 @dataclass
@@ -39,25 +37,26 @@ class CaseOutcome:
     notes: dict[str, Any] = field(default_factory=dict)
 
 
-def outcome_of(name: str, fixture: EngineFixture, check: Callable[[], str]) -> CaseOutcome:
-    """The outcome of a check, which returns why it does not apply, or nothing when it passes.
+def outcome_of(name: str, fixture: EngineFixture, check: Callable[[], object]) -> CaseOutcome:
+    """The outcome of a check, which raises NotApplicable, or what is wrong.
 
     After a failure the next check gets a new process.
     """
     try:
-        reason = check()
+        check()
+    except NotApplicable as reason:
+        return CaseOutcome(name, "not applicable", str(reason))
     except (CheckFailed, RunnerFailure) as failure:
         fixture.end_processes()
         if isinstance(failure, CheckFailed):
-            return CaseOutcome(name, "failed", failure.what, str(failure.expected), str(failure.got))
+            return CaseOutcome(name, "failed", *map(str, failure.args))  # type: ignore[arg-type]
         return CaseOutcome(name, "failed", "the runner answered with an error", "", str(failure))
-    return CaseOutcome(name, "not applicable" if reason else "ok", reason)
+    return CaseOutcome(name, "ok")
 
 
 def expect_equal(what: str, got: object, expected: object) -> None:
     """CheckFailed unless both are equal."""
-    if got != expected:
-        raise CheckFailed(what, expected, got)
+    expect(what, got == expected, expected, got)
 
 
 def expect(what: str, holds: object, expected: object = "yes", got: object = "no") -> None:
@@ -79,14 +78,13 @@ def check_case(case: Case, planned: PlannedPath, fixture: EngineFixture) -> Case
     """The result of the case on the path; after a failure the next check gets a new process."""
     notes: dict[str, Any] = {}
 
-    def check() -> str:
+    def check() -> None:
         try:
             _run(case, planned, fixture, notes)
         except RunnerFailure as failure:
             if failure.kind == "unsupported" and failure.text:
-                return failure.text
+                raise NotApplicable(failure.text) from failure
             raise
-        return ""
 
     outcome = outcome_of(case.name, fixture, check)
     outcome.notes = notes
@@ -108,8 +106,7 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
             ]
             notes["converted"] = reply.converted
         if case.sample:
-            sampled = worker.sample(work, "steady", **case.sample).reply
-            _check_sampled(case, planned, work, expected, sampled)
+            _check_sampled(case, planned, work, expected, worker.sample(work, "steady", **case.sample).reply)
     except RunnerFailure as failure:
         if failure.kind == "unsupported" or not case.error or failure.fatal:
             raise
@@ -130,12 +127,15 @@ def _run(case: Case, planned: PlannedPath, fixture: EngineFixture, notes: dict[s
         )
 
 
+def _rows(case: Case, work: PreparedPhase, expected: Expected, first: int, count: int) -> int | None:
+    return case.rows if case.rows is not None else expected.rows(work.phase, first, count)
+
+
 def _check_verified(case: Case, work: PreparedPhase, expected: Expected, worker: Worker) -> VerifyReply:
     first, count = case.verify["first"], case.verify["count"]
     reply = worker.verify(work, first, count, case.verify.get("max_rows", VERIFIED_ROWS))
     expect_equal("operations that were verified", reply.operations, count)
-    rows = case.rows if case.rows is not None else expected.rows(work.phase, first, count)
-    expect_equal("rows delivered in verify", reply.rows, rows)
+    expect_equal("rows delivered in verify", reply.rows, _rows(case, work, expected, first, count))
     digest = case.digest or expected.verify_digest(work.phase, first, count, case.verify.get("max_rows", MOST_ROWS))
     expect_equal("digest (rows:hash)", reply.digest, digest)
     expect_equal("names in `delivered`, one per column", len(reply.delivered), len(work.columns))
@@ -148,8 +148,7 @@ def _check_sampled(
     case: Case, planned: PlannedPath, work: PreparedPhase, expected: Expected, reply: SampleReply
 ) -> None:
     first, operations = case.sample["first"], case.sample["operations"]
-    if not case.failed and reply.failure is not None:
-        failure = reply.failure
+    if not case.failed and (failure := reply.failure) is not None:
         raise CheckFailed("failed operations", "none", f"{reply.failed}: {failure.kind} {failure.code} {failure.text}")
     expect_equal(
         "operations and failed operations of the sample",
@@ -157,16 +156,16 @@ def _check_sampled(
         (operations - case.failed, case.failed),
     )
     expect_equal("`first` and `lead_in_operations`", (reply.first, reply.lead_in_operations), (first, 0))
-    if not 0 < reply.min_ns <= reply.max_ns <= reply.ns <= reply.window_ns:
-        times = (reply.min_ns, reply.max_ns, reply.ns, reply.window_ns)
-        raise CheckFailed("0 < min_ns <= max_ns <= ns <= window_ns", "in this order", times)
+    times = (reply.min_ns, reply.max_ns, reply.ns, reply.window_ns)
+    in_order = times[0] > 0 and list(times) == sorted(times)
+    expect("0 < min_ns <= max_ns <= ns <= window_ns", in_order, "in this order", times)
     _check_clients(planned, reply, first, operations)
     if case.failed:
         expect("a `failure` beside failed operations", reply.failure)
         assert reply.failure is not None
         _check_error(case, planned, reply.failure)
         return
-    rows = case.rows if case.rows is not None else expected.rows(work.phase, first, operations)
+    rows = _rows(case, work, expected, first, operations)
     expect_equal("rows delivered in the sample", reply.rows, rows)
     expect_equal("values delivered in the sample", reply.values, (rows or 0) * len(work.columns))
     touches = expected.touches(work.phase).expected(first, operations)
@@ -179,10 +178,10 @@ def _check_clients(planned: PlannedPath, reply: SampleReply, first: int, operati
         return
     expect_equal("entries of `clients`", len(reply.clients), planned.path.clients)
     at = first
-    for client in sorted(reply.clients, key=lambda client: (client.first, client.operations + client.failed)):
-        if client.operations + client.failed:
-            expect_equal("where the next client begins, so that each operation is done once", client.first, at)
-            at += client.operations + client.failed
+    for begin, done in sorted((client.first, client.operations + client.failed) for client in reply.clients):
+        if done:
+            expect_equal("where the next client begins, so that each operation is done once", begin, at)
+            at += done
     expect_equal("where the last client ends", at, first + operations)
     expect_equal("failed operations of all clients", sum(client.failed for client in reply.clients), reply.failed)
     expect_equal("rows of all clients", sum(client.rows for client in reply.clients), reply.rows)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Literal
 
 from rowpath.checks.conformance.fixture import EngineFixture
@@ -40,9 +39,7 @@ class Behaviour:
     text: str = ""
 
 
-def observe(
-    planned: PlannedPath, fixture: EngineFixture, documented: Mapping[str, str] = MappingProxyType({})
-) -> list[Behaviour]:
+def observe(planned: PlannedPath, fixture: EngineFixture, documented: Mapping[str, str] = {}) -> list[Behaviour]:
     """All behaviours on the path. One that is documented as `no`, by name, is tried only once, and briefly."""
     if "records" in planned.adapter.phases:
         reason = "there are no statements: a call of the library is over when it returns"
@@ -61,32 +58,23 @@ def _unsupported(names: tuple[str, ...], reason: str) -> list[Behaviour]:
 
 
 def _stop(planned: PlannedPath, fixture: EngineFixture, name: str, documented: str) -> Behaviour:
-    kind, waits_ms = STOPS[name]
+    waits_ms = STOPS[name][1]
     if documented == "no":
-        return _stop_after(planned, fixture, name, kind, waits_ms[0], waits_ms[0] + ON_TIME_TO_CONFIRM_MS)
+        return _stop_after(planned, fixture, name, waits_ms[0], waits_ms[0] + ON_TIME_TO_CONFIRM_MS)
     for after_ms in waits_ms:
-        result = _stop_after(planned, fixture, name, kind, after_ms, MAX_MS)
+        result = _stop_after(planned, fixture, name, after_ms, MAX_MS)
         if result.observed != "no":
             break
     return result
 
 
-def _stop_after(
-    planned: PlannedPath, fixture: EngineFixture, name: str, kind: str, after_ms: int, max_ms: int
-) -> Behaviour:
+def _stop_after(planned: PlannedPath, fixture: EngineFixture, name: str, after_ms: int, max_ms: int) -> Behaviour:
     """Stop a statement on a connection of its own; a process is killed while its statement runs."""
     fixture.disconnect()
     worker = fixture.connected(planned)
+    how = {"kind": STOPS[name][0], "sql": ENGINES[planned.path.engine].slow_query, "after_ms": after_ms}
     try:
-        reply = worker.runner.request(
-            Interrupt,
-            max_ms / 1000 + 20,
-            kind=kind,
-            sql=ENGINES[planned.path.engine].slow_query,
-            after_ms=after_ms,
-            most_ms=max_ms,
-            expect=InterruptReply,
-        )
+        reply = worker.runner.request(Interrupt, max_ms / 1000 + 20, most_ms=max_ms, expect=InterruptReply, **how)
     except RunnerFailure as failure:
         worker.runner.kill()  # what cannot be stopped may still run
         return Behaviour(name, "unsupported" if failure.kind == "unsupported" else "no", failure.text)
@@ -108,6 +96,9 @@ def _restart(planned: PlannedPath, fixture: EngineFixture) -> list[Behaviour]:
         return _unsupported((same, again), "the server is external: Rowpath does not restart it")
     fixture.disconnect()
 
+    def sampled() -> SampleReply:
+        return worker.sample(work, "warm", operations=2, first=0).reply
+
     def reopened() -> SampleReply:
         try:
             worker.runner.request(Close, 30, expect=CloseReply)
@@ -116,21 +107,18 @@ def _restart(planned: PlannedPath, fixture: EngineFixture) -> list[Behaviour]:
                 raise  # a dead connection may answer `close` with any other error
         worker.open()
         worker.prepare(work)
-        return worker.sample(work, "warm", operations=2, first=0).reply
+        return sampled()
 
     try:
         worker = fixture.connected(planned)
         work = fixture.some_work(planned)
         worker.prepare(work)
-        worker.sample(work, "warm", operations=2, first=0)
+        sampled()
         rested = time.monotonic() + RESTED_S
         fixture.engine_instances.restart(key_of(planned.path))
         time.sleep(max(0.0, rested - time.monotonic()))
         worker.timeout_s = AFTER_RESTART_S
-        return [
-            _sampled(same, lambda: worker.sample(work, "warm", operations=2, first=0).reply),
-            _sampled(again, reopened),
-        ]
+        return [_sampled(same, sampled), _sampled(again, reopened)]
     except RunnerFailure as failure:
         return [Behaviour(same, "no", failure.text)]
     finally:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,17 +28,14 @@ class EngineFixture:
     """One engine instance at a time, and one connection: take paths in an order that has those of an instance together.
 
     A runner process serves all paths of its adapter that have its command, one after the other: `close`, then `open`.
-    `directory` is private and outlives the fixture; `log` takes what runners write. Everything is stopped by `end`.
+    `directory` is private and outlives the fixture; what runners write is not kept. Everything is stopped by `end`.
     """
 
-    def __init__(
-        self, directory: Path, paths: tuple[PlannedPath, ...], log: Callable[[str], None] = lambda _line: None
-    ) -> None:
+    def __init__(self, directory: Path, paths: tuple[PlannedPath, ...]) -> None:
         self.directory = directory
         self.phase_cache = PhaseCache(directory / "parameters")
         self.engine_instances = EngineInstances(directory, self.phase_cache, lambda _secret: None)
         self._paths = paths
-        self._log = log
         self._numbers = itertools.count()
         self._built: set[tuple[str, ...]] = set()
         self._connection: Worker | None = None
@@ -68,7 +64,7 @@ class EngineFixture:
         """A process of the caller's own, started, no message sent."""
         self._build(planned)
         where = instance or self.instance(planned)
-        return Worker(planned, where, log=self._log, timeout_s=TIMEOUT_S, environment=environment)
+        return Worker(planned, where, log=lambda _line: None, timeout_s=TIMEOUT_S, environment=environment)
 
     def exclusive(self, planned: PlannedPath) -> Worker:
         """A worker that is not connected, and no other process on the path: an embedded engine may lock its files."""
@@ -83,8 +79,7 @@ class EngineFixture:
         current = self._connection
         if current is None or (current.planned, current.grouped) != (planned, bool(clients)):
             self.disconnect()
-            current = None
-        if current is not None and current.runner.alive():
+        elif current.runner.alive():
             return current
         instance = self.instance(planned)
         self._build(planned)
@@ -93,7 +88,7 @@ class EngineFixture:
             self.end_processes()
         idle = self._processes.get(key)
         idle = idle if idle and idle.alive() else None
-        worker = Worker(planned, instance, log=self._log, timeout_s=TIMEOUT_S, clients=clients, runner=idle)
+        worker = Worker(planned, instance, log=lambda _line: None, timeout_s=TIMEOUT_S, clients=clients, runner=idle)
         self._processes[key] = worker.runner
         try:
             worker.open()
@@ -156,6 +151,5 @@ class EngineFixture:
 
 def any_case(planned: PlannedPath) -> Case | None:
     """A case with a result that the path can run; None where there is nothing but the null operation."""
-    return next(
-        (case for case in cases() if phase_name(case) in planned.phases and case.verify and not case.error), None
-    )
+    usable = (case for case in cases() if phase_name(case) in planned.phases and case.verify and not case.error)
+    return next(usable, None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -77,26 +77,23 @@ def phase_name(case: Case) -> str:
 # `values`: the default and each other value once; `pairs`: each two values of what shapes a statement and its result
 # together, each other value once; `every`: the whole lattice.
 Reach = Literal["values", "pairs", "every"]
-Wanted = dict[str, tuple[str, ...]]
-Unit = tuple[tuple[str, str], ...]
+Wanted = Mapping[str, tuple[str, ...]]
 
 DURABILITIES = ("none", "full")  # the first that the engine has: conformance needs no disk
 # What a connection, its surroundings or one kind of phase take; all other coordinates shape statements and results.
 VARIED_ONE_AT_A_TIME = ("version", "engine_version", "transport", "tls", "clients", "concurrency", "threads", "bulk")
 
 
-def planned(adapter: Adapter, reach: Reach, wanted: Wanted | None = None) -> list[PlannedPath]:
+def planned(adapter: Adapter, reach: Reach, wanted: Mapping[str, tuple[str, ...]] = {}) -> list[PlannedPath]:
     """The adapter's paths, the default of each engine and deployment first; with the phases that each can run.
 
     A floor has none: there are no rows of it that could be right.
     """
     paths: list[PlannedPath] = []
     for engine, deployment in itertools.product(() if adapter.floor else adapter.engines, adapter.deployments):
-        here = {"engine": (engine,), "deployment": (deployment,)} | (wanted or {})
-        if engine not in here["engine"] or deployment not in here["deployment"]:
-            continue
-        if engine in ENGINES and deployment in ENGINES[engine].deployments:
-            chosen = _chosen(adapter, engine, deployment, reach, wanted or {})
+        requested = engine in wanted.get("engine", (engine,)) and deployment in wanted.get("deployment", (deployment,))
+        if requested and engine in ENGINES and deployment in ENGINES[engine].deployments:
+            chosen = _chosen(adapter, engine, deployment, reach, wanted)
             paths += [planned_path(adapter, path, _beside(path, chosen[0], reach)) for path in chosen]
     return paths
 
@@ -128,13 +125,9 @@ def _beside(path: AccessPath, default: AccessPath, reach: Reach) -> set[str]:
 def planned_path(adapter: Adapter, path: AccessPath, beside: set[str]) -> PlannedPath:
     """The path with the phases of the cases that it can run; `beside`: only those that these coordinates touch."""
     worth = {phase_name(case) for case in cases() if not beside or beside.intersection(case.beside)}
-    eligible = tuple(
-        f"{workload.name}.{phase.name}"
-        for workload in workloads().values()
-        for phase in workload.phases
-        if f"{workload.name}.{phase.name}" in worth
-        and not ineligible_reason(adapter, path, f"{workload.name}.{phase.name}", phase)
-    )
+    phases = {f"{workload.name}.{phase.name}": phase for workload in workloads().values() for phase in workload.phases}
+    reasons = {name: ineligible_reason(adapter, path, name, phase) for name, phase in phases.items() if name in worth}
+    eligible = tuple(name for name, reason in reasons.items() if not reason)
     return PlannedPath(path, adapter, eligible, _title(path, adapter))
 
 
@@ -142,12 +135,8 @@ def _title(path: AccessPath, adapter: Adapter) -> str:
     """Language, driver, deployment, the values that vary, and what is beside the default."""
     own = [key for key, values in adapter.coordinates.items() if len(values) > 1 and key not in VARIED_ONE_AT_A_TIME]
     axes = {"version": adapter.versions, **adapter.coordinates}
-    beside = [
-        f"{key}={path.get(key)}"
-        for key in VARIED_ONE_AT_A_TIME
-        if path.get(key) not in (axes.get(key, ("",))[0], "none")
-    ]
-    beside = [word for word in beside if word.partition("=")[0] in axes]
+    varied = [key for key in VARIED_ONE_AT_A_TIME if key in axes]
+    beside = [f"{key}={path.get(key)}" for key in varied if path.get(key) not in (axes[key][0], "none")]
     if path.tls == "off" and path.engine_version == _encrypting(path.engine):
         beside.append(f"engine_version={path.get('engine_version')}")
     engine = [path.engine] if len(adapter.engines) > 1 else []
@@ -157,31 +146,39 @@ def _title(path: AccessPath, adapter: Adapter) -> str:
 
 def _chosen(adapter: Adapter, engine: str, deployment: str, reach: Reach, wanted: Wanted) -> list[AccessPath]:
     durabilities = adapter.coordinates.get("durability") or ENGINES[engine].durabilities
-    durability = next((durability for durability in DURABILITIES if durability in durabilities), "none")
-    fixed: Wanted = {"durability": (durability,)} | wanted | {"engine": (engine,), "deployment": (deployment,)}
+    durability = next(filter(durabilities.__contains__, DURABILITIES), "none")
+    fixed: Wanted = {"durability": (durability,), **wanted, "engine": (engine,), "deployment": (deployment,)}
     shaping = [key for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME and key not in wanted]
-    beside = [
-        key for key in VARIED_ONE_AT_A_TIME if key not in wanted and (key in adapter.coordinates or key == "version")
-    ]
+    axes = {"version": adapter.versions, **adapter.coordinates}
+    beside = [key for key in VARIED_ONE_AT_A_TIME if key in axes and key not in wanted]
     if deployment != "server" and "transport" in beside:
         beside.remove("transport")
 
-    def existing(open_keys: list[str], more: Wanted | None = None) -> list[AccessPath]:
-        paths = lattice(adapter, dict.fromkeys(open_keys, ("*",)) | fixed | (more or {}))
+    def existing(open_keys: list[str], more: Mapping[str, tuple[str, ...]] = {}) -> list[AccessPath]:
+        paths = lattice(adapter, {**dict.fromkeys(open_keys, ("*",)), **fixed, **more})
         return [path for path in paths if not pruned(adapter, path)]
+
+    def with_value(key: str, value: str) -> list[AccessPath]:
+        """The path with that value that can run here and is nearest to the default; none where no point has it."""
+        others = [other for other in beside if other != key]
+        for open_keys in ([], [*others, "engine_version"], [*others, "engine_version", *shaping]):
+            paths = existing(open_keys, {key: (value,)})
+            runnable = [path for path in paths if not unavailable(adapter, path)[0]]
+            if nearest := runnable or (len(open_keys) > len(others) and paths):
+                default = picked[0].coordinates
+                return [min(nearest, key=lambda path: sum(path.get(axis) != at for axis, at in default))]
+        return []
 
     if reach == "every":
         return existing([*shaping, *beside])
     candidates = existing(shaping) or existing([*shaping, *beside])
     if not candidates:
         return []
-    units = _pairs(shaping) if reach == "pairs" else _values(shaping)
-    picked = _covering(candidates, units)
+    picked = _covering(candidates, shaping, 2 if reach == "pairs" and len(shaping) > 1 else 1)
     for key in (*shaping, *beside):  # of the shaping ones: what exists only beside another transport, say
-        values = adapter.versions if key == "version" else adapter.coordinates[key]
-        for value in values:
+        for value in axes[key]:
             if all(path.get(key) != value for path in picked):
-                picked += _with_value(adapter, picked[0], existing, key, value, beside, shaping)
+                picked += with_value(key, value)
     if "tls" in beside and (version := _encrypting(engine)):
         plain = existing(["transport"], {"tls": ("off",), "engine_version": (version,)})
         picked += [path for path in plain if path.transport == "tcp"][:1]
@@ -195,45 +192,18 @@ def _encrypting(engine: str) -> str:
     return version if version != versions(kind)[0] else ""
 
 
-def _with_value(
-    adapter: Adapter,
-    default: AccessPath,
-    existing: Callable[..., list[AccessPath]],
-    key: str,
-    value: str,
-    beside: list[str],
-    shaping: list[str],
-) -> list[AccessPath]:
-    """The path with that value that can run here and is nearest to the default; none where no point has it."""
-    others = [other for other in beside if other != key]
-    for open_keys in ([], [*others, "engine_version"], [*others, "engine_version", *shaping]):
-        paths = existing(open_keys, {key: (value,)})
-        runnable = [path for path in paths if not unavailable(adapter, path)[0]]
-        if runnable or (paths and len(open_keys) > len(others)):
-            nearest = runnable or paths
-            return [min(nearest, key=lambda path: sum(path.get(axis) != at for axis, at in default.coordinates))]
-    return []
+def _covering(candidates: list[AccessPath], keys: list[str], together: int) -> list[AccessPath]:
+    """The first candidate, then those that bring most of what is still missing, until nothing is.
 
-
-def _values(keys: list[str]) -> Callable[[AccessPath], Iterator[Unit]]:
-    return lambda path: (((key, path.get(key)),) for key in keys)
-
-
-def _pairs(keys: list[str]) -> Callable[[AccessPath], Iterator[Unit]]:
-    if len(keys) < 2:
-        return _values(keys)
-    return lambda path: itertools.combinations([(key, path.get(key)) for key in keys], 2)
-
-
-def _covering(candidates: list[AccessPath], units: Callable[[AccessPath], Iterator[Unit]]) -> list[AccessPath]:
-    """The first candidate, then those that bring most of what is still missing, until nothing is."""
-    picked = [candidates[0]]
-    missing = {unit for path in candidates for unit in units(path)} - set(units(candidates[0]))
+    What is to come once: each `together` values of these coordinates.
+    """
+    units = [set(itertools.combinations([(key, path.get(key)) for key in keys], together)) for path in candidates]
+    picked = [0]
+    missing = set().union(*units) - units[0]
     while missing:
-        best = max(candidates, key=lambda path: len(missing.intersection(units(path))))
-        picked.append(best)
-        missing -= set(units(best))
-    return picked
+        picked.append(max(range(len(units)), key=lambda number: len(missing & units[number])))
+        missing -= units[picked[-1]]
+    return [candidates[number] for number in picked]
 
 
 GENERAL = ("engine", "deployment", "language", "driver", "version")

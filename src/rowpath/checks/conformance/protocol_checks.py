@@ -5,33 +5,31 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import subprocess
 import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from rowpath.checks.conformance.checks import CaseOutcome, CheckFailed, expect, expect_equal, expect_touch, outcome_of
+from rowpath.checks.conformance.checks import (
+    CaseOutcome,
+    CheckFailed,
+    NotApplicable,
+    expect,
+    expect_equal,
+    expect_touch,
+    outcome_of,
+)
 from rowpath.checks.conformance.fixture import NOTHING, EngineFixture, any_case
 from rowpath.checks.conformance.paths import case_named, phase_name
 from rowpath.engines import ENGINES
 from rowpath.execution.mixed_load.shared_counters import SharedCounters
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
+from rowpath.machine import processes
 from rowpath.model.workload import Column, Phase, Table
 from rowpath.planning.plan import PlannedPath
+from rowpath.runners import protocol
 from rowpath.runners.process import Runner, RunnerFailure
-from rowpath.runners.protocol import (
-    CODEC,
-    MESSAGE_LIMIT_BYTES,
-    PROTOCOL,
-    Close,
-    CloseReply,
-    GroupSpec,
-    GroupTotal,
-    Hello,
-    HelloReply,
-    Sample,
-)
+from rowpath.runners.protocol import CODEC, MESSAGE_LIMIT_BYTES, PROTOCOL, GroupSpec, GroupTotal, HelloReply
 from rowpath.workloads import codec
 from rowpath.workloads.expected import Expected
 
@@ -49,10 +47,10 @@ WRITE = Phase("write", "execute", sql=f"UPDATE {TABLE} SET n = n + 1 WHERE id = 
 LEFT = Phase("left", "query", sql=f"SELECT id, n FROM {TABLE} ORDER BY id")
 
 
-def mixed_load(planned: PlannedPath, fixture: EngineFixture) -> str:
+def mixed_load(planned: PlannedPath, fixture: EngineFixture) -> None:
     """Readers and a writer at work at once: all that they did is counted, touched and stored, each write once."""
     if len(planned.adapter.coordinates.get("clients", ())) < 2:
-        return f"the adapter {planned.adapter.driver} has only one client"
+        raise NotApplicable(f"the adapter {planned.adapter.driver} has only one client")
     # Where the path executes SQL that no program was written for beforehand.
     executes = phase_name(case_named("duplicate-key")) in planned.phases
     writes = executes and "records" not in planned.adapter.phases and not planned.adapter.serves
@@ -60,11 +58,10 @@ def mixed_load(planned: PlannedPath, fixture: EngineFixture) -> str:
         worker = fixture.connected(planned, clients=READERS + writes * WRITERS)
     except RunnerFailure as failure:
         if failure.kind == "unsupported" and failure.text:
-            return failure.text
+            raise NotApplicable(failure.text) from failure
         raise
     with _ledger(worker, fixture) if writes else contextlib.nullcontext() as ledger:
         _work(planned, fixture, worker, ledger)
-    return ""
 
 
 @contextlib.contextmanager
@@ -87,9 +84,8 @@ def _work(planned: PlannedPath, fixture: EngineFixture, worker: Worker, ledger: 
         groups.append(("writer", ledger, WRITERS, ROWS))
     for _name, work, _clients, _rows in groups:
         worker.prepare(work)
-    with contextlib.closing(
-        SharedCounters([(name, clients, rows) for name, _work, clients, rows in groups])
-    ) as counters:
+    sizes = [(name, clients, rows) for name, _work, clients, rows in groups]
+    with contextlib.closing(SharedCounters(sizes)) as counters:
         totals = _totals(worker, counters, groups)
         for total in totals:
             _check_counts(counters, total)
@@ -125,32 +121,27 @@ def _totals(
 
 
 def _check_counts(counters: SharedCounters, total: GroupTotal) -> None:
-    seen = counters.snapshot(total.name, time.monotonic_ns())
-    if total.failures:
-        first = total.failures[0]
-        raise CheckFailed(f"failed operations of {total.name}", "none", f"{first.count}: {first.kind} {first.text}")
-    expect(f"operations of {total.name}", total.operations)
+    name, operations = total.name, total.operations
+    seen = counters.snapshot(name, time.monotonic_ns())
+    for first in total.failures[:1]:
+        raise CheckFailed(f"failed operations of {name}", "none", f"{first.count}: {first.kind} {first.text}")
+    expect(f"operations of {name}", operations)
     counted = (seen.operations, seen.failed, seen.rows)
-    expect_equal(
-        f"operations, failed, rows of {total.name} in the shared counters", counted, (total.operations, 0, total.rows)
-    )
-    expect_equal(f"operations in {total.name}'s histogram", int(seen.service.sum()), total.operations)
-    expect_equal(
-        f"operations of {total.name}'s clients", sum(client.operations for client in total.clients), total.operations
-    )
-    expect_equal(f"clients of {total.name} that are done", seen.done, len(total.clients))
-    expect(f"begun_ns < ended_ns of {total.name}", total.begun_ns < total.ended_ns)
+    expect_equal(f"operations, failed, rows of {name} in the shared counters", counted, (operations, 0, total.rows))
+    expect_equal(f"operations in {name}'s histogram", int(seen.service.sum()), operations)
+    expect_equal(f"operations of {name}'s clients", sum(client.operations for client in total.clients), operations)
+    expect_equal(f"clients of {name} that are done", seen.done, len(total.clients))
+    expect(f"begun_ns < ended_ns of {name}", total.begun_ns < total.ended_ns)
 
 
 def _check_rows(total: GroupTotal, expected: Expected, work: PreparedPhase) -> None:
     phase = work.phase
-    rows = 0
-    for client in total.clients:  # round after round of its own parameters
-        rounds, rest = divmod(client.operations, client.rows_of_its_own)
-        rows += rounds * (expected.rows(phase, client.first, client.rows_of_its_own) or 0)
-        rows += expected.rows(phase, client.first, rest) or 0
-    expect_equal("rows and values that the readers took", (total.rows, total.values), (rows, rows * len(work.columns)))
     regions = [(client.first, client.rows_of_its_own, client.operations) for client in total.clients]
+    rows = 0
+    for first, own, operations in regions:  # round after round of its own parameters
+        rows += operations // own * (expected.rows(phase, first, own) or 0)
+        rows += expected.rows(phase, first, operations % own) or 0
+    expect_equal("rows and values that the readers took", (total.rows, total.values), (rows, rows * len(work.columns)))
     expect_touch("the readers' touch sum", total.touch, expected.touches(phase).expected_in_regions(regions))
 
 
@@ -160,10 +151,9 @@ def _check_ledger(worker: Worker, counters: SharedCounters, total: GroupTotal) -
     expect_equal("writes acknowledged, row by row", int(known.sum()), total.operations)
     left = PreparedPhase(f"{TABLE}.{LEFT.name}", LEFT, LEFT.sql, (ID, N), (), None, 0)
     worker.prepare(left)
-    stored = codec.digest([(row + 1, int(n)) for row, n in enumerate(known)], (ID, N))
-    expect_equal(
-        "the table's rows, each with the writes acknowledged (digest)", worker.verify(left, 0, 1).digest, stored
-    )
+    stored = codec.digest([(row, int(n)) for row, n in enumerate(known, 1)], (ID, N))
+    digest = worker.verify(left, 0, 1).digest
+    expect_equal("the table's rows, each with the writes acknowledged (digest)", digest, stored)
 
 
 BAD_LINES = (b"{", b"[]", b'"text"', b"nonsense", b"\xff\xfe", b'{"id": 7}', b'{"type": "dance", "id": 8}')
@@ -192,38 +182,32 @@ def refused(what: str, ask: Callable[[], object]) -> RunnerFailure:
 def say_hello(runner: Runner, **changed: Any) -> HelloReply:
     """A hello with some fields changed."""
     fields = {"protocol": PROTOCOL, "codec": CODEC, "requires": ["touch", "digest"], "adapter": ""} | changed
-    return runner.request(Hello, 60, expect=HelloReply, **fields)
+    return runner.request(protocol.Hello, 60, expect=HelloReply, **fields)
 
 
-def bad_messages(planned: PlannedPath, fixture: EngineFixture) -> str:
+def bad_messages(planned: PlannedPath, fixture: EngineFixture) -> None:
     """Wrong versions are refused, nonsense is survived, and the end of stdin ends it in the middle of a sample."""
+    driver = planned.adapter.driver
     with contextlib.closing(fixture.exclusive(planned)) as worker:
-        _bad_messages(planned, fixture, worker)
-    return ""
-
-
-def _bad_messages(planned: PlannedPath, fixture: EngineFixture, worker: Worker) -> None:
-    runner, driver = worker.runner, planned.adapter.driver
-    for changed in ({"protocol": (3, 0)}, {"codec": 99}, {"requires": ["touch", "magic"]}, {"adapter": "another"}):
-        failure = refused(f"hello with {changed}", lambda c=changed: say_hello(runner, **({"adapter": driver} | c)))  # type: ignore[misc]
-        expect_equal(f"the error's kind after a hello with {changed}", failure.kind, "unsupported")
-        expect("the error has a text", failure.text, "a reason", "nothing")
-    expect_equal("the adapter that hello names", say_hello(runner, adapter=driver).adapter, driver)
-    for line in (*BAD_LINES, LONG_LINE):
-        _answer_after(runner, line, driver)
-    worker.open()
-    work = fixture.some_work(planned)
-    worker.prepare(work)
-    endless = {"lead_in_ns": 0, "duration_ns": 60_000_000_000, "operations": 0, "first": -1}
-    runner.send(Sample, 60, phase=work.name, regime="steady", **endless)
-    time.sleep(0.3)
-    expect("the runner is in the middle of a sample of a minute", runner.alive(), "alive", "it has ended")
-    assert runner.process.stdin is not None
-    runner.process.stdin.close()
-    try:
-        runner.process.wait(timeout=STOPS_WITHIN_S)
-    except subprocess.TimeoutExpired:
-        raise CheckFailed("the end of stdin ends the runner", f"within {STOPS_WITHIN_S} s", "it still runs") from None
+        runner = worker.runner
+        for changed in ({"protocol": (3, 0)}, {"codec": 99}, {"requires": ["touch", "magic"]}, {"adapter": "another"}):
+            failure = refused(f"hello with {changed}", lambda c=changed: say_hello(runner, **({"adapter": driver} | c)))  # type: ignore[misc]
+            expect_equal(f"the error's kind after a hello with {changed}", failure.kind, "unsupported")
+            expect("the error has a text", failure.text, "a reason", "nothing")
+        expect_equal("the adapter that hello names", say_hello(runner, adapter=driver).adapter, driver)
+        for line in (*BAD_LINES, LONG_LINE):
+            _answer_after(runner, line, driver)
+        worker.open()
+        work = fixture.some_work(planned)
+        worker.prepare(work)
+        endless = {"lead_in_ns": 0, "duration_ns": 60_000_000_000, "operations": 0, "first": -1}
+        runner.send(protocol.Sample, 60, phase=work.name, regime="steady", **endless)
+        time.sleep(0.3)
+        expect("the runner is in the middle of a sample of a minute", runner.alive(), "alive", "it has ended")
+        assert runner.process.stdin is not None
+        runner.process.stdin.close()
+        within, ended = f"within {STOPS_WITHIN_S} s", processes.wait(runner.process, STOPS_WITHIN_S)
+        expect("the end of stdin ends the runner", ended, within, "it still runs")
 
 
 def _answer_after(runner: Runner, line: bytes, driver: str) -> None:
@@ -246,7 +230,7 @@ def _answer_after(runner: Runner, line: bytes, driver: str) -> None:
     raise CheckFailed(f"hello is answered after the line {line[:40]!r}", "a reply", "none")
 
 
-def phases(planned: PlannedPath, fixture: EngineFixture) -> str:
+def phases(planned: PlannedPath, fixture: EngineFixture) -> None:
     """Unknown phases are refused; positions go on from sample to sample; a phase may be prepared again."""
     worker = fixture.connected(planned)
     unknown = PreparedPhase("no.such", Phase("such", "query"), "", (), (), None, 0)
@@ -261,36 +245,32 @@ def phases(planned: PlannedPath, fixture: EngineFixture) -> str:
         expect("operations of the lead-in and of the block", reply.lead_in_operations >= 1 and reply.operations >= 1)
         expect_equal("failed operations", (reply.failed, reply.failure), (0, None))
     after = worker.sample(work, "steady", operations=2).reply
-    expect_equal(
-        "first and operations of the next sample", (after.first, after.operations), (reply.first + reply.operations, 2)
-    )
-    return ""
+    next_first = reply.first + reply.operations
+    expect_equal("first and operations of the next sample", (after.first, after.operations), (next_first, 2))
 
 
-def opens_once(planned: PlannedPath, fixture: EngineFixture) -> str:
+def opens_once(planned: PlannedPath, fixture: EngineFixture) -> None:
     """A second `open` is refused; what is open stays usable."""
     worker, work = fixture.connected(planned), fixture.some_work(planned)
     worker.prepare(work)
     failure = refused("a second `open`", worker.open)
     expect_equal("the error's kind after a second `open`", failure.kind, "internal")
     expect_equal("operations after it", worker.sample(work, "steady", operations=2).reply.operations, 2)
-    return ""
 
 
-def opens_again(planned: PlannedPath, fixture: EngineFixture) -> str:
+def opens_again(planned: PlannedPath, fixture: EngineFixture) -> None:
     """Check that a closed connection refuses everything until the next `open`."""
     worker, work = fixture.connected(planned), fixture.some_work(planned)
     worker.prepare(work)
-    worker.runner.request(Close, 30, expect=CloseReply)
+    worker.runner.request(protocol.Close, 30, expect=protocol.CloseReply)
     for ask in (lambda: worker.prepare(work), lambda: worker.sample(work, "steady", operations=1), worker.facts):
         refused("a request on a closed connection", ask)
     worker.open()
     worker.prepare(work)
     expect_equal("operations after opening again", worker.sample(work, "steady", operations=2).reply.operations, 2)
-    return ""
 
 
-def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
+def facts(planned: PlannedPath, fixture: EngineFixture) -> None:
     """Versions and effective settings, read from the live connection; requested settings come back as requested."""
     worker = fixture.connected(planned)
     read = worker.facts()
@@ -302,14 +282,14 @@ def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
     if "threads" in planned.adapter.coordinates:
         expect_equal("the setting `threads`, read back", settings.get("threads"), path.get("threads"))
     if engine.is_floor:
-        return ""
+        return
     if path.deployment != "file" or path.version != "bundled":  # our own code has no version
         expect("facts name the driver's version", read["driver_version"], "a version", "nothing")
     if path.deployment == "file":
-        return ""
+        return
     expect("facts name the engine's version", read["engine_version"], "a version", "nothing")
     if "scan" in planned.adapter.phases:  # which knows no transaction
-        return ""
+        return
     if not path.result.startswith("cursor"):  # which lives in a transaction
         expect_equal("the setting `autocommit`", settings.get("autocommit"), "on")
     reads_tls = "tls" in settings or "tls" in planned.adapter.coordinates
@@ -317,20 +297,14 @@ def facts(planned: PlannedPath, fixture: EngineFixture) -> str:
         word = re.split(r"\W", settings.get("tls", ""))[0]
         expect_equal("the setting `tls`, read back (its first word)", word, path.tls)
     for name, spellings in engine.settings(path.durability).items():
-        value = re.split(r"\W", settings.get(name, ""))[0]
-        expect(
-            f"the setting `{name}`, read back (its first word)",
-            value in spellings,
-            " or ".join(spellings),
-            value or "nothing",
-        )
-    return ""
+        value, what = re.split(r"\W", settings.get(name, ""))[0], f"the setting `{name}`, read back (its first word)"
+        expect(what, value in spellings, " or ".join(spellings), value or "nothing")
 
 
-def statements(planned: PlannedPath, fixture: EngineFixture) -> str:
+def statements(planned: PlannedPath, fixture: EngineFixture) -> None:
     """Statements outside the clock are committed; a failure is reported, or ignored on request."""
     if phase_name(case_named("duplicate-key")) not in planned.phases:
-        return f"the adapter {planned.adapter.driver} executes no statements"
+        raise NotApplicable(f"the adapter {planned.adapter.driver} executes no statements")
     worker = fixture.connected(planned)
     create, drop = "CREATE TABLE passing (a INTEGER)", "DROP TABLE passing"
     if "records" in planned.adapter.phases:
@@ -341,10 +315,9 @@ def statements(planned: PlannedPath, fixture: EngineFixture) -> str:
     expect_equal("the error's kind", failure.kind, "sql")
     expect("the error names the table", "passing" in failure.text.lower(), "passing", failure.text)
     expect_equal("times of four statements", len(worker.run([drop, create, create, drop], ignore_errors=True)), 4)
-    return ""
 
 
-PROTOCOL_CHECKS: dict[str, Callable[[PlannedPath, EngineFixture], str]] = {
+PROTOCOL_CHECKS: dict[str, Callable[[PlannedPath, EngineFixture], None]] = {
     "facts": facts,
     "phases": phases,
     "opens-once": opens_once,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -29,14 +28,13 @@ OBSERVED = {"yes": "green", "no": "yellow", "unsupported": "dim"}
 @contextlib.contextmanager
 def opened_fixture(paths: tuple[PlannedPath, ...]) -> Iterator[EngineFixture]:
     """A fixture in a directory of its own; everything is stopped and removed at the end."""
-    directory = Path(tempfile.mkdtemp(prefix="rowpath-"))
-    directory.chmod(0o711)  # as root a server runs as another user
-    fixture = EngineFixture(directory, paths)
-    try:
-        yield fixture
-    finally:
-        fixture.end()
-        shutil.rmtree(directory, ignore_errors=True)
+    with tempfile.TemporaryDirectory(prefix="rowpath-", ignore_cleanup_errors=True) as directory:
+        Path(directory).chmod(0o711)  # as root a server runs as another user
+        fixture = EngineFixture(Path(directory), paths)
+        try:
+            yield fixture
+        finally:
+            fixture.end()
 
 
 def outcomes(planned: PlannedPath, fixture: EngineFixture, complete: bool) -> Iterator[CaseOutcome]:
@@ -71,14 +69,13 @@ def run(paths: tuple[PlannedPath, ...], console: Console) -> int:
             if reason:
                 if len(paths) == 1:
                     raise RowpathError(f"{planned.name} cannot run here: {reason}", remedy)
-                console.print(_line("not here", "yellow", _heading(planned, firsts), reason), soft_wrap=True)
+                _print(console, "not here", "yellow", _heading(planned, firsts), reason)
                 continue
             own = _test(planned, fixture, console, firsts)
             counts.update(own)
             if planned in firsts and own["ok"]:
-                for behaviour in observe(planned, fixture):
-                    style = OBSERVED[behaviour.observed]
-                    console.print(_line(behaviour.observed, style, behaviour.name, behaviour.text), soft_wrap=True)
+                for seen in observe(planned, fixture):
+                    _print(console, seen.observed, OBSERVED[seen.observed], seen.name, seen.text)
     tested = f"{counts['failed']} failed, {counts['ok']} ok, {counts['not applicable']} not applicable"
     console.print(Text(f"\n{tested}, on {len(paths)} {'path' if len(paths) == 1 else 'paths'}", style="bold"))
     return 1 if counts["failed"] else 0
@@ -96,18 +93,19 @@ def _test(
         counts[outcome.status] += 1
         if complete or outcome.status == "failed":
             about = outcome.reason if outcome.status == "not applicable" else titles.get(outcome.name, "")
-            console.print(_line(outcome.status, STYLES[outcome.status], outcome.name, about), soft_wrap=True)
+            _print(console, outcome.status, STYLES[outcome.status], outcome.name, about)
         if outcome.status == "failed":
             for word, text in (("", outcome.reason), ("expected ", outcome.expected), ("got      ", outcome.got)):
                 if text:
                     console.print(Text(f"{'':19}{word}{text}"), soft_wrap=True)
     if not complete and not counts["failed"]:
-        console.print(_line("ok", "green", f"{counts['ok']} checks", ""), soft_wrap=True)
+        _print(console, "ok", "green", f"{counts['ok']} checks", "")
     return counts
 
 
-def _line(word: str, style: str, name: str, about: str) -> Text:
-    return Text.assemble("  ", (f"{word:<16}", style), f"{name:<34}", (about, "dim"))
+def _print(console: Console, word: str, style: str, name: str, about: str) -> None:
+    line = Text.assemble("  ", (f"{word:<16}", style), f"{name:<34}", (about, "dim"))
+    console.print(line, soft_wrap=True)
 
 
 def _heading(planned: PlannedPath, firsts: tuple[PlannedPath, ...]) -> str:

@@ -5,8 +5,8 @@ One function per test, numbered as in docs/method.md; `run` executes them one af
 
 from __future__ import annotations
 
+import contextlib
 import importlib
-import shutil
 import tempfile
 import time
 from dataclasses import replace
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
-from rowpath.checks.selftest.bench import Bench, Verdict
+from rowpath.checks.selftest.bench import Bench, Skipped, Verdict
 from rowpath.errors import RowpathError, UsageError
 from rowpath.machine.counters.core_users import OtherPrograms
 from rowpath.toml_file import suggest
@@ -72,16 +72,17 @@ def run_one(name: str, *, full: bool) -> list[Verdict]:
     """One test in a private directory that is removed afterwards; what is missed on a busy machine is skipped."""
     module_name, _, function = TESTS[name].partition(".")
     check = getattr(importlib.import_module(f"rowpath.checks.selftest.{module_name}"), function)
-    directory = Path(tempfile.mkdtemp(prefix="rowpath-selftest-"))
-    bench = Bench(directory)
-    others = OtherPrograms()
-    try:
-        verdicts: list[Verdict] = check(bench, full=full)
-    except RowpathError as error:
-        verdicts = [Verdict(False, str(error), error.hint, "")]
-    finally:
-        bench.close()
-        shutil.rmtree(directory, ignore_errors=True)
+    with (
+        tempfile.TemporaryDirectory(prefix="rowpath-selftest-", ignore_cleanup_errors=True) as directory,
+        contextlib.closing(Bench(Path(directory))) as bench,
+    ):
+        others = OtherPrograms()
+        try:
+            verdicts: list[Verdict] = list(check(bench, full=full))
+        except Skipped as skipped:
+            verdicts = [Verdict(None, *skipped.args)]
+        except RowpathError as error:
+            verdicts = [Verdict(False, str(error), error.hint, "")]
     if busy := others.busy():
         # A known answer that was missed on a machine too busy to measure on proves nothing.
         verdicts = [

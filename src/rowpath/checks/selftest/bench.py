@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,10 @@ class Verdict:
         return cls(seen == expected, what, words[not seen], words[not expected])
 
 
+class Skipped(Exception):
+    """A known answer that this machine cannot give: its name, why, and what would help."""
+
+
 class Bench:
     """A private directory with engines and runners for one test."""
 
@@ -102,19 +107,17 @@ class Bench:
             if driver := language(name).selftest_driver:
                 yield name, driver
 
-    def without_compiler(self, what: str) -> list[Verdict]:
-        """A skipped verdict where the C null adapter cannot be built; empty where it can."""
-        if "c" in self.languages():
-            return []
-        return [Verdict(None, what, "the null adapter needs a C compiler", "apt-get install gcc libc6-dev")]
+    def require_compiler(self, what: str) -> None:
+        """Skipped where the C null adapter cannot be built."""
+        if "c" not in self.languages():
+            raise Skipped(what, "the null adapter needs a C compiler", "apt-get install gcc libc6-dev")
 
     def path(
         self, language_name: str, driver: str, phase: str, name: str = "", label: str = "", **coordinates: str
     ) -> PlannedPath:
         """A path made by hand; coordinates not named take the adapter's first value."""
         adapter = adapter_of(language_name, driver)
-        first = {key: values[0] for key, values in adapter.coordinates.items()}
-        engine = adapter.engines[0]
+        first, engine = {key: values[0] for key, values in adapter.coordinates.items()}, adapter.engines[0]
         given = {
             "engine": engine,
             "engine_version": "none",
@@ -203,8 +206,7 @@ class Bench:
         how = msgspec.structs.replace(Measure(max_sets=0, regimes=("steady",), warm_cap_s=1.0), **measure)
         experiment = Experiment(1, "selftest", "known answers", (phase,), (), measure=how)
         experiment = msgspec.structs.replace(experiment, client_groups=groups, stages=stages)
-        workload = load_workload(PhaseName.of(phase).workload)
-        members = tuple(paths)
+        workload, members = load_workload(PhaseName.of(phase).workload), tuple(paths)
         plan = Plan(experiment, {workload.name: workload}, members, (), (members,), (), self._runs, {}, False)
         self.build(*paths)
         directory = RunDirectory(self.directory / f"run-{self._runs}")
@@ -220,7 +222,17 @@ class Bench:
         return analysis_of(evidence), evidence.journal
 
 
-def samples(records: Records, name: str, plan_paths: list[PlannedPath]) -> list[SampleRecord]:
-    """The steady samples of the path with that name."""
-    path_id = next(planned.path.id for planned in plan_paths if planned.name == name)
-    return [sample for sample in records.all(SampleRecord) if (sample.path_id, sample.regime) == (path_id, "steady")]
+@contextlib.contextmanager
+def beside(program: str, on: Iterable[int]) -> Iterator[None]:
+    """A Python program of this text at work on these CPUs while the body runs."""
+    process = processes.start([sys.executable, "-c", program], cpus=on)
+    try:
+        yield
+    finally:
+        processes.stop(process, processes.AT_ONCE)
+
+
+def samples(records: Records, planned: PlannedPath) -> list[SampleRecord]:
+    """The steady samples of that path."""
+    wanted = (planned.path.id, "steady")
+    return [sample for sample in records.all(SampleRecord) if (sample.path_id, sample.regime) == wanted]

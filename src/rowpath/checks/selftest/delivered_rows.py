@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
+from collections.abc import Iterator
 
-from rowpath.checks.selftest.bench import Bench, Verdict
+from rowpath.checks.selftest.bench import Bench, Skipped, Verdict
 from rowpath.engines import ENGINES
 from rowpath.runners.protocol import VERIFIED_ROWS
 from rowpath.workloads.workload_file import load_workload
 
 TWO = "(SELECT rowid FROM hits LIMIT 2 OFFSET 3000)"
+LOSE, DUPLICATE = "DELETE FROM hits WHERE rowid = 4000", "INSERT INTO hits SELECT * FROM hits WHERE rowid = 17"
 HARMS = {
     "nothing": [],
     "one corrupted value": [f"UPDATE hits SET REQSIZE = REQSIZE + 1 WHERE rowid = (SELECT max(rowid) FROM {TWO})"],
-    "one missing row": ["DELETE FROM hits WHERE rowid = 4000"],
-    "one duplicated row": ["INSERT INTO hits SELECT * FROM hits WHERE rowid = 17"],
-    "one row in another's place": [
-        "DELETE FROM hits WHERE rowid = 4000",
-        "INSERT INTO hits SELECT * FROM hits WHERE rowid = 17",
-    ],
+    "one missing row": [LOSE],
+    "one duplicated row": [DUPLICATE],
+    "one row in another's place": [LOSE, DUPLICATE],
     "two values exchanged": [
         "CREATE TEMP TABLE two AS SELECT rowid AS id, REQSIZE AS size FROM hits WHERE rowid IN (101, 202)",
         "UPDATE hits SET REQSIZE = (SELECT size FROM two WHERE id <> hits.rowid) WHERE rowid IN (101, 202)",
@@ -28,12 +28,11 @@ HARMS = {
 LONG_ONLY = ("one row in another's place", "two values exchanged")  # in the short form, through one language
 
 
-def digest(bench: Bench, *, full: bool) -> list[Verdict]:
+def digest(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """11: one corrupted value, one missing row, one duplicated row in a real database: the digest catches each.
 
     Every harm through every language's SQLite path.
     """
-    verdicts = []
     made = bench.phase_cache.prepared_workload(load_workload("scan"), "sqlite")
     work = made.phases["scan.read"]
     expected = made.expected.verify_digest(work.phase, 0, 1, VERIFIED_ROWS)
@@ -45,29 +44,26 @@ def digest(bench: Bench, *, full: bool) -> list[Verdict]:
                 continue
             planned = bench.path(name, driver, work.name, label=harm)
             instance.own_copy(planned.path)
-            database = sqlite3.connect(str(instance.options(planned.path)["path"]))
-            for statement in statements:
-                database.execute(statement)
-            database.commit()
-            database.close()
+            with contextlib.closing(sqlite3.connect(str(instance.options(planned.path)["path"]))) as database:
+                for statement in statements:
+                    database.execute(statement)
+                database.commit()
             worker = bench.worker(planned, instance)
             worker.prepare(work)
             digest = worker.verify(work, 0, 1).digest
             worker.close()
             words = ("the digest agrees", "the digest differs")
-            verdicts.append(Verdict.either(f"{harm}, {name}", digest == expected, harm == "nothing", words))
-    return verdicts
+            yield Verdict.either(f"{harm}, {name}", digest == expected, harm == "nothing", words)
 
 
 THERE_ALREADY = 500
 
 
-def failed_operations(bench: Bench, *, full: bool) -> list[Verdict]:
+def failed_operations(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """14: failed operations are never counted: inserts of which half break the primary key.
 
     The first 1,000 rows inserted, of which every second is there already.
     """
-    verdicts = []
     for name, driver in bench.sqlite_drivers():
         made = bench.phase_cache.prepared_workload(load_workload("keyed"), "sqlite")
         insert = made.phases["keyed.insert"]
@@ -82,32 +78,29 @@ def failed_operations(bench: Bench, *, full: bool) -> list[Verdict]:
         reply = worker.sample(insert, "steady", operations=50, first=0).reply
         exact = reply.operations == 25 and reply.failed == 25 and reply.failure is not None
         figure = f"{reply.operations} counted, {reply.failed} failed"
-        verdicts.append(Verdict(exact, f"50 inserts, 25 of them refused, {name}", figure, "25 counted, 25 failed"))
+        yield Verdict(exact, f"50 inserts, 25 of them refused, {name}", figure, "25 counted, 25 failed")
         assert insert.after is not None
         worker.prepare(insert.after)
         rows = worker.verify(insert.after, 0, 1).rows
-        verdicts.append(Verdict.exactly(f"rows in the table afterwards, {name}", rows, THERE_ALREADY + 25))
+        yield Verdict.exactly(f"rows in the table afterwards, {name}", rows, THERE_ALREADY + 25)
         worker.close()
-    return verdicts
 
 
-def lazy_driver(bench: Bench, *, full: bool) -> list[Verdict]:
+def lazy_driver(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """15: a driver that never reads the values is caught by touch, one that answers from a cache by the counters.
 
     An honest path and the two cheats, through the real schedule.
     """
     engine = ENGINES["postgresql"].availability()
     if "python" not in bench.languages() or not engine.ok:
-        return [Verdict(None, "lazy driver", engine.reason or "the Python runner is missing", engine.remedy)]
+        raise Skipped("lazy driver", engine.reason or "the Python runner is missing", engine.remedy)
     honest = bench.path("python", "psycopg", "keyed.read", name="honest", transport="tcp", durability="full")
     bench.build(honest)
     paths = [honest, bench.cheat(honest, "lazy"), bench.cheat(honest, "cached")]
     analysis, _ = bench.run(paths, "keyed.read", sets=2, rounds=5, warm_cap_s=0.5)
-    verdicts = []
-    for name, expected in (("honest", True), ("lazy", False), ("cached", False)):
-        ranked = any(row.name == name and row.rank > 0 for ranking in analysis.rankings for row in ranking.rows)
-        verdicts.append(Verdict.either(f"the {name} driver", ranked, expected, ("ranked", "not ranked")))
+    ranked = {row.name for ranking in analysis.rankings for row in ranking.rows if row.rank > 0}
+    for name in ("honest", "lazy", "cached"):
+        yield Verdict.either(f"the {name} driver", name in ranked, name == "honest", ("ranked", "not ranked"))
     for name, finding in (("lazy", "values-not-read"), ("cached", "round-trips-not-as-declared")):
         raised = any(raised.id == finding and name in raised.paths for raised in analysis.findings)
-        verdicts.append(Verdict.either(f"the {name} driver: the finding {finding}", raised))
-    return verdicts
+        yield Verdict.either(f"the {name} driver: the finding {finding}", raised)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from scipy import stats
@@ -96,18 +96,15 @@ def made_series(shape: str, seed: int) -> list[float]:
     return [level * noise.gauss(1.0, 0.03) for level in levels[shape]]
 
 
-def warm_up(bench: Bench, *, full: bool) -> list[Verdict]:
+def warm_up(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """10: the shapes of warming up are distinguished: made series, and a real runner of each language.
 
     Every shape many times; then that warming up a real runner ends flat.
     """
-    verdicts = []
     trials = 200 if full else 50
     for shape in ("flat", "warm-up", "slowdown", "no steady state"):
         right = sum(classify(made_series(shape, seed)) == shape for seed in range(trials))
-        verdicts.append(
-            Verdict(right >= 0.95 * trials, f"made series, {shape}", f"{right} of {trials}", "at least 95 %")
-        )
+        yield Verdict(right >= 0.95 * trials, f"made series, {shape}", f"{right} of {trials}", "at least 95 %")
     for name in bench.languages():
         worker, work = bench.null_worker(name, burn_ns=20_000)
         blocks = []
@@ -116,11 +113,8 @@ def warm_up(bench: Bench, *, full: bool) -> list[Verdict]:
             blocks.append(reply.ns / reply.operations)
             if len(blocks) >= 9 and is_flat(blocks[-9:]):
                 break
-        verdicts.append(
-            Verdict(is_flat(blocks[-9:]), f"a real {name} runner", f"flat after {len(blocks)} blocks", "flat in 4 s")
-        )
+        yield Verdict(is_flat(blocks[-9:]), f"a real {name} runner", f"flat after {len(blocks)} blocks", "flat in 4 s")
         worker.close()
-    return verdicts
 
 
 CLIENTS = (1, 2, 3, 4, 6, 8)
@@ -145,14 +139,11 @@ class Bias(NamedTuple):
 def made_rates(curve: ClientsCurve, seed: str, clients: tuple[int, ...] = CLIENTS) -> list[dict[int, float]]:
     """Rates by clients, one mapping per set, with noise and drift."""
     noise = random.Random(seed)
-    sets = []
-    for _ in range(LAW_SETS):
-        speed = noise.gauss(1.0, DRIFT)
-        sets.append({n: curve.rate(n) * speed * noise.gauss(1.0, NOISE) for n in clients})
-    return sets
+    speeds = (noise.gauss(1.0, DRIFT) for _ in range(LAW_SETS))
+    return [{n: curve.rate(n) * speed * noise.gauss(1.0, NOISE) for n in clients} for speed in speeds]
 
 
-def scaling_law(bench: Bench, *, full: bool) -> list[Verdict]:
+def scaling_law(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """12: made rates of a known Universal Scalability Law, with noise: its parameters come back, their intervals cover.
 
     A law with four numbers of clients is refused, one that is straight shows neither contention nor coherence.
@@ -163,24 +154,22 @@ def scaling_law(bench: Bench, *, full: bool) -> list[Verdict]:
     # How often 95 % intervals cover at least, with 99 % certainty for all of them together.
     parameters = len(CURVES) * len(Bias._fields)
     least = int(stats.binom.ppf(0.01 / parameters, trials, 0.95))
-    verdicts = []
     for name, curve in CURVES.items():
         laws = [fitted for seed in range(trials) if (fitted := law(made_rates(curve, f"{name}/{seed}"))) is not None]
         for parameter, bias in Bias()._asdict().items():
             truth, fits = getattr(curve, parameter), [getattr(fitted, parameter) for fitted in laws]
             covering = sum(fit.low is not None and fit.low <= truth <= fit.high for fit in fits)
             figure, bar = f"{covering} of {len(fits)}", f"at least {least}"
-            verdicts.append(Verdict(covering >= least, f"{name}, {parameter} in its interval", figure, bar))
+            yield Verdict(covering >= least, f"{name}, {parameter} in its interval", figure, bar)
             off = statistics.fmean(fit.value for fit in fits) - truth
             off /= truth if parameter == "rate_of_one" else 1.0
-            verdicts.append(Verdict.within(f"{name}, {parameter} off on average", off, -bias, bias, "+.4f"))
+            yield Verdict.within(f"{name}, {parameter} off on average", off, -bias, bias, "+.4f")
     four = law(made_rates(CURVES["straight"], "four", CLIENTS[:4]))
-    verdicts.append(Verdict.either("four numbers of clients", four is not None, False, ("a law", "no law")))
+    yield Verdict.either("four numbers of clients", four is not None, False, ("a law", "no law"))
     straight = (law(made_rates(CURVES["straight"], f"seen/{seed}")) for seed in range(trials))
     seen = sum(fitted.coherence.known for fitted in straight if fitted)
     most = int(stats.binom.ppf(0.99, trials, 0.025))
-    verdicts.append(Verdict(seen <= most, "straight: coherence claimed", f"{seen} of {trials}", f"at most {most}"))
-    return verdicts
+    yield Verdict(seen <= most, "straight: coherence claimed", f"{seen} of {trials}", f"at most {most}")
 
 
 LEAD_IN_NS = int(Measure().lead_in_ms * 1e6)  # of every experiment that names none
@@ -191,7 +180,7 @@ ROUNDS, FULL_ROUNDS, MOST_ROUNDS = 6, 30, 60
 TOGETHER = 3  # runners that take turns: with more between them, each block begins with cold caches
 
 
-def block_length(bench: Bench, *, full: bool) -> list[Verdict]:
+def block_length(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """17: each runner's figure from 10 ms blocks lies within 2 % of its own from 500 ms blocks.
 
     Keyed reads of SQLite; short and long blocks alternate, other runners alive in between.
@@ -200,12 +189,10 @@ def block_length(bench: Bench, *, full: bool) -> list[Verdict]:
     work = made.phases["keyed.read"]
     instance = bench.instance("sqlite", "embedded", "", "full")
     instance.load(made.loaded_tables())
-    verdicts: list[Verdict] = []
     drivers = list(bench.sqlite_drivers())
     for begin in range(0, len(drivers), TOGETHER):
         together = drivers[begin : begin + TOGETHER]
-        verdicts += _compared(bench, work, instance, together, FULL_ROUNDS if full else ROUNDS)
-    return verdicts
+        yield from _compared(bench, work, instance, together, FULL_ROUNDS if full else ROUNDS)
 
 
 def _compared(
@@ -263,4 +250,4 @@ def _known(log_ratios: Sequence[float], rounds: int) -> bool:
     """Whether the rounds suffice and the interval is narrow; in any case after the most rounds."""
     interval = student(log_ratios)
     narrow = interval is not None and interval.half_width <= NARROW
-    return len(log_ratios) >= MOST_ROUNDS or (len(log_ratios) >= rounds and narrow)
+    return len(log_ratios) >= (rounds if narrow else MOST_ROUNDS)

@@ -7,8 +7,9 @@ import socket
 import statistics
 import struct
 import threading
+from collections.abc import Iterator
 
-from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict
+from rowpath.checks.selftest.bench import NOTHING, Bench, Skipped, Verdict
 from rowpath.execution.in_turn import peak_memory as peaks
 from rowpath.execution.measured import Measured
 from rowpath.execution.prepared_phases import PreparedPhase
@@ -20,16 +21,14 @@ from rowpath.runners.manifest import language
 MOST_BLOCKS = {False: 250, True: 650}  # the first of them warm up
 
 
-def null_operation(bench: Bench, *, full: bool) -> list[Verdict]:
+def null_operation(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """1: the overhead per operation of each runner, by its least block of the null operation, is below its budget.
 
     One verdict per language.
     """
-    verdicts = []
     for name in bench.languages():
         if budget := language(name).null_operation_ns:
-            verdicts.append(overhead(bench, name, "null", budget, full=full))
-    return verdicts
+            yield overhead(bench, name, "null", budget, full=full)
 
 
 def overhead(bench: Bench, language_name: str, driver: str, budget_ns: float, *, full: bool) -> Verdict:
@@ -51,36 +50,32 @@ BURN_BLOCKS = 25
 WITHIN = 0.02
 
 
-def burn(bench: Bench, *, full: bool) -> list[Verdict]:
+def burn(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """2: a burn of d µs per answer shows with slope 1.00 ± 0.02, in the CPU of the side that burns, not of the other.
 
     Server-side burn by the ping server, client-side burn by the null adapter.
     """
-    return bench.without_compiler("burn") or [
-        *_slopes(bench, full, "server", {"the latency": 1, "the server's CPU": 1, "the client's CPU": 0}),
-        *_slopes(bench, full, "client", {"the latency": 1, "the client's CPU": 1}),
-    ]
+    bench.require_compiler("burn")
+    yield from _slopes(bench, full, "server", {"the latency": 1, "the server's CPU": 1, "the client's CPU": 0})
+    yield from _slopes(bench, full, "client", {"the latency": 1, "the client's CPU": 1})
 
 
-def _slopes(bench: Bench, full: bool, side: str, expected: dict[str, int]) -> list[Verdict]:
+def _slopes(bench: Bench, full: bool, side: str, expected: dict[str, int]) -> Iterator[Verdict]:
     """Check the slopes of the blocks' medians over the burns, by least squares; µs per operation at each burn."""
     runs = [_started(bench, side, burn_us) for burn_us in BURNS_US]
-    blocks: list[list[tuple[float, float, float]]] = [[] for _ in BURNS_US]
+    blocks: list[list[dict[str, float]]] = [[] for _ in BURNS_US]
     for _ in range(BURN_BLOCKS * (4 if full else 1)):
         for own, (worker, work) in zip(blocks, runs, strict=True):
             measured = _undisturbed(worker, work)
             reply = measured.reply
             all_operations = reply.operations + reply.lead_in_operations
-            client_cpu_ns, server_cpu_ns = measured.client_cpu_ns or 0, measured.server_cpu_ns or 0
-            own.append((reply.ns / reply.operations, client_cpu_ns / all_operations, server_cpu_ns / all_operations))
-    verdicts = {}
-    for column, what in enumerate(("the latency", "the client's CPU", "the server's CPU")):
-        medians_us = [statistics.median(block[column] for block in own) / 1000 for own in blocks]
-        if what in expected:
-            seen, slope = statistics.linear_regression(BURNS_US, medians_us).slope, expected[what]
-            name = f"{side} burns: slope of {what}"
-            verdicts[what] = Verdict.within(name, seen, slope - WITHIN, slope + WITHIN, ".4f")
-    return [verdicts[what] for what in expected]
+            cpu_ns = {"client": measured.client_cpu_ns or 0, "server": measured.server_cpu_ns or 0}
+            cpu = {f"the {name}'s CPU": ns / all_operations for name, ns in cpu_ns.items()}
+            own.append({"the latency": reply.ns / reply.operations} | cpu)
+    for what, slope in expected.items():
+        medians_us = [statistics.median(block[what] for block in own) / 1000 for own in blocks]
+        seen = statistics.linear_regression(BURNS_US, medians_us).slope
+        yield Verdict.within(f"{side} burns: slope of {what}", seen, slope - WITHIN, slope + WITHIN, ".4f")
 
 
 def _started(bench: Bench, side: str, burn_us: int) -> tuple[Worker, PreparedPhase]:
@@ -105,7 +100,7 @@ def _undisturbed(worker: Worker, work: PreparedPhase) -> Measured:
 
 
 TURNS = ((1, 1), (7, 4096), (65_536, 1), (100, 100), (1, 1_000_000))
-TCP_INFO_BYTES_ACKED, TCP_INFO_BYTES_RECEIVED = 120, 128  # offsets in struct tcp_info (linux/tcp.h)
+TCP_INFO_BYTES_ACKED = 120  # its offset in struct tcp_info (linux/tcp.h); bytes_received follows
 
 
 def counted_bytes(bench: Bench, *, full: bool) -> list[Verdict]:
@@ -131,10 +126,8 @@ def counted_bytes(bench: Bench, *, full: bool) -> list[Verdict]:
         counting.stop()
         listener.close()
     server.join(10)
-    sent = repeats * sum(turn[0] for turn in TURNS)
-    received = repeats * sum(turn[1] for turn in TURNS)
-    acked = struct.unpack_from("<Q", info, TCP_INFO_BYTES_ACKED)[0]
-    arrived = struct.unpack_from("<Q", info, TCP_INFO_BYTES_RECEIVED)[0]
+    sent, received = (repeats * sum(sizes) for sizes in zip(*TURNS, strict=True))
+    acked, arrived = struct.unpack_from("<QQ", info, TCP_INFO_BYTES_ACKED)
     return [
         Verdict.exactly("bytes sent, by the proxy", counts.bytes_sent, sent),
         Verdict.exactly("bytes received, by the proxy", counts.bytes_received, received),
@@ -166,24 +159,21 @@ CALLING_OPERATIONS = 50
 REPETITIONS = 7
 
 
-def system_calls(bench: Bench, *, full: bool) -> list[Verdict]:
+def system_calls(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """4: operations that make N system calls: counted exactly, once the runner's own constant overhead is taken out.
 
     Check the count of system calls by the method that works here; strace may miss a call at either end.
     """
-    if skipped := bench.without_compiler("system calls"):
-        return skipped
-    if call_counter.probe() not in (call_counter.METHOD, call_counter.METHOD_STRACE):
-        return [Verdict(None, "system calls", call_counter.probe())]
-    slack = 0 if call_counter.probe() == call_counter.METHOD else call_counter.STRACE_SLACK
+    bench.require_compiler("system calls")
+    slack = {call_counter.METHOD: 0, call_counter.METHOD_STRACE: call_counter.STRACE_SLACK}.get(call_counter.probe())
+    if slack is None:
+        raise Skipped("system calls", call_counter.probe())
     constant = _counted(bench, 0)
-    verdicts = []
     for calls in (1, 7, 100, 5_000) if full else (1, 7, 100):
         counted = _counted(bench, calls)
         own = None if counted is None or constant is None else counted - constant
         what = f"{CALLING_OPERATIONS} operations of {calls} calls each"
-        verdicts.append(Verdict.exactly(what, own, CALLING_OPERATIONS * calls, slack))
-    return verdicts
+        yield Verdict.exactly(what, own, CALLING_OPERATIONS * calls, slack)
 
 
 def _counted(bench: Bench, calls: int) -> int | None:
@@ -203,18 +193,16 @@ PEAK_TOLERANCE = 0.02
 TAKEN_BYTES = (8 << 20, 200_000_000)
 
 
-def peak_memory(bench: Bench, *, full: bool) -> list[Verdict]:
+def peak_memory(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """5: operations that take X bytes, touch them and give them back: the peak rises by X ± 2 %, though all is freed.
 
     No figure is finer than the kernel's counters are.
 
     Compare with the same process when it did nothing.
     """
-    if skipped := bench.without_compiler("peak memory"):
-        return skipped
+    bench.require_compiler("peak memory")
     if memory.probe() != memory.METHOD:
-        return [Verdict(None, "peak memory", memory.probe())]
-    verdicts = []
+        raise Skipped("peak memory", memory.probe())
     for taken in (*TAKEN_BYTES, 1 << 30) if full else TAKEN_BYTES:
         worker, work = bench.null_worker(memory_bytes=taken)
         worker.sample(work, "warm", operations=1)
@@ -230,24 +218,21 @@ def peak_memory(bench: Bench, *, full: bool) -> list[Verdict]:
             resolution = 2 * memory.resolution_bytes()  # of a difference
             passed = abs(rise - truth) <= max(PEAK_TOLERANCE * taken, resolution)
             bar = f"{truth / 1e6:,.1f} MB, within {PEAK_TOLERANCE:.0%} of what was taken or {resolution / 1e6:.1f} MB"
-            verdicts.append(Verdict(passed, f"{taken / 1e6:,.1f} MB {what}", f"{rise / 1e6:,.1f} MB", bar))
-    return verdicts
+            yield Verdict(passed, f"{taken / 1e6:,.1f} MB {what}", f"{rise / 1e6:,.1f} MB", bar)
 
 
 WRITING_OPERATIONS = 25
 DISK_COSTS = ((4096, 0), (65_536, 1), (12_288, 3), (0, 2))  # bytes, syncs of each operation
 
 
-def disk_writes(bench: Bench, *, full: bool) -> list[Verdict]:
+def disk_writes(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """6: operations that write X bytes and sync K times: /proc/PID/io and the sync counter show them, exactly.
 
     Whole pages, because the kernel counts a page when it is made dirty.
     """
-    if skipped := bench.without_compiler("disk writes"):
-        return skipped
+    bench.require_compiler("disk writes")
     if syncs.probe() != syncs.METHOD:
-        return [Verdict(None, "syncs", syncs.probe())]
-    verdicts = []
+        raise Skipped("syncs", syncs.probe())
     for size, sync_count in DISK_COSTS:
         counters = syncs.make_file(bench.directory / f"syncs-{size}-{sync_count}")
         written = {"path": str(bench.directory / "written")}
@@ -260,11 +245,10 @@ def disk_writes(bench: Bench, *, full: bool) -> list[Verdict]:
         after_bytes, after = worker.written_bytes(), syncs.read(counters)["total"]
         worker.close()
         what = f"{operations} operations of {size:,} bytes and {sync_count} syncs"
-        verdicts.append(Verdict.exactly(f"{what}: syncs", after - before, operations * sync_count))
+        yield Verdict.exactly(f"{what}: syncs", after - before, operations * sync_count)
         if before_bytes is None or after_bytes is None:
-            verdicts.append(Verdict(None, f"{what}: bytes", disk.probe()))
+            yield Verdict(None, f"{what}: bytes", disk.probe())
         elif size and before_bytes == after_bytes:
-            verdicts.append(Verdict(None, f"{what}: bytes", f"{bench.directory} is kept in memory"))
+            yield Verdict(None, f"{what}: bytes", f"{bench.directory} is kept in memory")
         else:
-            verdicts.append(Verdict.exactly(f"{what}: bytes", after_bytes - before_bytes, operations * size))
-    return verdicts
+            yield Verdict.exactly(f"{what}: bytes", after_bytes - before_bytes, operations * size)

@@ -7,18 +7,17 @@ import math
 import os
 import signal
 import statistics
-import sys
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rowpath.analysis.chapters import links
 from rowpath.analysis.chapters.mixed_load import report_of
-from rowpath.analysis.model import Result
-from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict, samples
+from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict, beside, samples
 from rowpath.engines import ENGINES
 from rowpath.execution.mixed_load.group_totals import TAIL_S, due_before, reached
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
-from rowpath.machine import cpus, processes
+from rowpath.machine import cpus
 from rowpath.model import histogram
 from rowpath.model.experiment import ClientGroupTable, StageTable
 
@@ -32,13 +31,12 @@ STALL_BLOCK_MS = {True: 500, False: 50}
 STALL_FINDING = "closed-loop-hides-stall"
 
 
-def stalls(bench: Bench, *, full: bool) -> list[Verdict]:
+def stalls(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """7: a stall in each hundredth operation shows in the maximum and, by its share, in the mean.
 
     Measure the same path with the stall and without it.
     """
     name = bench.languages()[0]
-    verdicts = []
     for stalls in (True, False):
         costs = {"stall_ns": str(STALL_NS), "stall_every": str(STALL_EVERY)} if stalls else {}
         label = "stalls" if stalls else "calm"
@@ -47,20 +45,17 @@ def stalls(bench: Bench, *, full: bool) -> list[Verdict]:
         analysis, records = bench.run([path], NOTHING, sets=sets, rounds=6, block_ms=block_ms, warm_cap_s=0.3)
         raised = any(finding.id == STALL_FINDING and path.name in finding.paths for finding in analysis.findings)
         what = f"the finding {STALL_FINDING}, {'with' if stalls else 'without'} the stall"
-        verdicts.append(Verdict.either(what, raised, stalls))
+        yield Verdict.either(what, raised, stalls)
         if not stalls:
             continue
-        blocks = samples(records, path.name, [path])
+        blocks = samples(records, path)
         longest = min(block.max_ns for block in blocks)  # of each block: a busy machine makes some longer
         # Waiting for the core after a sleep is the machine's doing.
         mean = sum(block.ns - (block.wait_ns or 0) for block in blocks) / sum(block.operations for block in blocks)
         share = (mean - BURN_NS) / (STALL_NS / STALL_EVERY)
         least_ms, most_ms = STALL_NS / 1e6, 1.5 * STALL_NS / 1e6
-        verdicts += [
-            Verdict.within("the least of the blocks' longest operations, ms", longest / 1e6, least_ms, most_ms, ".1f"),
-            Verdict.within("the stalls' share in the mean", share, 1 - STALL_TOLERANCE, 1 + STALL_TOLERANCE, ".3f"),
-        ]
-    return verdicts
+        yield Verdict.within("the least of the blocks' longest operations, ms", longest / 1e6, least_ms, most_ms, ".1f")
+        yield Verdict.within("the stalls' share in the mean", share, 1 - STALL_TOLERANCE, 1 + STALL_TOLERANCE, ".3f")
 
 
 RATE_PER_S = 1000.0
@@ -83,54 +78,46 @@ class StoppedGroup:
     seconds: float
 
 
-def stopped_server(bench: Bench, *, full: bool) -> list[Verdict]:
+def stopped_server(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """8: a server stopped for P seconds at R requests a second is a queue of R·P operations, group in latency.
 
     Closed loop sees one operation of it. A rate beyond what a path can do is reported as not reached.
 
     Measure the same stop in open and in closed loop, then a rate that cannot be reached.
     """
-    if skipped := bench.without_compiler("a stopped server"):
-        return skipped
-    verdicts = []
+    bench.require_compiler("a stopped server")
     for stop_s in (STOP_S, 2 * STOP_S) if full else (STOP_S,):
-        verdicts += _open(_stopped(bench, "fixed", stop_s))
-    return [*verdicts, *_closed(_stopped(bench, "closed", STOP_S / 2)), *_beyond(bench)]
+        yield from _open(_stopped(bench, "fixed", stop_s))
+    closed = _stopped(bench, "closed", STOP_S / 2)
+    count = histogram.count_above(closed.total.service, round(THRESHOLDS_S[0] * 1e9))
+    yield Verdict.exactly(f"closed loop: operations longer than {THRESHOLDS_S[0]:g} s", count, 1)
+    longest = (histogram.percentile(closed.total.service, 100) or 0) / 1e9
+    stop_s = closed.stopped_s
+    yield Verdict.within("closed loop: longest operation, s", longest, 0.98 * stop_s, 1.15 * stop_s)
+    yield from _beyond(bench)
 
 
-def _open(group: StoppedGroup) -> list[Verdict]:
+def _open(group: StoppedGroup) -> Iterator[Verdict]:
     """The queue that a stop of P seconds makes, and the time that it takes to go: R·P / (1 − R·s) operations wait."""
     stop_s, total = group.stopped_s, group.total
     held_s = histogram.count_above(total.service, round(stop_s * 5e8))  # operations that the stop itself held up
     normal = max(1, total.operations - held_s)
     service_s = max(0.0, total.service_ns / 1e9 - stop_s * held_s) / normal
     grown = 1 / max(0.05, 1 - RATE_PER_S * service_s)
-    verdicts = []
     for threshold_s in THRESHOLDS_S:
         count = histogram.count_above(total.latency, round(threshold_s * 1e9))
         least, most = RATE_PER_S * (stop_s - threshold_s), RATE_PER_S * (stop_s - threshold_s) * grown
         what = f"open loop: operations later than {threshold_s:g} s"
-        verdicts.append(Verdict.within(what, count, 0.97 * least, 1.1 * most, ",.0f"))
+        yield Verdict.within(what, count, 0.97 * least, 1.1 * most, ",.0f")
     queue = RATE_PER_S * stop_s**2 / 2
     excess = (total.latency_ns - total.operations * service_s * 1e9) / 1e9
-    what = "open loop: excess of all latencies, s"
-    verdicts.append(Verdict.within(what, excess, 0.97 * queue, 1.1 * queue * grown))
+    yield Verdict.within("open loop: excess of all latencies, s", excess, 0.97 * queue, 1.1 * queue * grown)
     longest = (histogram.percentile(total.latency, 100) or 0) / 1e9
-    verdicts.append(Verdict.within("open loop: longest latency, s", longest, 0.98 * stop_s, 1.15 * stop_s))
+    yield Verdict.within("open loop: longest latency, s", longest, 0.98 * stop_s, 1.15 * stop_s)
     due = due_before("fixed", RATE_PER_S, 1, 0, round(group.seconds * 1e9))
     tail = due - due_before("fixed", RATE_PER_S, 1, 0, round((group.seconds - TAIL_S) * 1e9))
     what = f"open loop: {total.operations:,} operations of {due:,} due: the rate"
-    return [*verdicts, Verdict.either(what, reached(total.operations, due, tail), words=REACHED)]
-
-
-def _closed(group: StoppedGroup) -> list[Verdict]:
-    total = group.total
-    count = histogram.count_above(total.service, round(THRESHOLDS_S[0] * 1e9))
-    longest = (histogram.percentile(total.service, 100) or 0) / 1e9
-    return [
-        Verdict.exactly(f"closed loop: operations longer than {THRESHOLDS_S[0]:g} s", count, 1),
-        Verdict.within("closed loop: longest operation, s", longest, 0.98 * group.stopped_s, 1.15 * group.stopped_s),
-    ]
+    yield Verdict.either(what, reached(total.operations, due, tail), words=REACHED)
 
 
 def _beyond(bench: Bench) -> list[Verdict]:
@@ -207,35 +194,25 @@ def periodic_pause(bench: Bench, *, full: bool) -> list[Verdict]:
     ]
     sets = 12 if full else 4
     own, _ = bench.run(paths, NOTHING, sets=sets, rounds=100, warm_cap_s=0.1)
-    mean, median, cpu = _excess(own.results)
-    raised = any(finding.id == "periodic-cost" for finding in own.findings)
-    neighbour = processes.start([sys.executable, "-c", PAUSING_NEIGHBOUR], cpus=cpus.server_cpus())
-    try:
-        beside, _ = bench.run([paths[1]], NOTHING, sets=sets, rounds=100, warm_cap_s=0.1)
-    finally:
-        processes.stop(neighbour, processes.AT_ONCE)
-    foreign = any(finding.id == "periodic-cost" for finding in beside.findings)
-    return [
-        Verdict.within("own pause: the median", median, -0.01, 0.01, "+.1%"),
-        Verdict.within("own pause: the mean", mean, 0.5 * PAUSE_SHARE, 1.5 * PAUSE_SHARE, "+.1%"),
-        Verdict.within("own pause: CPU per operation", cpu, 0.5 * PAUSE_SHARE, 1.5 * PAUSE_SHARE, "+.1%"),
-        Verdict.either("own pause: the finding periodic-cost", raised),
-        Verdict.either("a neighbour's: the finding periodic-cost", foreign, expected=False),
-    ]
+    values = {(result.name, result.metric): result for result in own.results if result.regime == "steady"}
 
-
-def _excess(results: tuple[Result, ...]) -> tuple[float, float, float]:
-    """How much dearer the path that pauses is: by the mean, by the median, by CPU per operation (mean).
-
-    Not a number where all blocks of one of them were disturbed.
-    """
-    values = {(r.name, r.metric): r for r in results if r.regime == "steady"}
-
-    def ratio(metric: str, form: str) -> float:
+    def excess(metric: str, form: str) -> float:
+        """How much dearer the path that pauses is; no number where all blocks of one of them were disturbed."""
         pauses, steady = (getattr(values.get((name, metric)), form, None) for name in ("pauses", "steady"))
         return float(pauses / steady - 1) if pauses and steady else math.nan
 
-    return ratio("time", "mean"), ratio("time", "median"), ratio("client_cpu", "mean")
+    raised = any(finding.id == "periodic-cost" for finding in own.findings)
+    with beside(PAUSING_NEIGHBOUR, cpus.server_cpus()):
+        disturbed, _ = bench.run([paths[1]], NOTHING, sets=sets, rounds=100, warm_cap_s=0.1)
+    foreign = any(finding.id == "periodic-cost" for finding in disturbed.findings)
+    least, most = 0.5 * PAUSE_SHARE, 1.5 * PAUSE_SHARE
+    return [
+        Verdict.within("own pause: the median", excess("time", "median"), -0.01, 0.01, "+.1%"),
+        Verdict.within("own pause: the mean", excess("time", "mean"), least, most, "+.1%"),
+        Verdict.within("own pause: CPU per operation", excess("client_cpu", "mean"), least, most, "+.1%"),
+        Verdict.either("own pause: the finding periodic-cost", raised),
+        Verdict.either("a neighbour's: the finding periodic-cost", foreign, expected=False),
+    ]
 
 
 LINK = "2ms"
@@ -249,17 +226,16 @@ LINK_SESSIONS = {
 LINK_WITHIN = (0.90, 1.10)
 
 
-def linked(bench: Bench, *, full: bool) -> list[Verdict]:
+def linked(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """18: over an emulated link an operation takes its time without it and its round trips' time, no more and no less.
 
     The ping-pong and a keyed read from C, each with and without the link.
     """
-    if verdicts := bench.without_compiler("the link"):
-        return verdicts
+    bench.require_compiler("the link")
     for driver, (engine, phase, trips) in LINK_SESSIONS.items():
         here = ENGINES[engine].availability()
         if not here.ok:
-            verdicts.append(Verdict(None, f"{driver} over the link", here.reason, here.remedy))
+            yield Verdict(None, f"{driver} over the link", here.reason, here.remedy)
             continue
         paths = [
             bench.path("c", driver, phase, name=f"{driver} {link}", transport="tcp", link=link)
@@ -267,7 +243,7 @@ def linked(bench: Bench, *, full: bool) -> list[Verdict]:
         ]
         analysis, records = bench.run(paths, phase, sets=6 if full else 4, rounds=10, warm_cap_s=0.3)
         if len(links.CHAPTER.of(analysis)) != 1:
-            verdicts.append(Verdict(False, f"{driver} over the link", "not both of its paths were measured"))
+            yield Verdict(False, f"{driver} over the link", "not both of its paths were measured")
             continue
         (across,) = links.CHAPTER.of(analysis)
         # The value of the interval that is nearest to 1: a machine that wakes processes late makes it wide, not wrong.
@@ -280,9 +256,6 @@ def linked(bench: Bench, *, full: bool) -> list[Verdict]:
             time.sleep(SLEEP_S)
             late_ns.append(time.monotonic_ns() - begun_ns - SLEEP_S * 1e9)
         at_most = max(LINK_ADDED_AT_MOST, WAKE_UPS * statistics.median(late_ns) / link.stated_ns)
-        verdicts += [
-            Verdict.within("the link's round trip beyond the stated", more, 0, at_most, ".1%"),
-            Verdict.exactly(f"round trips, {driver}", across.round_trips, trips),
-            Verdict.within(f"measured over predicted, {driver}", nearest_to_one, *LINK_WITHIN, ".3f"),
-        ]
-    return verdicts
+        yield Verdict.within("the link's round trip beyond the stated", more, 0, at_most, ".1%")
+        yield Verdict.exactly(f"round trips, {driver}", across.round_trips, trips)
+        yield Verdict.within(f"measured over predicted, {driver}", nearest_to_one, *LINK_WITHIN, ".3f")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import statistics
-import sys
 from collections.abc import Iterator
 
 from rowpath.analysis.model import Analysis, Result
-from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict, samples
-from rowpath.machine import cpus, processes
+from rowpath.checks.selftest.bench import NOTHING, Bench, Verdict, beside, samples
+from rowpath.machine import cpus
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import adapter_of, availability
 
@@ -22,16 +23,11 @@ def hog(bench: Bench, *, full: bool) -> list[Verdict]:
     """
     name = bench.languages()[0]
     paths = [bench.path(name, "null", NOTHING, burn_ns="20000")]
-    shares = {}
-    raised = {}
+    shares, raised = {}, {}
     for hogged in (False, True):
-        hog = processes.start([sys.executable, "-c", HOG], cpus=cpus.server_cpus()) if hogged else None
-        try:
+        with beside(HOG, cpus.server_cpus()) if hogged else contextlib.nullcontext():
             analysis, records = bench.run(paths, NOTHING, sets=3 if full else 1)
-        finally:
-            if hog is not None:
-                processes.stop(hog, processes.AT_ONCE)
-        blocks = samples(records, paths[0].name, paths)
+        blocks = samples(records, paths[0])
         shares[hogged] = sum(bool(block.disturbed) for block in blocks) / len(blocks)
         raised[hogged] = any(finding.id == "disturbed-blocks" for finding in analysis.findings)
     return [
@@ -47,17 +43,16 @@ STEPS = (1.0, 1.06, 1.12)  # known times of three paths, as multiples
 JVMS = 3
 
 
-def quiet_cores(bench: Bench, *, full: bool) -> list[Verdict]:
+def quiet_cores(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     """19: while one path is measured, no other process of ours has its core; a busy machine changes no answer.
 
     An operation that burns a known time on the clock takes longer only where another process had its core.
 
     Measure beside a helper thread that burns, JVMs that compile, and a spinning program on each core in turn.
     """
-    if skipped := bench.without_compiler("quiet cores"):
-        return skipped
-    sets = 6 if full else 3
-    return [*_beside_a_helper(bench, sets), *_beside_compilers(bench, sets), *_beside_programs(bench, sets)]
+    bench.require_compiler("quiet cores")
+    for check in (_beside_a_helper, _beside_compilers, _beside_programs):
+        yield from check(bench, 6 if full else 3)
 
 
 def _burning(bench: Bench, times: float = 1.0) -> PlannedPath:
@@ -90,9 +85,8 @@ def _beside_compilers(bench: Bench, sets: int) -> Iterator[Verdict]:
 
 def _undisturbed(analysis: Analysis, where: str) -> Iterator[Verdict]:
     """The known time, and no other process of Rowpath on its core."""
-    yield Verdict.within(
-        f"{where}: the known time", _time_ns(analysis, "burns 1") / BURN_NS, 1 - SLACK, 1 + SLACK, ".3f"
-    )
+    times = _time_ns(analysis, "burns 1") / BURN_NS
+    yield Verdict.within(f"{where}: the known time", times, 1 - SLACK, 1 + SLACK, ".3f")
     ours = any(finding.id == "disturbed-blocks" and finding.severity == "error" for finding in analysis.findings)
     yield Verdict.either(f"{where}: Rowpath's own processes on its core", ours, expected=False, words=("seen", "none"))
 
@@ -102,11 +96,8 @@ def _beside_programs(bench: Bench, sets: int) -> Iterator[Verdict]:
     paths = [_burning(bench, times) for times in STEPS]
     quiet, _ = bench.run(paths, NOTHING, sets=sets, warm_cap_s=0.1)
     for cpu in cpus.usable():
-        hog = processes.start([sys.executable, "-c", HOG], cpus=(cpu,))
-        try:
+        with beside(HOG, (cpu,)):
             busy, _ = bench.run(paths, NOTHING, sets=sets, warm_cap_s=0.1)
-        finally:
-            processes.stop(hog, processes.AT_ONCE)
         what = f"beside a program on core {cpu}"
         if busy.refusal:
             yield Verdict(True, what, "refused", "the order, or refused")
@@ -129,11 +120,10 @@ def _agree(quiet: Analysis, busy: Analysis, name: str) -> bool:
 
 def _times(analysis: Analysis, name: str) -> list[Result]:
     """The path's time of a steady operation, one result per ranking it is in."""
-    return [
-        result for result in analysis.results if (result.name, result.metric, result.regime) == (name, "time", "steady")
-    ]
+    wanted = (name, "time", "steady")
+    return [result for result in analysis.results if (result.name, result.metric, result.regime) == wanted]
 
 
 def _time_ns(analysis: Analysis, name: str) -> float:
     medians = [result.median for result in _times(analysis, name) if result.median is not None]
-    return statistics.median(medians) if medians else float("nan")
+    return statistics.median(medians or [math.nan])

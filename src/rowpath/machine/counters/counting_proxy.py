@@ -17,7 +17,7 @@ import socket
 import subprocess
 import sys
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from rowpath.errors import InternalError
@@ -124,7 +124,7 @@ class Watch:
         for which, needle in enumerate(self._needles):
             joined = self._tails[which] + data
             self._counts[which] += joined.count(needle)
-            self._tails[which] = joined[len(joined) - min(len(joined), len(needle) - 1) :]
+            self._tails[which] = joined[max(0, len(joined) - len(needle) + 1) :]
 
     @property
     def count(self) -> int:
@@ -191,10 +191,8 @@ class ProxiedConnection:
                 if end is self.ends[0]:
                     self.watch.take(data)
                 self._send(self._peer[end], data)
-        except BlockingIOError:
-            return True
-        except OSError:
-            return False
+        except OSError as error:
+            return isinstance(error, BlockingIOError)
         return True
 
     def _send(self, end: socket.socket, data: bytes) -> None:
@@ -204,14 +202,11 @@ class ProxiedConnection:
     def _count(self, size: int, from_client: bool) -> None:
         if from_client:
             self._counters.bytes_sent += size
-            self._asked, self._silent = True, False
-            return
-        self._counters.bytes_received += size
-        self._counters.greetings += self._silent
-        self._silent = False
-        if self._asked:
-            self._counters.round_trips += 1
-            self._asked = False
+        else:
+            self._counters.bytes_received += size
+            self._counters.greetings += self._silent
+            self._counters.round_trips += self._asked
+        self._asked, self._silent = from_client, False
 
 
 class Switchboard:
@@ -242,10 +237,9 @@ class Switchboard:
                 while any(key.fileobj != 0 for key, _ in self._sockets.select(0)):
                     self._turn(0)
                 self._counters.texts_sent = sum(link.watch.count for link in self._links)
-                print(json.dumps(asdict(self._counters)), flush=True)
+                print(json.dumps(vars(self._counters)), flush=True)
                 if command == b"reset":
-                    for name in asdict(self._counters):
-                        setattr(self._counters, name, 0)
+                    vars(self._counters).update(vars(Counters()))
                 if command.startswith(b"patience"):
                     self._patience_s = float(command.split()[1])
                     for link in self._links:

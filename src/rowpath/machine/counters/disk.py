@@ -35,9 +35,8 @@ def of(pid: int, alone: bool = False) -> Bytes | None:
 def total(pids: Iterable[int]) -> Bytes | None:
     """The sum over processes; those that have ended do not count; None when none can be read."""
     living = [bytes_ for pid in pids if (bytes_ := of(pid)) is not None]
-    if not living:
-        return None
-    return Bytes(sum(bytes_.read_bytes for bytes_ in living), sum(bytes_.write_bytes for bytes_ in living))
+    sums = sum(bytes_.read_bytes for bytes_ in living), sum(bytes_.write_bytes for bytes_ in living)
+    return Bytes(*sums) if living else None
 
 
 def written_bytes(pids: Iterable[int]) -> int | None:
