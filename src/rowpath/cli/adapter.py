@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from rowpath.cli.options import WILL_RUN, add_shared, parse_filters
+from rowpath.cli.options import WILL_RUN, add_option, add_shared, parse_filters
 from rowpath.errors import UsageError
 
 if WILL_RUN:
@@ -32,17 +32,10 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="new: LANGUAGE NAME and engine=ENGINE (default sqlite); test: NAME or a runner's command (its own "
         "options after --), and COORDINATE=VALUE to select paths",
     )
-    parser.add_argument(
-        "--into",
-        metavar="DIR",
-        type=Path,
-        default=Path("rowpath-adapters"),
-        help="new: the directory for adapters.toml and the source (default rowpath-adapters)",
-    )
+    into = "new: the directory for adapters.toml and the source (default rowpath-adapters)"
+    add_option(parser, "--into DIR", into, type=Path, default=Path("rowpath-adapters"))
     add_shared(parser, "--adapters")
-    parser.add_argument(
-        "--every", action="store_true", help="test: every path (default: the default path, then each other value once)"
-    )
+    add_option(parser, "--every", "test: every path (default: the default path, then each other value once)")
     add_shared(parser, "--color")
 
 
@@ -50,8 +43,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the adapter's files, or run its suite; 1 when a case fails."""
     wanted = parse_filters(options.filters)
     if options.action == "new":
-        for line in new(options.words, wanted, options.into):
-            print(line)
+        print(*new(options.words, wanted, options.into), sep="\n")
         return 0
     paths = paths_of(options.words, wanted, "every" if options.every else "values")
     return report.run(paths, make_console(options.color))

@@ -13,16 +13,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowpath.cli.options import (
-    WILL_RUN,
-    Filters,
-    add_out,
-    add_own_database,
-    add_query,
-    add_selection,
-    add_shared,
-    filters_of,
-)
+from rowpath.cli import options as shared
+from rowpath.cli.options import WILL_RUN, Filters, add_option
 from rowpath.errors import RowpathError, UsageError
 
 if WILL_RUN:
@@ -62,37 +54,26 @@ NEVER_COMPARED = ("version", "engine_version", "label")  # they follow from what
 
 def add(parser: argparse.ArgumentParser) -> None:
     """The options of `explain`."""
-    add_selection(
+    shared.add_selection(
         parser,
         "EXPERIMENT, RUN, URL, FILE, PATH, PHASE or COORDINATE=VALUE",
         "an experiment, a run directory, or a database's URL or file with --query; then which paths: "
         "filters such as engine=postgresql, or names of paths and phases",
     )
-    add_query(parser)
-    add_own_database(parser)
-    parser.add_argument("--phase", metavar="PHASE", default="", help="only this phase (default: all phases that read)")
-    parser.add_argument(
-        "-b",
-        "--blocks",
-        metavar="N",
-        type=int,
-        default=5,
-        help="number of one-second blocks; as many again are profiled (default 5)",
-    )
-    parser.add_argument("--how", action="store_true", help="also show which clock measured each part")
-    parser.add_argument(
-        "--no-flame", dest="flame", action="store_false", help="leave out the flame graphs; saves some seconds"
-    )
-    parser.add_argument(
-        "--no-hops",
-        dest="hops",
-        action="store_false",
-        help="leave out the hops between client and server; they need a restart of Rowpath's own servers",
-    )
+    shared.add_query(parser)
+    shared.add_own_database(parser)
+    add_option(parser, "--phase PHASE", "only this phase (default: all phases that read)")
+    blocks = "number of one-second blocks; as many again are profiled (default 5)"
+    add_option(parser, "-b --blocks N", blocks, type=int, default=5)
+    add_option(parser, "--how", "also show which clock measured each part")
+    graphs = "leave out the flame graphs; saves some seconds"
+    add_option(parser, "--no-flame", graphs, dest="flame", action="store_false")
+    hops = "leave out the hops between client and server; they need a restart of Rowpath's own servers"
+    add_option(parser, "--no-hops", hops, dest="hops", action="store_false")
     counterparts = "also explain each path with this value instead, and show what differs"
-    parser.add_argument("--against", metavar="COORDINATE=VALUE", nargs="+", default=[], help=counterparts)
-    add_out(parser, "explain")
-    add_shared(parser, "--timeout", "-q --quiet", "--color")
+    add_option(parser, "--against COORDINATE=VALUE", counterparts, nargs="+", default=[])
+    shared.add_out(parser, "explain")
+    shared.add_shared(parser, "--timeout", "-q --quiet", "--color")
 
 
 @dataclass(frozen=True)
@@ -129,7 +110,7 @@ def run(options: argparse.Namespace) -> int:
     if options.blocks < 1:
         raise UsageError(f"invalid --blocks {options.blocks}: expected 1 or more", "--blocks 5")
     against = parse_against(options.against, options.words[0], flame=options.flame)
-    source = _source(options.words, filters_of(options), against, options)
+    source = _source(options.words, shared.filters_of(options), against, options)
     found: list[Explanation] = []
     failures: list[str] = []
     console, progress = make_console(options.color), live.make(options.quiet, options.color)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rowpath import __version__
-from rowpath.cli.options import WILL_RUN, Filters, add_shared, parse_filters
+from rowpath.cli.options import WILL_RUN, Filters, add_option, add_shared, parse_filters
 from rowpath.errors import RowpathError, UsageError
 
 if WILL_RUN:
@@ -41,24 +41,20 @@ def add_record(parser: argparse.ArgumentParser) -> None:
         help="the server: postgresql://…, mariadb://…, mysql://… or derby://…; put the command that talks to it "
         "after --: ROWPATH_URL and {url} give it the recording proxy's URL; with --experiment: filters for its paths",
     )
-    parser.add_argument("-o", "--out", metavar="FILE.tape", type=Path, required=True, help="the tape")
-    parser.add_argument("--scrub", action="store_true", help="replace all values in rows with noise of the same size")
+    add_option(parser, "-o --out FILE.tape", "the tape", type=Path, required=True)
+    add_option(parser, "--scrub", "replace all values in rows with noise of the same size")
     instead = "instead of a command: record this experiment's paths on Rowpath's own server, in each phase that reads"
-    parser.add_argument("--experiment", metavar="NAME", default="", help=instead)
+    add_option(parser, "--experiment NAME", instead)
     add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")
 
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
     """The options of `replay`."""
-    parser.add_argument(
-        "tape", metavar="FILE.tape", type=Path, help="after --: a command to run while the tape is served"
-    )
-    parser.add_argument("--port", metavar="N", type=int, default=0, help="port on 127.0.0.1 (default: any free port)")
-    parser.add_argument(
-        "--line-rate",
-        action="store_true",
-        help="send replies as fast as the kernel accepts them, not in the server's small pieces",
-    )
+    served = "after --: a command to run while the tape is served"
+    parser.add_argument("tape", metavar="FILE.tape", type=Path, help=served)
+    add_option(parser, "--port N", "port on 127.0.0.1 (default: any free port)", type=int, default=0)
+    fast = "send replies as fast as the kernel accepts them, not in the server's small pieces"
+    add_option(parser, "--line-rate", fast)
 
 
 def run_record(options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from rowpath.cli.options import WILL_RUN, add_out, add_selection, add_shared, experiment_of, filters_of
+from rowpath.cli.options import WILL_RUN, add_option, add_out, add_selection, add_shared, experiment_of, filters_of
 
 if WILL_RUN:
     from rowpath.cli.plan import everything, plan_for
@@ -28,7 +28,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     add_selection(parser)
     add_out(parser, "verify")
     add_shared(parser, "--timeout")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show each digest beside the expected one")
+    add_option(parser, "-v --verbose", "show each digest beside the expected one")
     add_shared(parser, "-q --quiet", "--color")
 
 
