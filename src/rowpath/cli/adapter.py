@@ -100,11 +100,9 @@ def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Ite
 
 
 def _engine(wanted: dict[str, tuple[str, ...]]) -> str:
-    unknown = [key for key in wanted if key != "engine"]
-    if unknown:
-        raise UsageError(
-            f"unknown option '{unknown[0]}' of adapter new", "engine=ENGINE; write the rest in adapters.toml"
-        )
+    if unknown := [key for key in wanted if key != "engine"]:
+        what = f"unknown option '{unknown[0]}' of adapter new"
+        raise UsageError(what, "engine=ENGINE; write the rest in adapters.toml")
     engine = wanted.get("engine", ("sqlite",))
     if len(engine) != 1 or engine[0] not in ENGINES:
         raise UsageError(f"unknown engine '{','.join(engine)}'", suggest(engine[0], tuple(ENGINES)))
@@ -117,9 +115,8 @@ def _head(manifest: Path, language: str, name: str) -> str:
         return f'schema_version = 1\nlanguage = "{language}"\n\n'
     there = read_manifest(manifest)
     if there.language_name != language:
-        raise UsageError(
-            f"{manifest} is for {there.language_name}", "a manifest has one language: choose another DIR with --into"
-        )
+        hint = "a manifest has one language: choose another DIR with --into"
+        raise UsageError(f"{manifest} is for {there.language_name}", hint)
     if any(adapter.driver == name for adapter in there.adapter):
         raise UsageError(f"{manifest} already has an adapter '{name}'", "choose another name")
     return "\n"

@@ -88,18 +88,15 @@ def _compared(options: argparse.Namespace) -> tuple[list[Path], list[Path], Comp
     despite = tuple(dict.fromkeys(options.despite))
     base = _directories(options.base)
     if bool(options.head) == bool(options.version):
-        raise UsageError(
-            "compare takes either HEAD or --version" if options.head else "compare needs a second run",
-            "rowpath compare BASE HEAD, or for one run: rowpath compare RUN --version BASE,HEAD",
-        )
+        what = "compare takes either HEAD or --version" if options.head else "compare needs a second run"
+        raise UsageError(what, "rowpath compare BASE HEAD, or for one run: rowpath compare RUN --version BASE,HEAD")
     if options.head:
         head = _directories(options.head)
         return base, head, compare(base, head, despite)
     versions = tuple(map(placed, options.version.split(",")))
     if len(versions) != 2 or not all(versions) or len(base) != 1:
-        raise UsageError(
-            f"invalid --version '{options.version}': expected two versions of one run", "--version 42.7.8,FILE"
-        )
+        what = f"invalid --version '{options.version}': expected two versions of one run"
+        raise UsageError(what, "--version 42.7.8,FILE")
     return base, base, compare_versions(base[0], (versions[0], versions[1]), despite)
 
 

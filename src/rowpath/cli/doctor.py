@@ -56,9 +56,8 @@ def diagnose() -> list[Diagnosis]:
     engines, paths = [], []
     for name, engine in ENGINES.items():
         here = engine.availability()
-        engines.append(
-            Diagnosis("engines", name, "ok" if here.ok else "missing", here.reason or here.what, here.remedy)
-        )
+        state: State = "ok" if here.ok else "missing"
+        engines.append(Diagnosis("engines", name, state, here.reason or here.what, here.remedy))
         paths += [_path(name, here, adapter) for adapter in every_adapter() if name in adapter.engines]
     for one in driver_facts.absent():
         what = f"{one.language} · {one.driver}"
@@ -90,10 +89,9 @@ def render(console: Console) -> None:
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
-        for check in checks:
-            if check.section == section:
-                mark, style = MARKS[check.state]
-                table.add_row(Text(mark, style=style), Text(check.what), Text(check.found))
+        for check in (check for check in checks if check.section == section):
+            mark, style = MARKS[check.state]
+            table.add_row(Text(mark, style=style), Text(check.what), Text(check.found))
         console.print(table)
         console.print()
     remedies = dict.fromkeys(check.remedy for check in checks if check.remedy)

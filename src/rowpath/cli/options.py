@@ -200,9 +200,8 @@ def source_of_hosts(options: argparse.Namespace) -> Path | str | None:
 def filters_of(options: argparse.Namespace) -> Filters:
     """The words with `=`, and the options that are short for some."""
     words = list(options.filters)
-    for key, option in (("statement", "mode"), ("driver", "driver"), ("version", "version")):
-        if value := getattr(options, option, ""):
-            words.append(f"{key}={value}")
+    short = {"statement": "mode", "driver": "driver", "version": "version"}
+    words += [f"{key}={value}" for key, option in short.items() if (value := getattr(options, option, ""))]
     return parse_filters(words)
 
 
@@ -212,9 +211,8 @@ def parse_filters(words: list[str]) -> Filters:
     for word in words:
         key, equals, values = word.partition("=")
         if not equals or not values:
-            raise UsageError(
-                f"expected COORDINATE=VALUE, got '{word}'", "for example: engine=sqlite,postgresql language=c"
-            )
+            hint = "for example: engine=sqlite,postgresql language=c"
+            raise UsageError(f"expected COORDINATE=VALUE, got '{word}'", hint)
         found[key] = tuple(dict.fromkeys((*found.get(key, ()), *values.split(","))))
     if "version" in found:
         found["version"] = tuple(map(placed, found["version"]))

@@ -115,10 +115,8 @@ def _check_resume(options: argparse.Namespace) -> None:
     named = [*given.pop("words", ()), *given.pop("filters", ())]
     changed = [names[key] for key in names if key in given and given[key] != parser.get_default(key)]
     if foreign := [*named, *(name for name in changed if name not in WITH_RESUME)]:
-        raise UsageError(
-            f"--resume does not take '{foreign[0]}': what is measured comes from the run directory",
-            f"rowpath run --resume {options.resume}",
-        )
+        what = f"--resume does not take '{foreign[0]}': what is measured comes from the run directory"
+        raise UsageError(what, f"rowpath run --resume {options.resume}")
 
 
 def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, begun_s: float) -> int:

@@ -100,12 +100,10 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
     if wire is None or target.deployment != "server":
         raise UsageError(f"cannot record {target.engine}: a tape holds {IN_WORDS}, of a server", EXAMPLE)
     if target.tls == "on":
-        raise UsageError(
-            "a tape is recorded without TLS, which the URL demands", "sslmode=disable, if that is acceptable"
-        )
-    to: tuple[str, int] | Path = (target.host, target.port)
-    if target.transport == "unix":
-        to = wire.named_socket(target.socket, target.port)
+        what = "a tape is recorded without TLS, which the URL demands"
+        raise UsageError(what, "sslmode=disable, if that is acceptable")
+    is_unix = target.transport == "unix"
+    to = wire.named_socket(target.socket, target.port) if is_unix else (target.host, target.port)
     proxy = RecordingProxy(wire.protocol, to, options.scrub)
     proxy.start()
     try:
@@ -115,9 +113,8 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
     proxy.check()
     content = proxy.records.content()
     if any(secret.encode() in content for secret in target.secrets()):
-        raise UsageError(
-            "a statement or a row contains the password, so no tape was written", "use --scrub, or another login"
-        )
+        what = "a statement or a row contains the password, so no tape was written"
+        raise UsageError(what, "use --scrub, or another login")
     header = Header(
         engine=target.engine,
         rowpath=__version__,
@@ -148,10 +145,8 @@ def _keep(file: Path, header: Header, content: bytes) -> None:
     write(file, header, content)
     print(f"{file}: {described(header)}, {file.stat().st_size:,} bytes")
     if server.ambiguous:
-        print(
-            f"{server.ambiguous} requests got different replies each time: a replay refuses those that it cannot "
-            "tell apart"
-        )
+        refused = "a replay refuses those that it cannot tell apart"
+        print(f"{server.ambiguous} requests got different replies each time: {refused}")
 
 
 def described(header: Header) -> str:

@@ -39,7 +39,8 @@ class DataEstimate:
         made = f", {self.made_bytes / 1e6:,.0f} MB more in {cache_dir()}" if self.made_bytes else ""
         return (
             f"tables: {self.rows:,} rows, {self.text_bytes / 1e6:,.0f} MB as text, "
-            f"into {fmt.counted(self.engines, 'engine')}: about {self.disk_bytes / 1e6:,.0f} MB of disk{made}, {fmt.clock(self.seconds)} to load"
+            f"into {fmt.counted(self.engines, 'engine')}: about {self.disk_bytes / 1e6:,.0f} MB of disk{made}, "
+            f"{fmt.clock(self.seconds)} to load"
         )
 
 
