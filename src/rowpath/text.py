@@ -22,8 +22,7 @@ def _significant(value: float) -> str:
     """Three significant digits without an exponent: `1.23`, `12.3`, `123`, `1,230`, `0.00123`."""
     if value == 0:
         return "0"
-    decimals = 2 - math.floor(math.log10(abs(value)))
-    rounded = round(value, decimals)
+    rounded = round(value, 2 - math.floor(math.log10(abs(value))))
     decimals = 2 - math.floor(math.log10(abs(rounded)))  # 9.996 became 10.0
     return f"{rounded:,.{max(0, decimals)}f}"
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from rowpath.cli.options import WILL_RUN, add_option, add_shared, parse_filters
+from rowpath.cli.options import WILL_RUN, add_option, add_shared, add_words, parse_filters
 from rowpath.errors import UsageError
 
 if WILL_RUN:
@@ -25,13 +25,9 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 def add(parser: argparse.ArgumentParser) -> None:
     """The options of `adapter`."""
     parser.add_argument("action", choices=("new", "test"))
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="WORD",
-        help="new: LANGUAGE NAME and engine=ENGINE (default sqlite); test: NAME or a runner's command (its own "
-        "options after --), and COORDINATE=VALUE to select paths",
-    )
+    new_ = "new: LANGUAGE NAME and engine=ENGINE (default sqlite)"
+    test = "test: NAME or a runner's command (its own options after --), and COORDINATE=VALUE to select paths"
+    add_words(parser, "WORD", f"{new_}; {test}")
     into = "new: the directory for adapters.toml and the source (default rowpath-adapters)"
     add_option(parser, "--into DIR", into, type=Path, default=Path("rowpath-adapters"))
     add_shared(parser, "--adapters")

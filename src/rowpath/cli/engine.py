@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rowpath import text
-from rowpath.cli.options import WILL_RUN, Filters, add_option, parse_filters
+from rowpath.cli.options import WILL_RUN, Filters, add_option, add_words, parse_filters
 from rowpath.errors import InternalError, RowpathError, UsageError
 
 if WILL_RUN:
@@ -31,12 +31,7 @@ if WILL_RUN:
 def add(parser: argparse.ArgumentParser) -> None:
     """The options of `engine`."""
     parser.add_argument("action", choices=("list", "fetch", "up", "down", "status"))
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="WORD",
-        help="fetch, up, down: NAME; up: storage=VALUE, durability=VALUE, engine_version=VALUE",
-    )
+    add_words(parser, "WORD", "fetch, up, down: NAME; up: storage=VALUE, durability=VALUE, engine_version=VALUE")
     add_option(parser, "--yes", "fetch: agree to the licence and the size that list shows")
     add_option(parser, "--load WORKLOAD", "up: load the tables of this workload", action="append", default=[])
     add_option(parser, "--all", "down: stop every running engine")
@@ -103,17 +98,13 @@ def fetch(name: str, *, confirmed: bool) -> Iterator[str]:
     what = f"licence {found.licence}, {found.size_text}; a Maven artefact, pinned by checksum"
     yield f"{name}: {what}, into {directories.cache_dir()}"
     if not confirmed:
-        _ask(name)
+        again = f"rowpath engine fetch {name} --yes"
+        if not sys.stdin.isatty():
+            raise UsageError(f"{name} needs your agreement to its licence and size", again)
+        print("Fetch it? [y/N] ", end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise UsageError(f"{name} was not fetched", again)
     yield found.fetch()
-
-
-def _ask(name: str) -> None:
-    again = f"rowpath engine fetch {name} --yes"
-    if not sys.stdin.isatty():
-        raise UsageError(f"{name} needs your agreement to its licence and size", again)
-    print("Fetch it? [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError(f"{name} was not fetched", again)
 
 
 def up(name: str, wanted: Filters, load: tuple[str, ...]) -> Iterator[str]:
@@ -188,10 +179,8 @@ def _started(request: StartRequest) -> StartedServer:
         supervisor.wait()
         raise
     if not line:
-        raise InternalError(
-            f"the supervisor of {request.engine} ended with status {supervisor.wait()} without output",
-            f"PYTHONPATH=src python -m rowpath.engines.by_hand '{words}'",
-        )
+        what = f"the supervisor of {request.engine} ended with status {supervisor.wait()} without output"
+        raise InternalError(what, f"PYTHONPATH=src python -m rowpath.engines.by_hand '{words}'")
     answer = msgspec.json.decode(line, type=StartAnswer)
     if answer.state is None:
         supervisor.wait()
@@ -231,9 +220,8 @@ def status() -> Iterator[str]:
             yield f"{name} is starting or stopping"
             continue
         pids = processes.descendants(state.supervisor_pid)
-        own = memory.anonymous_bytes(pids)
         yield _what(state)
-        yield f"  since {state.since}, own memory {text.size(own)}"
+        yield f"  since {state.since}, own memory {text.size(memory.anonymous_bytes(pids))}"
         yield f"  server {' '.join(map(str, pids))}, supervisor {state.supervisor_pid}"
         yield f"  127.0.0.1:{state.port}{f', {state.socket}' if state.socket else ''}"
         yield f"  {state.directory}"

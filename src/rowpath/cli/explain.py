@@ -11,7 +11,7 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rowpath.cli import options as shared
 from rowpath.cli.options import WILL_RUN, Filters, add_option
@@ -19,6 +19,7 @@ from rowpath.errors import RowpathError, UsageError
 
 if WILL_RUN:
     import msgspec
+    from rich.console import Console
 
     from rowpath import text as fmt
     from rowpath.analysis.analyse import analyse
@@ -41,9 +42,6 @@ if WILL_RUN:
     from rowpath.report import explanation, flame_graph, html, live, speedscope
     from rowpath.report.console import make_console
     from rowpath.runners.process import RunnerFailure
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 FILE = "explanation.json"
 SAME_CORE: Filters = {"placement": ("same",)}

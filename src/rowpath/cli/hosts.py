@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rowpath import text
-from rowpath.cli.options import WILL_RUN, add_option
+from rowpath.cli.options import WILL_RUN, add_option, add_words
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 
 if WILL_RUN:
@@ -40,7 +40,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="example: print a hosts file; setup: fetch Ray, which joins hosts; up, status, down: start, show or stop "
         "the hosts of FILE; check: measure clocks and network; node: used by up, on each host",
     )
-    parser.add_argument("words", nargs="*", metavar="FILE", help="the hosts file (docs/hosts.md)")
+    add_words(parser, "FILE", "the hosts file (docs/hosts.md)")
     add_option(parser, "--cluster ADDRESS", "instead of FILE: a Ray cluster whose labels name the hosts", default=None)
 
 
@@ -119,10 +119,10 @@ def status(file: Source) -> Iterator[str]:
 
 
 def _status(name: str, running: list[node.Running]) -> Iterator[str]:
-    resident = sum(each.resident_bytes for each in running)
+    resident = sum(process.resident_bytes for process in running)
     yield f"{name:<12} {f'{len(running)} processes, resident {text.size(resident)}' if running else 'down'}"
-    for each in running:
-        yield f"{'':12} {each.pid:>8} {each.name:<16} CPU {each.cpu_ns / 1e9:.1f} s"
+    for process in running:
+        yield f"{'':12} {process.pid:>8} {process.name:<16} CPU {process.cpu_ns / 1e9:.1f} s"
 
 
 def check(file: Source) -> Iterator[str]:

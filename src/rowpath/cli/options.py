@@ -114,6 +114,11 @@ def add_option(parser: argparse._ActionsContainer, form: str, help_: str, **how:
     parser.add_argument(*names, help=help_, **how)
 
 
+def add_words(parser: argparse.ArgumentParser, named: str, help_: str) -> None:
+    """Any number of words without an option."""
+    parser.add_argument("words", nargs="*", metavar=named, help=help_)
+
+
 def add_shared(parser: argparse.ArgumentParser, *forms: str) -> None:
     """Options of `SHARED`, in this order."""
     for form in forms:
@@ -133,7 +138,7 @@ def add_selection(
     parser: argparse.ArgumentParser, named: str = "EXPERIMENT or COORDINATE=VALUE", help_: str = SELECTED
 ) -> None:
     """The words that name an experiment and filters, and what chooses among its paths."""
-    parser.add_argument("words", nargs="*", metavar=named, help=help_)
+    add_words(parser, named, help_)
     add_option(parser, "-M --mode MODES", "short for statement=MODES (text, bound, prepared)", default=None)
     add_option(parser, "--all", "include the experiment's extended paths")
     add_shared(parser, "--adapters")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.execution.mixed_load.directory_copies import announced
@@ -23,10 +25,6 @@ from rowpath.planning.selection import VARIED_ONE_AT_A_TIME
 from rowpath.runners.manifest import every_adapter, language
 from rowpath.workloads.workload_file import all_at_scale, load_workload
 from rowpath.workloads.workload_file import names as workload_names
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
 
 STATEMENT_KEYS = ("statement", "result", "format", "transport")
 VERIFY_SCALE = 0.001  # of workloads that have a scale: only whether the rows are right matters
@@ -85,9 +83,8 @@ def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
     measure = plan.experiment.measure
     more = f" (up to {measure.max_sets} for wide intervals)" if measure.max_sets > measure.sets else ""
     console.print(plan.experiment.title, style="bold", highlight=False)
-    regimes = " and ".join(measure.regimes)
-    how = f"{measure.sets} sets{more} of {measure.rounds} rounds of {measure.block_ms:g} ms blocks, {regimes}"
-    how = described(plan) if plan.experiment.client_groups else how
+    blocks = f"{measure.rounds} rounds of {measure.block_ms:g} ms blocks, {' and '.join(measure.regimes)}"
+    how = described(plan) if plan.experiment.client_groups else f"{measure.sets} sets{more} of {blocks}"
     console.print(f"{len(plan.paths)} paths, {how}", highlight=False)
     requested_ns = int(measure.lead_in_ms * 1e6)
     headers = {name: language(name) for name in (planned.adapter.language for planned in plan.paths)}
@@ -116,7 +113,7 @@ def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
         console.print(f"  skipped {name} in {stages}: {reason}", highlight=False)
     if data := disk_estimate.estimate(plan).text():
         console.print(data, highlight=False)
-    more = ", more if wide intervals need more sets" if measure.max_sets > measure.sets else ""
+    more = more and ", more if wide intervals need more sets"
     console.print(f"estimated time: {estimate_s(plan) / 60:.1f} min, not counting builds{more}", highlight=False)
     if cost:
         console.print(cost, highlight=False, soft_wrap=True)

@@ -53,10 +53,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     tape = "replay this tape instead of using a server; without EXPERIMENT: run what it recorded"
     add_option(parser, "--tape FILE", tape, type=Path)
     add_option(parser, "--driver NAMES", "short for driver=NAMES")
-    releases = "short for version=VERSIONS: releases of --driver (42.7.8) and files of your own build "
-    add_option(
-        parser, "--version VERSIONS", f"{releases}(a jar, a wheel or folder, a libpq.so), measured in the same sets"
-    )
+    own_build = "files of your own build (a jar, a wheel or folder, a libpq.so), measured in the same sets"
+    releases = f"short for version=VERSIONS: releases of --driver (42.7.8) and {own_build}"
+    add_option(parser, "--version VERSIONS", releases)
     shared.add_out(parser, "NAME")
     resuming = "resume an interrupted run, with its own options; finished sets are not repeated"
     add_option(parser, "--resume DIR", resuming, type=Path)

@@ -26,11 +26,9 @@ def add(parser: argparse.ArgumentParser) -> None:
     """The options of `show`."""
     parser.add_argument("directory", metavar="DIR", type=Path)
     shared.add_shared(parser, "--together", "--tables", *SHARED_EXPORTS, "--color")
-    group = parser.add_argument_group(
-        "projection",
-        "show matrices instead of the answer, for the terminal, --export-markdown and --export-csv; COORD: a "
-        "coordinate of the paths, or path, phase, regime, stage, client_group",
-    )
+    matrices = "show matrices instead of the answer, for the terminal, --export-markdown and --export-csv"
+    coordinate = "COORD: a coordinate of the paths, or path, phase, regime, stage, client_group"
+    group = parser.add_argument_group("projection", f"{matrices}; {coordinate}")
     for option, dest, what in (
         ("--row", "rows", "a row for each value (default: the first that varies)"),
         ("--col", "columns", "a column for each; ratios are to the first column"),

@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rowpath import __version__
-from rowpath.cli.options import WILL_RUN, Filters, add_option, add_shared, parse_filters
+from rowpath.cli.options import WILL_RUN, Filters, add_option, add_shared, add_words, parse_filters
 from rowpath.errors import RowpathError, UsageError
 
 if WILL_RUN:
@@ -34,13 +34,11 @@ INTERRUPTED = 130
 
 def add_record(parser: argparse.ArgumentParser) -> None:
     """The options of `record`."""
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="URL or COORDINATE=VALUE",
-        help="the server: postgresql://…, mariadb://…, mysql://… or derby://…; put the command that talks to it "
-        "after --: ROWPATH_URL and {url} give it the recording proxy's URL; with --experiment: filters for its paths",
+    server = (
+        "the server: postgresql://…, mariadb://…, mysql://… or derby://…; put the command that talks to it after --"
     )
+    proxy = "ROWPATH_URL and {url} give it the recording proxy's URL; with --experiment: filters for its paths"
+    add_words(parser, "URL or COORDINATE=VALUE", f"{server}: {proxy}")
     add_option(parser, "-o --out FILE.tape", "the tape", type=Path, required=True)
     add_option(parser, "--scrub", "replace all values in rows with noise of the same size")
     instead = "instead of a command: record this experiment's paths on Rowpath's own server, in each phase that reads"

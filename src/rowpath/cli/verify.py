@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
 from rowpath.cli.options import WILL_RUN, add_option, add_out, add_selection, add_shared, experiment_of, filters_of
 
 if WILL_RUN:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     from rowpath.cli.plan import everything, plan_for
     from rowpath.execution.run import run_plan
     from rowpath.execution.run_options import RunOptions
@@ -18,9 +21,6 @@ if WILL_RUN:
     from rowpath.report import live
     from rowpath.report.console import make_console
     from rowpath.text import clean
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 
 def add(parser: argparse.ArgumentParser) -> None:
@@ -49,9 +49,6 @@ def run(options: argparse.Namespace) -> int:
 
 def print_outcome(records: Records, console: Console, *, verbose: bool = False) -> int:
     """Print the table; how many phases of paths were wrong or failed."""
-    from rich.table import Table
-    from rich.text import Text
-
     checked = records.all(VerifyRecord)
     failures = [record for record in records.all(FailureRecord) if record.status in ("wrong", "failed")]
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")

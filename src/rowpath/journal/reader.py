@@ -157,9 +157,8 @@ def read_as_written(run_directory: Path) -> Records:
             if record is None:
                 records.skipped_lines += 1
             elif not (begun and isinstance(record, RunRecord)):  # one head for each file: the first one
-                begun = begun or isinstance(record, RunRecord)
-                if begun:
-                    records.take(record)
+                begun = True
+                records.take(record)
     except OSError as error:
         raise UsageError(f"cannot read {file}: {error.strerror}", hint) from error
     if not begun:

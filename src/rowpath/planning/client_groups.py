@@ -125,14 +125,13 @@ def shares(clients: int, rate_per_s: float, seed: int, hosts: Iterable[Name]) ->
     Together they have the schedule of one host: `poisson` seeds each client by its number in the group.
     """
     names = list(hosts)
-    found, first = {}, 0
-    for number, name in enumerate(names):
+    by_host, first = {}, 0
+    for number, name in enumerate(names[:clients]):
         count = clients // len(names) + (number < clients % len(names))
-        if count:
-            rate = rate_per_s if count == clients else rate_per_s * count / clients
-            found[name] = GroupShare(count, first, rate, seed + first)
+        rate = rate_per_s if count == clients else rate_per_s * count / clients
+        by_host[name] = GroupShare(count, first, rate, seed + first)
         first += count
-    return found
+    return by_host
 
 
 def later_ns(pacing: str, rate_per_s: float, number: int) -> int:

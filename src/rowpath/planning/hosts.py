@@ -34,10 +34,8 @@ class SeveralHosts(Protocol):
 
 def without(wanted: Wanted) -> dict[str, tuple[str, ...]]:
     """What is wanted of a path beside its hosts; UsageError never."""
-    found = {key: values for key, values in wanted.items() if key not in KEYS}
-    if found.get("placement") == (APART,):
-        del found["placement"]
-    return found
+    apart = ("placement", (APART,))
+    return {key: values for key, values in wanted.items() if key not in KEYS and (key, values) != apart}
 
 
 def refuse(wanted: Wanted) -> None:
@@ -55,8 +53,8 @@ def spreads(experiment: Experiment) -> bool:
 def together(experiment: Experiment) -> dict[str, tuple[str, ...]]:
     """The client groups that are at work together: of each stage, and of the rate search."""
     search = experiment.rate_search
-    found = {stage.name: tuple(stage.client_groups) for stage in experiment.stages}
-    return found | ({RATE_SEARCH: (search.client_group,)} if search is not None else {})
+    of_search = {RATE_SEARCH: (search.client_group,)} if search is not None else {}
+    return {stage.name: stage.client_groups for stage in experiment.stages} | of_search
 
 
 def of_group(group: ClientGroupTable, path: AccessPath, hosts: HostsFile) -> tuple[str, ...]:
