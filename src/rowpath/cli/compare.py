@@ -120,12 +120,9 @@ def _confirm(
     pairs: dict[str, PathPair] = {}
     for base_path in chosen:
         of_path = of_paths[base_path]
-        pair = PathPair(
-            name=of_path[0].name,
-            base=recorded[base_path].coordinates,
-            head=recorded[of_path[0].head_path].coordinates,
-            phases=tuple(dict.fromkeys(f"{row.workload}.{row.phase}" for row in of_path)),
-        )
+        base_side, head_side = (recorded[path_id].coordinates for path_id in (base_path, of_path[0].head_path))
+        phases = tuple(dict.fromkeys(f"{row.workload}.{row.phase}" for row in of_path))
+        pair = PathPair(of_path[0].name, base_side, head_side, phases)
         try:
             plan_of([pair])
         except UsageError as error:

@@ -36,42 +36,26 @@ def export_option(form: str) -> str:
     return f"--export-{form.replace('_', '-')}"
 
 
-SHARED: dict[str, dict[str, Any]] = {  # options of several commands
-    "--adapters": {
-        "metavar": "FILE",
-        "type": Path,
-        "help": "your own adapters, runners or language: an adapters.toml (docs/add-a-driver.md)",
-    },
-    "--color": {
-        "choices": ("auto", "always", "never"),
-        "default": "auto",
-        "help": "colour in the terminal (NO_COLOR is honoured)",
-    },
-    "-q --quiet": {"action": "store_true", "help": "no progress"},
-    "--seed": {"type": int, "help": "seed of the random order (recorded; default: from the clock)"},
-    "--tables": {
-        "action": "store_true",
-        "help": "print every table, finding and sentence instead of the answer on one screen",
-    },
-    "--timeout": {
-        "metavar": "SECONDS",
-        "type": float,
-        "default": TIMEOUT_S,
-        "help": f"longest single request to a runner (default {TIMEOUT_S:g})",
-    },
-    "--together": {
-        "action": "append",
-        "choices": TOGETHER,
-        "default": [],
-        "help": "rank paths that differ in this coordinate in one list (fetch: rows, blocks, columns), although "
-        "their work differs",
-    },
-    **{
-        export_option(form): {"metavar": "FILE", "help": f"also write {what} ('-' = stdout)"}
-        for form, what in EXPORTS.items()
-    },
+SHARED: dict[str, str] = {  # options of several commands
+    "--adapters": "your own adapters, runners or language: an adapters.toml (docs/add-a-driver.md)",
+    "--color": "colour in the terminal (NO_COLOR is honoured)",
+    "-q --quiet": "no progress",
+    "--seed": "seed of the random order (recorded; default: from the clock)",
+    "--tables": "print every table, finding and sentence instead of the answer on one screen",
+    "--timeout": f"longest single request to a runner (default {TIMEOUT_S:g})",
+    "--together": "rank paths that differ in this coordinate in one list (fetch: rows, blocks, columns), although "
+    "their work differs",
+    **{export_option(form): f"also write {what} ('-' = stdout)" for form, what in EXPORTS.items()},
 }
 SHARED_EXPORTS = tuple(map(export_option, EXPORTS))
+SHARED_HOW: dict[str, dict[str, Any]] = {  # those that are no switch
+    "--adapters": {"metavar": "FILE", "type": Path},
+    "--color": {"choices": ("auto", "always", "never"), "default": "auto"},
+    "--seed": {"type": int},
+    "--timeout": {"metavar": "SECONDS", "type": float, "default": TIMEOUT_S},
+    "--together": {"action": "append", "choices": TOGETHER, "default": []},
+    **{option: {"metavar": "FILE"} for option in SHARED_EXPORTS},
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -122,7 +106,7 @@ def add_words(parser: argparse.ArgumentParser, named: str, help_: str) -> None:
 def add_shared(parser: argparse.ArgumentParser, *forms: str) -> None:
     """Options of `SHARED`, in this order."""
     for form in forms:
-        parser.add_argument(*form.split(), **SHARED[form])
+        parser.add_argument(*form.split(), help=SHARED[form], **SHARED_HOW.get(form, {"action": "store_true"}))
 
 
 def add_time(

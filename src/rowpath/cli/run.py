@@ -188,15 +188,9 @@ def _planned(options: argparse.Namespace, filters: Filters, hosts: Session | Non
     experiment: Any = name
     if options.tape:
         experiment, filters = replayed(options.tape, name, filters)
-    overrides = Overrides(
-        3 if options.fast else 10 if options.rigorous else options.runs,
-        options.warmup,
-        options.scale,
-        options.rate,
-        options.p99,
-        options.seconds,
-        options.rigorous,
-    )
+    sets = 3 if options.fast else 10 if options.rigorous else options.runs
+    sizes = options.warmup, options.scale, options.rate, options.p99, options.seconds
+    overrides = Overrides(sets, *sizes, options.rigorous)
     more: dict[str, Any] = {"extended": options.all, "seed": options.seed, "hosts": hosts}
     if options.within_s:
         plan, cost = planning.plan_within(experiment, filters, overrides, options.within_s, spent_s=spent_s, **more)

@@ -34,11 +34,11 @@ INTERRUPTED = 130
 
 def add_record(parser: argparse.ArgumentParser) -> None:
     """The options of `record`."""
-    server = (
-        "the server: postgresql://…, mariadb://…, mysql://… or derby://…; put the command that talks to it after --"
+    server = "the server: postgresql://…, mariadb://…, mysql://… or derby://…; put the command that talks to it"
+    proxy = (
+        "after --: ROWPATH_URL and {url} give it the recording proxy's URL; with --experiment: filters for its paths"
     )
-    proxy = "ROWPATH_URL and {url} give it the recording proxy's URL; with --experiment: filters for its paths"
-    add_words(parser, "URL or COORDINATE=VALUE", f"{server}: {proxy}")
+    add_words(parser, "URL or COORDINATE=VALUE", f"{server} {proxy}")
     add_option(parser, "-o --out FILE.tape", "the tape", type=Path, required=True)
     add_option(parser, "--scrub", "replace all values in rows with noise of the same size")
     instead = "instead of a command: record this experiment's paths on Rowpath's own server, in each phase that reads"

@@ -36,13 +36,8 @@ def run(options: argparse.Namespace) -> int:
     """One cheap pass over the experiment's paths, or over all there are; 1 when one is wrong or failed."""
     name, filters = experiment_of(options), filters_of(options)
     plan = plan_for(name or everything(), filters, extended=name is None or options.all, seed=1)
-    outcome = run_plan(
-        plan,
-        RunOptions(timeout_s=options.timeout),
-        directory=options.directory or new_name("verify"),
-        progress=live.make(options.quiet, "auto"),
-        measure=False,
-    )
+    run_options, directory = RunOptions(timeout_s=options.timeout), options.directory or new_name("verify")
+    outcome = run_plan(plan, run_options, directory=directory, progress=live.make(options.quiet, "auto"), measure=False)
     wrong = print_outcome(read(outcome.directory.path), make_console(options.color), verbose=options.verbose)
     return 130 if outcome.interrupted else 1 if wrong else 0
 

@@ -71,19 +71,9 @@ def make_plan(
     runnable = _with_comparisons(runnable, writing)
     # Where groups of clients are at work a set is every path once, one after another: nothing has to fit at once.
     batches, anchors = ((tuple(runnable),), ()) if experiment.client_groups and runnable else _batches(runnable, seed)
-    return Plan(
-        experiment,
-        workloads,
-        tuple(runnable),
-        tuple(dropped),
-        batches,
-        anchors,
-        seed,
-        filters,
-        extended,
-        tuple(ineligible),
-        None if runnable else nothing_left(experiment, filters, dropped, extended),
-    )
+    why = None if runnable else nothing_left(experiment, filters, dropped, extended)
+    paths = tuple(runnable), tuple(dropped), batches, anchors
+    return Plan(experiment, workloads, *paths, seed, filters, extended, tuple(ineligible), why)
 
 
 def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPath]:
@@ -252,14 +242,15 @@ def spelt(key: str, value: str) -> str:
     """A coordinate's value as part of a name; a bare number is preceded by what it counts."""
     if key == "version" and "/" in value:
         return Path(value).name
-    if key == "clients":
-        return f"{value} client{'s' if value != '1' else ''}"
-    if key == "tls":
-        return f"TLS {value}"
-    if key == "plan_cache_mode":
-        return f"{value.removeprefix('force_').removesuffix('_plan')} plan"
-    if key in ("client_host", "server_host"):
-        return f"{'from' if key == 'client_host' else 'to'} {value}"
+    in_words = {
+        "clients": f"{value} client{'s' if value != '1' else ''}",
+        "tls": f"TLS {value}",
+        "plan_cache_mode": f"{value.removeprefix('force_').removesuffix('_plan')} plan",
+        "client_host": f"from {value}",
+        "server_host": f"to {value}",
+    }
+    if key in in_words:
+        return in_words[key]
     if key == "durability" and value == "none":
         return "not durable"
     if value == "none" or (key == "pipeline" and not value.isdigit()):
@@ -309,17 +300,11 @@ def paired_plan(experiment: Experiment, workloads: dict[str, Workload], pairs: S
         for pair in pairs
         for side, coordinates in (("base", pair.base), ("head", pair.head))
     )
-    named = {phase for pair in pairs for phase in pair.phases}
-    once_more = Experiment(
-        experiment.schema_version,
-        "compare",
-        "Base and head in the same sets",
-        tuple(phase for phase in experiment.phases if phase in named),
-        selections,
-        workload_files=experiment.workload_files,
-        measure=structs.replace(experiment.measure, sets=sets, max_sets=sets),
-        scale=experiment.scale,
-    )
+    phases = tuple(phase for phase in experiment.phases if any(phase in pair.phases for pair in pairs))
+    measure = structs.replace(experiment.measure, sets=sets, max_sets=sets)
+    title, files, scale = "Base and head in the same sets", experiment.workload_files, experiment.scale
+    once_more = Experiment(experiment.schema_version, "compare", title, phases, selections)
+    once_more = structs.replace(once_more, workload_files=files, measure=measure, scale=scale)
     plan = make_plan(once_more, workloads, {}, seed=time.time_ns() % 1_000_000_007)
     if plan.dropped:
         first = plan.dropped[0]
