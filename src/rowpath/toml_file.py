@@ -112,13 +112,10 @@ def decode_with_text(file: Path, into: type[Any]) -> tuple[Any, str]:
         raise UsageError(f"{where}: {_plain(str(error))}", "see docs/experiments.md for what each key takes") from error
 
 
-Mistake = tuple[Location, str, tuple[str, ...]]
-
-
-def unknown_keys(value: Any, into: Any, location: Location) -> list[Mistake]:
+def unknown_keys(value: Any, into: Any, location: Location) -> list[tuple[Location, str, tuple[str, ...]]]:
     """Every key of the document that its type does not have: (location, key, the right keys)."""
     info = _type_info(into) if not isinstance(into, msgspec.inspect.Type) else into
-    mistakes: list[Mistake] = []
+    mistakes: list[tuple[Location, str, tuple[str, ...]]] = []
     if isinstance(info, msgspec.inspect.StructType) and isinstance(value, dict):
         fields = {field.encode_name: field.type for field in info.fields}
         for key, inner in value.items():

@@ -9,7 +9,6 @@ from typing import Literal
 from rowpath.cli.options import WILL_RUN, add_shared
 
 if WILL_RUN:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -45,12 +44,6 @@ class Diagnosis:
     remedy: str = ""
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print every check."""
-    render(make_console(options.color))
-    return 0
-
-
 def diagnose() -> list[Diagnosis]:
     """Every check, in the order in which they are shown; starts and fetches nothing."""
     engines, paths = [], []
@@ -73,9 +66,9 @@ def diagnose() -> list[Diagnosis]:
     return [*engines, *paths, *collectors, *noise]
 
 
-def render(console: Console) -> None:
+def run(options: argparse.Namespace) -> int:
     """Print every check as tables, then the remedies."""
-    checks = diagnose()
+    console, checks = make_console(options.color), diagnose()
     titles = {
         "engines": "Engines",
         "paths": "Paths",
@@ -99,6 +92,7 @@ def render(console: Console) -> None:
         console.print(Text("What would change it", style="bold"))
         for remedy in remedies:
             console.print(Text(f"  {remedy}"), soft_wrap=True)
+    return 0
 
 
 def _path(engine: str, here: Availability, adapter: Adapter) -> Diagnosis:

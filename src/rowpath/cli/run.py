@@ -90,8 +90,17 @@ def add(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Run, report and export; 130 when interrupted, 1 when --gate fails."""
-    if options.resume:
-        _check_resume(options)
+    if options.resume:  # it goes on as it began: no word or option says what to measure
+        parser = arguments.commands()["run"]
+        names = arguments.option_names(parser)
+        given = {key: value for key, value in vars(options).items() if value not in (None, [], ())}
+        named = [*given.pop("words", ()), *given.pop("filters", ())]
+        changed = [names[key] for key in names if key in given and given[key] != parser.get_default(key)]
+        if foreign := [*named, *(name for name in changed if name not in WITH_RESUME)]:
+            what = f"--resume does not take '{foreign[0]}': what is measured comes from the run directory"
+            raise UsageError(what, f"rowpath run --resume {options.resume}")
+    if options.wait_for_quiet_s is None:
+        options.wait_for_quiet_s = WAIT_FOR_QUIET_S
     filters = shared.filters_of(options)
     begun_s = time.monotonic()
     with contextlib.ExitStack() as cleanup:
@@ -104,18 +113,6 @@ def run(options: argparse.Namespace) -> int:
                 raise UsageError("a tape is replayed on this machine only", "remove --hosts, or --tape")
             hosts = cleanup.enter_context(joined(source))
         return _run(options, filters, hosts, begun_s)
-
-
-def _check_resume(options: argparse.Namespace) -> None:
-    """UsageError with a word or option that says what to measure: a resumed run goes on as it began."""
-    parser = arguments.commands()["run"]
-    names = arguments.option_names(parser)
-    given = {key: value for key, value in vars(options).items() if value not in (None, [], ())}
-    named = [*given.pop("words", ()), *given.pop("filters", ())]
-    changed = [names[key] for key in names if key in given and given[key] != parser.get_default(key)]
-    if foreign := [*named, *(name for name in changed if name not in WITH_RESUME)]:
-        what = f"--resume does not take '{foreign[0]}': what is measured comes from the run directory"
-        raise UsageError(what, f"rowpath run --resume {options.resume}")
 
 
 def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, begun_s: float) -> int:
@@ -139,7 +136,7 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, b
         plan,
         RunOptions(
             timeout_s=TIMEOUT_S if options.timeout is None else options.timeout,
-            wait_for_quiet_s=_wait_for_quiet_s(options),
+            wait_for_quiet_s=options.wait_for_quiet_s,
             within_s=options.within_s,
             spent_s=spent_s(),
             restart_servers=options.rigorous,
@@ -169,15 +166,11 @@ def _resume(options: argparse.Namespace, hosts: Session | None) -> int:
         options.resume,
         progress=live.make(options.quiet, options.color),
         timeout_s=options.timeout,
-        wait_for_quiet_s=_wait_for_quiet_s(options),
+        wait_for_quiet_s=options.wait_for_quiet_s,
         paths_to_repeat=paths_to_repeat,
         hosts=hosts,
     )
     return finish(outcome, options, exports)
-
-
-def _wait_for_quiet_s(options: argparse.Namespace) -> float:
-    return WAIT_FOR_QUIET_S if options.wait_for_quiet_s is None else float(options.wait_for_quiet_s)
 
 
 def _planned(options: argparse.Namespace, filters: Filters, hosts: Session | None, spent_s: float) -> tuple[Plan, str]:

@@ -67,9 +67,8 @@ class RunDirectory:
 
 
 def _not_writable(path: Path, error: OSError) -> EnvironmentMissing:
-    return EnvironmentMissing(
-        f"cannot write the run directory {path.absolute()}: {error.strerror}", "choose a writable one with -o DIR"
-    )
+    what = f"cannot write the run directory {path.absolute()}: {error.strerror}"
+    return EnvironmentMissing(what, "choose a writable one with -o DIR")
 
 
 def new_name(name: str) -> Path:

@@ -175,11 +175,10 @@ def fit_within(
             return tried, _cost(plan, tried, within_s)
         least_s = min(least_s, needed_s)
     least = fmt.clock(math.ceil(least_s))
-    raise UsageError(
-        f"--within {fmt.clock(within_s)} is too short for the {len(plan.paths)} paths of '{plan.experiment.name}': "
-        f"the least is {least}",
-        f"rowpath run {plan.experiment.name} --within {math.ceil(least_s)}s, or fewer paths: COORDINATE=VALUE",
-    )
+    name = plan.experiment.name
+    what = f"--within {fmt.clock(within_s)} is too short for the {len(plan.paths)} paths of '{name}'"
+    hint = f"rowpath run {name} --within {math.ceil(least_s)}s, or fewer paths: COORDINATE=VALUE"
+    raise UsageError(f"{what}: the least is {least}", hint)
 
 
 def _resized(
