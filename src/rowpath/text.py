@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 MISSING = "–"
 LISTED = 8  # names in a sentence
@@ -22,10 +22,14 @@ def _significant(value: float) -> str:
     """Three significant digits without an exponent: `1.23`, `12.3`, `123`, `1,230`, `0.00123`."""
     if value == 0:
         return "0"
-    decimals = 2 - math.floor(math.log10(abs(value)))
-    rounded = round(value, decimals)
+    rounded = round(value, 2 - math.floor(math.log10(abs(value))))
     decimals = 2 - math.floor(math.log10(abs(rounded)))  # 9.996 became 10.0
     return f"{rounded:,.{max(0, decimals)}f}"
+
+
+def _known(value: float | None, form: Callable[[float], str]) -> str:
+    """The value in its form; one that is not known or not finite is missing."""
+    return MISSING if value is None or not math.isfinite(value) else form(value)
 
 
 def _scaled(value: float, base: int, units: Sequence[str]) -> tuple[float, str]:
@@ -37,6 +41,11 @@ def _scaled(value: float, base: int, units: Sequence[str]) -> tuple[float, str]:
     return value, units[position]
 
 
+def _in_units(value: float, units: Sequence[str], gap: str) -> str:
+    scaled, unit = _scaled(value, 1000, units)
+    return f"{_significant(scaled)}{gap}{unit}"
+
+
 def listed(names: Sequence[str]) -> str:
     """All names; of many only the first three, the last and their number: `h1, h2, h3 … h99 (99)`."""
     if len(names) <= LISTED:
@@ -46,10 +55,7 @@ def listed(names: Sequence[str]) -> str:
 
 def duration(value_ns: float | None) -> str:
     """A time in nanoseconds: `850 ns`, `12.3 µs`, `1.25 ms`, `2.00 s`."""
-    if value_ns is None or not math.isfinite(value_ns):
-        return MISSING
-    value, unit = _scaled(value_ns, 1000, _TIME)
-    return f"{_significant(value)} {unit}"
+    return _known(value_ns, lambda value: _in_units(value, _TIME, " "))
 
 
 def clock(seconds: float) -> str:
@@ -73,10 +79,7 @@ def offset(value_ns: float) -> str:
 
 def rate(value_per_s: float | None) -> str:
     """A rate per second: `950/s`, `81.2 k/s`, `1.20 M/s`."""
-    if value_per_s is None or not math.isfinite(value_per_s):
-        return MISSING
-    value, unit = _scaled(value_per_s, 1000, _RATE)
-    return f"{_significant(value)}{unit}"
+    return _known(value_per_s, lambda value: _in_units(value, _RATE, ""))
 
 
 def size(value_bytes: float | None) -> str:
@@ -102,16 +105,12 @@ def counted(number: int, noun: str) -> str:
 
 def share(value: float | None) -> str:
     """A share of 1 in per cent: `2.5 %`."""
-    if value is None or not math.isfinite(value):
-        return MISSING
-    return f"{100 * value:.1f} %"
+    return _known(value, lambda known: f"{100 * known:.1f} %")
 
 
 def ratio(value: float | None) -> str:
     """A ratio: `2.31×`."""
-    if value is None or not math.isfinite(value):
-        return MISSING
-    return f"{_significant(value)}×"
+    return _known(value, lambda known: f"{_significant(known)}×")
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -168,7 +167,7 @@ def clean(text: str) -> str:
     """Text of a driver or an engine without escape sequences and control characters; a line break becomes a space."""
     if text.isascii() and text.isprintable():
         return text
-    spaced = "".join(" " if character in "\r\n\t" else character for character in _ESCAPE.sub("", text))
+    spaced = re.sub(r"[\r\n\t]", " ", _ESCAPE.sub("", text))
     return "".join(c for c in spaced if unicodedata.category(c) not in {"Cc", "Cf", "Co", "Cs"})
 
 

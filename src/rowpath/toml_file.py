@@ -14,8 +14,8 @@ import msgspec
 from rowpath.errors import UsageError
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(#.*)?$")
-_KEY = re.compile(r"^\s*((?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'))*)\s*=")
-_PART = re.compile(r"[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'")
+_PART = r"[A-Za-z0-9_-]+|\"[^\"]*\"|'[^']*'"
+_KEY = re.compile(rf"^\s*((?:{_PART})(?:\s*\.\s*(?:{_PART}))*)\s*=")
 
 Location = tuple[str | int, ...]
 
@@ -29,38 +29,25 @@ def key_lines(text: str) -> dict[Location, int]:
     for number, line in enumerate(text.splitlines(), 1):
         if pending:
             pending += "\n" + line
-            if _complete(pending):
-                pending = ""
+            pending = "" if _complete(pending) else pending
             continue
-        header = _HEADER.match(line)
-        if header:
-            prefix = _resolve(_parts(header.group(2)), counts)
-            if header.group(1) == "[[":
-                position = counts.get(prefix, -1) + 1
-                counts[prefix] = position
-                prefix = (*prefix, position)
+        if header := _HEADER.match(line):
+            prefix = ()
+            for part in _parts(header[2]):
+                # A header below an array of tables belongs to the array's last element.
+                prefix = (*prefix, counts[prefix], part) if prefix in counts else (*prefix, part)
+            if header[1] == "[[":
+                counts[prefix] = counts.get(prefix, -1) + 1
+                prefix = (*prefix, counts[prefix])
             lines.setdefault(prefix, number)
-            continue
-        key = _KEY.match(line)
-        if key:
-            lines.setdefault((*prefix, *_parts(key.group(1))), number)
-            if not _complete(line):
-                pending = line
+        elif key := _KEY.match(line):
+            lines.setdefault((*prefix, *_parts(key[1])), number)
+            pending = "" if _complete(line) else line
     return lines
 
 
 def _parts(text: str) -> Location:
-    return tuple(part.strip("\"'") for part in _PART.findall(text))
-
-
-def _resolve(parts: Location, counts: dict[Location, int]) -> Location:
-    """A header below an array of tables belongs to the array's last element."""
-    resolved: Location = ()
-    for position, part in enumerate(parts):
-        resolved = (*resolved, part)
-        if position < len(parts) - 1 and resolved in counts:
-            resolved = (*resolved, counts[resolved])
-    return resolved
+    return tuple(part.strip("\"'") for part in re.findall(_PART, text))
 
 
 def _complete(assignment: str) -> bool:
@@ -68,26 +55,21 @@ def _complete(assignment: str) -> bool:
         tomllib.loads(assignment)
     except tomllib.TOMLDecodeError as error:
         # A repeated or otherwise wrong key is complete; only an open string or bracket goes on.
-        return not re.search(
-            r"Unclosed|Unterminated|end of document|Illegal character '\\n'|Expected '.*' after", str(error)
-        )
+        goes_on = r"Unclosed|Unterminated|end of document|Illegal character '\\n'|Expected '.*' after"
+        return not re.search(goes_on, str(error))
     return True
 
 
 def line_of(text: str, location: Location) -> int | None:
     """The line of the location in a document, or of the nearest thing that encloses it."""
     lines = key_lines(text)
-    while location:
-        if location in lines:
-            return lines[location]
-        location = location[:-1]
-    return None
+    enclosing = (location[:length] for length in range(len(location), 0, -1))
+    return next((lines[place] for place in enclosing if place in lines), None)
 
 
 def nearest(word: str, right: list[str] | tuple[str, ...]) -> str:
     """The right word most like `word`, empty when none is."""
-    found = difflib.get_close_matches(word, list(right), n=1, cutoff=0.5)
-    return found[0] if found else ""
+    return next(iter(difflib.get_close_matches(word, right, n=1, cutoff=0.5)), "")
 
 
 def suggest(word: str, right: list[str] | tuple[str, ...]) -> str:
@@ -113,26 +95,27 @@ def decode_with_text(file: Path, into: type[Any]) -> tuple[Any, str]:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{file}: {error}", "fix the TOML syntax on that line") from error
-    mistakes = unknown_keys(document, into, ())
-    if mistakes:
-        raise UsageError(
-            "\n       ".join(_describe(file, text, mistake) for mistake in mistakes), _first_hint(mistakes)
-        )
+    if mistakes := unknown_keys(document, into, ()):
+        lines = []
+        for location, key, right in mistakes:
+            near = nearest(key, right)
+            nearest_right = f"; the nearest right one is '{near}'" if near else ""
+            lines.append(f"{_where(file, text, location)}: unknown key '{key}'{nearest_right}")
+        _, key, right = mistakes[0]
+        near = nearest(key, right)
+        hint = f"write '{near}' instead of '{key}'" if near else f"the keys here are: {', '.join(sorted(right))}"
+        raise UsageError("\n       ".join(lines), hint)
     try:
         return msgspec.convert(document, into), text
     except msgspec.ValidationError as error:
-        line = line_of(text, _location(str(error)))
-        where = f"{file}:{line}" if line else str(file)
+        where = _where(file, text, _location(str(error)))
         raise UsageError(f"{where}: {_plain(str(error))}", "see docs/experiments.md for what each key takes") from error
 
 
-Mistake = tuple[Location, str, tuple[str, ...]]
-
-
-def unknown_keys(value: Any, into: Any, location: Location) -> list[Mistake]:
+def unknown_keys(value: Any, into: Any, location: Location) -> list[tuple[Location, str, tuple[str, ...]]]:
     """Every key of the document that its type does not have: (location, key, the right keys)."""
     info = _type_info(into) if not isinstance(into, msgspec.inspect.Type) else into
-    mistakes: list[Mistake] = []
+    mistakes: list[tuple[Location, str, tuple[str, ...]]] = []
     if isinstance(info, msgspec.inspect.StructType) and isinstance(value, dict):
         fields = {field.encode_name: field.type for field in info.fields}
         for key, inner in value.items():
@@ -158,18 +141,9 @@ def _type_info(into: Any) -> msgspec.inspect.Type:
     return msgspec.inspect.type_info(into)
 
 
-def _describe(file: Path, text: str, mistake: Mistake) -> str:
-    location, key, right = mistake
+def _where(file: Path, text: str, location: Location) -> str:
     line = line_of(text, location)
-    near = nearest(key, right)
-    where = f"{file}:{line}" if line else str(file)
-    return f"{where}: unknown key '{key}'" + (f"; the nearest right one is '{near}'" if near else "")
-
-
-def _first_hint(mistakes: list[Mistake]) -> str:
-    _, key, right = mistakes[0]
-    near = nearest(key, right)
-    return f"write '{near}' instead of '{key}'" if near else f"the keys here are: {', '.join(sorted(right))}"
+    return f"{file}:{line}" if line else str(file)
 
 
 def _location(message: str) -> Location:
@@ -177,13 +151,8 @@ def _location(message: str) -> Location:
     found = re.search(r"at `\$(.*?)`$", message)
     if not found:
         return ()
-    parts: list[str | int] = []
-    for name, index in re.findall(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]", found.group(1)):
-        if name:
-            parts.append(name)
-        elif index != "...":
-            parts.append(int(index))
-    return tuple(parts)
+    parts = re.findall(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]", found.group(1))
+    return tuple(name or int(index) for name, index in parts if index != "...")
 
 
 def _plain(message: str) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from rowpath.cli.options import WILL_RUN, add_shared, parse_filters
+from rowpath.cli.options import WILL_RUN, add_option, add_shared, add_words, parse_filters
 from rowpath.errors import UsageError
 
 if WILL_RUN:
@@ -25,24 +25,13 @@ _NAME = re.compile(r"[a-z][a-z0-9_-]*")
 def add(parser: argparse.ArgumentParser) -> None:
     """The options of `adapter`."""
     parser.add_argument("action", choices=("new", "test"))
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="WORD",
-        help="new: LANGUAGE NAME and engine=ENGINE (default sqlite); test: NAME or a runner's command (its own "
-        "options after --), and COORDINATE=VALUE to select paths",
-    )
-    parser.add_argument(
-        "--into",
-        metavar="DIR",
-        type=Path,
-        default=Path("rowpath-adapters"),
-        help="new: the directory for adapters.toml and the source (default rowpath-adapters)",
-    )
+    new_ = "new: LANGUAGE NAME and engine=ENGINE (default sqlite)"
+    test = "test: NAME or a runner's command (its own options after --), and COORDINATE=VALUE to select paths"
+    add_words(parser, "WORD", f"{new_}; {test}")
+    into = "new: the directory for adapters.toml and the source (default rowpath-adapters)"
+    add_option(parser, "--into DIR", into, type=Path, default=Path("rowpath-adapters"))
     add_shared(parser, "--adapters")
-    parser.add_argument(
-        "--every", action="store_true", help="test: every path (default: the default path, then each other value once)"
-    )
+    add_option(parser, "--every", "test: every path (default: the default path, then each other value once)")
     add_shared(parser, "--color")
 
 
@@ -50,8 +39,7 @@ def run(options: argparse.Namespace) -> int:
     """Write the adapter's files, or run its suite; 1 when a case fails."""
     wanted = parse_filters(options.filters)
     if options.action == "new":
-        for line in new(options.words, wanted, options.into):
-            print(line)
+        print(*new(options.words, wanted, options.into), sep="\n")
         return 0
     paths = paths_of(options.words, wanted, "every" if options.every else "values")
     return report.run(paths, make_console(options.color))
@@ -108,11 +96,9 @@ def new(words: list[str], wanted: dict[str, tuple[str, ...]], into: Path) -> Ite
 
 
 def _engine(wanted: dict[str, tuple[str, ...]]) -> str:
-    unknown = [key for key in wanted if key != "engine"]
-    if unknown:
-        raise UsageError(
-            f"unknown option '{unknown[0]}' of adapter new", "engine=ENGINE; write the rest in adapters.toml"
-        )
+    if unknown := [key for key in wanted if key != "engine"]:
+        what = f"unknown option '{unknown[0]}' of adapter new"
+        raise UsageError(what, "engine=ENGINE; write the rest in adapters.toml")
     engine = wanted.get("engine", ("sqlite",))
     if len(engine) != 1 or engine[0] not in ENGINES:
         raise UsageError(f"unknown engine '{','.join(engine)}'", suggest(engine[0], tuple(ENGINES)))
@@ -125,9 +111,8 @@ def _head(manifest: Path, language: str, name: str) -> str:
         return f'schema_version = 1\nlanguage = "{language}"\n\n'
     there = read_manifest(manifest)
     if there.language_name != language:
-        raise UsageError(
-            f"{manifest} is for {there.language_name}", "a manifest has one language: choose another DIR with --into"
-        )
+        hint = "a manifest has one language: choose another DIR with --into"
+        raise UsageError(f"{manifest} is for {there.language_name}", hint)
     if any(adapter.driver == name for adapter in there.adapter):
         raise UsageError(f"{manifest} already has an adapter '{name}'", "choose another name")
     return "\n"

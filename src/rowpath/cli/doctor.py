@@ -9,7 +9,6 @@ from typing import Literal
 from rowpath.cli.options import WILL_RUN, add_shared
 
 if WILL_RUN:
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -45,20 +44,13 @@ class Diagnosis:
     remedy: str = ""
 
 
-def run(options: argparse.Namespace) -> int:
-    """Print every check."""
-    render(make_console(options.color))
-    return 0
-
-
 def diagnose() -> list[Diagnosis]:
     """Every check, in the order in which they are shown; starts and fetches nothing."""
     engines, paths = [], []
     for name, engine in ENGINES.items():
         here = engine.availability()
-        engines.append(
-            Diagnosis("engines", name, "ok" if here.ok else "missing", here.reason or here.what, here.remedy)
-        )
+        state: State = "ok" if here.ok else "missing"
+        engines.append(Diagnosis("engines", name, state, here.reason or here.what, here.remedy))
         paths += [_path(name, here, adapter) for adapter in every_adapter() if name in adapter.engines]
     for one in driver_facts.absent():
         what = f"{one.language} · {one.driver}"
@@ -74,9 +66,9 @@ def diagnose() -> list[Diagnosis]:
     return [*engines, *paths, *collectors, *noise]
 
 
-def render(console: Console) -> None:
+def run(options: argparse.Namespace) -> int:
     """Print every check as tables, then the remedies."""
-    checks = diagnose()
+    console, checks = make_console(options.color), diagnose()
     titles = {
         "engines": "Engines",
         "paths": "Paths",
@@ -90,10 +82,9 @@ def render(console: Console) -> None:
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True)
         table.add_column(overflow="fold")
-        for check in checks:
-            if check.section == section:
-                mark, style = MARKS[check.state]
-                table.add_row(Text(mark, style=style), Text(check.what), Text(check.found))
+        for check in (check for check in checks if check.section == section):
+            mark, style = MARKS[check.state]
+            table.add_row(Text(mark, style=style), Text(check.what), Text(check.found))
         console.print(table)
         console.print()
     remedies = dict.fromkeys(check.remedy for check in checks if check.remedy)
@@ -101,6 +92,7 @@ def render(console: Console) -> None:
         console.print(Text("What would change it", style="bold"))
         for remedy in remedies:
             console.print(Text(f"  {remedy}"), soft_wrap=True)
+    return 0
 
 
 def _path(engine: str, here: Availability, adapter: Adapter) -> Diagnosis:

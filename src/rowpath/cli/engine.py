@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from rowpath import text
-from rowpath.cli.options import WILL_RUN, Filters, parse_filters
-from rowpath.errors import EnvironmentMissing, InternalError, RowpathError, UsageError
+from rowpath.cli.options import WILL_RUN, Filters, add_option, add_words, parse_filters
+from rowpath.errors import InternalError, RowpathError, UsageError
 
 if WILL_RUN:
     import msgspec
@@ -31,17 +31,10 @@ if WILL_RUN:
 def add(parser: argparse.ArgumentParser) -> None:
     """The options of `engine`."""
     parser.add_argument("action", choices=("list", "fetch", "up", "down", "status"))
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="WORD",
-        help="fetch, up, down: NAME; up: storage=VALUE, durability=VALUE, engine_version=VALUE",
-    )
-    parser.add_argument("--yes", action="store_true", help="fetch: agree to the licence and the size that list shows")
-    parser.add_argument(
-        "--load", metavar="WORKLOAD", action="append", default=[], help="up: load the tables of this workload"
-    )
-    parser.add_argument("--all", action="store_true", help="down: stop every running engine")
+    add_words(parser, "WORD", "fetch, up, down: NAME; up: storage=VALUE, durability=VALUE, engine_version=VALUE")
+    add_option(parser, "--yes", "fetch: agree to the licence and the size that list shows")
+    add_option(parser, "--load WORKLOAD", "up: load the tables of this workload", action="append", default=[])
+    add_option(parser, "--all", "down: stop every running engine")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,14 +46,14 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"engine {options.action} {what}", "rowpath engine list")
     if wanted and options.action != "up":
         raise UsageError(f"engine {options.action} takes no COORDINATE=VALUE", "rowpath engine up NAME durability=none")
-    lines: dict[str, Callable[[], Iterator[str]]] = {
+    lines: dict[str, Callable[..., Iterator[str]]] = {
         "list": engines,
-        "fetch": lambda: fetch(options.words[0], confirmed=options.yes),
-        "up": lambda: up(options.words[0], wanted, tuple(options.load)),
-        "down": lambda: down_all() if options.all else down(options.words[0]),
+        "fetch": lambda name: fetch(name, confirmed=options.yes),
+        "up": lambda name: up(name, wanted, tuple(options.load)),
+        "down": down if named else down_all,
         "status": status,
     }
-    for line in lines[options.action]():
+    for line in lines[options.action](*options.words):
         print(line, flush=True)
     return 0
 
@@ -95,27 +88,23 @@ def _kept(engine: Engine) -> str:
 def fetch(name: str, *, confirmed: bool) -> Iterator[str]:
     """Fetch one on request, once its licence and size have been agreed to; what was done."""
     offered = optional_downloads()
-    if name not in offered:
+    found = offered.get(name)
+    if found is None:
         hint = suggest(name, tuple(offered)) if offered else "rowpath engine list"
         raise UsageError(f"unknown optional engine '{name}'", hint)
-    found = offered[name]
     if found.fetched():
         yield f"{name} is already installed"
         return
     what = f"licence {found.licence}, {found.size_text}; a Maven artefact, pinned by checksum"
     yield f"{name}: {what}, into {directories.cache_dir()}"
     if not confirmed:
-        _ask(name)
+        again = f"rowpath engine fetch {name} --yes"
+        if not sys.stdin.isatty():
+            raise UsageError(f"{name} needs your agreement to its licence and size", again)
+        print("Fetch it? [y/N] ", end="", file=sys.stderr, flush=True)
+        if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+            raise UsageError(f"{name} was not fetched", again)
     yield found.fetch()
-
-
-def _ask(name: str) -> None:
-    again = f"rowpath engine fetch {name} --yes"
-    if not sys.stdin.isatty():
-        raise UsageError(f"{name} needs your agreement to its licence and size", again)
-    print("Fetch it? [y/N] ", end="", file=sys.stderr, flush=True)
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError(f"{name} was not fetched", again)
 
 
 def up(name: str, wanted: Filters, load: tuple[str, ...]) -> Iterator[str]:
@@ -137,8 +126,8 @@ def _request(name: str, wanted: Filters, load: tuple[str, ...]) -> StartRequest:
     if name not in ENGINES:
         raise UsageError(f"unknown engine '{name}'", suggest(name, tuple(ENGINES)))
     engine = ENGINES[name]
-    if not _has_server(name):
-        others = "|".join(other for other in ENGINES if _has_server(other))
+    if not _has_server(engine):
+        others = "|".join(other for other in ENGINES if _has_server(ENGINES[other]))
         raise UsageError(f"{name} has no server that Rowpath can start", f"rowpath engine up {others}")
     for key in wanted:
         if key not in ("storage", "durability", "engine_version"):
@@ -149,15 +138,13 @@ def _request(name: str, wanted: Filters, load: tuple[str, ...]) -> StartRequest:
     durability = _one("durability", wanted, durabilities)
     version = _one("engine_version", wanted, versions(engine))
     here = engine.availability_of(version, "off") if isinstance(engine, Versioned) else engine.availability()
-    if not here.ok:
-        raise EnvironmentMissing(here.reason, here.remedy)
+    here.require()
     for workload in load:
         load_workload(workload)
     return StartRequest(name, durability, storage, version if isinstance(engine, Versioned) else "", load)
 
 
-def _has_server(name: str) -> bool:
-    engine = ENGINES[name]
+def _has_server(engine: Engine) -> bool:
     return "server" in engine.deployments and not engine.is_floor and not isinstance(engine, ExternalEngine)
 
 
@@ -165,19 +152,18 @@ def _one(key: str, wanted: Filters, offered: tuple[str, ...]) -> str:
     """The requested value, else the first offered."""
     values = wanted.get(key, offered[:1])
     if len(values) != 1 or values[0] not in offered:
-        raise UsageError(
-            f"{key} '{','.join(values)}' is not available",
-            f"one of: {', '.join(offered)}" if offered else f"remove {key}=",
-        )
+        hint = f"one of: {', '.join(offered)}" if offered else f"remove {key}="
+        raise UsageError(f"{key} '{','.join(values)}' is not available", hint)
     return values[0]
 
 
 def _started(request: StartRequest) -> StartedServer:
     """Start the supervisor, detached, and wait for its answer."""
     added = {"PYTHONPATH": str(Path(__file__).parents[2]), "ROWPATH_CACHE": str(directories.cache_dir())}
+    words = msgspec.json.encode(request).decode()
     # Not through `launch`: this child is to outlive us. What it starts is bound to it instead.
     supervisor = subprocess.Popen(
-        [sys.executable, "-P", "-m", "rowpath.engines.by_hand", msgspec.json.encode(request).decode()],
+        [sys.executable, "-P", "-m", "rowpath.engines.by_hand", words],
         env=processes.environment_for(added),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -193,10 +179,8 @@ def _started(request: StartRequest) -> StartedServer:
         supervisor.wait()
         raise
     if not line:
-        raise InternalError(
-            f"the supervisor of {request.engine} ended with status {supervisor.wait()} without output",
-            f"PYTHONPATH=src python -m rowpath.engines.by_hand '{msgspec.json.encode(request).decode()}'",
-        )
+        what = f"the supervisor of {request.engine} ended with status {supervisor.wait()} without output"
+        raise InternalError(what, f"PYTHONPATH=src python -m rowpath.engines.by_hand '{words}'")
     answer = msgspec.json.decode(line, type=StartAnswer)
     if answer.state is None:
         supervisor.wait()
@@ -236,9 +220,8 @@ def status() -> Iterator[str]:
             yield f"{name} is starting or stopping"
             continue
         pids = processes.descendants(state.supervisor_pid)
-        own = memory.anonymous_bytes(pids)
         yield _what(state)
-        yield f"  since {state.since}, own memory {text.size(own)}"
+        yield f"  since {state.since}, own memory {text.size(memory.anonymous_bytes(pids))}"
         yield f"  server {' '.join(map(str, pids))}, supervisor {state.supervisor_pid}"
         yield f"  127.0.0.1:{state.port}{f', {state.socket}' if state.socket else ''}"
         yield f"  {state.directory}"

@@ -11,22 +11,15 @@ from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rowpath.cli.options import (
-    WILL_RUN,
-    Filters,
-    add_out,
-    add_own_database,
-    add_query,
-    add_selection,
-    add_shared,
-    filters_of,
-)
+from rowpath.cli import options as shared
+from rowpath.cli.options import WILL_RUN, Filters, add_option
 from rowpath.errors import RowpathError, UsageError
 
 if WILL_RUN:
     import msgspec
+    from rich.console import Console
 
     from rowpath import text as fmt
     from rowpath.analysis.analyse import analyse
@@ -50,9 +43,6 @@ if WILL_RUN:
     from rowpath.report.console import make_console
     from rowpath.runners.process import RunnerFailure
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 FILE = "explanation.json"
 SAME_CORE: Filters = {"placement": ("same",)}
 Report = Callable[[str], None]
@@ -62,37 +52,26 @@ NEVER_COMPARED = ("version", "engine_version", "label")  # they follow from what
 
 def add(parser: argparse.ArgumentParser) -> None:
     """The options of `explain`."""
-    add_selection(
+    shared.add_selection(
         parser,
         "EXPERIMENT, RUN, URL, FILE, PATH, PHASE or COORDINATE=VALUE",
         "an experiment, a run directory, or a database's URL or file with --query; then which paths: "
         "filters such as engine=postgresql, or names of paths and phases",
     )
-    add_query(parser)
-    add_own_database(parser)
-    parser.add_argument("--phase", metavar="PHASE", default="", help="only this phase (default: all phases that read)")
-    parser.add_argument(
-        "-b",
-        "--blocks",
-        metavar="N",
-        type=int,
-        default=5,
-        help="number of one-second blocks; as many again are profiled (default 5)",
-    )
-    parser.add_argument("--how", action="store_true", help="also show which clock measured each part")
-    parser.add_argument(
-        "--no-flame", dest="flame", action="store_false", help="leave out the flame graphs; saves some seconds"
-    )
-    parser.add_argument(
-        "--no-hops",
-        dest="hops",
-        action="store_false",
-        help="leave out the hops between client and server; they need a restart of Rowpath's own servers",
-    )
+    shared.add_query(parser)
+    shared.add_own_database(parser)
+    add_option(parser, "--phase PHASE", "only this phase (default: all phases that read)")
+    blocks = "number of one-second blocks; as many again are profiled (default 5)"
+    add_option(parser, "-b --blocks N", blocks, type=int, default=5)
+    add_option(parser, "--how", "also show which clock measured each part")
+    graphs = "leave out the flame graphs; saves some seconds"
+    add_option(parser, "--no-flame", graphs, dest="flame", action="store_false")
+    hops = "leave out the hops between client and server; they need a restart of Rowpath's own servers"
+    add_option(parser, "--no-hops", hops, dest="hops", action="store_false")
     counterparts = "also explain each path with this value instead, and show what differs"
-    parser.add_argument("--against", metavar="COORDINATE=VALUE", nargs="+", default=[], help=counterparts)
-    add_out(parser, "explain")
-    add_shared(parser, "--timeout", "-q --quiet", "--color")
+    add_option(parser, "--against COORDINATE=VALUE", counterparts, nargs="+", default=[])
+    shared.add_out(parser, "explain")
+    shared.add_shared(parser, "--timeout", "-q --quiet", "--color")
 
 
 @dataclass(frozen=True)
@@ -129,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
     if options.blocks < 1:
         raise UsageError(f"invalid --blocks {options.blocks}: expected 1 or more", "--blocks 5")
     against = parse_against(options.against, options.words[0], flame=options.flame)
-    source = _source(options.words, filters_of(options), against, options)
+    source = _source(options.words, shared.filters_of(options), against, options)
     found: list[Explanation] = []
     failures: list[str] = []
     console, progress = make_console(options.color), live.make(options.quiet, options.color)
@@ -170,51 +149,39 @@ def _source(words: list[str], filters: Filters, against: Filters, options: argpa
             raise UsageError(f"unexpected '{names[0]}' after a database", "rowpath explain URL --query SQL")
         if against:
             raise UsageError("--against compares paths of an experiment or a run", "name both: result=whole,single-row")
-        return _of_query(first, filters, options)
+        names = [field.name for field in dataclasses.fields(ProbeOptions) if hasattr(options, field.name)]
+        given = {name: getattr(options, name) for name in names} | {"url": first, "budget_s": options.timeout}
+        given |= {"languages": filters.get("language", ()), "drivers": filters.get("driver", ())}
+        wanted = ProbeOptions(**given)
+        question = question_of(wanted)  # a mistake leaves no directory behind
+        directory = _new_directory(options)
+        return Explanations(
+            directory,
+            lambda note, failed, after: own_query.explained(
+                question, wanted, filters, directory, note, failed, options.blocks, after, hops=options.hops
+            ),
+        )
     if has_query:
         raise UsageError(f"--query needs a database's URL or file, not '{first}'", "rowpath explain URL --query SQL")
     if filters.get("placement", ("same",)) != ("same",):
-        raise UsageError(
-            "explain needs client and server on one core: on two their times overlap and do not add up",
-            f"rowpath explain {first}",
-        )
+        what = "explain needs client and server on one core: on two their times overlap and do not add up"
+        raise UsageError(what, f"rowpath explain {first}")
     if (Path(first) / JOURNAL).is_file():
         return _of_run(Path(first), names, filters, against, options)
 
     def planned(filters: Filters) -> Plan:
         return plan_for(first, filters | SAME_CORE, extended=options.all, seed=1)
 
-    plan = _with_counterparts(chosen(planned(filters), names, options.phase), filters, against, planned)
+    plan = chosen(planned(filters), names, options.phase)
+    if against:
+        plan = with_counterparts(plan, planned(widened(filters, against)), against)
     return _of_plan(plan, _new_directory(options), options)
-
-
-def _with_counterparts(plan: Plan, filters: Filters, against: Filters, planned: Callable[[Filters], Plan]) -> Plan:
-    if not against:
-        return plan
-    return with_counterparts(plan, planned(widened(filters, against)), against)
 
 
 def _new_directory(options: argparse.Namespace) -> RunDirectory:
     directory = RunDirectory(options.directory or new_name("explain"))
     directory.create()
     return directory
-
-
-def _of_query(url: str, filters: Filters, options: argparse.Namespace) -> Explanations:
-    """The user's own query, on the database that the URL names."""
-    names = [field.name for field in dataclasses.fields(ProbeOptions) if hasattr(options, field.name)]
-    given = {name: getattr(options, name) for name in names}
-    given |= {"url": url, "budget_s": options.timeout}
-    given |= {"languages": filters.get("language", ()), "drivers": filters.get("driver", ())}
-    wanted = ProbeOptions(**given)
-    question = question_of(wanted)  # a mistake leaves no directory behind
-    directory = _new_directory(options)
-    return Explanations(
-        directory,
-        lambda note, failed, after: own_query.explained(
-            question, wanted, filters, directory, note, failed, options.blocks, after, hops=options.hops
-        ),
-    )
 
 
 def _of_plan(plan: Plan, directory: RunDirectory, options: argparse.Namespace) -> Explanations:
@@ -240,9 +207,8 @@ def _of_run(
     if records.outcome != "complete":
         raise UsageError(f"the run in {path} has not ended", f"rowpath run --resume {path}")
     if options.directory:
-        raise UsageError(
-            "-o is not available here: explanations of a run stay in its directory", f"rowpath explain {path}"
-        )
+        what = "-o is not available here: explanations of a run stay in its directory"
+        raise UsageError(what, f"rowpath explain {path}")
     head = records.run
     of_run = {key: tuple(values) for key, values in head.options["filters"].items()}
 
@@ -256,7 +222,9 @@ def _of_run(
         names = list(fastest)
         plan = replace(plan, paths=tuple(replace(one, phases=fastest.get(one.name, one.phases)) for one in plan.paths))
     directory = RunDirectory(path)
-    plan = _with_counterparts(chosen(plan, names, options.phase), of_run | filters, against, planned)
+    plan = chosen(plan, names, options.phase)
+    if against:
+        plan = with_counterparts(plan, planned(widened(of_run | filters, against)), against)
     directory.work.mkdir(mode=0o700, exist_ok=True)
     return replace(_of_plan(plan, directory, options), records=records)
 
@@ -296,19 +264,15 @@ def chosen(plan: Plan, names: list[str], phase: str = "") -> Plan:
         raise UsageError(what, f"rowpath run {plan.experiment.name} --plan")
     paths = [one for one in paths if not named or one.name in named]
     if not paths:
-        raise UsageError(
-            f"no path with an engine has {' or '.join(reads)}", f"rowpath run {plan.experiment.name} --plan"
-        )
+        what = f"no path with an engine has {' or '.join(reads)}"
+        raise UsageError(what, f"rowpath run {plan.experiment.name} --plan")
     if len(paths) > own_query.MOST_PATHS:
-        first = paths[0].path
-        raise UsageError(
-            f"{len(paths)} paths match: explain takes at most {own_query.MOST_PATHS}, at about 15 s per path and phase",
-            f"{again} engine={first.engine} language={first.language}",
-        )
-    for planned in paths:
-        if planned.path.clients > 1 or planned.path.threads > 1:
-            busy = f"{planned.name} has several threads at work: their times do not add up"
-            raise UsageError(busy, f"{again} clients=1 threads=1")
+        first, most = paths[0].path, f"at most {own_query.MOST_PATHS}, at about 15 s per path and phase"
+        what = f"{len(paths)} paths match: explain takes {most}"
+        raise UsageError(what, f"{again} engine={first.engine} language={first.language}")
+    if busy := [one.name for one in paths if one.path.clients > 1 or one.path.threads > 1]:
+        what = f"{busy[0]} has several threads at work: their times do not add up"
+        raise UsageError(what, f"{again} clients=1 threads=1")
     experiment = msgspec.structs.replace(plan.experiment, phases=reads)
     return replace(plan, experiment=experiment, paths=tuple(paths))
 
@@ -321,29 +285,25 @@ class Flames:
         self._directory = directory
         self._note = note
         self._against = against
-        self._found: list[Flame] = []
+        self._flames: list[Flame] = []
         self._lines: list[str] = []
 
     def take(self, worker: Worker, work: PreparedPhase, explanation: Explanation, way: Mapping[str, Any]) -> None:
         """Sample a path's stacks and write its files; what goes wrong is a line."""
         self._note(f"sampling stacks of {explanation.name}, {explanation.phase}")
         try:
-            found = flames.flame(worker, work, explanation, way, self._directory.work)
-            self._keep(found)
+            flame = flames.flame(worker, work, explanation, way, self._directory.work)
+            self._flames.append(flame)
+            if flame.sides:
+                page, scope = self._files(flame.name, flame.phase)
+                flame_graph.write(flame, page)
+                speedscope.write(flame, scope)
+                self._lines.append(f"flame graph: {page}, and .speedscope.json")
+            self._lines += [note for note in flame.notes if not flame.sides or ": no stacks: " in note]
         except RunnerFailure as failure:
             self._lines.append(f"no flame graph: {fmt.clean(failure.text)}")
         except RowpathError as error:
             self._lines.append(f"no flame graph: {error.message} ({error.hint})")
-
-    def _keep(self, found: Flame) -> None:
-        self._found.append(found)
-        if found.sides:
-            page, scope = self._files(found.name, found.phase)
-            flame_graph.write(found, page)
-            speedscope.write(found, scope)
-            self._lines.append(f"flame graph: {page}, and .speedscope.json")
-        sampled = {side.side for side in found.sides}
-        self._lines += [note for note in found.notes if not sampled or ": no stacks: " in note]
 
     def show(self, console: Console) -> None:
         """Print where the last path's graph is, or why there is none."""
@@ -353,23 +313,17 @@ class Flames:
 
     def show_differences(self, console: Console) -> None:
         """Compare each path with the one that is like it but for `against`; write the page, print what changed most."""
-        for found in self._found if self._against else ():
-            before = self._before(found)
-            if before is None:
+        for found in self._flames if self._against else ():
+            others = [one for one in self._flames if one.phase == found.phase and _fits(one.path, self._against)]
+            if not others or _fits(found.path, self._against):
                 continue
+            before = max(others, key=lambda one: likeness(one.path, found.path))
             console.print(flame_graph.sentence(found, before), soft_wrap=True, highlight=False, markup=False)
             if found.sides and before.sides:
                 page, _scope = self._files(f"{found.name}-against-{before.name}", found.phase)
                 flame_graph.write(found, page, before)
                 console.print(f"difference: {page}", soft_wrap=True, highlight=False, markup=False)
             console.print()
-
-    def _before(self, found: Flame) -> Flame | None:
-        others = [each for each in self._found if each.phase == found.phase and each is not found]
-        if _fits(found.path, self._against):
-            return None
-        fitting = [each for each in others if _fits(each.path, self._against)]
-        return max(fitting, key=lambda each: likeness(each.path, found.path), default=None)
 
     def _files(self, name: str, phase: str) -> tuple[Path, Path]:
         stem = f"flame-{file_name(name)}-{file_name(phase)}"
@@ -392,20 +346,16 @@ def parse_against(words: list[str], experiment: str, *, flame: bool = True) -> d
     """The coordinates of `--against`; `flame`: whether stacks are sampled. Errors: UsageError."""
     if words and not flame:
         raise UsageError("--against needs the flame graphs that --no-flame leaves out", f"rowpath explain {experiment}")
-    found: dict[str, tuple[str, ...]] = {}
     for word in words:
-        key, mark, value = word.partition("=")
-        if not mark or not key or not value or "," in value:
+        if not re.fullmatch(r"[^=]+=[^,]+", word):
             what = f"invalid --against '{word}': expected COORDINATE=VALUE"
             raise UsageError(what, f"rowpath explain {experiment} --against result=binary")
-        found[key] = (value,)
-    return found
+    return {key: (value,) for key, _, value in (word.partition("=") for word in words)}
 
 
 def widened(filters: Filters, against: Filters) -> dict[str, tuple[str, ...]]:
     """Filters that keep what they kept and every path that one of these could be compared with."""
-    wide = {key: (*values, *(against.get(key, ()))) for key, values in filters.items()}
-    return {key: tuple(dict.fromkeys(values)) for key, values in wide.items()}
+    return {key: tuple(dict.fromkeys((*values, *against.get(key, ())))) for key, values in filters.items()}
 
 
 def with_counterparts(chosen: Plan, wide: Plan, against: Filters) -> Plan:

@@ -8,12 +8,12 @@ import contextlib
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from rowpath import text
-from rowpath.cli.options import WILL_RUN
+from rowpath.cli.options import WILL_RUN, add_option, add_words
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 
 if WILL_RUN:
@@ -40,10 +40,8 @@ def add(parser: argparse.ArgumentParser) -> None:
         help="example: print a hosts file; setup: fetch Ray, which joins hosts; up, status, down: start, show or stop "
         "the hosts of FILE; check: measure clocks and network; node: used by up, on each host",
     )
-    parser.add_argument("words", nargs="*", metavar="FILE", help="the hosts file (docs/hosts.md)")
-    parser.add_argument(
-        "--cluster", metavar="ADDRESS", help="instead of FILE: a Ray cluster whose labels name the hosts"
-    )
+    add_words(parser, "FILE", "the hosts file (docs/hosts.md)")
+    add_option(parser, "--cluster ADDRESS", "instead of FILE: a Ray cluster whose labels name the hosts", default=None)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -57,27 +55,25 @@ def run(options: argparse.Namespace) -> int:
 
 def lines(action: str, words: list[str], address: str | None = None) -> Iterator[str]:
     """What an action prints. Errors: UsageError, EnvironmentMissing."""
-    of_cluster = {"check": check, "status": status, "down": down}
+    of_cluster: dict[str, Callable[[Any], Iterator[str]]] = {"check": check, "status": status, "down": down}
+    of_file = of_cluster | {"up": up}
     if address is not None:
         if action not in of_cluster or words:
-            raise UsageError(
-                f"hosts {action} takes {'either FILE or' if words else 'no'} --cluster", "rowpath hosts -h"
-            )
+            what = f"hosts {action} takes {'either FILE or' if words else 'no'} --cluster"
+            raise UsageError(what, "rowpath hosts -h")
         yield from of_cluster[action](address)
         return
-    with_file = action in ("check", "up", "status", "down")
+    with_file = action in of_file
     if len(words) != with_file:
         what = "needs one FILE" if with_file else "takes no FILE"
         raise UsageError(f"hosts {action} {what}", f"rowpath hosts {action}{' hosts.toml' if with_file else ''}")
     if action == "example":
         yield hosts_file.EXAMPLE.rstrip("\n")
-        return
-    if action == "setup":
+    elif action == "setup":
         print(f"fetching Ray {setup.RAY}: 77 MB", file=sys.stderr)
         yield f"Ray {setup.RAY} is in {setup.fetch()}"
-        return
-    file = Path(words[0])
-    yield from {"check": check, "up": up, "status": status, "down": down}[action](file)
+    else:
+        yield from of_file[action](Path(words[0]))
 
 
 def _note(what: str) -> None:
@@ -123,10 +119,10 @@ def status(file: Source) -> Iterator[str]:
 
 
 def _status(name: str, running: list[node.Running]) -> Iterator[str]:
-    resident = sum(each.resident_bytes for each in running)
+    resident = sum(process.resident_bytes for process in running)
     yield f"{name:<12} {f'{len(running)} processes, resident {text.size(resident)}' if running else 'down'}"
-    for each in running:
-        yield f"{'':12} {each.pid:>8} {each.name:<16} CPU {each.cpu_ns / 1e9:.1f} s"
+    for process in running:
+        yield f"{'':12} {process.pid:>8} {process.name:<16} CPU {process.cpu_ns / 1e9:.1f} s"
 
 
 def check(file: Source) -> Iterator[str]:
@@ -196,22 +192,17 @@ def joined(file: Source, rest: str = "resume a run with: rowpath run --resume DI
             again = f"there: {foreign.start_command(session.state, lost.host)}"
         is_back = session is not None and lost.host not in session.lost and lost.host != cluster.CONTROLLER
         error = EnvironmentMissing(str(lost), rest if is_back else f"{again}; {rest}")
-        if lost.host == cluster.CONTROLLER:
-            _leave_at_once(error, session)
+        if lost.host == cluster.CONTROLLER:  # without its head, Ray ends this process with a crash of its own at exit
+            if session is not None:
+                session.close()
+            print(error.shown(), file=sys.stderr, flush=True)
+            sys.stdout.flush()
+            atexit._run_exitfuncs()  # what was started here ends, and its files are removed
+            os._exit(error.exit_code)
         raise error from lost
     finally:
         if session is not None:
             session.close()
-
-
-def _leave_at_once(error: RowpathError, session: Session | None) -> NoReturn:
-    """Say what happened and end: without its head, Ray ends this process with a crash of its own at exit."""
-    if session is not None:
-        session.close()
-    print(f"error: {error.message}\n\nhint: {error.hint}", file=sys.stderr, flush=True)
-    sys.stdout.flush()
-    atexit._run_exitfuncs()  # what was started here ends, and its files are removed
-    os._exit(error.exit_code)
 
 
 def print_plan(session: Session, plan: Plan) -> Iterator[str]:

@@ -18,9 +18,8 @@ INTERRUPT_AGAIN_S = 0.05
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit code."""
-    signal.signal(signal.SIGTERM, _interrupt)
-    signal.signal(signal.SIGHUP, _interrupt)
-    signal.signal(signal.SIGALRM, _interrupt)
+    for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+        signal.signal(number, _interrupt)
     sys.unraisablehook = _not_raised
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

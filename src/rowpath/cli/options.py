@@ -36,42 +36,26 @@ def export_option(form: str) -> str:
     return f"--export-{form.replace('_', '-')}"
 
 
-SHARED: dict[str, dict[str, Any]] = {  # options of several commands
-    "--adapters": {
-        "metavar": "FILE",
-        "type": Path,
-        "help": "your own adapters, runners or language: an adapters.toml (docs/add-a-driver.md)",
-    },
-    "--color": {
-        "choices": ("auto", "always", "never"),
-        "default": "auto",
-        "help": "colour in the terminal (NO_COLOR is honoured)",
-    },
-    "-q --quiet": {"action": "store_true", "help": "no progress"},
-    "--seed": {"type": int, "help": "seed of the random order (recorded; default: from the clock)"},
-    "--tables": {
-        "action": "store_true",
-        "help": "print every table, finding and sentence instead of the answer on one screen",
-    },
-    "--timeout": {
-        "metavar": "SECONDS",
-        "type": float,
-        "default": TIMEOUT_S,
-        "help": f"longest single request to a runner (default {TIMEOUT_S:g})",
-    },
-    "--together": {
-        "action": "append",
-        "choices": TOGETHER,
-        "default": [],
-        "help": "rank paths that differ in this coordinate in one list (fetch: rows, blocks, columns), although "
-        "their work differs",
-    },
-    **{
-        export_option(form): {"metavar": "FILE", "help": f"also write {what} ('-' = stdout)"}
-        for form, what in EXPORTS.items()
-    },
+SHARED: dict[str, str] = {  # options of several commands
+    "--adapters": "your own adapters, runners or language: an adapters.toml (docs/add-a-driver.md)",
+    "--color": "colour in the terminal (NO_COLOR is honoured)",
+    "-q --quiet": "no progress",
+    "--seed": "seed of the random order (recorded; default: from the clock)",
+    "--tables": "print every table, finding and sentence instead of the answer on one screen",
+    "--timeout": f"longest single request to a runner (default {TIMEOUT_S:g})",
+    "--together": "rank paths that differ in this coordinate in one list (fetch: rows, blocks, columns), although "
+    "their work differs",
+    **{export_option(form): f"also write {what} ('-' = stdout)" for form, what in EXPORTS.items()},
 }
 SHARED_EXPORTS = tuple(map(export_option, EXPORTS))
+SHARED_HOW: dict[str, dict[str, Any]] = {  # those that are no switch
+    "--adapters": {"metavar": "FILE", "type": Path},
+    "--color": {"choices": ("auto", "always", "never"), "default": "auto"},
+    "--seed": {"type": int},
+    "--timeout": {"metavar": "SECONDS", "type": float, "default": TIMEOUT_S},
+    "--together": {"action": "append", "choices": TOGETHER, "default": []},
+    **{option: {"metavar": "FILE"} for option in SHARED_EXPORTS},
+}
 
 
 class Parser(argparse.ArgumentParser):
@@ -100,86 +84,84 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(word for word in text.split(",") if word)
 
 
-def add_shared(parser: argparse.ArgumentParser, *names: str) -> None:
+def add_option(parser: argparse._ActionsContainer, form: str, help_: str, **how: Any) -> None:
+    """An option in the form that `--help` shows: `-o --out FILE`; one without a value is true when it is given.
+
+    Where neither a type nor a default is given, the value is a text, empty by default.
+    """
+    names = [word for word in form.split() if word.startswith("-")]
+    value = form.removeprefix(" ".join(names)).strip()
+    if not value:
+        how = {"action": "store_true"} | how
+    else:
+        how = {"metavar": value} | ({} if "type" in how else {"default": ""}) | how
+    parser.add_argument(*names, help=help_, **how)
+
+
+def add_words(parser: argparse.ArgumentParser, named: str, help_: str) -> None:
+    """Any number of words without an option."""
+    parser.add_argument("words", nargs="*", metavar=named, help=help_)
+
+
+def add_shared(parser: argparse.ArgumentParser, *forms: str) -> None:
     """Options of `SHARED`, in this order."""
-    for name in names:
-        parser.add_argument(*name.split(), **SHARED[name])
+    for form in forms:
+        parser.add_argument(*form.split(), help=SHARED[form], **SHARED_HOW.get(form, {"action": "store_true"}))
 
 
 def add_time(
     parser: argparse._ActionsContainer, option: str, least_s: float, help_: str, default_s: float | None = None
 ) -> None:
     """An option that takes `60s`, `2min` or `90`, in seconds under its name with `_s`."""
-    parser.add_argument(
-        option,
-        metavar="TIME",
-        dest=f"{option[2:].replace('-', '_')}_s",
-        type=lambda text: duration_s(option, text, least_s),
-        default=default_s,
-        help=help_,
-    )
+    dest = f"{option[2:].replace('-', '_')}_s"
+    how: dict[str, Any] = {"dest": dest, "type": lambda text: duration_s(option, text, least_s), "default": default_s}
+    add_option(parser, f"{option} TIME", help_, **how)
 
 
 def add_selection(
     parser: argparse.ArgumentParser, named: str = "EXPERIMENT or COORDINATE=VALUE", help_: str = SELECTED
 ) -> None:
     """The words that name an experiment and filters, and what chooses among its paths."""
-    parser.add_argument("words", nargs="*", metavar=named, help=help_)
-    parser.add_argument("-M", "--mode", metavar="MODES", help="short for statement=MODES (text, bound, prepared)")
-    parser.add_argument("--all", action="store_true", help="include the experiment's extended paths")
+    add_words(parser, named, help_)
+    add_option(parser, "-M --mode MODES", "short for statement=MODES (text, bound, prepared)", default=None)
+    add_option(parser, "--all", "include the experiment's extended paths")
     add_shared(parser, "--adapters")
 
 
 def add_out(parser: argparse.ArgumentParser, kind: str) -> None:
     """Where the run directory goes."""
-    default = f"rowpath-runs/{kind}-TIME"
-    help_ = f"the run directory (default: {default})"
-    parser.add_argument("-o", "--out", metavar="DIR", type=Path, dest="directory", help=help_)
+    what = f"the run directory (default: rowpath-runs/{kind}-TIME)"
+    add_option(parser, "-o --out DIR", what, type=Path, dest="directory")
 
 
 def add_hosts(parser: argparse.ArgumentParser, what: str) -> None:
     """Where the hosts of a run are: a file, or a cluster."""
-    parser.add_argument("--hosts", metavar="FILE", type=Path, help=what)
-    parser.add_argument("--cluster", metavar="ADDRESS", help="the same on a Ray cluster whose labels name the hosts")
+    add_option(parser, "--hosts FILE", what, type=Path)
+    add_option(parser, "--cluster ADDRESS", "the same on a Ray cluster whose labels name the hosts", default=None)
 
 
 def add_query(parser: argparse.ArgumentParser) -> None:
     """One query and its parameters."""
     query = parser.add_mutually_exclusive_group()
-    query.add_argument("--query", metavar="SQL", default="", help="the query")
-    query.add_argument("--query-file", metavar="FILE", type=Path, help="a file that holds the query")
-    query.add_argument("--table", metavar="TABLE", default="", help="a whole table instead of a query")
+    add_option(query, "--query SQL", "the query")
+    add_option(query, "--query-file FILE", "a file that holds the query", type=Path)
+    add_option(query, "--table TABLE", "a whole table instead of a query")
     given = parser.add_mutually_exclusive_group()
-    given.add_argument(
-        "--param",
-        metavar="TYPE:VALUE",
-        dest="params",
-        action="append",
-        default=[],
-        help="a parameter of the query, for its next placeholder (?, $1, %%s or :name)",
-    )
-    given.add_argument(
-        "--params",
-        metavar="FILE",
-        dest="params_file",
-        type=Path,
-        help="a CSV file of parameters: a line of name:type, then a line for each execution",
-    )
-    given.add_argument(
-        "--params-from", metavar="SQL", dest="params_query", default="", help="a query whose rows are the parameters"
-    )
+    one = "a parameter of the query, for its next placeholder (?, $1, %%s or :name)"
+    add_option(given, "--param TYPE:VALUE", one, dest="params", action="append", default=[])
+    many = "a CSV file of parameters: a line of name:type, then a line for each execution"
+    add_option(given, "--params FILE", many, dest="params_file", type=Path)
+    add_option(given, "--params-from SQL", "a query whose rows are the parameters", dest="params_query")
 
 
 def add_own_database(parser: argparse.ArgumentParser) -> None:
     """How a database of the user\'s own is read."""
-    parser.add_argument("--max-rows", metavar="N", type=int, help="read at most N rows of the result")
-    parser.add_argument("--jar", metavar="FILE", type=Path, help="the JDBC driver of a jdbc: URL")
-    parser.add_argument("--odbc-driver", metavar="FILE", type=Path, help="the ODBC driver of an odbc: URL")
-    parser.add_argument(
-        "--in-place", action="store_true", help="open files where they are, read-only, instead of a copy"
-    )
-    parser.add_argument("--yes", action="store_true", help="copy files of more than a gigabyte without asking")
-    parser.add_argument("--redact-query", action="store_true", help="keep the query's text out of the run directory")
+    add_option(parser, "--max-rows N", "read at most N rows of the result", type=int)
+    add_option(parser, "--jar FILE", "the JDBC driver of a jdbc: URL", type=Path)
+    add_option(parser, "--odbc-driver FILE", "the ODBC driver of an odbc: URL", type=Path)
+    add_option(parser, "--in-place", "open files where they are, read-only, instead of a copy")
+    add_option(parser, "--yes", "copy files of more than a gigabyte without asking")
+    add_option(parser, "--redact-query", "keep the query's text out of the run directory")
 
 
 def run_directory(directory: Path, hint: str) -> Path:
@@ -201,16 +183,14 @@ def source_of_hosts(options: argparse.Namespace) -> Path | str | None:
     """The file of hosts or the address of a cluster; None without both."""
     if options.hosts and options.cluster:
         raise UsageError("--hosts and --cluster exclude each other", "give one of them")
-    source: Path | str | None = options.hosts or options.cluster
-    return source
+    return options.hosts or options.cluster  # type: ignore[no-any-return]
 
 
 def filters_of(options: argparse.Namespace) -> Filters:
     """The words with `=`, and the options that are short for some."""
     words = list(options.filters)
-    for key, option in (("statement", "mode"), ("driver", "driver"), ("version", "version")):
-        if value := getattr(options, option, ""):
-            words.append(f"{key}={value}")
+    short = {"statement": "mode", "driver": "driver", "version": "version"}
+    words += [f"{key}={value}" for key, option in short.items() if (value := getattr(options, option, ""))]
     return parse_filters(words)
 
 
@@ -220,9 +200,8 @@ def parse_filters(words: list[str]) -> Filters:
     for word in words:
         key, equals, values = word.partition("=")
         if not equals or not values:
-            raise UsageError(
-                f"expected COORDINATE=VALUE, got '{word}'", "for example: engine=sqlite,postgresql language=c"
-            )
+            hint = "for example: engine=sqlite,postgresql language=c"
+            raise UsageError(f"expected COORDINATE=VALUE, got '{word}'", hint)
         found[key] = tuple(dict.fromkeys((*found.get(key, ()), *values.split(","))))
     if "version" in found:
         found["version"] = tuple(map(placed, found["version"]))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import Any
+
+from rich.console import Console
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.execution.mixed_load.directory_copies import announced
@@ -23,10 +25,6 @@ from rowpath.planning.selection import VARIED_ONE_AT_A_TIME
 from rowpath.runners.manifest import every_adapter, language
 from rowpath.workloads.workload_file import all_at_scale, load_workload
 from rowpath.workloads.workload_file import names as workload_names
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
 
 STATEMENT_KEYS = ("statement", "result", "format", "transport")
 VERIFY_SCALE = 0.001  # of workloads that have a scale: only whether the rows are right matters
@@ -59,16 +57,14 @@ def plan_within(
     within_s: float,
     *,
     spent_s: float = 0.0,
-    extended: bool = False,
-    seed: int | None = None,
-    hosts: SeveralHosts | None = None,
+    **more: Any,
 ) -> tuple[Plan, str]:
     """As `plan_for`, measured so that it ends in this time, and a line that says what that costs; UsageError too.
 
-    `spent_s`: what of the time is over.
+    `spent_s`: what of the time is over; `more`: as for `plan_for`.
     """
     file = load_experiment(name) if isinstance(name, str) else name
-    plan = plan_for(file, filters, overrides, extended=extended, seed=seed, hosts=hosts)
+    plan = plan_for(file, filters, overrides, **more)
     return fit_within(plan, file.workloads, within_s, overrides, spent_s)
 
 
@@ -76,9 +72,10 @@ def check_versions(plan: Plan, versions: tuple[str, ...]) -> None:
     """EnvironmentMissing where a version that was asked for has no path that can run here."""
     for version in versions:
         if all(planned.path.version != version for planned in plan.paths):
-            reasons = [dropped for dropped in plan.dropped if dropped.path.version == version]
-            reason = reasons[0].reason if reasons else f"no path has version '{version}'"
-            raise EnvironmentMissing(reason, reasons[0].remedy if reasons else "rowpath list drivers")
+            for dropped in plan.dropped:
+                if dropped.path.version == version:
+                    raise EnvironmentMissing(dropped.reason, dropped.remedy)
+            raise EnvironmentMissing(f"no path has version '{version}'", "rowpath list drivers")
 
 
 def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
@@ -86,11 +83,13 @@ def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
     measure = plan.experiment.measure
     more = f" (up to {measure.max_sets} for wide intervals)" if measure.max_sets > measure.sets else ""
     console.print(plan.experiment.title, style="bold", highlight=False)
-    regimes = " and ".join(measure.regimes)
-    how = f"{measure.sets} sets{more} of {measure.rounds} rounds of {measure.block_ms:g} ms blocks, {regimes}"
-    how = described(plan) if plan.experiment.client_groups else how
+    blocks = f"{measure.rounds} rounds of {measure.block_ms:g} ms blocks, {' and '.join(measure.regimes)}"
+    how = described(plan) if plan.experiment.client_groups else f"{measure.sets} sets{more} of {blocks}"
     console.print(f"{len(plan.paths)} paths, {how}", highlight=False)
-    if longer := _longer_lead_ins(plan):
+    requested_ns = int(measure.lead_in_ms * 1e6)
+    headers = {name: language(name) for name in (planned.adapter.language for planned in plan.paths)}
+    sent = {header.title or name: header.lead_in_ns(requested_ns) for name, header in headers.items()}
+    if longer := ", ".join(f"{title} {ns / 1e6:g} ms" for title, ns in sent.items() if ns > requested_ns):
         console.print(f"lead-ins of {measure.lead_in_ms:g} ms, {longer}", highlight=False)
     for group in plan.batches:
         for planned in group:
@@ -114,18 +113,10 @@ def print_plan(plan: Plan, console: Console, cost: str = "") -> None:
         console.print(f"  skipped {name} in {stages}: {reason}", highlight=False)
     if data := disk_estimate.estimate(plan).text():
         console.print(data, highlight=False)
-    more = ", more if wide intervals need more sets" if measure.max_sets > measure.sets else ""
+    more = more and ", more if wide intervals need more sets"
     console.print(f"estimated time: {estimate_s(plan) / 60:.1f} min, not counting builds{more}", highlight=False)
     if cost:
         console.print(cost, highlight=False, soft_wrap=True)
-
-
-def _longer_lead_ins(plan: Plan) -> str:
-    """The languages of the plan whose lead-ins are longer than requested, each with its least."""
-    requested_ns = int(plan.experiment.measure.lead_in_ms * 1e6)
-    headers = {name: language(name) for name in dict.fromkeys(planned.adapter.language for planned in plan.paths)}
-    sent = {header.title or name: header.lead_in_ns(requested_ns) for name, header in headers.items()}
-    return ", ".join(f"{title} {ns / 1e6:g} ms" for title, ns in sent.items() if ns > requested_ns)
 
 
 def host_pairs(plan: Plan) -> list[tuple[str, str]]:
@@ -142,8 +133,11 @@ def everything() -> ExperimentFile:
     for adapter in every_adapter():
         if adapter.floor:  # delivers no rows that could be right
             continue
-        driver: dict[str, str | tuple[str, ...]]
-        driver = {"language": adapter.language, "driver": adapter.driver, "deployment": "*"}
+        driver: dict[str, str | tuple[str, ...]] = {
+            "language": adapter.language,
+            "driver": adapter.driver,
+            "deployment": "*",
+        }
         own = [key for key in adapter.coordinates if key not in VARIED_ONE_AT_A_TIME]
         paths.append(Selection(select=driver | dict.fromkeys((*STATEMENT_KEYS, *own), "*")))
         beside = ("version", "engine_version", *adapter.coordinates)

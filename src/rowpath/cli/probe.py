@@ -6,18 +6,8 @@ import argparse
 import dataclasses
 from typing import Any
 
-from rowpath.cli.options import (
-    SHARED_EXPORTS,
-    WILL_RUN,
-    add_hosts,
-    add_out,
-    add_own_database,
-    add_query,
-    add_shared,
-    add_time,
-    listed,
-    source_of_hosts,
-)
+from rowpath.cli import options as shared
+from rowpath.cli.options import WILL_RUN, add_option
 from rowpath.errors import UsageError
 
 if WILL_RUN:
@@ -41,32 +31,21 @@ def add(parser: argparse.ArgumentParser) -> None:
         metavar="URL|FILE",
         help="scheme://[user[:password]@]host[:port]/database, or jdbc:…, or a file: own.db, orders.parquet",
     )
-    add_query(parser)
+    shared.add_query(parser)
     for what in ("language", "driver"):
-        how: dict[str, Any] = {"dest": f"{what}s", "type": listed, "default": ()}
-        parser.add_argument(f"--{what}", metavar="NAMES", help=f"only these {what}s (default: all)", **how)
+        how: dict[str, Any] = {"dest": f"{what}s", "type": shared.listed, "default": ()}
+        add_option(parser, f"--{what} NAMES", f"only these {what}s (default: all)", **how)
     searching = "search until the winner is decided, at most this long (default 2min)"
-    add_time(parser, "--budget", LEAST_BUDGET_S, searching, 120.0)
-    parser.add_argument(
-        "--mine",
-        metavar="DRIVER[,SETTING=VALUE…]",
-        default="",
-        help="the driver that you use now, to compare with (default: each language's usual driver as it ships)",
-    )
-    parser.add_argument(
-        "--connections", metavar="N", type=int, default=4, help="maximum number of connections at once (default 4)"
-    )
-    add_own_database(parser)
-    add_hosts(parser, "the hosts of --from (docs/hosts.md)")
-    parser.add_argument(
-        "--from",
-        metavar="HOST",
-        dest="from_host",
-        default="",
-        help="probe from this host, where your program runs: with its drivers, cores and network",
-    )
-    add_out(parser, "probe")
-    add_shared(parser, "--seed", "-q --quiet", "--tables", *SHARED_EXPORTS, "--adapters", "--color")
+    shared.add_time(parser, "--budget", LEAST_BUDGET_S, searching, 120.0)
+    mine = "the driver that you use now, to compare with (default: each language's usual driver as it ships)"
+    add_option(parser, "--mine DRIVER[,SETTING=VALUE…]", mine)
+    add_option(parser, "--connections N", "maximum number of connections at once (default 4)", type=int, default=4)
+    shared.add_own_database(parser)
+    shared.add_hosts(parser, "the hosts of --from (docs/hosts.md)")
+    host = "probe from this host, where your program runs: with its drivers, cores and network"
+    add_option(parser, "--from HOST", host, dest="from_host")
+    shared.add_out(parser, "probe")
+    shared.add_shared(parser, "--seed", "-q --quiet", "--tables", *shared.SHARED_EXPORTS, "--adapters", "--color")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -90,7 +69,7 @@ def _from_host(options: argparse.Namespace, wanted: ProbeOptions, progress: Prog
     from rowpath.hosts import hosts_file
     from rowpath.probe import from_host
 
-    source = source_of_hosts(options)
+    source = shared.source_of_hosts(options)
     if not source:
         what = f"--from {wanted.from_host}: no hosts file was given"
         raise UsageError(what, f"--hosts hosts.toml --from {wanted.from_host}")

@@ -9,19 +9,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rowpath.cli.options import (
-    SHARED_EXPORTS,
-    WILL_RUN,
-    Filters,
-    add_hosts,
-    add_out,
-    add_selection,
-    add_shared,
-    add_time,
-    experiment_of,
-    filters_of,
-    source_of_hosts,
-)
+from rowpath.cli import options as shared
+from rowpath.cli.options import SHARED_EXPORTS, WILL_RUN, Filters, add_option
 from rowpath.errors import UsageError
 from rowpath.model.choices import TIMEOUT_S, WAIT_FOR_QUIET_S
 
@@ -60,89 +49,62 @@ WITH_RESUME = {
 
 def add(parser: argparse.ArgumentParser) -> None:
     """The options of `run`."""
-    add_selection(parser)
-    parser.add_argument(
-        "--tape",
-        metavar="FILE",
-        type=Path,
-        help="replay this tape instead of using a server; without EXPERIMENT: run what it recorded",
+    shared.add_selection(parser)
+    tape = "replay this tape instead of using a server; without EXPERIMENT: run what it recorded"
+    add_option(parser, "--tape FILE", tape, type=Path)
+    add_option(parser, "--driver NAMES", "short for driver=NAMES")
+    own_build = "files of your own build (a jar, a wheel or folder, a libpq.so), measured in the same sets"
+    releases = f"short for version=VERSIONS: releases of --driver (42.7.8) and {own_build}"
+    add_option(parser, "--version VERSIONS", releases)
+    shared.add_out(parser, "NAME")
+    resuming = "resume an interrupted run, with its own options; finished sets are not repeated"
+    add_option(parser, "--resume DIR", resuming, type=Path)
+    add_option(parser, "--plan", "show what would run, what would not and why, and the estimated time")
+    article = "(embedded-or-server: 1 is the article's million operations)"
+    scale = f"scale factor for rows and operations, for experiments that define one {article}"
+    add_option(parser, "--scale S", scale, type=float, default=0.0)
+    loop = "(open loop; Poisson arrivals, or equal spacing with ,fixed)"
+    rate = f"client groups: start operations at this rate regardless of completions {loop}"
+    add_option(parser, "-R --rate [GROUP=]PER_S[,fixed]", rate, action="append", default=[])
+    bound = "search for the client group's highest rate with a 99th percentile of latency below MS"
+    add_option(parser, "--p99 GROUP=MS", bound)
+    add_option(parser, "--seconds S", "length of each stage of client groups", type=float, default=0.0)
+    presets = parser.add_mutually_exclusive_group()
+    add_option(presets, "--fast", "3 sets: provisional figures, no claims")
+    add_option(presets, "--rigorous", "10 sets at full size, servers restarted for each")
+    add_option(presets, "-r --runs SETS", "number of sets", type=int)
+    within = (
+        "end within this time (3m, 90s), with fewer sets, rounds and rows where needed; shows the cost in certainty"
     )
-    parser.add_argument("--driver", metavar="NAMES", default="", help="short for driver=NAMES")
-    parser.add_argument(
-        "--version",
-        metavar="VERSIONS",
-        default="",
-        help="short for version=VERSIONS: releases of --driver (42.7.8) and files of your own build (a jar, a wheel "
-        "or folder, a libpq.so), measured in the same sets",
-    )
-    add_out(parser, "NAME")
-    parser.add_argument(
-        "--resume",
-        metavar="DIR",
-        type=Path,
-        help="resume an interrupted run, with its own options; finished sets are not repeated",
-    )
-    parser.add_argument(
-        "--plan", action="store_true", help="show what would run, what would not and why, and the estimated time"
-    )
-    _add_sizes(parser)
-    add_hosts(parser, "clients and servers on the hosts of this file (docs/hosts.md)")
+    shared.add_time(presets, "--within", 1.0, within)
+    add_option(parser, "-w --warmup SECONDS", "longest warm-up per path and phase", type=float)
+    shared.add_hosts(parser, "clients and servers on the hosts of this file (docs/hosts.md)")
     waiting = f"wait at most this long in total for other programs to leave the measured cores ({WAIT_FOR_QUIET_S:g}s)"
-    add_time(parser, "--wait-for-quiet", 0.0, waiting, WAIT_FOR_QUIET_S)
-    add_shared(parser, "--seed", "--timeout", "--together")
-    parser.add_argument("--gate", action="store_true", help="exit with 1 when a path failed or returned wrong rows")
-    add_shared(parser, "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
+    shared.add_time(parser, "--wait-for-quiet", 0.0, waiting, WAIT_FOR_QUIET_S)
+    shared.add_shared(parser, "--seed", "--timeout", "--together")
+    add_option(parser, "--gate", "exit with 1 when a path failed or returned wrong rows")
+    shared.add_shared(parser, "-q --quiet", "--tables", *SHARED_EXPORTS, "--color")
     # So that --resume can tell one that was given from the one that the run began with.
     parser.set_defaults(timeout=None, wait_for_quiet_s=None)
 
 
-def _add_sizes(parser: argparse.ArgumentParser) -> None:
-    """What sets the number of rows, operations and sets, and their rates."""
-    parser.add_argument(
-        "--scale",
-        metavar="S",
-        type=float,
-        default=0.0,
-        help="scale factor for rows and operations, for experiments that define one (embedded-or-server: 1 is the "
-        "article's million operations)",
-    )
-    parser.add_argument(
-        "-R",
-        "--rate",
-        metavar="[GROUP=]PER_S[,fixed]",
-        action="append",
-        default=[],
-        help="client groups: start operations at this rate regardless of completions (open loop; Poisson arrivals, "
-        "or equal spacing with ,fixed)",
-    )
-    parser.add_argument(
-        "--p99",
-        metavar="GROUP=MS",
-        default="",
-        help="search for the client group's highest rate with a 99th percentile of latency below MS",
-    )
-    parser.add_argument("--seconds", metavar="S", type=float, default=0.0, help="length of each stage of client groups")
-    presets = parser.add_mutually_exclusive_group()
-    presets.add_argument("--fast", action="store_true", help="3 sets: provisional figures, no claims")
-    presets.add_argument("--rigorous", action="store_true", help="10 sets at full size, servers restarted for each")
-    presets.add_argument("-r", "--runs", metavar="SETS", type=int, help="number of sets")
-    add_time(
-        presets,
-        "--within",
-        1.0,
-        "end within this time (3m, 90s), with fewer sets, rounds and rows where needed; shows the cost in certainty",
-    )
-    parser.add_argument("-w", "--warmup", metavar="SECONDS", type=float, help="longest warm-up per path and phase")
-
-
 def run(options: argparse.Namespace) -> int:
     """Run, report and export; 130 when interrupted, 1 when --gate fails."""
-    if options.resume:
-        _check_resume(options)
-    filters = filters_of(options)
+    if options.resume:  # it goes on as it began: no word or option says what to measure
+        parser = arguments.commands()["run"]
+        names = arguments.option_names(parser)
+        given = {key: value for key, value in vars(options).items() if value not in (None, [], ())}
+        named = [*given.pop("words", ()), *given.pop("filters", ())]
+        changed = [names[key] for key in names if key in given and given[key] != parser.get_default(key)]
+        if foreign := [*named, *(name for name in changed if name not in WITH_RESUME)]:
+            what = f"--resume does not take '{foreign[0]}': what is measured comes from the run directory"
+            raise UsageError(what, f"rowpath run --resume {options.resume}")
+    if options.wait_for_quiet_s is None:
+        options.wait_for_quiet_s = WAIT_FOR_QUIET_S
+    filters = shared.filters_of(options)
     begun_s = time.monotonic()
     with contextlib.ExitStack() as cleanup:
-        source = execution.hosts_of(options.resume) if options.resume else source_of_hosts(options)
+        source = execution.hosts_of(options.resume) if options.resume else shared.source_of_hosts(options)
         hosts = None
         if source:
             from rowpath.cli.hosts import joined  # a run without hosts loads nothing of them
@@ -151,20 +113,6 @@ def run(options: argparse.Namespace) -> int:
                 raise UsageError("a tape is replayed on this machine only", "remove --hosts, or --tape")
             hosts = cleanup.enter_context(joined(source))
         return _run(options, filters, hosts, begun_s)
-
-
-def _check_resume(options: argparse.Namespace) -> None:
-    """UsageError with a word or option that says what to measure: a resumed run goes on as it began."""
-    parser = arguments.commands()["run"]
-    names = arguments.option_names(parser)
-    given = {key: value for key, value in vars(options).items() if value not in (None, [], ())}
-    named = [*given.pop("words", ()), *given.pop("filters", ())]
-    changed = [names[key] for key in names if key in given and given[key] != parser.get_default(key)]
-    if foreign := [*named, *(name for name in changed if name not in WITH_RESUME)]:
-        raise UsageError(
-            f"--resume does not take '{foreign[0]}': what is measured comes from the run directory",
-            f"rowpath run --resume {options.resume}",
-        )
 
 
 def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, begun_s: float) -> int:
@@ -188,7 +136,7 @@ def _run(options: argparse.Namespace, filters: Filters, hosts: Session | None, b
         plan,
         RunOptions(
             timeout_s=TIMEOUT_S if options.timeout is None else options.timeout,
-            wait_for_quiet_s=_wait_for_quiet_s(options),
+            wait_for_quiet_s=options.wait_for_quiet_s,
             within_s=options.within_s,
             spent_s=spent_s(),
             restart_servers=options.rigorous,
@@ -218,34 +166,24 @@ def _resume(options: argparse.Namespace, hosts: Session | None) -> int:
         options.resume,
         progress=live.make(options.quiet, options.color),
         timeout_s=options.timeout,
-        wait_for_quiet_s=_wait_for_quiet_s(options),
+        wait_for_quiet_s=options.wait_for_quiet_s,
         paths_to_repeat=paths_to_repeat,
         hosts=hosts,
     )
     return finish(outcome, options, exports)
 
 
-def _wait_for_quiet_s(options: argparse.Namespace) -> float:
-    return WAIT_FOR_QUIET_S if options.wait_for_quiet_s is None else float(options.wait_for_quiet_s)
-
-
 def _planned(options: argparse.Namespace, filters: Filters, hosts: Session | None, spent_s: float) -> tuple[Plan, str]:
     """The plan of the experiment or the tape, and what `--within` costs. Errors: UsageError."""
-    name = experiment_of(options)
+    name = shared.experiment_of(options)
     if name is None and not options.tape:
         raise UsageError("no experiment given", "rowpath list experiments, then: rowpath run NAME")
     experiment: Any = name
     if options.tape:
         experiment, filters = replayed(options.tape, name, filters)
-    overrides = Overrides(
-        3 if options.fast else 10 if options.rigorous else options.runs,
-        options.warmup,
-        options.scale,
-        options.rate,
-        options.p99,
-        options.seconds,
-        options.rigorous,
-    )
+    sets = 3 if options.fast else 10 if options.rigorous else options.runs
+    sizes = options.warmup, options.scale, options.rate, options.p99, options.seconds
+    overrides = Overrides(sets, *sizes, options.rigorous)
     more: dict[str, Any] = {"extended": options.all, "seed": options.seed, "hosts": hosts}
     if options.within_s:
         plan, cost = planning.plan_within(experiment, filters, overrides, options.within_s, spent_s=spent_s, **more)

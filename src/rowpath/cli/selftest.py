@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from rowpath.cli.options import WILL_RUN, add_shared
+from rowpath.cli.options import WILL_RUN, add_option, add_shared
 
 if WILL_RUN:
     from rowpath.checks import selftest
@@ -13,7 +13,7 @@ if WILL_RUN:
 
 def add(parser: argparse.ArgumentParser) -> None:
     """The options of `selftest`."""
-    parser.add_argument("--full", action="store_true", help="run the long forms too (about half an hour)")
+    add_option(parser, "--full", "run the long forms too (about half an hour)")
     parser.add_argument("tests", nargs="*", metavar="NAME", help="only these tests")
     add_shared(parser, "--color")
 

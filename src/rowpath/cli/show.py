@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from rowpath.cli.options import SHARED_EXPORTS, WILL_RUN, Filters, add_shared, listed, parse_filters, run_directory
+from rowpath.cli import options as shared
+from rowpath.cli.options import SHARED_EXPORTS, WILL_RUN, Filters, add_option, listed, parse_filters, run_directory
 from rowpath.errors import UsageError
 
 if WILL_RUN:
@@ -24,38 +25,27 @@ HINT = "rowpath show DIR, with the directory of a run"
 def add(parser: argparse.ArgumentParser) -> None:
     """The options of `show`."""
     parser.add_argument("directory", metavar="DIR", type=Path)
-    add_shared(parser, "--together", "--tables", *SHARED_EXPORTS, "--color")
-    _add_projection(parser)
-
-
-def _add_projection(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group(
-        "projection",
-        "show matrices instead of the answer, for the terminal, --export-markdown and --export-csv; COORD: a "
-        "coordinate of the paths, or path, phase, regime, stage, client_group",
-    )
-    how: dict[str, Any] = {"metavar": "COORD[,COORD]", "type": listed, "default": ()}
-    group.add_argument("--row", dest="rows", help="a row for each value (default: the first that varies)", **how)
-    group.add_argument("--col", dest="columns", help="a column for each; ratios are to the first column", **how)
-    group.add_argument("--table", dest="table_axes", help="a table for each, beside phase and regime", **how)
-    group.add_argument("--ignore", dest="ignored", help="may vary within a cell without a note", **how)
-    group.add_argument(
-        "--filter",
-        dest="filter_words",
-        metavar="COORD=VALUE[,VALUE]",
-        nargs="+",
-        action="extend",
-        default=[],
-        help="only paths with these values, shown in this order",
-    )
-    group.add_argument("--metric", metavar="NAME", default="", help="what cells show (default: time)")
+    shared.add_shared(parser, "--together", "--tables", *SHARED_EXPORTS, "--color")
+    matrices = "show matrices instead of the answer, for the terminal, --export-markdown and --export-csv"
+    coordinate = "COORD: a coordinate of the paths, or path, phase, regime, stage, client_group"
+    group = parser.add_argument_group("projection", f"{matrices}; {coordinate}")
+    for option, dest, what in (
+        ("--row", "rows", "a row for each value (default: the first that varies)"),
+        ("--col", "columns", "a column for each; ratios are to the first column"),
+        ("--table", "table_axes", "a table for each, beside phase and regime"),
+        ("--ignore", "ignored", "may vary within a cell without a note"),
+    ):
+        add_option(group, f"{option} COORD[,COORD]", what, dest=dest, type=listed, default=())
+    how: dict[str, Any] = {"dest": "filter_words", "nargs": "+", "action": "extend", "default": []}
+    add_option(group, "--filter COORD=VALUE[,VALUE]", "only paths with these values, shown in this order", **how)
+    add_option(group, "--metric NAME", "what cells show (default: time)")
 
 
 def add_report(parser: argparse.ArgumentParser) -> None:
     """The options of `report`."""
     parser.add_argument("directory", metavar="DIR", type=Path)
-    add_shared(parser, "--together")
-    parser.add_argument("-o", "--out", metavar="FILE", type=Path, help="the page (default: DIR/report.html)")
+    shared.add_shared(parser, "--together")
+    add_option(parser, "-o --out FILE", "the page (default: DIR/report.html)", type=Path)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -86,10 +76,8 @@ def _project(options: argparse.Namespace, directory: Path, filters: Filters) -> 
     """Print or export the projection; UsageError for options that show or write something else."""
     for name in ("tables", "export_json", "export_timeline"):
         if getattr(options, name):
-            option = f"--{name.replace('_', '-')}"
-            raise UsageError(
-                f"{option} shows the whole run, not a projection", "--export-markdown FILE or --export-csv FILE"
-            )
+            what = f"--{name.replace('_', '-')} shows the whole run, not a projection"
+            raise UsageError(what, "--export-markdown FILE or --export-csv FILE")
     writers = {"markdown": markdown.write_projection, "csv": report.write_csv}
     exported = {form: file for form in writers if (file := getattr(options, f"export_{form}"))}
     evidence = gather(directory, tuple(options.together))

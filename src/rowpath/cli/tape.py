@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from rowpath import __version__
-from rowpath.cli.options import WILL_RUN, Filters, add_shared, parse_filters
+from rowpath.cli.options import WILL_RUN, Filters, add_option, add_shared, add_words, parse_filters
 from rowpath.errors import RowpathError, UsageError
 
 if WILL_RUN:
@@ -34,31 +34,25 @@ INTERRUPTED = 130
 
 def add_record(parser: argparse.ArgumentParser) -> None:
     """The options of `record`."""
-    parser.add_argument(
-        "words",
-        nargs="*",
-        metavar="URL or COORDINATE=VALUE",
-        help="the server: postgresql://…, mariadb://…, mysql://… or derby://…; put the command that talks to it "
-        "after --: ROWPATH_URL and {url} give it the recording proxy's URL; with --experiment: filters for its paths",
+    server = "the server: postgresql://…, mariadb://…, mysql://… or derby://…; put the command that talks to it"
+    proxy = (
+        "after --: ROWPATH_URL and {url} give it the recording proxy's URL; with --experiment: filters for its paths"
     )
-    parser.add_argument("-o", "--out", metavar="FILE.tape", type=Path, required=True, help="the tape")
-    parser.add_argument("--scrub", action="store_true", help="replace all values in rows with noise of the same size")
+    add_words(parser, "URL or COORDINATE=VALUE", f"{server} {proxy}")
+    add_option(parser, "-o --out FILE.tape", "the tape", type=Path, required=True)
+    add_option(parser, "--scrub", "replace all values in rows with noise of the same size")
     instead = "instead of a command: record this experiment's paths on Rowpath's own server, in each phase that reads"
-    parser.add_argument("--experiment", metavar="NAME", default="", help=instead)
+    add_option(parser, "--experiment NAME", instead)
     add_shared(parser, "--adapters", "--timeout", "-q --quiet", "--color")
 
 
 def add_replay(parser: argparse.ArgumentParser) -> None:
     """The options of `replay`."""
-    parser.add_argument(
-        "tape", metavar="FILE.tape", type=Path, help="after --: a command to run while the tape is served"
-    )
-    parser.add_argument("--port", metavar="N", type=int, default=0, help="port on 127.0.0.1 (default: any free port)")
-    parser.add_argument(
-        "--line-rate",
-        action="store_true",
-        help="send replies as fast as the kernel accepts them, not in the server's small pieces",
-    )
+    served = "after --: a command to run while the tape is served"
+    parser.add_argument("tape", metavar="FILE.tape", type=Path, help=served)
+    add_option(parser, "--port N", "port on 127.0.0.1 (default: any free port)", type=int, default=0)
+    fast = "send replies as fast as the kernel accepts them, not in the server's small pieces"
+    add_option(parser, "--line-rate", fast)
 
 
 def run_record(options: argparse.Namespace) -> int:
@@ -104,12 +98,10 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
     if wire is None or target.deployment != "server":
         raise UsageError(f"cannot record {target.engine}: a tape holds {IN_WORDS}, of a server", EXAMPLE)
     if target.tls == "on":
-        raise UsageError(
-            "a tape is recorded without TLS, which the URL demands", "sslmode=disable, if that is acceptable"
-        )
-    to: tuple[str, int] | Path = (target.host, target.port)
-    if target.transport == "unix":
-        to = wire.named_socket(target.socket, target.port)
+        what = "a tape is recorded without TLS, which the URL demands"
+        raise UsageError(what, "sslmode=disable, if that is acceptable")
+    is_unix = target.transport == "unix"
+    to = wire.named_socket(target.socket, target.port) if is_unix else (target.host, target.port)
     proxy = RecordingProxy(wire.protocol, to, options.scrub)
     proxy.start()
     try:
@@ -119,9 +111,8 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
     proxy.check()
     content = proxy.records.content()
     if any(secret.encode() in content for secret in target.secrets()):
-        raise UsageError(
-            "a statement or a row contains the password, so no tape was written", "use --scrub, or another login"
-        )
+        what = "a statement or a row contains the password, so no tape was written"
+        raise UsageError(what, "use --scrub, or another login")
     header = Header(
         engine=target.engine,
         rowpath=__version__,
@@ -152,10 +143,8 @@ def _keep(file: Path, header: Header, content: bytes) -> None:
     write(file, header, content)
     print(f"{file}: {described(header)}, {file.stat().st_size:,} bytes")
     if server.ambiguous:
-        print(
-            f"{server.ambiguous} requests got different replies each time: a replay refuses those that it cannot "
-            "tell apart"
-        )
+        refused = "a replay refuses those that it cannot tell apart"
+        print(f"{server.ambiguous} requests got different replies each time: {refused}")
 
 
 def described(header: Header) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
 
-from rowpath.cli.options import WILL_RUN, add_out, add_selection, add_shared, experiment_of, filters_of
+from rowpath.cli.options import WILL_RUN, add_option, add_out, add_selection, add_shared, experiment_of, filters_of
 
 if WILL_RUN:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
     from rowpath.cli.plan import everything, plan_for
     from rowpath.execution.run import run_plan
     from rowpath.execution.run_options import RunOptions
@@ -19,16 +22,13 @@ if WILL_RUN:
     from rowpath.report.console import make_console
     from rowpath.text import clean
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
 
 def add(parser: argparse.ArgumentParser) -> None:
     """The options of `verify`."""
     add_selection(parser)
     add_out(parser, "verify")
     add_shared(parser, "--timeout")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show each digest beside the expected one")
+    add_option(parser, "-v --verbose", "show each digest beside the expected one")
     add_shared(parser, "-q --quiet", "--color")
 
 
@@ -36,22 +36,14 @@ def run(options: argparse.Namespace) -> int:
     """One cheap pass over the experiment's paths, or over all there are; 1 when one is wrong or failed."""
     name, filters = experiment_of(options), filters_of(options)
     plan = plan_for(name or everything(), filters, extended=name is None or options.all, seed=1)
-    outcome = run_plan(
-        plan,
-        RunOptions(timeout_s=options.timeout),
-        directory=options.directory or new_name("verify"),
-        progress=live.make(options.quiet, "auto"),
-        measure=False,
-    )
+    run_options, directory = RunOptions(timeout_s=options.timeout), options.directory or new_name("verify")
+    outcome = run_plan(plan, run_options, directory=directory, progress=live.make(options.quiet, "auto"), measure=False)
     wrong = print_outcome(read(outcome.directory.path), make_console(options.color), verbose=options.verbose)
     return 130 if outcome.interrupted else 1 if wrong else 0
 
 
 def print_outcome(records: Records, console: Console, *, verbose: bool = False) -> int:
     """Print the table; how many phases of paths were wrong or failed."""
-    from rich.table import Table
-    from rich.text import Text
-
     checked = records.all(VerifyRecord)
     failures = [record for record in records.all(FailureRecord) if record.status in ("wrong", "failed")]
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")

@@ -235,14 +235,4 @@ class RateTryRecord(InStage, tag="rate-try"):
         return self.reached and self.p99_ns is not None and self.p99_ns <= self.bound_ns
 
 
-AnyMixedLoadRecord = (
-    StageRecord
-    | HostsStartRecord
-    | SecondRecord
-    | ClientGroupRecord
-    | BackupRecord
-    | KillRecord
-    | AcknowledgedRecord
-    | DirectoryCopyRecord
-    | RateTryRecord
-)
+MIXED_LOAD_RECORDS = InStage.__subclasses__()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,36 +12,28 @@ import msgspec
 
 from rowpath.errors import InternalError, UsageError
 from rowpath.journal import FILE
+from rowpath.journal import records as kinds
 from rowpath.journal.record_base import InSet, InStage, Record
-from rowpath.journal.records import (
-    SCHEMA_VERSION,
-    AnyRecord,
-    ClockRecord,
-    DroppedRecord,
-    EndRecord,
-    ExplanationRecord,
-    FactsRecord,
-    HostRecord,
-    LinkRecord,
-    NoteRecord,
-    PathRecord,
-    ProbeRecord,
-    ResumedRecord,
-    RunRecord,
-    SetEndRecord,
-    SetRecord,
-    SourceRecord,
-    SyncCostRecord,
-    VerifiedRecord,
-    WayRecord,
-    WorkerRecord,
-)
+from rowpath.journal.records import RunRecord, WorkerRecord
 from rowpath.model.experiment import Experiment
 from rowpath.model.explanation import Explanation
 from rowpath.model.workload import Workload
 from rowpath.toml_file import unknown_keys
 
 Kind = TypeVar("Kind", bound=Record)
+# Which field of `Records` has all records of a type in a list, and which the last one under a key.
+LISTED: dict[type[Record], str] = {
+    kinds.DroppedRecord: "dropped",
+    kinds.ClockRecord: "clocks",
+    kinds.WayRecord: "ways",
+    kinds.ProbeRecord: "probe",
+}
+KEYED: dict[type[Record], tuple[str, Callable[[Any], Any]]] = {
+    kinds.PathRecord: ("paths", attrgetter("path_id")),
+    kinds.SyncCostRecord: ("sync_costs", attrgetter("host")),
+    kinds.LinkRecord: ("links", attrgetter("link", "placement")),
+    kinds.HostRecord: ("hosts", attrgetter("name")),
+}
 
 
 @dataclass
@@ -57,20 +50,20 @@ class Records:
     """A run's records, those of restarted sets already forgotten; every list in the order of the file."""
 
     run: RunRecord = field(default_factory=RunRecord)
-    paths: dict[str, PathRecord] = field(default_factory=dict)
+    paths: dict[str, kinds.PathRecord] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)  # text of adapters by file
-    dropped: list[DroppedRecord] = field(default_factory=list)
-    sets: dict[tuple[int, int], SetRecord] = field(default_factory=dict)  # by (set, batch)
+    dropped: list[kinds.DroppedRecord] = field(default_factory=list)
+    sets: dict[tuple[int, int], kinds.SetRecord] = field(default_factory=dict)  # by (set, batch)
     in_sets: list[InSet] = field(default_factory=list)
     in_stages: list[InStage] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    probe: list[ProbeRecord] = field(default_factory=list)
+    probe: list[kinds.ProbeRecord] = field(default_factory=list)
     explanations: dict[tuple[str, str], Explanation] = field(default_factory=dict)  # by path's name and phase, the last
-    sync_costs: dict[str, SyncCostRecord] = field(default_factory=dict)  # by host (empty: this machine), the last
-    hosts: dict[str, HostRecord] = field(default_factory=dict)  # by name
-    clocks: list[ClockRecord] = field(default_factory=list)
-    ways: list[WayRecord] = field(default_factory=list)
-    links: dict[tuple[str, str], LinkRecord] = field(default_factory=dict)  # by link and placement, the last measured
+    sync_costs: dict[str, kinds.SyncCostRecord] = field(default_factory=dict)  # by host (empty: this machine), the last
+    hosts: dict[str, kinds.HostRecord] = field(default_factory=dict)  # by name
+    clocks: list[kinds.ClockRecord] = field(default_factory=list)
+    ways: list[kinds.WayRecord] = field(default_factory=list)
+    links: dict[tuple[str, str], kinds.LinkRecord] = field(default_factory=dict)  # by link and placement, the last
     done: Done = field(default_factory=Done)
     outcome: str = ""  # empty: killed, or still running
     resumed: int = 0
@@ -92,7 +85,7 @@ class Records:
         if isinstance(record, (InSet, InStage)):  # of every block, and a union takes longer
             if record.batch is None:
                 record.batch = self._open_batches.get(record.set, 0)
-            if isinstance(record, FactsRecord):
+            if isinstance(record, kinds.FactsRecord):
                 if worker := self._workers.get(record.path_id):
                     worker.facts = record.facts
             elif isinstance(record, InSet):
@@ -101,52 +94,36 @@ class Records:
                     self._workers[record.path_id] = record
             else:
                 self.in_stages.append(record)
-        elif isinstance(record, SetRecord):
+        elif isinstance(record, kinds.SetRecord):
             if (record.set, record.batch) in self.sets:
-                self._forget(record)
+                self._forget(record.set, record.batch)
             self.sets[record.set, record.batch] = record
             self._open_batches[record.set] = record.batch
-        elif isinstance(record, SetEndRecord):
+        elif isinstance(record, kinds.SetEndRecord):
             self.done.sets.add((record.batch, record.set))
-        elif isinstance(record, VerifiedRecord):
+        elif isinstance(record, kinds.VerifiedRecord):
             self.done.verified.add(record.path_id)
             self.done.bad[record.path_id] = record.bad
-        else:
-            self._take_head(record)
-
-    def _take_head(self, record: Record) -> None:
-        if isinstance(record, RunRecord):
+        elif isinstance(record, RunRecord):
             self.run = record
-        elif isinstance(record, PathRecord):
-            self.paths[record.path_id] = record
-        elif isinstance(record, SourceRecord):
+        elif isinstance(record, kinds.SourceRecord):
             self.sources[record.file] = record.text
-        elif isinstance(record, DroppedRecord):
-            self.dropped.append(record)
-        elif isinstance(record, SyncCostRecord):
-            self.sync_costs[record.host] = record
-        elif isinstance(record, LinkRecord):
-            self.links[record.link, record.placement] = record
-        elif isinstance(record, HostRecord):
-            self.hosts[record.name] = record
-        elif isinstance(record, ClockRecord):
-            self.clocks.append(record)
-        elif isinstance(record, WayRecord):
-            self.ways.append(record)
-        elif isinstance(record, NoteRecord):
+        elif isinstance(record, kinds.NoteRecord):
             self.notes.append(record.text)
-        elif isinstance(record, ProbeRecord):
-            self.probe.append(record)
-        elif isinstance(record, ExplanationRecord):
+        elif isinstance(record, kinds.ExplanationRecord):
             self.explanations[record.explanation.name, record.explanation.phase] = record.explanation
-        elif isinstance(record, ResumedRecord):
+        elif isinstance(record, kinds.ResumedRecord):
             self.resumed += 1
             self.outcome = ""
-        elif isinstance(record, EndRecord):
+        elif isinstance(record, kinds.EndRecord):
             self.outcome = record.outcome
+        elif keyed := KEYED.get(type(record)):
+            field_name, key = keyed
+            getattr(self, field_name)[key(record)] = record
+        elif field_name := LISTED.get(type(record), ""):
+            getattr(self, field_name).append(record)
 
-    def _forget(self, restarted: SetRecord) -> None:
-        key = restarted.set, restarted.batch
+    def _forget(self, *key: int) -> None:
         self.in_sets = [record for record in self.in_sets if (record.set, record.batch) != key]
         self.in_stages = [record for record in self.in_stages if (record.set, record.batch) != key]
         self._workers = {each.path_id: each for each in self.in_sets if isinstance(each, WorkerRecord)}
@@ -174,27 +151,24 @@ def read_as_written(run_directory: Path) -> Records:
     """The journal with the file's own numbers of sets: what a resumed run adds its records to."""
     file = run_directory / FILE
     records = Records()
-    begun = False
+    begun, hint = False, "rowpath show DIR, with the directory of a run"
     try:
         for record in _records(file):
             if record is None:
                 records.skipped_lines += 1
             elif not (begun and isinstance(record, RunRecord)):  # one head for each file: the first one
-                begun = begun or isinstance(record, RunRecord)
-                if begun:
-                    records.take(record)
+                begun = True
+                records.take(record)
     except OSError as error:
-        raise UsageError(
-            f"cannot read {file}: {error.strerror}", "rowpath show DIR, with the directory of a run"
-        ) from error
+        raise UsageError(f"cannot read {file}: {error.strerror}", hint) from error
     if not begun:
-        raise UsageError(f"{file} is not a run directory", "rowpath show DIR, with the directory of a run")
+        raise UsageError(f"{file} is not a run directory", hint)
     return records
 
 
-def _records(file: Path) -> Iterator[AnyRecord | None]:
+def _records(file: Path) -> Iterator[Record | None]:
     """Every line's record; None of one that is none. A last line without an end was cut by a kill: left out."""
-    decode = msgspec.json.Decoder(AnyRecord).decode
+    decode = msgspec.json.Decoder(kinds.AnyRecord).decode
     begun = False
     with file.open("rb") as stream:
         for line in stream:
@@ -214,8 +188,10 @@ def _records(file: Path) -> Iterator[AnyRecord | None]:
 def _run_record(file: Path, body: dict[str, Any]) -> RunRecord:
     """The head; what a later Rowpath of the same version added to experiments and workloads is left out."""
     again = "read it with the Rowpath that wrote it"
-    if (version := body.get("schema_version", 0)) != SCHEMA_VERSION:
-        raise InternalError(f"{file} has schema version {version}; this Rowpath reads version {SCHEMA_VERSION}", again)
+    if (version := body.get("schema_version", 0)) != kinds.SCHEMA_VERSION:
+        raise InternalError(
+            f"{file} has schema version {version}; this Rowpath reads version {kinds.SCHEMA_VERSION}", again
+        )
     for key, kind in (("experiment", Experiment), ("workloads", dict[str, Workload])):
         for location, _key, _right in unknown_keys(body.get(key, {}), kind, ()):
             inner: Any = body[key]

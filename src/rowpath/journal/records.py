@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
 import msgspec
 from typing_extensions import override
 
-from rowpath.journal.mixed_load_records import AnyMixedLoadRecord
-from rowpath.journal.record_base import InSet, OperationFailure, Record
+from rowpath.journal.mixed_load_records import MIXED_LOAD_RECORDS
+from rowpath.journal.record_base import InSet, InStage, OperationFailure, Record
 from rowpath.model.core_user import CoreUser
 from rowpath.model.experiment import Experiment
 from rowpath.model.explanation import Explanation
@@ -158,9 +160,8 @@ class SampleRecord(InSet, tag="sample"):
     clients: list[dict[str, int]] = []  # with several clients: what each of them did
     client_cpu_ns: float | None = None
     server_cpu_ns: float | None = None
-    client_helpers_cpu_ns: float = (
-        0  # of client_cpu_ns: of a runtime's helper threads, on spare cores beside the window
-    )
+    # Of client_cpu_ns: of a runtime's helper threads, on spare cores beside the window.
+    client_helpers_cpu_ns: float = 0
     server_helpers_cpu_ns: float = 0
     wait_ns: float | None = None
     cpu_coverage: float | None = None  # share of the window that client and server CPU account for
@@ -298,17 +299,8 @@ class FailureRecord(InSet, tag="failure"):
         cls, set_number: int, path_id: str, phase: str, kind: str, text: str, *, code: str = "", status: str = ""
     ) -> FailureRecord:
         """A failure in `workload.phase` (empty: of the whole path); without `status` unsupported or failed."""
-        workload, name = PhaseName.of(phase)
-        return cls(
-            set=set_number,
-            path_id=path_id,
-            workload=workload,
-            phase=name,
-            status=status or ("unsupported" if kind == "unsupported" else "failed"),
-            kind=kind,
-            code=code,
-            text=printable(text),
-        )
+        status = status or ("unsupported" if kind == "unsupported" else "failed")
+        return cls(set_number, None, path_id, *PhaseName.of(phase), status, kind, code, printable(text))
 
 
 class NoteRecord(Record, tag="note"):
@@ -386,34 +378,6 @@ class WayRecord(Record, tag="way"):
     method: str = ""
 
 
-AnyRecord = (
-    RunRecord
-    | PathRecord
-    | SourceRecord
-    | DroppedRecord
-    | SetRecord
-    | WorkerRecord
-    | FactsRecord
-    | VerifiedRecord
-    | SetEndRecord
-    | PrepareRecord
-    | SampleRecord
-    | WarmRecord
-    | VerifyRecord
-    | MemoryRecord
-    | SettleRecord
-    | CountedRecord
-    | NoiseRecord
-    | SyncCostRecord
-    | LinkRecord
-    | FailureRecord
-    | NoteRecord
-    | ProbeRecord
-    | ExplanationRecord
-    | ResumedRecord
-    | EndRecord
-    | AnyMixedLoadRecord
-    | HostRecord
-    | ClockRecord
-    | WayRecord
-)
+# Every type of a record: those that are the base of no other.
+_KINDS = {*Record.__subclasses__(), *InSet.__subclasses__(), *MIXED_LOAD_RECORDS} - {InSet, InStage}
+AnyRecord: Any = functools.reduce(operator.or_, _KINDS)

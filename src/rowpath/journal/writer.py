@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import json
 import os
 import urllib.parse
@@ -52,9 +53,8 @@ class RunDirectory:
     def create(self) -> None:
         """Make it; UsageError when something else is there, EnvironmentMissing when it cannot be written."""
         if self.samples.exists():
-            raise UsageError(
-                f"{self.path} already holds a run", f"rowpath run --resume {self.path}, or choose another -o DIR"
-            )
+            hint = f"rowpath run --resume {self.path}, or choose another -o DIR"
+            raise UsageError(f"{self.path} already holds a run", hint)
         if self.path.is_dir() and any(self.path.iterdir()):
             raise UsageError(f"{self.path} is not empty", "choose another -o DIR")
         try:
@@ -67,25 +67,23 @@ class RunDirectory:
 
 
 def _not_writable(path: Path, error: OSError) -> EnvironmentMissing:
-    return EnvironmentMissing(
-        f"cannot write the run directory {path.absolute()}: {error.strerror}", "choose a writable one with -o DIR"
-    )
+    what = f"cannot write the run directory {path.absolute()}: {error.strerror}"
+    return EnvironmentMissing(what, "choose a writable one with -o DIR")
 
 
 def new_name(name: str) -> Path:
     """A run directory of its own for a run of that name, made so that no other run takes it; EnvironmentMissing."""
-    stamp = datetime.now().astimezone().strftime("%Y%m%d-%H%M%S")
-    path = RUNS / f"{Path(name).stem}-{stamp}"
-    number = 1
-    while True:
+    stem = f"{Path(name).stem}-{datetime.now().astimezone().strftime('%Y%m%d-%H%M%S')}"
+    for number in itertools.count(1):
+        path = RUNS / (stem if number == 1 else f"{stem}-{number}")
         try:
             path.mkdir(parents=True, mode=0o700)
-            return path
+            break
         except FileExistsError:
-            number += 1
-            path = RUNS / f"{Path(name).stem}-{stamp}-{number}"
+            continue
         except OSError as error:
             raise _not_writable(path, error) from error
+    return path
 
 
 class Journal:
@@ -100,24 +98,18 @@ class Journal:
         try:
             self._descriptor = os.open(directory.samples, flags, 0o600)
         except OSError as error:
-            raise EnvironmentMissing(
-                f"cannot write {directory.samples}: {error.strerror}", "choose another -o DIR"
-            ) from error
+            what = f"cannot write {directory.samples}: {error.strerror}"
+            raise EnvironmentMissing(what, "choose another -o DIR") from error
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._descriptor)
-            raise UsageError(
-                f"{directory.path} is in use by another run", "wait for it to end, or choose another -o DIR"
-            ) from error
-        self._end_torn_line(directory.samples)
-
-    def _end_torn_line(self, file: Path) -> None:
-        size = file.stat().st_size
-        if size:
-            with file.open("rb") as stream:
+            hint = "wait for it to end, or choose another -o DIR"
+            raise UsageError(f"{directory.path} is in use by another run", hint) from error
+        if size := directory.samples.stat().st_size:
+            with directory.samples.open("rb") as stream:
                 stream.seek(size - 1)
-                if stream.read(1) != b"\n":
+                if stream.read(1) != b"\n":  # a torn line ends here
                     os.write(self._descriptor, b"\n")
 
     def write(self, record: Record) -> None:

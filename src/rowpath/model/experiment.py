@@ -10,6 +10,7 @@ from rowpath.model.claims import Claim, Consistency, PublishedColumn
 SCHEMA_VERSION = 1
 Pacing = Literal["closed", "fixed", "poisson"]
 Action = Literal["", "backup"]
+Together = Literal["fetch", "pipeline", "threads", "tls", "link", "clients", "placement"]
 
 
 class ClientGroupTable(Frozen, frozen=True):
@@ -143,6 +144,4 @@ class Experiment(Frozen, frozen=True):
     stages: tuple[StageTable, ...] = ()
     directory_copies: tuple[DirectoryCopyTable, ...] = ()  # of database directories, before the first set
     rate_search: RateSearchTable | None = None
-    together: tuple[
-        Literal["fetch", "pipeline", "threads", "tls", "link", "clients", "placement"], ...
-    ] = ()  # rank in one list all the same
+    together: tuple[Together, ...] = ()  # rank in one list all the same

@@ -143,10 +143,10 @@ class SideStacks:
 
     def parts_ns(self) -> dict[str, float]:
         """What each part has of it, by the innermost frames, the greatest first."""
-        found: Counter[str] = Counter()
+        parts: Counter[str] = Counter()
         for stack, count in self.samples.items():
-            found[stack[-1].part] += count
-        return {name: self.cpu_ns * count / max(1, self.count) for name, count in found.most_common()}
+            parts[stack[-1].part] += count
+        return {name: self.cpu_ns * count / max(1, self.count) for name, count in parts.most_common()}
 
 
 @dataclass(frozen=True)

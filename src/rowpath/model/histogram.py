@@ -60,8 +60,7 @@ def encode(counts: Counts) -> dict[str, int]:
 def decode(kept: dict[str, int]) -> Counts:
     """What `encode` made."""
     counts = empty()
-    for index, count in kept.items():
-        counts[int(index)] = count
+    counts[[int(index) for index in kept]] = list(kept.values())
     return counts
 
 

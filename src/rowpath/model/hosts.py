@@ -18,9 +18,7 @@ class ClusterTable(Frozen, frozen=True):
     """What joins the hosts: the engine, and where its head listens on the controller's machine."""
 
     engine: Literal["ray"] = "ray"
-    controller: str = (
-        ""  # the controller's address in the measured network; empty: the one that leads to the first host
-    )
+    controller: str = ""  # its address in the measured network; empty: the one that leads to the first host
     port: int = PORT
     wait_s: float = WAIT_S  # for a lost host without which nothing of a run can be measured
     address: str = ""  # `ADDRESS:PORT` of the head of a cluster that others brought up; its labels name the hosts

@@ -15,6 +15,8 @@ IN_PARTS = "ratio of times to the same path with one client"
 WARMED = "operations until windows are flat within 10 %"
 BYTES = ("bytes", "proxy")
 CONNECTIONS = ("bytes of our connections",)
+NS = "ns/operation"
+TRIPS = ("round_trips", *BYTES)
 
 
 class Metric(Frozen, frozen=True):
@@ -46,37 +48,17 @@ class Metric(Frozen, frozen=True):
 
 
 _RECORDS = (
-    Metric("time", "ns/operation", "blocks", compared=True),
+    Metric("time", NS, "blocks", compared=True),
     Metric("rate", "operations/s", "blocks", more_is_better=True, tracked=True),
     Metric("row_rate", "rows/s", "blocks", more_is_better=True),
-    Metric("execute", "ns/operation", "blocks", effort=3),
-    Metric("first_row", "ns/operation", "blocks", choose=7, panel=9, effort=4),
-    Metric("rest", "ns/operation", "blocks", effort=5),
-    Metric("connect", "ns/operation", "blocks", effort=1),
+    Metric("execute", NS, "blocks", effort=3),
+    Metric("first_row", NS, "blocks", choose=7, panel=9, effort=4),
+    Metric("rest", NS, "blocks", effort=5),
+    Metric("connect", NS, "blocks", effort=1),
     Metric("bytes_drained", "bytes/operation", "blocks"),
-    Metric(
-        "client_cpu",
-        "ns/operation",
-        "blocks",
-        ("client_cpu", "cpu"),
-        titled="client CPU",
-        compared=True,
-        choose=1,
-        panel=4,
-        costs=1,
-    ),
-    Metric(
-        "server_cpu",
-        "ns/operation",
-        "blocks",
-        ("server_cpu", "cpu"),
-        titled="server CPU",
-        compared=True,
-        choose=2,
-        panel=5,
-        costs=2,
-    ),
-    Metric("cpu", "ns/operation", "blocks"),
+    Metric("client_cpu", NS, "blocks", ("client_cpu", "cpu"), "client CPU", compared=True, choose=1, panel=4, costs=1),
+    Metric("server_cpu", NS, "blocks", ("server_cpu", "cpu"), "server CPU", compared=True, choose=2, panel=5, costs=2),
+    Metric("cpu", NS, "blocks"),
     Metric("fairness", "Jain's index", "blocks"),
     Metric("speed_up", "ratio", "blocks", method=IN_PARTS),
     Metric("efficiency", "ratio", "blocks", method=IN_PARTS),
@@ -91,16 +73,7 @@ _RECORDS = (
     ),
     Metric("deferred", "ns", "phase", ("disk",), titled="deferred, time", panel=13, costs=11),
     Metric("disk_written", "bytes", "phase", ("disk",), costs=10),
-    Metric(
-        "round_trips",
-        "round trips/operation",
-        "counted",
-        ("round_trips", *BYTES),
-        compared=True,
-        choose=6,
-        panel=1,
-        costs=5,
-    ),
+    Metric("round_trips", "round trips/operation", "counted", TRIPS, compared=True, choose=6, panel=1, costs=5),
     Metric("bytes_sent", "bytes/operation", "counted", BYTES, compared=True, panel=2, costs=6),
     Metric("bytes_received", "bytes/operation", "counted", BYTES, compared=True, choose=5, panel=3, costs=7),
     Metric("syncs", "syncs/operation", "counted", ("syncs",), compared=True, panel=11, costs=9),
@@ -149,11 +122,7 @@ def is_of_groups(name: str) -> bool:
 
 def compared(*categories: Category) -> list[str]:
     """The names of the metrics that a comparison of runs compares; `categories`: only of these."""
-    return [
-        name
-        for name, metric in METRICS.items()
-        if metric.compared and (not categories or metric.category in categories)
-    ]
+    return [name for name in (of_category(*categories) if categories else METRICS) if METRICS[name].compared]
 
 
 def shown_in(part: Part) -> list[str]:

@@ -52,16 +52,12 @@ def unavailable(adapter: Adapter, path: AccessPath) -> tuple[str, str]:
         if needed and not (there := availability(adapter_of("c", "ping"), "bundled")).ok:
             return f"the {program} is a C program: {there.reason}", there.remedy
     here = availability(adapter, path.version, path)
-    if not here.ok:
-        return here.reason, here.remedy
-    if "backup" in path.as_dict():
-        way = path.backup
-        if not isinstance(engine, BacksUp) or way == "none":
+    if here.ok and "backup" in path.as_dict():
+        if not isinstance(engine, BacksUp) or path.backup == "none":
             what = f"{engine.name} ({path.get('deployment')})"
             return f"{what} cannot be backed up while clients are active", "rowpath engine list"
-        backed = engine.backup_availability(way)
-        return ("", "") if backed.ok else (backed.reason, backed.remedy)
-    return "", ""
+        here = engine.backup_availability(path.backup)
+    return ("", "") if here.ok else (here.reason, here.remedy)
 
 
 def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase: Phase) -> str:
@@ -77,12 +73,9 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
     if adapter.serves and not any(fnmatchcase(phase_name, pattern) for pattern in adapter.serves):
         return f"{phase_name}: the adapter {adapter.driver} is written only for {' and '.join(adapter.serves)}"
     for rule in adapter.unsupported:
-        conditions = dict(rule.when)
-        of_phases = (
-            fnmatchcase(phase_name, conditions.pop("phase", "*")) and conditions.pop("kind", phase.kind) == phase.kind
-        )
-        some = len(conditions) < len(rule.when)
-        if some and of_phases and _speaks_of(path.as_dict(), conditions):
+        conditions = {key: value for key, value in rule.when.items() if key not in ("phase", "kind")}
+        of_phases = len(conditions) < len(rule.when) and fnmatchcase(phase_name, rule.when.get("phase", "*"))
+        if of_phases and rule.when.get("kind", phase.kind) == phase.kind and _speaks_of(path.as_dict(), conditions):
             return f"{phase_name}: {rule.reason}"
     if path.pipelined and (reason := unpipelined_reason(phase)):
         return f"{phase_name}: {reason}"
@@ -121,8 +114,7 @@ def unpipelined_reason(phase: Phase) -> str:
 def unnumbered_reason(path: AccessPath, workload: Workload, phase_name: str, phase: Phase) -> str:
     """Why several clients cannot do this insert: no one knows which row gets which number; empty when they can."""
     table = workload.tables.get(phase.after)
-    if path.clients == 1 or table is None or not table.identity or phase.parameters is None:
-        return ""
-    if not phase.parameters.columns or table.identity in phase.parameters.columns:
+    columns = phase.parameters.columns if phase.parameters else ()
+    if path.clients == 1 or table is None or not table.identity or not columns or table.identity in columns:
         return ""
     return f"{phase_name}: the engine numbers rows on arrival, so with several clients the rows' numbers are unknown"

@@ -19,10 +19,8 @@ Name = TypeVar("Name")
 
 def needed(plan: Plan) -> int:
     """The connections that the stage and the path with most clients need; never less than the usual number."""
-    experiment = plan.experiment
-    groups = {group.name: group.clients for group in experiment.client_groups}
-    most = dict(groups)
-    for stage in experiment.stages:
+    most = {group.name: group.clients for group in plan.experiment.client_groups}
+    for stage in plan.experiment.stages:
         for name, clients in stage.clients.items():
             most[name] = max(most.get(name, 0), clients)
     clients = max([sum(most.values()), *(planned.path.clients for planned in plan.paths)])
@@ -34,7 +32,15 @@ def crowded(experiment: Experiment, planned: PlannedPath, hosts: HostsFile | Non
     if not (at_most := most_clients(planned.adapter)):
         return "", ""
     groups = {group.name: group for group in experiment.client_groups}
-    for connections in _opened_at_once(experiment, planned, extended):
+    # Of all its stages, and of the rate search.
+    usual = {name: group.clients for name, group in groups.items() if group.phase}
+    of_stages: dict[str, int] = {}
+    for stage in stages_of(experiment, planned, extended):
+        for name in usual.keys() & set(stage.client_groups):
+            of_stages[name] = max(of_stages.get(name, 0), stage.clients.get(name, usual[name]))
+    search = experiment.rate_search
+    of_search = {search.client_group: usual[search.client_group]} if search and search.client_group in usual else {}
+    for connections in (of_stages, of_search):
         by_host: dict[str, dict[str, int]] = {}
         for name, clients in connections.items():
             over = hosts.loading if hosts and groups[name].over else (planned.path.client_host,)
@@ -58,18 +64,6 @@ def _remedy(planned: PlannedPath, is_spread: bool, each_fits: bool) -> str:
     return "fewer clients" + (", or over = 'load' and several hosts: docs/hosts.md" if planned.path.served else "")
 
 
-def _opened_at_once(experiment: Experiment, planned: PlannedPath, extended: bool) -> list[dict[str, int]]:
-    """The clients of each group that a path connects at once: of all its stages, and of the rate search."""
-    usual = {group.name: group.clients for group in experiment.client_groups if group.phase}
-    of_stages: dict[str, int] = {}
-    for stage in stages_of(experiment, planned, extended):
-        for name in usual.keys() & set(stage.client_groups):
-            of_stages[name] = max(of_stages.get(name, 0), stage.clients.get(name, usual[name]))
-    search = experiment.rate_search
-    of_search = {search.client_group: usual[search.client_group]} if search and search.client_group in usual else {}
-    return [each for each in (of_stages, of_search) if each]
-
-
 def only_alone(adapter: Adapter, path: AccessPath, experiment: Experiment) -> str:
     """Why a path has no place in an experiment of groups at all; empty when it has one, or there are no groups."""
     if not experiment.client_groups:
@@ -78,8 +72,7 @@ def only_alone(adapter: Adapter, path: AccessPath, experiment: Experiment) -> st
         return f"the runner of {language(adapter.language).title} does not support client groups"
     if path.pipelined:
         return "the clients of a group send no pipelines: each operation has a begin and an end of its own"
-    several = adapter.phases == ("null",) or len(adapter.coordinates.get("clients", ())) > 1
-    if not several:
+    if adapter.phases != ("null",) and len(adapter.coordinates.get("clients", ())) <= 1:
         return f"{adapter.driver} has only one connection, and each client of a group needs its own"
     return ""
 
@@ -108,11 +101,9 @@ def why_left_out(experiment: Experiment, stage: StageTable, planned: PlannedPath
     """Why the path cannot run that stage; empty when it can."""
     for group in (group for group in experiment.client_groups if group.name in stage.client_groups):
         if group.action and planned.path.backup == "none":
-            return (
-                "no backup method is available"
-                if "backup" in planned.path.as_dict()
-                else "its selection names no backup method (backup = '*')"
-            )
+            has_choice = "backup" in planned.path.as_dict()
+            without = "its selection names no backup method (backup = '*')"
+            return "no backup method is available" if has_choice else without
         if group.phase and group.phase not in planned.phases:
             return f"{group.phase} is not served"
     return ""
@@ -134,14 +125,13 @@ def shares(clients: int, rate_per_s: float, seed: int, hosts: Iterable[Name]) ->
     Together they have the schedule of one host: `poisson` seeds each client by its number in the group.
     """
     names = list(hosts)
-    found, first = {}, 0
-    for number, name in enumerate(names):
+    by_host, first = {}, 0
+    for number, name in enumerate(names[:clients]):
         count = clients // len(names) + (number < clients % len(names))
-        if count:
-            rate = rate_per_s if count == clients else rate_per_s * count / clients
-            found[name] = GroupShare(count, first, rate, seed + first)
+        rate = rate_per_s if count == clients else rate_per_s * count / clients
+        by_host[name] = GroupShare(count, first, rate, seed + first)
         first += count
-    return found
+    return by_host
 
 
 def later_ns(pacing: str, rate_per_s: float, number: int) -> int:

@@ -36,11 +36,11 @@ class DataEstimate:
         """One line for the user; empty where the tables are so small that no one need know."""
         if self.text_bytes < WORTH_SAYING_BYTES:
             return ""
-        instances = f"{self.engines} engine{'s' if self.engines != 1 else ''}"
         made = f", {self.made_bytes / 1e6:,.0f} MB more in {cache_dir()}" if self.made_bytes else ""
         return (
-            f"tables: {self.rows:,} rows, {self.text_bytes / 1e6:,.0f} MB as text, into {instances}: "
-            f"about {self.disk_bytes / 1e6:,.0f} MB of disk{made}, {fmt.clock(self.seconds)} to load"
+            f"tables: {self.rows:,} rows, {self.text_bytes / 1e6:,.0f} MB as text, "
+            f"into {fmt.counted(self.engines, 'engine')}: about {self.disk_bytes / 1e6:,.0f} MB of disk{made}, "
+            f"{fmt.clock(self.seconds)} to load"
         )
 
 
@@ -78,28 +78,19 @@ def announce(plan: Plan, directory: Path, note: Callable[[str], None]) -> None:
 
     Errors: EnvironmentMissing, in plain words, when the disk of the run's directory or of the cache is too small.
     """
-    found = estimate(plan)
-    if not found.text():
+    needed = estimate(plan)
+    if not needed.text():
         return
-    _require_room(found, directory)
-    note(found.text())
-
-
-def _require_room(found: DataEstimate, directory: Path) -> None:
-    what = f"loading {found.rows:,} rows into {found.engines} engine{'s' if found.engines != 1 else ''}"
-    if _disk(directory) == _disk(cache_dir()):
-        disk_space.require(directory, found.disk_bytes + found.made_bytes, what)
-        return
-    disk_space.require(directory, found.disk_bytes, what)
-    if found.made_bytes:
-        disk_space.require(cache_dir(), found.made_bytes, f"making {found.rows:,} rows")
+    disk, cache_disk = (disk_space.existing(folder).stat().st_dev for folder in (directory, cache_dir()))
+    in_directory = needed.disk_bytes + (needed.made_bytes if disk == cache_disk else 0)
+    what = f"loading {needed.rows:,} rows into {fmt.counted(needed.engines, 'engine')}"
+    disk_space.require(directory, in_directory, what)
+    if needed.made_bytes and disk != cache_disk:
+        disk_space.require(cache_dir(), needed.made_bytes, f"making {needed.rows:,} rows")
+    note(needed.text())
 
 
 def _tables(plan: Plan, names: Iterable[str]) -> list[Table]:
     """The tables that are filled for these workloads, each once."""
-    found = (table for name in sorted(names) for table in plan.workloads[name].tables.values() if table.rows)
-    return list(dict.fromkeys(found))
-
-
-def _disk(directory: Path) -> int:
-    return disk_space.existing(directory).stat().st_dev
+    tables = (table for name in sorted(names) for table in plan.workloads[name].tables.values())
+    return list(dict.fromkeys(table for table in tables if table.rows))

@@ -17,6 +17,7 @@ from rowpath.planning import disk_estimate
 from rowpath.planning.client_groups import stages_of
 from rowpath.planning.plan import Plan, PlannedPath, key_of
 from rowpath.runners.manifest import language
+from rowpath.text import counted
 
 Batch = Sequence[PlannedPath]
 # Before the first set.
@@ -71,28 +72,25 @@ def estimate(plan: Plan, done: Collection[tuple[int, int]] = ()) -> TimeEstimate
     steps = [Step(-1, "", _before_s(plan))]
     for set_number in sets:
         if plan.experiment.client_groups:
-            for number, planned in enumerate(plan.paths):
-                steps += stage_steps(plan, planned, set_number) if (number, set_number) not in done else ()
+            of_set = [stage_steps(plan, planned, set_number) for planned in plan.paths]
         else:
-            for number, batch in enumerate(plan.batches):
-                steps += _set_steps(plan, batch, set_number) if (number, set_number) not in done else ()
+            of_set = [_set_steps(plan, batch, set_number) for batch in plan.batches]
+        for number, of_batch in enumerate(of_set):
+            steps += of_batch if (number, set_number) not in done else ()
     for planned in plan.paths:
         steps += rate_search_steps(plan, planned, len(sets))
-    return TimeEstimate(tuple(_joined(steps)))
+    return TimeEstimate(_joined(steps))
 
 
-def _joined(steps: Iterable[Step]) -> Iterator[Step]:
+def _joined(steps: Iterable[Step]) -> tuple[Step, ...]:
     """Every step that has a name; one without is a part of the step before it."""
-    last: Step | None = None
+    joined: list[Step] = []
     for step in steps:
-        if last is not None and not step.name:
-            last = Step(last.set_number, last.name, last.seconds + step.seconds)
-            continue
-        if last is not None:
-            yield last
-        last = step
-    if last is not None:
-        yield last
+        if joined and not step.name:
+            joined[-1] = Step(joined[-1].set_number, joined[-1].name, joined[-1].seconds + step.seconds)
+        else:
+            joined.append(step)
+    return tuple(joined)
 
 
 def _before_s(plan: Plan) -> float:
@@ -136,27 +134,27 @@ def _rows_written(phase: Phase) -> int:
 
 def _set_steps(plan: Plan, batch: Batch, set_number: int) -> Iterator[Step]:
     """One set of a batch: every path started, every cold pass, then every phase warmed up and measured."""
-    measure, phases = plan.experiment.measure, plan.experiment.phases
+    measure = plan.experiment.measure
+
+    def step(name: str, regime: str, seconds: float) -> Step:
+        return Step(set_number, step_name(*PhaseName.of(name), regime), seconds)
+
     starts_s = sum(language(planned.adapter.language).start_s for planned in batch)
     yield Step(set_number, "", plan.slowness * (SET_S + STARTING_SHARE * starts_s))
-    serving = {name: [planned for planned in batch if name in planned.phases] for name in phases}
+    serving = {name: [planned for planned in batch if name in planned.phases] for name in plan.experiment.phases}
     for name, paths in serving.items():
         if paths and (not plan.phase(name).writes or _writes_in(plan, "cold")):
-            yield Step(set_number, _called(name, "cold"), sum(_cold_s(plan, planned, name) for planned in paths))
+            yield step(name, "cold", sum(_cold_s(plan, planned, name) for planned in paths))
     if "steady" not in measure.regimes:
         return
     for name, paths in serving.items():
         if paths and not plan.phase(name).writes:
             warm_s = sum(_warm_s(plan, planned, name, set_number) for planned in paths)
-            yield Step(set_number, _called(name, "warm"), plan.slowness * QUIET_S + warm_s)
+            yield step(name, "warm", plan.slowness * QUIET_S + warm_s)
             blocks_s = sum(_block_s(plan, planned, name) for planned in paths)
-            yield Step(set_number, _called(name, "steady"), REPEATED * measure.rounds * blocks_s)
+            yield step(name, "steady", REPEATED * measure.rounds * blocks_s)
         elif paths and _writes_in(plan, "steady"):
-            yield Step(set_number, _called(name, "steady"), sum(_cold_s(plan, planned, name) for planned in paths))
-
-
-def _called(name: str, regime: str) -> str:
-    return step_name(*PhaseName.of(name), regime)
+            yield step(name, "steady", sum(_cold_s(plan, planned, name) for planned in paths))
 
 
 def _writes_in(plan: Plan, regime: str) -> bool:
@@ -167,8 +165,15 @@ def _cold_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """The first pass of a phase, or a whole write phase."""
     phase = plan.phase(name)
     if phase.writes:
+        # A write is what the disk takes, or the way there and back; a link's round trip added.
+        write_s = _trip_s(planned) / planned.path.pipeline
+        if planned.path.durability == "full":
+            write_s += SYNC_S
+        else:
+            apart = planned.path.placement == "split" and planned.path.served
+            write_s += plan.slowness * (SPLIT_S if apart else TURN_S)
         rows_s = plan.slowness * WRITE_ROW_S * _rows_written(phase)
-        return plan.slowness * WRITE_S + phase.operations * (_write_s(plan, planned) + rows_s)
+        return plan.slowness * WRITE_S + phase.operations * (write_s + rows_s)
     if phase.kind == "null":
         return 0.0
     if "cold" not in plan.experiment.measure.regimes:
@@ -195,22 +200,13 @@ def _block_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     return plan.slowness * EXCHANGE_S + lead_in_s + max(measure.block_ms / 1000 + operation_s / 2, operation_s)
 
 
-def _write_s(plan: Plan, planned: PlannedPath) -> float:
-    """Seconds of a write: what the disk takes, or the way there and back; a link's round trip added."""
-    waiting = _trip_s(planned) / planned.path.pipeline
-    if planned.path.durability == "full":
-        return waiting + SYNC_S
-    apart = planned.path.placement == "split" and planned.path.served
-    return waiting + plan.slowness * (SPLIT_S if apart else TURN_S)
-
-
 def _operation_s(plan: Plan, planned: PlannedPath, name: str) -> float:
     """Seconds of an operation that goes through a whole table, or delivers many rows; next to nothing of any other."""
     phase = plan.phase(name)
     if phase.kind == "connect":
         return plan.slowness * CONNECT_S
-    table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
     if phase.expected == "aggregate":
+        table = plan.workloads[PhaseName.of(name).workload].tables.get(phase.table)
         return plan.slowness * SUMMED_S * (phase.range_rows or (table.rows if table else 0))
     rows = _rows_read(plan, name)
     if planned.path.fetch_form == "columnar":
@@ -253,24 +249,22 @@ def lead_in_s(planned: PlannedPath, cap_s: float) -> tuple[float, float]:
     return min(cap_s, language(planned.adapter.language).warm_least_s[1]), cap_s
 
 
-def stage_steps(plan: Plan, planned: PlannedPath, set_number: int) -> list[Step]:
+def stage_steps(plan: Plan, planned: PlannedPath, set_number: int) -> Iterator[Step]:
     """One set of a path: its start, warming up, every stage, restoring backups."""
     measure = plan.experiment.measure
     actions = {group.name: max(1, group.times) for group in plan.experiment.client_groups if group.action}
     rows = _rows(plan)
     beside_s = BESIDE_S + lead_in_s(planned, measure.warm_cap_s)[1]
-    steps: list[Step] = []
+    ready_s = _ready_s(plan, planned)  # only before the first
     for stage in stages_of(plan.experiment, planned, plan.extended):
         backups = sum(actions.get(name, 0) for name in stage.client_groups)
-        ends_early = stage.until in actions
         seconds = beside_s + plan.slowness * (RESTORE_S + RESTORE_ROW_S * rows) * backups
         backup_s = BACKUP_BEGUN_S + plan.slowness * (BACKUP_S + BACKUP_ROW_S * rows) * backups
-        seconds += min(stage.seconds, backup_s) if ends_early else stage.kill_s or stage.seconds
+        seconds += min(stage.seconds, backup_s) if stage.until in actions else stage.kill_s or stage.seconds
         if stage.kill_s:
             seconds += RECOVER_S + measure.warm_cap_s  # new clients are warmed up again
-        seconds += 0.0 if steps else _ready_s(plan, planned)
-        steps.append(Step(set_number, step_name(planned.name, stage.name), seconds))
-    return steps
+        yield Step(set_number, step_name(planned.name, stage.name), seconds + ready_s)
+        ready_s = 0.0
 
 
 def rate_search_steps(plan: Plan, planned: PlannedPath, set_number: int) -> list[Step]:
@@ -316,9 +310,5 @@ def described(plan: Plan) -> str:
         for each in stages
     )
     sweep = plan.experiment.rate_search
-    words = f"{_counted(measure.sets, 'set')} of {_counted(len(stages), 'stage')} ({shown})"
+    words = f"{counted(measure.sets, 'set')} of {counted(len(stages), 'stage')} ({shown})"
     return words + (f", then a rate search of {sweep.client_group} (p99 ≤ {sweep.p99_ms:g} ms)" if sweep else "")
-
-
-def _counted(count: int, one: str) -> str:
-    return f"{count} {one if count == 1 else one + 's'}"

@@ -45,10 +45,8 @@ def load_experiment(name_or_file: str) -> ExperimentFile:
         return read_experiment(Path(name_or_file))
     if name_or_file not in names():
         near = nearest(name_or_file, names())
-        raise UsageError(
-            f"unknown experiment '{name_or_file}'",
-            f"did you mean '{near}'? rowpath run {near}" if near else "rowpath list experiments",
-        )
+        hint = f"did you mean '{near}'? rowpath run {near}" if near else "rowpath list experiments"
+        raise UsageError(f"unknown experiment '{name_or_file}'", hint)
     return read_experiment(data_dir() / "experiments" / f"{name_or_file}.toml")
 
 
@@ -56,13 +54,10 @@ def read_experiment(file: Path) -> ExperimentFile:
     """Read one file; UsageError with file, line and the nearest right key for every mistake."""
     experiment, text = decode_with_text(file, Experiment)
     if experiment.schema_version != SCHEMA_VERSION:
-        raise UsageError(
-            f"{file}: unknown schema_version {experiment.schema_version}: expected {SCHEMA_VERSION}",
-            "write schema_version = 1",
-        )
-    here = file.absolute().parent
-    found = tuple(str(here / name) for name in experiment.workload_files)
-    experiment = msgspec.structs.replace(experiment, workload_files=found)
+        what = f"{file}: unknown schema_version {experiment.schema_version}: expected {SCHEMA_VERSION}"
+        raise UsageError(what, "write schema_version = 1")
+    files = tuple(str(file.absolute().parent / name) for name in experiment.workload_files)
+    experiment = msgspec.structs.replace(experiment, workload_files=files)
     return ExperimentFile(experiment, _checked(file, text, experiment))
 
 
@@ -75,8 +70,8 @@ def load_workloads(experiment: Experiment) -> dict[str, Workload]:
             raise UsageError(f"'{name}' is not WORKLOAD.PHASE", "for example: scan.read (rowpath list workloads)")
         if workload not in loaded:
             loaded[workload] = load_workload(workload)
-        if all(known.name != phase for known in loaded[workload].phases):
-            right = tuple(f"{workload}.{known.name}" for known in loaded[workload].phases)
+        right = [f"{workload}.{known.name}" for known in loaded[workload].phases]
+        if name not in right:
             raise UsageError(f"workload '{workload}' has no phase '{phase}'", suggest(name, right))
     return loaded
 

@@ -34,10 +34,8 @@ class SeveralHosts(Protocol):
 
 def without(wanted: Wanted) -> dict[str, tuple[str, ...]]:
     """What is wanted of a path beside its hosts; UsageError never."""
-    found = {key: values for key, values in wanted.items() if key not in KEYS}
-    if found.get("placement") == (APART,):
-        del found["placement"]
-    return found
+    apart = ("placement", (APART,))
+    return {key: values for key, values in wanted.items() if key not in KEYS and (key, values) != apart}
 
 
 def refuse(wanted: Wanted) -> None:
@@ -55,8 +53,8 @@ def spreads(experiment: Experiment) -> bool:
 def together(experiment: Experiment) -> dict[str, tuple[str, ...]]:
     """The client groups that are at work together: of each stage, and of the rate search."""
     search = experiment.rate_search
-    found = {stage.name: tuple(stage.client_groups) for stage in experiment.stages}
-    return found | ({RATE_SEARCH: (search.client_group,)} if search is not None else {})
+    of_search = {RATE_SEARCH: (search.client_group,)} if search is not None else {}
+    return {stage.name: stage.client_groups for stage in experiment.stages} | of_search
 
 
 def of_group(group: ClientGroupTable, path: AccessPath, hosts: HostsFile) -> tuple[str, ...]:
@@ -67,12 +65,10 @@ def of_group(group: ClientGroupTable, path: AccessPath, hosts: HostsFile) -> tup
 def check(experiment: Experiment, hosts: HostsFile | None) -> None:
     """UsageError when an experiment needs what cannot be done on these hosts; None: there are none."""
     spread = next((group.name for group in experiment.client_groups if group.over), "")
-    if hosts is None:
-        if spread:
-            what = f"group '{spread}' is spread over hosts, but no hosts are given"
-            raise UsageError(what, f"rowpath run {experiment.name} --hosts hosts.toml")
-        return
-    if spread and not hosts.loading:
+    if spread and hosts is None:
+        what = f"group '{spread}' is spread over hosts, but no hosts are given"
+        raise UsageError(what, f"rowpath run {experiment.name} --hosts hosts.toml")
+    if spread and hosts is not None and not hosts.loading:
         what = f"group '{spread}' is spread over hosts in the role 'load', and no host has it"
         raise UsageError(what, 'write roles = ["load"] for some hosts')
 
@@ -109,23 +105,17 @@ def placed(
             if client == server == HERE:
                 yield path
                 continue
-            there, reason = _on(adapter, path, client, server, named_unix)
-            if reason:
+            coordinates = dict(path.coordinates) | {"client_host": client}
+            coordinates |= {"server_host": server} if path.served else {}
+            if client != server:
+                coordinates["placement"] = APART
+                if path.transport == "unix" and not named_unix:
+                    coordinates["transport"] = "tcp"
+            there = AccessPath.of(coordinates, path.label)
+            if reason := _reason(adapter, there, apart=client != server):
                 dropped.append(Dropped(path=there, reason=reason))
             else:
                 yield there
-
-
-def _on(adapter: Adapter, path: AccessPath, client: str, server: str, named_unix: bool) -> tuple[AccessPath, str]:
-    coordinates = dict(path.coordinates) | {"client_host": client}
-    if path.served:
-        coordinates["server_host"] = server
-        if client != server:
-            coordinates["placement"] = APART
-            if path.transport == "unix" and not named_unix:
-                coordinates["transport"] = "tcp"
-    there = AccessPath.of(coordinates, path.label)
-    return there, _reason(adapter, there, apart=path.served and client != server)
 
 
 def _reason(adapter: Adapter, path: AccessPath, *, apart: bool) -> str:
@@ -162,6 +152,5 @@ def _names(key: str, wanted: tuple[str, ...], hosts: HostsFile) -> tuple[str, ..
         elif matching := [host.name for host in hosts.host if fnmatchcase(host.name, word)]:
             found += matching
         else:
-            names = tuple(host.name for host in hosts.host)
-            raise UsageError(f"unknown host '{word}' in {key}", suggest(word, names))
+            raise UsageError(f"unknown host '{word}' in {key}", suggest(word, [host.name for host in hosts.host]))
     return tuple(dict.fromkeys(found))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-import msgspec
 from msgspec import structs
 
 from rowpath.engines import ENGINES
@@ -23,7 +23,6 @@ from rowpath.planning import hosts as on_hosts
 from rowpath.planning.availability import ineligible_reason, pruned, unavailable, unnumbered_reason
 from rowpath.planning.client_groups import crowded, only_alone
 from rowpath.planning.hosts import SeveralHosts, cannot_load, spreads
-from rowpath.planning.hosts import check as check_for_hosts
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.planning.selection import applies, check_coordinates, matches, select, unmatched
 from rowpath.runners.manifest import Adapter, language
@@ -46,47 +45,35 @@ def make_plan(
     With `hosts` paths are on those, as their coordinates say.
     """
     check_coordinates(filters)
-    check_for_hosts(experiment, hosts.file if hosts else None)
+    hosts_file = hosts.file if hosts else None
+    on_hosts.check(experiment, hosts_file)
     dropped: list[Dropped] = []
     ineligible: list[tuple[str, str, str]] = []
-    selections = [each for each in experiment.paths if extended or not each.extended]
-    chosen = candidates(selections, filters, dropped, hosts.file if hosts else None)
+    selections = [selection for selection in experiment.paths if extended or not selection.extended]
+    chosen = candidates(selections, filters, dropped, hosts_file)
     short = short_names([(candidate.path, candidate.name) for candidate in chosen])
     runnable: list[PlannedPath] = []
     for candidate in chosen:
         path, adapter = candidate.path, candidate.adapter
-        far = hosts is not None and path.client_host != "none"
-        reason, remedy = cannot_load(experiment, path, hosts.file) if hosts is not None else "", ""
-        if not reason and hosts is not None and far:
+        reason, remedy = cannot_load(experiment, path, hosts_file) if hosts_file else "", ""
+        if not reason and hosts is not None and path.client_host != "none":
             reason, remedy = hosts.unavailable(path, spreads(experiment))
         elif not reason:
             reason, remedy = unavailable(adapter, path)
-        if reason := reason or only_alone(adapter, path, experiment):
-            dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
-        elif eligible := eligible_phases(candidate, experiment, workloads, ineligible):
+        reason = reason or only_alone(adapter, path, experiment)
+        if not reason and (eligible := eligible_phases(candidate, experiment, workloads, ineligible)):
             planned = PlannedPath(path, adapter, eligible, short[path.id])
-            reason, remedy = crowded(experiment, planned, hosts.file if hosts else None, extended)
-            if reason:
-                dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
-            else:
-                runnable.append(planned)
+            reason, remedy = crowded(experiment, planned, hosts_file, extended)
+            runnable += [] if reason else [planned]
+        if reason:
+            dropped.append(Dropped(path=path, reason=reason, remedy=remedy))
     writing = any(phase_of(workloads, name).writes for name in experiment.phases)
     runnable = _with_comparisons(runnable, writing)
     # Where groups of clients are at work a set is every path once, one after another: nothing has to fit at once.
     batches, anchors = ((tuple(runnable),), ()) if experiment.client_groups and runnable else _batches(runnable, seed)
-    return Plan(
-        experiment,
-        workloads,
-        tuple(runnable),
-        tuple(dropped),
-        batches,
-        anchors,
-        seed,
-        filters,
-        extended,
-        tuple(ineligible),
-        None if runnable else nothing_left(experiment, filters, dropped, extended),
-    )
+    why = None if runnable else nothing_left(experiment, filters, dropped, extended)
+    paths = tuple(runnable), tuple(dropped), batches, anchors
+    return Plan(experiment, workloads, *paths, seed, filters, extended, tuple(ineligible), why)
 
 
 def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPath]:
@@ -96,12 +83,11 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
     """
 
     def applies_to(planned: PlannedPath, key: str) -> bool:
-        # An engine that has no durability but `none` stands apart where something is written, and only there.
-        writes = not {"execute", "records"}.isdisjoint(planned.adapter.phases)
         if key in ("link", "pipeline"):
             return True  # without one is a way as well: nothing that crosses a link is ranked with what does not
-        only_none = key == "durability" and writing and writes
-        return only_none or applies(planned.path, key)
+        # An engine that has no durability but `none` stands apart where something is written, and only there.
+        writes = writing and not {"execute", "records"}.isdisjoint(planned.adapter.phases)
+        return (key == "durability" and writes) or applies(planned.path, key)
 
     keys = ("placement", "client_host", "server_host", "durability", *(key for key in TOGETHER if key != "placement"))
     applicable = {key: [_value(p.path, key) for p in paths if applies_to(p, key)] for key in keys}
@@ -112,11 +98,8 @@ def _with_comparisons(paths: list[PlannedPath], writing: bool) -> list[PlannedPa
         for key in varying:
             value = planned.path.fetch_form if key == "fetch" else _value(planned.path, key)
             parts.append(f"{key}={value if applies_to(planned, key) else applicable[key][0]}")
-        if planned.adapter.confounded:
-            parts.append(planned.adapter.confounded)
-        if stands_in := ENGINES[planned.path.engine].stands_in:
-            parts.append(stands_in)
-        result.append(replace(planned, comparison=", ".join(parts) or "all paths"))
+        parts += [planned.adapter.confounded, ENGINES[planned.path.engine].stands_in]
+        result.append(replace(planned, comparison=", ".join(filter(None, parts)) or "all paths"))
     return result
 
 
@@ -142,18 +125,17 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
     limit = set_limit(paths)
     if len(paths) <= limit:
         return ((tuple(paths),) if paths else ()), ()
-    null = next((p for p in paths if p.path.is_null and p.path.language == "c"), None)
-    real = max(
-        (p for p in paths if not p.path.is_null), key=lambda p: (len(p.phases), p.path.language == "c"), default=None
-    )
-    anchors = tuple(p for p in (null, real) if p is not None)
+    null = [p for p in paths if p.path.is_null and p.path.language == "c"]
+    real = [p for p in paths if not p.path.is_null]
+    real.sort(key=lambda p: (len(p.phases), p.path.language == "c"), reverse=True)
+    anchors = (*null[:1], *real[:1])
     rest = [p for p in paths if p not in anchors]
     # Paths on one kind of table and of one comparison stay together as far as they fit, so that most ratios are direct.
     rest.sort(key=lambda p: (p.path.storage, p.comparison, p.phases))
     room = max(1, limit - len(anchors))
     count = -(-len(rest) // room)
     batches: list[list[PlannedPath]] = [[]]
-    for unit in _units(rest):
+    for unit in grouped(rest, _unit).values():
         # A speed-up is a ratio of paths that share sets: a family is split only where it fits in no batch.
         if batches[-1] and (len(batches[-1]) >= -(-len(rest) // count) or len(batches[-1]) + len(unit) > room):
             batches.append([])
@@ -162,14 +144,10 @@ def _batches(paths: list[PlannedPath], seed: int) -> tuple[tuple[tuple[PlannedPa
     return tuple(anchors + tuple(batch) for batch in chunks), tuple(anchor.path.id for anchor in anchors)
 
 
-def _units(paths: list[PlannedPath]) -> list[list[PlannedPath]]:
-    """The paths in their order, those together that retrieve in parts and differ only in their number of clients."""
-
-    def unit(planned: PlannedPath) -> str:
-        alike = {key: value for key, value in planned.path.coordinates if key != "clients"}
-        return AccessPath.of(alike).id if planned.path.ranges != "none" else planned.path.id
-
-    return list(grouped(paths, unit).values())
+def _unit(planned: PlannedPath) -> str:
+    """The same for paths that retrieve in parts and differ only in their number of clients."""
+    alike = {key: value for key, value in planned.path.coordinates if key != "clients"}
+    return AccessPath.of(alike).id if planned.path.ranges != "none" else planned.path.id
 
 
 class Chosen(NamedTuple):
@@ -216,8 +194,7 @@ def _selected(
         on_hosts.refuse(filters)
     wanted = on_hosts.without(selection.wanted)
     alike = selection if wanted == selection.wanted else structs.replace(selection, select=dict(wanted))
-    rest = on_hosts.without(filters)
-    pairs = select(alike, rest)
+    pairs = select(alike, on_hosts.without(filters))
     if not pairs:
         raise unmatched(alike)
     if hosts is None:
@@ -256,7 +233,7 @@ def nothing_left(
     if dropped:
         return UsageError(f"{what} can run here: {dropped[0].reason}", dropped[0].remedy or "rowpath doctor")
     shown = " ".join(f"{key}={','.join(values)}" for key, values in filters.items())
-    if not extended and candidates([each for each in experiment.paths if each.extended], filters, []):
+    if not extended and candidates([selection for selection in experiment.paths if selection.extended], filters, []):
         return UsageError(f"{what} has {shown} without --all", f"rowpath run {experiment.name} --all {shown}")
     return UsageError(f"{what} has {shown}", f"rowpath run {experiment.name} --plan")
 
@@ -265,14 +242,15 @@ def spelt(key: str, value: str) -> str:
     """A coordinate's value as part of a name; a bare number is preceded by what it counts."""
     if key == "version" and "/" in value:
         return Path(value).name
-    if key == "clients":
-        return f"{value} client{'s' if value != '1' else ''}"
-    if key == "tls":
-        return f"TLS {value}"
-    if key == "plan_cache_mode":
-        return f"{value.removeprefix('force_').removesuffix('_plan')} plan"
-    if key in ("client_host", "server_host"):
-        return f"{'from' if key == 'client_host' else 'to'} {value}"
+    in_words = {
+        "clients": f"{value} client{'s' if value != '1' else ''}",
+        "tls": f"TLS {value}",
+        "plan_cache_mode": f"{value.removeprefix('force_').removesuffix('_plan')} plan",
+        "client_host": f"from {value}",
+        "server_host": f"to {value}",
+    }
+    if key in in_words:
+        return in_words[key]
     if key == "durability" and value == "none":
         return "not durable"
     if value == "none" or (key == "pipeline" and not value.isdigit()):
@@ -292,21 +270,17 @@ def short_names(paths: list[tuple[AccessPath, str]]) -> dict[str, str]:
         alike = [other for other, _ in paths if all(other.get(key) == path.get(key) for key in base)]
         keys = [key for key, _ in path.coordinates if key not in base and len({o.get(key) for o in alike}) > 1]
         parts = [path.engine, path.language, path.driver]
-        if path.deployment not in ("none", path.engine) and _both_deployments(paths, path):
+        same = [o for o, _ in paths if o.engine == path.engine and o.driver == path.driver]
+        if path.deployment not in ("none", path.engine) and len({other.deployment for other in same}) > 1:
             parts.insert(1, path.deployment)
         parts += [spelt(key, path.get(key)) for key in keys]
         names[path.id] = " ".join([*parts, *([path.label] if path.label else [])])
-    taken: dict[str, int] = {}
+    taken: Counter[str] = Counter()
     for path_id, name in names.items():
-        taken[name] = taken.get(name, 0) + 1
+        taken[name] += 1
         if taken[name] > 1:
             names[path_id] = f"{name} #{taken[name]}"
     return names
-
-
-def _both_deployments(paths: list[tuple[AccessPath, str]], path: AccessPath) -> bool:
-    same = [o for o, _ in paths if o.engine == path.engine and o.driver == path.driver]
-    return len({other.deployment for other in same}) > 1
 
 
 @dataclass(frozen=True)
@@ -326,17 +300,11 @@ def paired_plan(experiment: Experiment, workloads: dict[str, Workload], pairs: S
         for pair in pairs
         for side, coordinates in (("base", pair.base), ("head", pair.head))
     )
-    named = {phase for pair in pairs for phase in pair.phases}
-    once_more = Experiment(
-        schema_version=experiment.schema_version,
-        name="compare",
-        title="Base and head in the same sets",
-        phases=tuple(phase for phase in experiment.phases if phase in named),
-        paths=selections,
-        workload_files=experiment.workload_files,
-        measure=msgspec.structs.replace(experiment.measure, sets=sets, max_sets=sets),
-        scale=experiment.scale,
-    )
+    phases = tuple(phase for phase in experiment.phases if any(phase in pair.phases for pair in pairs))
+    measure = structs.replace(experiment.measure, sets=sets, max_sets=sets)
+    title, files, scale = "Base and head in the same sets", experiment.workload_files, experiment.scale
+    once_more = Experiment(experiment.schema_version, "compare", title, phases, selections)
+    once_more = structs.replace(once_more, workload_files=files, measure=measure, scale=scale)
     plan = make_plan(once_more, workloads, {}, seed=time.time_ns() % 1_000_000_007)
     if plan.dropped:
         first = plan.dropped[0]

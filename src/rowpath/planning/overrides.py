@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import itertools
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
 
-import msgspec
+from msgspec.structs import replace
 
 from rowpath import text as fmt
 from rowpath.errors import UsageError
@@ -18,6 +21,7 @@ from rowpath.planning.plan import Plan
 from rowpath.toml_file import suggest
 from rowpath.workloads.workload_file import all_at_scale
 
+Timed = TypeVar("Timed", StageTable, RateSearchTable)
 USUAL_BEGIN_PER_S = 100.0
 EXAMPLES = {"-R": "-R readers=500", "--p99": "--p99 readers=5", "--seconds": "--seconds 10"}
 OPEN_LOOPS = ("poisson", "fixed")
@@ -52,15 +56,13 @@ def overridden(file: ExperimentFile, requested: Overrides) -> Experiment:
     if requested.sets is not None:
         if requested.sets < 1:
             raise UsageError(f"invalid -r {requested.sets}: expected at least 1 set", "rowpath run NAME -r 6")
-        measure = msgspec.structs.replace(measure, sets=requested.sets, max_sets=requested.sets)
+        measure = replace(measure, sets=requested.sets, max_sets=requested.sets)
     if requested.warm_cap_s is not None:
-        measure = msgspec.structs.replace(measure, warm_cap_s=requested.warm_cap_s)
+        measure = replace(measure, warm_cap_s=requested.warm_cap_s)
     if requested.scale and not any(workload.scale for workload in file.workloads.values()):
-        raise UsageError(
-            f"--scale {requested.scale:g}: no workload of '{experiment.name}' has a scale",
-            f"rowpath run {experiment.name}",
-        )
-    return msgspec.structs.replace(experiment, measure=measure, scale=scale or experiment.scale)
+        what = f"--scale {requested.scale:g}: no workload of '{experiment.name}' has a scale"
+        raise UsageError(what, f"rowpath run {experiment.name}")
+    return replace(experiment, measure=measure, scale=scale or experiment.scale)
 
 
 def changed_groups(experiment: Experiment, rates: Sequence[str], p99: str, seconds: float) -> Experiment:
@@ -87,7 +89,7 @@ def changed_groups(experiment: Experiment, rates: Sequence[str], p99: str, secon
             rated.add(each)
     sweep = experiment.rate_search
     stages = [
-        msgspec.structs.replace(each, rates={name: rate for name, rate in each.rates.items() if name not in rated})
+        replace(each, rates={name: rate for name, rate in each.rates.items() if name not in rated})
         for each in experiment.stages
     ]
     if p99:
@@ -100,23 +102,19 @@ def changed_groups(experiment: Experiment, rates: Sequence[str], p99: str, secon
         sweep = RateSearchTable(client_group=known, p99_ms=bound_ms, begin_per_s=groups[known].rate_per_s)
     if seconds:
         _positive("--seconds", f"{seconds:g}", f"{seconds:g}")
-        stages = [each if each.until else msgspec.structs.replace(each, seconds=seconds) for each in stages]
-    return msgspec.structs.replace(
-        experiment, client_groups=tuple(groups.values()), stages=tuple(stages), rate_search=sweep
-    )
+        stages = [each if each.until else replace(each, seconds=seconds) for each in stages]
+    return replace(experiment, client_groups=tuple(groups.values()), stages=tuple(stages), rate_search=sweep)
 
 
 def _opened(group: ClientGroupTable, rate_per_s: float, pacing: str = "") -> ClientGroupTable:
     pacing = pacing or ("poisson" if group.pacing == "closed" else group.pacing)
-    return msgspec.structs.replace(group, pacing=pacing, rate_per_s=rate_per_s)
+    return replace(group, pacing=pacing, rate_per_s=rate_per_s)
 
 
 def _known(groups: dict[str, ClientGroupTable], name: str) -> str:
     if name not in groups or not groups[name].phase:
-        raise UsageError(
-            f"unknown group '{name}' with operations",
-            suggest(name, tuple(each for each, group in groups.items() if group.phase)),
-        )
+        right = [known for known, group in groups.items() if group.phase]
+        raise UsageError(f"unknown group '{name}' with operations", suggest(name, right))
     return name
 
 
@@ -162,60 +160,51 @@ def fit_within(
     `workloads` are those of the file; what was `requested` stays. UsageError, with the least time, for too little.
     """
     least_s = math.inf
-    for sets, sizes in _choices(max(MOST_SETS, plan.experiment.measure.sets)):
+    # The most certain first: enough sets for claims, then large sizes, then more sets.
+    most = max(MOST_SETS, plan.experiment.measure.sets)
+    choices = itertools.chain(
+        itertools.product(range(most, CLAIM_SETS, -1), USUAL_SIZES[:1]),
+        itertools.product(range(CLAIM_SETS, 0, -1), USUAL_SIZES),
+        itertools.product((2, 1), LEAST_SIZES),
+    )
+    for sets, sizes in choices:
         experiment = _resized(plan.experiment, workloads, sets, sizes, requested)
-        tried = replace(plan, experiment=experiment, workloads=all_at_scale(workloads, experiment.scale))
+        tried = dataclasses.replace(plan, experiment=experiment, workloads=all_at_scale(workloads, experiment.scale))
         needed_s = spent_s + MARGIN * estimate_s(tried)
         if needed_s <= within_s:
             return tried, _cost(plan, tried, within_s)
         least_s = min(least_s, needed_s)
     least = fmt.clock(math.ceil(least_s))
-    raise UsageError(
-        f"--within {fmt.clock(within_s)} is too short for the {len(plan.paths)} paths of '{plan.experiment.name}': "
-        f"the least is {least}",
-        f"rowpath run {plan.experiment.name} --within {math.ceil(least_s)}s, or fewer paths: COORDINATE=VALUE",
-    )
-
-
-def _choices(most: int) -> Iterator[tuple[int, Sizes]]:
-    """The choices, the most certain first: enough sets for claims, then large sizes, then more sets."""
-    yield from ((sets, USUAL_SIZES[0]) for sets in range(most, CLAIM_SETS, -1))
-    yield from ((sets, sizes) for sets in range(CLAIM_SETS, 0, -1) for sizes in USUAL_SIZES)
-    yield from ((sets, sizes) for sets in (2, 1) for sizes in LEAST_SIZES)
+    name = plan.experiment.name
+    what = f"--within {fmt.clock(within_s)} is too short for the {len(plan.paths)} paths of '{name}'"
+    hint = f"rowpath run {name} --within {math.ceil(least_s)}s, or fewer paths: COORDINATE=VALUE"
+    raise UsageError(f"{what}: the least is {least}", hint)
 
 
 def _resized(
     experiment: Experiment, workloads: dict[str, Workload], sets: int, sizes: Sizes, requested: Overrides
 ) -> Experiment:
-    measure = experiment.measure
-    warm_cap_s = measure.warm_cap_s
+    measure, search = experiment.measure, experiment.rate_search
+    rounds = min(measure.rounds, max(LEAST_ROUNDS, round(measure.rounds * sizes.work)))
+    measure = replace(measure, sets=sets, max_sets=sets, rounds=rounds)
     if requested.warm_cap_s is None:
-        warm_cap_s = min(warm_cap_s, max(LEAST_WARM_S, warm_cap_s * sizes.warm))
-    scaled = next((workload.scale for workload in workloads.values() if workload.scale), 0.0)
-    scale = experiment.scale or scaled
-    search = experiment.rate_search
-    return msgspec.structs.replace(
+        warm_cap_s = min(measure.warm_cap_s, max(LEAST_WARM_S, measure.warm_cap_s * sizes.warm))
+        measure = replace(measure, warm_cap_s=warm_cap_s)
+    scale = experiment.scale or next((workload.scale for workload in workloads.values() if workload.scale), 0.0)
+    stages = experiment.stages
+    if not requested.seconds:
+        stages = tuple(stage if stage.until else _shorter(stage, sizes) for stage in stages)
+    return replace(
         experiment,
-        measure=msgspec.structs.replace(
-            measure,
-            sets=sets,
-            max_sets=sets,
-            rounds=min(measure.rounds, max(LEAST_ROUNDS, round(measure.rounds * sizes.work))),
-            warm_cap_s=warm_cap_s,
-        ),
+        measure=measure,
         scale=scale if requested.scale else scale * sizes.scale,
-        stages=tuple(
-            stage
-            if stage.until or requested.seconds
-            else msgspec.structs.replace(stage, seconds=_stage_s(stage, sizes))
-            for stage in experiment.stages
-        ),
-        rate_search=msgspec.structs.replace(search, seconds=_stage_s(search, sizes)) if search else None,
+        stages=stages,
+        rate_search=_shorter(search, sizes) if search else None,
     )
 
 
-def _stage_s(stage: StageTable | RateSearchTable, sizes: Sizes) -> float:
-    return min(stage.seconds, max(LEAST_STAGE_S, stage.seconds * sizes.work))
+def _shorter(stage: Timed, sizes: Sizes) -> Timed:
+    return replace(stage, seconds=min(stage.seconds, max(LEAST_STAGE_S, stage.seconds * sizes.work)))
 
 
 def _cost(before: Plan, after: Plan, within_s: float) -> str:

@@ -35,8 +35,6 @@ ALWAYS = {"clients": ("1",), "threads": ("1",), "tls": ("off",), "fetch": ("row"
 def _axes(language: str, driver: str, engine_name: str, deployment: str) -> dict[str, tuple[str, ...]]:
     adapter = adapter_of(language, driver)
     engine = ENGINES[engine_name]
-    durabilities = tuple(engine.durabilities) or ("none",)
-    placements = ("same", "split") if len(cpus.usable()) > 1 else ("same",)
     axes = {
         "engine": (engine_name,),
         "engine_version": ("own",) if adapter.confounded else versions(engine),  # `own`: the driver carries its build
@@ -44,13 +42,10 @@ def _axes(language: str, driver: str, engine_name: str, deployment: str) -> dict
         "language": (adapter.language,),
         "driver": (adapter.driver,),
         "version": adapter.versions,
-        "durability": durabilities,
-        "placement": placements,
+        "durability": tuple(engine.durabilities) or ("none",),
+        "placement": ("same", "split") if len(cpus.usable()) > 1 else ("same",),
         "profile": ("tuned", "shipped"),
-        "statement": ("none",),
-        "result": ("none",),
-        "format": ("none",),
-        "transport": ("none",),
+        **dict.fromkeys(("statement", "result", "format", "transport"), ("none",)),
         **ALWAYS,
     }
     if isinstance(engine, Stored):
@@ -95,11 +90,13 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
                 requested = wanted[key]
                 open_ended = key == "version" or (key not in COORDINATES and key in adapter.build.get("open_ended", ()))
                 open_ended = open_ended or (key == "clients" and len(values) > 1 and all(map(str.isdigit, requested)))
-                choices[key] = (
-                    values
-                    if requested == ("*",)
-                    else tuple(v for v in requested if v in values or open_ended or _of_a_kind(key, v, values))
+                numbered = key == "pipeline" and len(values) > 1  # a value is one of these but for its number
+                kept = (
+                    v
+                    for v in requested
+                    if v in values or open_ended or sized_like(v, values) or (numbered and is_size(v))
                 )
+                choices[key] = values if requested == ("*",) else tuple(kept)
             elif complete and key not in ("profile", "durability", *VARIED_ONE_AT_A_TIME):
                 choices[key] = values
             elif shipped and key in adapter.shipped:
@@ -145,11 +142,6 @@ def _stored(engine_name: str) -> Stored | None:
     return engine if isinstance(engine, Stored) else None
 
 
-def _of_a_kind(key: str, value: str, values: tuple[str, ...]) -> bool:
-    """Whether the value is one of these but for its number."""
-    return sized_like(value, values) or (key == "pipeline" and len(values) > 1 and is_size(value))
-
-
 def is_size(value: str) -> bool:
     """Whether it is a number of things: 1, 2, …"""
     return value.isdigit() and int(value) > 0
@@ -158,7 +150,7 @@ def is_size(value: str) -> bool:
 def sized_like(value: str, values: tuple[str, ...]) -> bool:
     """Whether the value is one of these but for its number: `block:500` where `block:100` is there."""
     kind, colon, number = value.partition(":")
-    return bool(colon) and number.isdigit() and int(number) > 0 and any(v.startswith(kind + colon) for v in values)
+    return bool(colon) and is_size(number) and any(v.startswith(kind + colon) for v in values)
 
 
 def applies(path: AccessPath, key: str) -> bool:
@@ -186,10 +178,8 @@ def select(
     check_coordinates(wanted)
     found = []
     for adapter in every_adapter():
-        given = wanted.get("driver", (adapter.driver,)), wanted.get("language", (adapter.language,))
-        if adapter.driver not in given[0] and given[0] != ("*",):
-            continue
-        if adapter.language not in given[1] and given[1] != ("*",):
+        own = {"driver": adapter.driver, "language": adapter.language}
+        if any(value not in (given := wanted.get(key, ("*",))) and given != ("*",) for key, value in own.items()):
             continue
         if adapter.floor and not wanted.keys() & {"driver", "fetch"}:
             continue
@@ -219,16 +209,12 @@ def check_coordinates(wanted: dict[str, tuple[str, ...]]) -> None:
             raise UsageError(f"unknown coordinate '{key}'", suggest(key, names))
     for value in wanted.get("link", ()):
         if not LINK.fullmatch(value):
-            raise UsageError(
-                f"invalid link '{value}': expected a round-trip time such as 1ms",
-                "link=none or, for one millisecond, link=1ms",
-            )
+            what = f"invalid link '{value}': expected a round-trip time such as 1ms"
+            raise UsageError(what, "link=none or, for one millisecond, link=1ms")
     for value in wanted.get("pipeline", ()):
         if value not in ("off", "*") and not is_size(value):
-            raise UsageError(
-                f"invalid pipeline '{value}': expected how many statements are sent before their answers are read",
-                "pipeline=off or, for ten statements, pipeline=10",
-            )
+            what = f"invalid pipeline '{value}': expected how many statements are sent before their answers are read"
+            raise UsageError(what, "pipeline=off or, for ten statements, pipeline=10")
     known = {
         "engine": tuple(ENGINES),
         "language": tuple(dict.fromkeys(adapter.language for adapter in every_adapter())),
