@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.answer_model import Finding, error, note, warning
 from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import mixed_load
@@ -19,9 +19,7 @@ def wrong_rows(evidence: Evidence) -> Iterator[Finding]:
     verified_wrong = (record for record in evidence.journal.all(VerifyRecord) if record.ok is False)
     for path_id, records in grouped(verified_wrong, lambda record: record.path_id).items():
         name, first = evidence.name(path_id), records[0]
-        yield Finding(
-            "wrong-rows",
-            "error",
+        yield error(
             f"{name} delivered wrong rows: not ranked in {phases_text(records)}",
             f"{phase_text(first)}: {first.rows} rows, digest {first.digest or 'missing'}"
             + (f" instead of {first.expected}" if first.expected else ""),
@@ -48,9 +46,7 @@ def values_not_read(evidence: Evidence) -> Iterator[Finding]:
     for path_id, samples in grouped(not_taken, lambda sample: sample.path_id).items():
         name, first = evidence.name(path_id), samples[0]
         digests = [record.ok for record in verified.get(first.where, ())]
-        yield Finding(
-            "values-not-read",
-            "error",
+        yield error(
             f"{name} did not read every value of every row inside the clock: not ranked in {phases_text(samples)}",
             f"{phase_text(first)}: {touch_text(first)} in {len(samples)} samples"
             + ("; outside the clock its digest was correct" if digests and all(digests) else ""),
@@ -71,9 +67,7 @@ def failed_operations(evidence: Evidence) -> Iterator[Finding]:
             texts.setdefault(sample.where, sample.failure.text if sample.failure else "")
     for where, count in counted.items():
         name = evidence.name(where[0])
-        yield Finding(
-            "failed-operations",
-            "error",
+        yield error(
             f"{count} operations of {name} failed in {where[1]}.{where[2]}: its rate is withheld",
             texts[where] or "the runner gave no message",
             "",
@@ -89,9 +83,7 @@ def failed_operations(evidence: Evidence) -> Iterator[Finding]:
         reported.add((failure.where, text))
         name = evidence.name(failure.path_id)
         where_text = f"in {phase_text(failure)}" if failure.phase else "and did not finish"
-        yield Finding(
-            "failed-operations",
-            "error",
+        yield error(
             f"{name} failed {where_text}",
             text,
             "",
@@ -111,9 +103,7 @@ def converted_values(evidence: Evidence) -> Iterator[Finding]:
         if named:
             converted[path.name] = named
     if converted:
-        yield Finding(
-            "converted-values",
-            "note",
+        yield note(
             f"{_paths(list(converted))} {'pays' if len(converted) == 1 else 'pay'} "
             "for converting text into the column's type",
             by_name(converted),
@@ -129,8 +119,8 @@ def missing_path(evidence: Evidence) -> Iterator[Finding]:
     for dropped in evidence.journal.dropped:
         by_reason.setdefault((dropped.reason, dropped.remedy), []).append(_name(dropped))
     for (reason, remedy), names in by_reason.items():
-        yield Finding(
-            "missing-path", "note", f"{_paths(names)} did not run: {reason}", words(names), reason,
+        yield note(
+            f"{_paths(names)} did not run: {reason}", words(names), reason,
             remedy or "rowpath doctor", tuple(names),
         )  # fmt: skip
     measured = {cell.path.path_id for cell in evidence.cells.cells.values()}
@@ -140,9 +130,7 @@ def missing_path(evidence: Evidence) -> Iterator[Finding]:
     silent = [path.name for path_id, path in evidence.journal.paths.items() if path_id not in measured | failed]
     if silent:
         ended = evidence.journal.outcome or "killed, or still running"
-        yield Finding(
-            "missing-path",
-            "warning",
+        yield warning(
             f"no measurement of {_paths(silent)}",
             f"{words(silent)}; the run: {ended}",
             "the run ended before these paths started",
@@ -158,8 +146,8 @@ def _unsupported(evidence: Evidence, measured: set[str]) -> Iterator[Finding]:
         if failure.status == "unsupported" and not failure.phase and failure.path_id not in measured:
             reasons.setdefault(failure_text(failure), {})[evidence.name(failure.path_id)] = None
     for reason, names in reasons.items():
-        yield Finding(
-            "missing-path", "warning", f"{_paths(list(names))} could not run: {reason}", words(names), reason,
+        yield warning(
+            f"{_paths(list(names))} could not run: {reason}", words(names), reason,
             f"rowpath run {evidence.experiment} --plan", tuple(names),
         )  # fmt: skip
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.answer_model import Finding, error, note, warning
 from rowpath.analysis.cells import Cell, Where
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.contracts import made_once
@@ -32,9 +32,7 @@ def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
         if str(settings.get("autocommit", "")).lower() not in OFF or path_id not in counted:
             continue
         listed = "; ".join(map(_transaction_text, counted[path_id]))
-        yield Finding(
-            "implicit-transaction",
-            "warning",
+        yield warning(
             f"{evidence.name(path_id)} opens its own transactions in {phases_text(counted[path_id])}, "
             "where autocommit was requested",
             f"autocommit={settings['autocommit']} on the live connection; {listed}",
@@ -68,9 +66,7 @@ def prepared_each_time(evidence: Evidence) -> Iterator[Finding]:
             f"its SQL text went to the server {text.count(counts.texts_sent)} times in {counts.operations} operations"
         )
         if statement == "prepared" and sent >= TRAVELS:
-            yield Finding(
-                "prepared-each-time",
-                "warning",
+            yield warning(
                 f"{path.name} prepares on each execution in {phase_text(counts)}, although statement=prepared",
                 counted,
                 "the driver caches no prepared statement for this call, or a limit evicts it",
@@ -87,9 +83,7 @@ def _dearer_than_prepared(evidence: Evidence, ranked: Ranked, counts: CountedRec
     interval = evidence.cells.interval(cell, twin) if cell is not None and twin is not None else None
     if cell is None or twin is None or interval is None:
         return
-    yield Finding(
-        "prepared-each-time",
-        "note",
+    yield note(
         f"{cell.path.name} is prepared on each execution in {phase_text(cell)}: "
         f"{interval_text(interval)} the cost of {twin.path.name}",
         f"{counted}; {text.duration(cell.median)} against {text.duration(twin.median)} prepared once",
@@ -128,9 +122,7 @@ def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
         calls, fewer = (evidence.per_operation(each, "system_calls") for each in (cell, twin))
         if calls is None or fewer is None or calls - fewer < STACK_LOOKUP_CALLS:
             continue
-        yield Finding(
-            "main-thread-stack",
-            "warning",
+        yield warning(
             f"{cell.path.name} is slower on the main thread in {phase_text(cell)}: "
             f"{interval_text(interval)} the cost of {twin.path.name}",
             f"{text.count(calls)} system calls an operation on the main thread, {text.count(fewer)} on a thread of "
@@ -150,9 +142,7 @@ def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
         if path is None or requested == "on" or not found.startswith("on"):
             continue
         by_default = requested == "default" or path.profile == "shipped"
-        yield Finding(
-            "unrequested-tls",
-            "warning" if by_default else "error",
+        yield (warning if by_default else error)(
             f"{path.name} encrypts its connection although tls={requested}",
             f"tls={settings['tls']} on the live connection",
             "the driver uses TLS when the server offers it"
@@ -182,9 +172,7 @@ def parameter_type(evidence: Evidence) -> Iterator[Finding]:
             continue
         pairs = [(sent, column) for sent, column in zip(types.sent, types.column, strict=True) if sent != column]
         as_sent, as_column = (" and ".join(dict.fromkeys(each)) for each in zip(*pairs, strict=True))
-        yield Finding(
-            "parameter-type",
-            "warning",
+        yield warning(
             f"{' and '.join(types.names)} send a parameter as {as_sent}, and the column needs {as_column}: "
             f"the server does not use {' and '.join(sorted(lost))}",
             f"EXPLAIN with {as_sent}: {_plan_text(types.plan_sent)}; with {as_column}: {_plan_text(types.plan_column)}",

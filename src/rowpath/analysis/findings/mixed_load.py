@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.answer_model import Finding, error, note, warning
 from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.chapters.mixed_load.groups import GroupFigures
 from rowpath.analysis.evidence import Evidence
@@ -34,9 +34,7 @@ def rate_not_reached(evidence: Evidence) -> Iterator[Finding]:
         if each.reached or each.cut:
             continue
         begun = f"; {text.count(each.not_begun)} operations were due and never started" if each.not_begun else ""
-        yield Finding(
-            "rate-not-reached",
-            "warning",
+        yield warning(
             f"{each.client_group} of {each.name} did not reach the requested rate in '{each.stage}': "
             "latency percentiles are withheld",
             f"{text.rate(each.rate_per_s)} of the {text.rate(each.requested_per_s)} requested{begun}",
@@ -65,9 +63,7 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
         )
         also = [f"{each.client_group} {_stood(each)} in '{each.stage}'" for each in others[:STALLS_SHOWN]]
         rest = len(others) - STALLS_SHOWN
-        yield Finding(
-            "client-stalled",
-            "warning",
+        yield warning(
             f"no operation of {longest.client_group} completed for {_stood(longest)} "
             f"in stage '{longest.stage}' ({longest.name})",
             f"p99 service time {text.duration(longest.service.p99_ns)}"
@@ -105,9 +101,7 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
             continue
         reported.add((less.path_id, less.client_group))
         most = max(more, key=lambda each: each.rate_per_s)
-        yield Finding(
-            "faster-with-others",
-            "note",
+        yield note(
             f"{less.client_group} run faster on {less.name} when other client groups are active: "
             f"{text.ratio(most.rate_per_s / less.rate_per_s)} in '{most.stage}'",
             f"{text.rate(most.rate_per_s)} there, {text.rate(less.rate_per_s)} in '{less.stage}'; "
@@ -143,9 +137,7 @@ def operations_refused(evidence: Evidence) -> Iterator[Finding]:
             for one in each.failures[:TEXTS]
         ]
         rest = len(each.failures) - TEXTS
-        yield Finding(
-            "operations-refused",
-            "warning",
+        yield warning(
             f"{text.count(each.failed)} operations of {each.client_group} of {each.name} failed in '{each.stage}'",
             ("; ".join(kinds) or "the runner gave no message") + (f"; and {rest} other kinds" if rest > 0 else ""),
             "the engine refuses what it cannot do immediately; no rate or percentile includes failed operations",
@@ -167,9 +159,7 @@ def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
         what = [f"{text.count(record.lost)} lost"] if record.lost else []
         what += [f"{text.count(record.doubled)} applied more than once"] if record.doubled else []
         name = evidence.name(record.path_id)
-        yield Finding(
-            "acknowledged-lost",
-            "note" if allowed else "error",
+        yield (note if allowed else error)(
             f"{name}: acknowledged writes are missing after a kill, as durability=none allows"
             if allowed
             else f"{name}: the database does not hold the acknowledged writes ({_WHEN[record.when]})",
@@ -195,9 +185,7 @@ def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
             continue
         name = evidence.name(record.path_id)
         found = f"{checked.lost} writes lost, {checked.doubled} applied twice" if checked is not None and wrong else ""
-        yield Finding(
-            "backup-not-restorable",
-            "error",
+        yield error(
             f"a backup of {name} ({record.way}) {'could not be restored' if record.ok else 'failed'} "
             f"in '{record.stage}'",
             "; ".join(part for part in (record.reason, found) if part) or "no reason was given",
@@ -212,9 +200,7 @@ def backup_slows(evidence: Evidence) -> Iterator[Finding]:
     for each in report_of(evidence).effects:
         if each.high is None or each.high >= 1:
             continue
-        yield Finding(
-            "backup-slows",
-            "note",
+        yield note(
             f"a backup slows {each.client_group} of {each.name} "
             f"to {ratio_text(each.ratio, each.low, each.high, each.sets)}",
             f"{text.rate(each.inside_per_s)} during the backups of '{each.stage}', "
@@ -238,9 +224,7 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
         # `free` is only where an experiment requests it, and so no command line changes it.
         served = evidence.coordinate(path_id, "deployment") == "server"
         shared = served and evidence.coordinate(path_id, "placement") == "same"
-        yield Finding(
-            "generator-late",
-            "warning",
+        yield warning(
             f"the load generator itself was late (client group '{worst.client_group}', {worst.name}, "
             f"stage '{worst.stage}')",
             f"p99 start delay {text.duration(late_ns)} of operations that no other operation delayed;  "
@@ -266,9 +250,7 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
         if not syncs_explain(syncs, each_ns, took) or (each.path_id, each.client_group) in reported:
             continue
         reported.add((each.path_id, each.client_group))
-        yield Finding(
-            "sync-bound-writes",
-            "note",
+        yield note(
             f"{each.client_group} of {each.name} are disk-bound in '{each.stage}': paths can hardly differ",
             syncs_text(syncs, each_ns, took),
             "each commit waits until the log is on disk",
@@ -283,9 +265,7 @@ def values_not_read(evidence: Evidence) -> Iterator[Finding]:
     found = grouped(not_taken, lambda record: (record.path_id, record.phase))
     for (path_id, phase), records in found.items():
         name = evidence.name(path_id)
-        yield Finding(
-            "values-not-read",
-            "error",
+        yield error(
             f"{name} did not read every value of every row inside the clock in {phase}",
             f"the touch sum of {words(dict.fromkeys(record.client_group for record in records))} is wrong "
             f"in {len(records)} stages, first in '{records[0].stage}'",

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.answer_model import Finding, error, note, warning
 from rowpath.analysis.core_users import NAMES, Share, shares, shares_text
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Ranking
@@ -40,9 +40,7 @@ def disturbed_blocks(evidence: Evidence) -> Iterator[Finding]:
     found = shares(samples)
     ours = sum(each.share for each in found if each.kind == "ours")
     moved = _moved(evidence)
-    yield Finding(
-        "disturbed-blocks",
-        "error" if ours > OURS_MOST else "warning" if share > MANY else "note",
+    yield (error if ours > OURS_MOST else warning if share > MANY else note)(
         f"{len(hit)} of {len(samples)} blocks ({text.share(share)}) were disturbed",
         (f"of the time of all blocks: {shares_text(found)}" if found else _reasons(hit))
         + (f". {moved}" if moved else ""),
@@ -118,9 +116,7 @@ def neighbour_noise(evidence: Evidence) -> Iterator[Finding]:
     if lines:
         host = all(STOLEN in line for line in lines)
         who = "the virtual machine's host" if host else "something else"
-        yield Finding(
-            "neighbour-noise",
-            "warning",
+        yield warning(
             f"{who} used the machine's cores during {len(lines)} of {len(evidence.journal.sets)} sets",
             "; ".join(lines[:4]) + ("; …" if len(lines) > 4 else ""),
             "other guests of the host" if host else "other programs, or other guests of a virtual machine's host",
@@ -133,9 +129,7 @@ def machine_speed_changed(evidence: Evidence) -> Iterator[Finding]:
     speeds = machine_speeds(evidence)
     if speeds:
         most = max(each.change for each in speeds)
-        yield Finding(
-            "machine-speed-changed",
-            "warning",
+        yield warning(
             f"the machine's speed changed by {text.share(most)} from set to set",
             "; ".join(each.text() for each in speeds),
             "clock frequency, heat or other guests of the host: it affects paths differently, so intervals widen",

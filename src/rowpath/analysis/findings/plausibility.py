@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.answer_model import Finding, error, warning
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import interval_text, phase_text, words
@@ -29,9 +29,7 @@ def bytes_below_payload(evidence: Evidence) -> Iterator[Finding]:
         if moved is None or payload is None or moved >= payload:
             continue
         name = evidence.name(where[0])
-        yield Finding(
-            "bytes-below-payload",
-            "error",
+        yield error(
             f"{name} moved fewer bytes in {phase_text(counts)} than its values need",
             f"{text.count(moved)} {direction.replace('_', ' ')} per operation for {text.count(payload)} of payload",
             "results come from a cache, or some rows never crossed the connection",
@@ -57,9 +55,7 @@ def cpu_exceeds_wall(evidence: Evidence) -> Iterator[Finding]:
                     worst = max(worst, spent / sample.window_ns)
                     break
         if violations > max(1, SUSPICIOUS_SHARE * counted):  # one sample may be an accident
-            yield Finding(
-                "cpu-exceeds-wall",
-                "error",
+            yield error(
                 f"{cell.path.name} used more CPU time in {phase_text(cell)} than its cores have",
                 f"up to {worst:.2f} × wall time, cores: {_cores(evidence, cell)}, in {violations} of {counted} samples",
                 "threads outside the pinned cores, or a wrong CPU clock",
@@ -80,9 +76,7 @@ def rate_beats_floor(evidence: Evidence) -> Iterator[Finding]:
         against = evidence.floor(cell)
         if against is None or against.verdict != "beats":
             continue
-        yield Finding(
-            "rate-beats-floor",
-            "error",
+        yield error(
             f"{cell.path.name} is faster in {phase_text(cell)} than its floor, the {against.name}: not ranked",
             f"{text.duration(cell.median)} against {text.duration(against.cost_ns)}: {interval_text(against.interval)}",
             "operations do not reach the engine, or the floor was measured under other conditions",
@@ -100,9 +94,7 @@ def steady_slower_than_cold(evidence: Evidence) -> Iterator[Finding]:
         # Within sets: a machine has faster and slower moments, and the best pass of a run is the luckiest.
         interval = evidence.cells.interval(cell, cold)
         if interval is not None and interval.low > math.log(CONTRADICTION):
-            yield Finding(
-                "steady-slower-than-cold",
-                "warning",
+            yield warning(
                 f"{cell.path.name} is slower in {phase_text(cell)} warmed up than in its cold passes",
                 f"{text.duration(cell.median)} steady, {text.duration(cold.median)} cold: {interval_text(interval)}",
                 "something took the core during steady blocks, or the path slows down as it goes on",
@@ -126,9 +118,7 @@ def time_not_accounted(evidence: Evidence) -> Iterator[Finding]:
         parts = [(s.client_core_ns or 0) + (s.server_core_ns or 0) + s.own_wait_ns for s in known]
         share = statistics.median(part / sample.window_ns for part, sample in zip(parts, known, strict=True))
         if share * CONTRADICTION < 1:
-            yield Finding(
-                "time-not-accounted",
-                "warning",
+            yield warning(
                 f"{cell.path.name} takes longer in {phase_text(cell)} than its CPU and its waiting explain",
                 f"client CPU, server CPU and waiting are {text.share(share)} of {text.duration(cell.median)}",
                 "something else had the core and was not noticed, or a process of the path was not counted",
@@ -151,9 +141,7 @@ def rate_not_from_time(evidence: Evidence) -> Iterator[Finding]:
         ]
         share = statistics.median(left_out) if left_out else 0.0
         if share > 1 - 1 / CONTRADICTION:
-            yield Finding(
-                "rate-not-from-time",
-                "error",
+            yield error(
                 f"the operations of {cell.path.name} in {phase_text(cell)} do not fill the time they took",
                 f"{text.share(share)} of its blocks' wall time is in none of its operations",
                 "the runner stops its clock between operations",
@@ -179,9 +167,7 @@ def published_contradicts_itself(evidence: Evidence) -> Iterator[Finding]:
             f"{_arithmetic(columns, relation, shared, name)}, the same in each: all traffic is {name}s"
             for name in others
         ]
-        yield Finding(
-            "published-contradicts-itself",
-            "warning",
+        yield warning(
             f"{relation.about}: {words(f'{name}s' for name in missing)} exceed the "
             "published bandwidth of the connections",
             "; ".join(steps) + f"; an operation takes {text.count(relation.least_bytes)} bytes or more",

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.answer_model import Finding, note, warning
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.evidence import Evidence
@@ -33,9 +33,7 @@ def provisional(evidence: Evidence) -> Iterator[Finding]:
         if figure.sets < SETS_FOR_CLAIMS:
             few[figure.name] = min(figure.sets, few.get(figure.name, SETS_FOR_CLAIMS))
     if few:
-        yield Finding(
-            "provisional",
-            "warning",
+        yield warning(
             f"provisional: {len(few)} of {len(evidence.journal.paths)} paths have fewer than {SETS_FOR_CLAIMS} sets, "
             "so no difference is claimed for them",
             by_name(few),
@@ -58,9 +56,7 @@ def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
             if ranking.regime == "steady" and half is not None and target and half > target and not row.provisional:
                 wide[row.name] = max(half, wide.get(row.name, 0))
     if wide:
-        yield Finding(
-            "width-not-reached",
-            "note",
+        yield note(
             f"the interval is wider than the target of ±{text.share(target)} for {words(wide)}",
             by_name({name: f"±{text.share(half)}" for name, half in wide.items()}),
             "the machine's speed changed from set to set: more sets help, a steadier machine helps more"
@@ -80,9 +76,7 @@ def warm_up_not_reached(evidence: Evidence) -> Iterator[Finding]:
     many = {path_id: unsettled[path_id] for path_id in every if unsettled[path_id] > UNSETTLED_MOST * every[path_id]}
     if many:
         names = [evidence.name(path_id) for path_id in many]
-        yield Finding(
-            "warm-up-not-reached",
-            "warning",
+        yield warning(
             f"{words(names)} did not reach a steady state while warming up",
             "; ".join(
                 f"{evidence.name(path_id)}: {count} of {every[path_id]} warm-ups" for path_id, count in many.items()
@@ -102,9 +96,7 @@ def still_compiling(evidence: Evidence) -> Iterator[Finding]:
     cells = [cell for cell in evidence.sound() if cell.compiling_sets > UNSETTLED_MOST * len(cell.used)]
     if cells:
         names = list(dict.fromkeys(cell.path.name for cell in cells))
-        yield Finding(
-            "still-compiling",
-            "warning",
+        yield warning(
             f"compilers were still at work while {words(names)} {'was' if len(names) == 1 else 'were'} measured",
             "; ".join(
                 f"{cell.path.name} in {phase_text(cell)}: {cell.compiling_sets} of {len(cell.used)} sets"
@@ -128,9 +120,7 @@ def periodic_cost(evidence: Evidence) -> Iterator[Finding]:
             for label, interval in (("mean over undisturbed blocks", found.wall), ("mean CPU per operation", found.cpu))
             if interval is not None
         ]
-        yield Finding(
-            "periodic-cost",
-            "warning",
+        yield warning(
             f"{cell.path.name} has a cost in {phase_text(cell)} that its median hides",
             "; ".join(parts) + f" ({worst.sets} sets)",
             "a garbage collection, a checkpoint or another pause of the path",
@@ -176,9 +166,7 @@ def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
             + (f", a clock read costs {text.duration(float(clock))})" if clock else ")"),
         )
     if short:
-        yield Finding(
-            "clock-too-coarse",
-            "note",
+        yield note(
             f"operations of {words(short)} are too short for their language's clock to time within 2 %",
             "; ".join(short.values()),
             "the figure includes the clock's own cost",
@@ -206,9 +194,7 @@ def placement_flips_ranking(evidence: Evidence) -> Iterator[Finding]:
             flips.setdefault(a_same.key[1:], []).append((evidence_text, a_same, b_same))
     for (workload, phase, regime), found in flips.items():
         names = dict.fromkeys(cell.path.name for _text, *cells in found for cell in cells)
-        yield Finding(
-            "placement-flips-ranking",
-            "warning",
+        yield warning(
             f"{workload}.{phase} ({regime}): the faster path depends on the placement for {len(found)} pairs of paths",
             "; ".join(each[0] for each in found[:3]) + ("; …" if len(found) > 3 else ""),
             "a wake-up across cores costs some paths more than others",

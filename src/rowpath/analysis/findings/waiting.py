@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Iterator
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.answer_model import Finding, note, warning
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapters import links
 from rowpath.analysis.evidence import Evidence
@@ -46,9 +46,7 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
             continue
         shortest, longest = min(sample.min_ns for sample in late), max(sample.max_ns for sample in late)
         mean = sum(sample.ns for sample in late) / sum(sample.operations for sample in late)
-        yield Finding(
-            "delayed-acknowledgement",
-            "warning",
+        yield warning(
             f"{cell.path.name} waits for a delayed acknowledgement in {phase_text(cell)}",
             f"{text.duration(mean)} an operation, {text.duration(shortest)} to {text.duration(longest)}, "
             f"in {len(late)} of {len(samples)} blocks; "
@@ -68,9 +66,7 @@ def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
         if surely is None or (surely <= 1 + LINK_WITHIN if slower else surely >= 1 - LINK_WITHIN):
             continue
         off = ratio_text(each.ratio, each.low, each.high)
-        yield Finding(
-            "link-not-as-predicted",
-            "warning",
+        yield warning(
             f"{each.name} is {'slower' if slower else 'faster'} over the link in {each.workload}.{each.phase}, "
             f"{each.regime}, than its round trips predict",
             f"{text.duration(each.measured_ns)} measured, {text.duration(each.predicted_ns)} predicted, {off}: "
@@ -112,9 +108,7 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
             continue
         if cpu > SYNC_CPU_MOST * took or not syncs_explain(syncs, each_ns, took):
             continue
-        yield Finding(
-            "sync-bound-writes",
-            "note",
+        yield note(
             f"{cell.path.name} is disk-bound in {phase_text(cell)}: drivers can hardly differ",
             f"{syncs_text(syncs, each_ns, took)}; both sides' CPU is {text.share(cpu / took)}",
             "each commit waits until the rows are on disk",
@@ -138,9 +132,7 @@ def collector_pauses(evidence: Evidence) -> Iterator[Finding]:
         if cell.regime != "steady" or not window or collected <= COLLECTOR_SHARE * window:
             continue
         collections = sum(sample.collections for sample in cell.samples)
-        yield Finding(
-            "collector-pauses",
-            "warning",
+        yield warning(
             f"{cell.path.name} spends {text.share(collected / window)} of its time in its runtime's garbage collector "
             f"in {phase_text(cell)}",
             f"{text.duration(collected)} in {collections} collections over {text.duration(window)}",
@@ -168,9 +160,7 @@ def closed_loop_hides_stall(evidence: Evidence) -> Iterator[Finding]:
             longest = max(sample.max_ns for sample in stalled)
             stalls.setdefault((cell.workload, cell.phase), []).append((cell, longest, len(stalled), len(samples)))
     for (workload, phase), found in stalls.items():
-        yield Finding(
-            "closed-loop-hides-stall",
-            "note",
+        yield note(
             f"{workload}.{phase}: tail latencies of this run are not valid: a closed loop stalls with its operations",
             "; ".join(
                 f"{cell.path.name}: up to {text.duration(longest)} against {text.duration(cell.median)}, "
