@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 
 from rowpath import text
 from rowpath.analysis.answer_model import Finding, error, warning
-from rowpath.analysis.cells import Cell
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import interval_text, phase_text, words
 from rowpath.model import claims
@@ -41,33 +40,23 @@ def bytes_below_payload(evidence: Evidence) -> Iterator[Finding]:
 def cpu_exceeds_wall(evidence: Evidence) -> Iterator[Finding]:
     """A process that was billed more CPU than its cores had time for."""
     for cell in evidence.cells.cells.values():
-        counted = violations = 0
-        worst = 0.0
-        slack = _cores(evidence, cell) * CPU_SLACK
-        for sample in cell.every_sample():
-            if sample.window_ns <= 0:
-                continue
-            counted += 1
-            limit = slack * sample.window_ns + CPU_SLACK_NS
-            for spent in (sample.client_core_ns, sample.server_core_ns):
-                if spent is not None and spent > limit:
-                    violations += 1
-                    worst = max(worst, spent / sample.window_ns)
-                    break
-        if violations > max(1, SUSPICIOUS_SHARE * counted):  # one sample may be an accident
+        one = cell.path.placement in ("same", "split") and cell.path.threads == 1
+        cores = 1 if one else int(evidence.journal.run.environment.get("cpus") or 1)
+        samples = [sample for sample in cell.every_sample() if sample.window_ns > 0]
+        violations = []
+        for sample in samples:
+            limit = cores * CPU_SLACK * sample.window_ns + CPU_SLACK_NS
+            spent = (sample.client_core_ns or 0.0, sample.server_core_ns or 0.0)
+            violations += [core_ns / sample.window_ns for core_ns in spent if core_ns > limit][:1]
+        if len(violations) > max(1, SUSPICIOUS_SHARE * len(samples)):  # one sample may be an accident
             yield error(
                 f"{cell.path.name} used more CPU time in {phase_text(cell)} than its cores have",
-                f"up to {worst:.2f} × wall time, cores: {_cores(evidence, cell)}, in {violations} of {counted} samples",
+                f"up to {max(violations):.2f} × wall time, cores: {cores}, "
+                f"in {len(violations)} of {len(samples)} samples",
                 "threads outside the pinned cores, or a wrong CPU clock",
                 "rowpath doctor",
                 (cell.path.name,),
             )
-
-
-def _cores(evidence: Evidence, cell: Cell) -> int:
-    if cell.path.placement in ("same", "split") and cell.path.threads == 1:
-        return 1
-    return int(evidence.journal.run.environment.get("cpus") or 1)
 
 
 def rate_beats_floor(evidence: Evidence) -> Iterator[Finding]:
@@ -162,16 +151,16 @@ def published_contradicts_itself(evidence: Evidence) -> Iterator[Finding]:
         if not missing:
             continue
         steps = [_arithmetic(columns, relation, shared, name) for name in missing]
-        others = [name for name in relation.rates if name not in missing and _agrees(shared, name)]
         steps += [
             f"{_arithmetic(columns, relation, shared, name)}, the same in each: all traffic is {name}s"
-            for name in others
+            for name in relation.rates
+            if name not in missing and _agrees(shared, name)
         ]
+        exceeding = words(f"{name}s" for name in missing)
         yield warning(
-            f"{relation.about}: {words(f'{name}s' for name in missing)} exceed the "
-            "published bandwidth of the connections",
+            f"{relation.about}: {exceeding} exceed the published bandwidth of the connections",
             "; ".join(steps) + f"; an operation takes {text.count(relation.least_bytes)} bytes or more",
-            f"the {words(f'{name}s' for name in missing)} counted did not reach the server over the network: "
+            f"the {exceeding} counted did not reach the server over the network: "
             "they were answered elsewhere, or failed and were counted",
             evidence.rerun(),
         )
@@ -182,15 +171,11 @@ def _arithmetic(columns: Sequence[PublishedColumn], relation: Consistency, share
     unit = next(column.unit for column in columns if column.column == relation.bandwidth[0].column)
     terms = [
         f"({text.count(state.bandwidth)} − {text.count(state.baseline)}) {unit} / {text.count(state.rates[name])} "
-        f"{name}s/s = {_bytes(state.bytes_each[name])}"
+        f"{name}s/s = {size:,.{0 if abs(size) >= 100 else 1}f}"
         for state in shared
-        if name in state.bytes_each
+        if (size := state.bytes_each.get(name)) is not None
     ]
     return f"{words(terms)} bytes or fewer a {name}"
-
-
-def _bytes(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.1f}"
 
 
 def _agrees(shared: Sequence[Shared], name: str) -> bool:
