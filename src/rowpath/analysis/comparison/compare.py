@@ -110,8 +110,7 @@ def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *,
                 sets_apart=not candidate.one_server,
             )
     rows = _judged(candidates)
-    sizes = {id(row): abs(math.log(row.ratio)) for row in rows if row.changed and row.ratio}
-    rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, -sizes.get(id(row), 0.0)))
+    rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, -abs(math.log(row.ratio or 1)) * row.changed))
     return Comparison(
         base=tuple(run.shown for run in base.runs),
         head=tuple(run.shown for run in head.runs),
