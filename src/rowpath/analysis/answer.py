@@ -219,21 +219,20 @@ def _groups(analysis: Analysis) -> tuple[model.GroupAnswer, ...]:
         report_of(analysis).figures, lambda figure: (figure.stage, figure.client_group)
     ).items():
         most = max(figure.rate_per_s for figure in figures)
-        bars = []
-        for figure in sorted(figures, key=lambda figure: -figure.rate_per_s):
-            tail = figure.latency if figure.requested_per_s else figure.service
-            bar = model.RateBar(
+        bars = [
+            model.RateBar(
                 figure.name,
                 figure.path_id,
                 figure.rate_per_s,
                 figure.low,
                 figure.high,
                 figure.rate_per_s / most if most else 1.0,
-                tail.p99_ns if tail else None,
+                tail.p99_ns if (tail := figure.latency if figure.requested_per_s else figure.service) else None,
                 figure.reached,
                 figure.failed,
             )
-            bars.append(bar)
+            for figure in sorted(figures, key=lambda figure: -figure.rate_per_s)
+        ]
         clients, sets = max(figure.clients for figure in figures), max(figure.sets for figure in figures)
         requested = next((figure.requested_per_s for figure in figures if figure.requested_per_s), None)
         groups.append(model.GroupAnswer(stage, group, clients, requested, tuple(bars), sets))
