@@ -13,7 +13,7 @@ import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -196,22 +196,10 @@ def every_finding(_adapters: Adapters, _engines: Engines) -> str:
 
 
 def severities_of(rule: Callable[..., Any]) -> tuple[str, ...]:
-    """Those that the rule's source states as the second argument of `Finding(…)`, the worst first."""
-    stated = {value for call in _findings_in(rule) for value in _texts(call.args[1])}
-    return tuple(severity for severity in ("error", "warning", "note") if severity in stated)
-
-
-def _findings_in(rule: Callable[..., Any]) -> Iterator[ast.Call]:
-    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(rule)))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Finding":
-            yield node
-
-
-def _texts(node: ast.expr) -> Iterator[str]:
-    if isinstance(node, ast.IfExp):
-        yield from (*_texts(node.body), *_texts(node.orelse))
-    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-        yield node.value
+    """Those with which the rule's source states a finding, the worst first."""
+    nodes = ast.walk(ast.parse(textwrap.dedent(inspect.getsource(rule))))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    return tuple(severity for severity in ("error", "warning", "note") if severity in names)
 
 
 def _first_line(rule: Callable[..., Any]) -> str:

@@ -8,19 +8,8 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from rowpath import text
-from rowpath.analysis.answer_model import (
-    Answer,
-    Bar,
-    Finding,
-    GroupAnswer,
-    Hidden,
-    MergedFinding,
-    PhaseAnswer,
-    RateBar,
-    Sentence,
-    Trust,
-    TrustLevel,
-)
+from rowpath.analysis import answer_model as model
+from rowpath.analysis.answer_model import Bar, Finding, MergedFinding, PhaseAnswer, Sentence, Trust, TrustLevel
 from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.chapters.probe import CHAPTER as PROBE
 from rowpath.analysis.chapters.probe import FULL, TOO_BUSY
@@ -47,7 +36,6 @@ SHOWN = (
     "published", "conditions", "uncertain",
 )  # fmt: skip
 AS_THEY_COME = ("probe", "groups", "retrieval", "fastest")  # others: the weightiest first
-SEVERITIES = ("error", "warning", "note")
 # Of its paths' time, where a finding does not know the share itself.
 UNKNOWN_SHARE = {"error": 1.0, "warning": 0.5, "note": 0.05}
 LONGEST_TEXT = 76
@@ -84,7 +72,9 @@ class TimeShares:
 SpentBy = Mapping[tuple[str, str, str, str], TimeShares]  # by path id, workload, phase, regime
 
 
-def answer(analysis: Analysis, leading: Sequence[Ranking], sentences: Sequence[Sentence], spent: SpentBy) -> Answer:
+def answer(
+    analysis: Analysis, leading: Sequence[Ranking], sentences: Sequence[Sentence], spent: SpentBy
+) -> model.Answer:
     """The answer; `leading`: the rankings to show, `sentences`: all, `spent`: where the time of a cell goes."""
     phases = _languages(analysis) if PROBE.of(analysis) else tuple(map(_Rankings(analysis, spent).phase, leading))
     shown = chosen(sentences)
@@ -95,14 +85,14 @@ def answer(analysis: Analysis, leading: Sequence[Ranking], sentences: Sequence[S
         "claims": len(CLAIMS.of(analysis)),
         "published figures": len(PUBLISHED.of(analysis)),
     }
-    return Answer(
+    return model.Answer(
         question=analysis.run.experiment.question or analysis.run.experiment.title or "Which path is fastest?",
         trust=trust(analysis),
         phases=phases,
         groups=_groups(analysis),
         sentences=shown,
         findings=merged(analysis.findings, phases),
-        hidden=tuple(Hidden(what, count) for what, count in left_out.items() if count > 0),
+        hidden=tuple(model.Hidden(what, count) for what, count in left_out.items() if count > 0),
     )
 
 
@@ -222,31 +212,30 @@ def _language_bars(best: LanguageBest, analysis: Analysis, ids: Mapping[str, str
         before = row
 
 
-def _groups(analysis: Analysis) -> tuple[GroupAnswer, ...]:
+def _groups(analysis: Analysis) -> tuple[model.GroupAnswer, ...]:
     """Every client group in every stage, its paths side by side."""
     groups = []
     for (stage, group), figures in grouped(
         report_of(analysis).figures, lambda figure: (figure.stage, figure.client_group)
     ).items():
         most = max(figure.rate_per_s for figure in figures)
-        bars = []
-        for figure in sorted(figures, key=lambda figure: -figure.rate_per_s):
-            tail = figure.latency if figure.requested_per_s else figure.service
-            bar = RateBar(
+        bars = [
+            model.RateBar(
                 figure.name,
                 figure.path_id,
                 figure.rate_per_s,
                 figure.low,
                 figure.high,
                 figure.rate_per_s / most if most else 1.0,
-                tail.p99_ns if tail else None,
+                tail.p99_ns if (tail := figure.latency if figure.requested_per_s else figure.service) else None,
                 figure.reached,
                 figure.failed,
             )
-            bars.append(bar)
+            for figure in sorted(figures, key=lambda figure: -figure.rate_per_s)
+        ]
         clients, sets = max(figure.clients for figure in figures), max(figure.sets for figure in figures)
         requested = next((figure.requested_per_s for figure in figures if figure.requested_per_s), None)
-        groups.append(GroupAnswer(stage, group, clients, requested, tuple(bars), sets))
+        groups.append(model.GroupAnswer(stage, group, clients, requested, tuple(bars), sets))
     return tuple(groups)
 
 
@@ -294,7 +283,7 @@ class _Costs:
 
 def _merged(id_: str, listed: Sequence[Finding], phases: Sequence[_Costs]) -> MergedFinding:
     paths = tuple(dict.fromkeys(name for finding in listed for name in finding.paths))
-    severity = min((finding.severity for finding in listed), key=SEVERITIES.index)
+    severity = min((finding.severity for finding in listed), key=model.SEVERITIES.index)
     title = TITLES.get(id_, id_.replace("-", " "))
     if len(listed) == 1 and (len(listed[0].text) <= LONGEST_TEXT or not paths):
         line = listed[0].text

@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Literal
 
 from rowpath import text
 from rowpath.model.base import Frozen, OfPhase
+
+Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
 class Finding(Frozen, frozen=True):
     """A statement with its evidence, its cause and the next command."""
 
     id: str
-    severity: Literal["note", "warning", "error"]
+    severity: Severity
     text: str
     evidence: str
     cause: str = ""
     next_command: str = ""
     paths: tuple[str, ...] = ()
     share: float | None = None  # of the time of its paths, that it explains or puts in doubt; None: not known
+
+
+# What a rule states: everything but the id, which is the rule's.
+error, warning, note = partial(Finding, "", "error"), partial(Finding, "", "warning"), partial(Finding, "", "note")
 
 
 class RankedRatio:
@@ -128,16 +136,15 @@ class MergedFinding(Frozen, frozen=True):
     """All findings of one id in one line."""
 
     id: str
-    severity: Literal["note", "warning", "error"]  # the worst of its members'
+    severity: Severity  # the worst of its members'
     text: str
     paths: tuple[str, ...]
     weight: float  # greater: more consequential
     members: tuple[Finding, ...]
 
 
-TrustLevel = Literal[
-    "refused", "partial", "unproven", "provisional", "disturbed", "proven and quiet"
-]  # the worst first
+# The worst first.
+TrustLevel = Literal["refused", "partial", "unproven", "provisional", "disturbed", "proven and quiet"]
 
 
 class Trust(Frozen, frozen=True):

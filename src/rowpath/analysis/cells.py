@@ -55,8 +55,9 @@ class Cell:
             quiet = {turn: next((one for one in tries if not one.disturbed), None) for turn, tries in rounds.items()}
             clean[number] = {turn: sample for turn, sample in quiet.items() if sample is not None}
         single = all(len(rounds) == 1 for rounds in self.attempts.values())
-        if single and sum(1 for rounds in clean.values() if rounds) >= SETS_FOR_CLAIMS:
-            return {number: rounds for number, rounds in clean.items() if rounds}
+        quiet_sets = {number: rounds for number, rounds in clean.items() if rounds}
+        if single and len(quiet_sets) >= SETS_FOR_CLAIMS:
+            return quiet_sets
         return {
             number: rounds
             if rounds and len(rounds) >= ENOUGH * len(self.attempts[number])
@@ -67,7 +68,7 @@ class Cell:
     @cached_property
     def disturbed_sets(self) -> int:
         """Sets whose undisturbed blocks do not suffice."""
-        return sum(1 for rounds in self.used.values() if any(sample.disturbed for sample in rounds.values()))
+        return sum(any(sample.disturbed for sample in rounds.values()) for rounds in self.used.values())
 
     @property
     def refused(self) -> bool:
@@ -77,16 +78,13 @@ class Cell:
     @property
     def compiling_sets(self) -> int:
         """Steady sets in which a runtime's compilers were still at work: their figure is not the settled one."""
-        if self.regime != "steady":
-            return 0
-        sets = (
-            [
-                ((sample.client_helpers_cpu_ns or 0) + (sample.server_helpers_cpu_ns or 0)) / max(1, sample.window_ns)
-                for sample in rounds.values()
-            ]
-            for rounds in self.used.values()
-        )
-        return sum(1 for shares in sets if shares and statistics.median(shares) > COMPILING_SHARE)
+
+        def share(sample: SampleRecord) -> float:
+            helpers_ns = (sample.client_helpers_cpu_ns or 0) + (sample.server_helpers_cpu_ns or 0)
+            return helpers_ns / max(1, sample.window_ns)
+
+        sets = [rounds.values() for rounds in self.used.values() if rounds and self.regime == "steady"]
+        return sum(statistics.median(map(share, samples)) > COMPILING_SHARE for samples in sets)
 
     @cached_property
     def costs(self) -> Costs:
@@ -100,13 +98,16 @@ class Cell:
         return self._costs(first)
 
     def _costs(self, samples: dict[int, dict[int, SampleRecord]]) -> Costs:
-        by_set: Costs = {}
-        for number, rounds in samples.items():
-            extra = self.cold_prepare_ns.get(number, 0.0)
-            costs = {turn: (s.ns + extra) / s.operations for turn, s in rounds.items() if s.operations > 0 and s.ns > 0}
-            if costs:
-                by_set[number] = costs
-        return by_set
+        extra = self.cold_prepare_ns
+        by_set = {
+            n: {
+                turn: (s.ns + extra.get(n, 0.0)) / s.operations
+                for turn, s in rounds.items()
+                if s.operations > 0 and s.ns > 0
+            }
+            for n, rounds in samples.items()
+        }
+        return {number: costs for number, costs in by_set.items() if costs}
 
     @cached_property
     def set_medians(self) -> dict[int, float]:
@@ -116,11 +117,10 @@ class Cell:
     @cached_property
     def set_means(self) -> dict[int, float]:
         """Mean cost (ns/operation) by set: all its time over all its operations."""
-        means = {}
-        for number, costs in sorted(self.costs.items()):
-            weights = [self.used[number][turn].operations for turn in costs]
-            means[number] = statistics.fmean(costs.values(), weights)
-        return means
+        return {
+            number: statistics.fmean(costs.values(), [self.used[number][turn].operations for turn in costs])
+            for number, costs in sorted(self.costs.items())
+        }
 
     @property
     def median(self) -> float | None:
@@ -130,8 +130,7 @@ class Cell:
     @cached_property
     def samples(self) -> tuple[SampleRecord, ...]:
         """The samples used, in order of sets and rounds."""
-        in_order = (sorted(rounds.items()) for _number, rounds in sorted(self.used.items()))
-        return tuple(sample for rounds in in_order for _turn, sample in rounds)
+        return tuple(self.used[number][turn] for number in sorted(self.used) for turn in sorted(self.used[number]))
 
     @cached_property
     def delivered_rows(self) -> float:
@@ -141,9 +140,7 @@ class Cell:
 
     def every_sample(self) -> Iterator[SampleRecord]:
         """All samples, disturbed and repeated ones included."""
-        for rounds in self.attempts.values():
-            for tries in rounds.values():
-                yield from tries
+        return (sample for rounds in self.attempts.values() for tries in rounds.values() for sample in tries)
 
 
 @dataclass(frozen=True)
@@ -207,13 +204,10 @@ class Cells:
 
     def _through_anchors(self, a: Cell, b: Cell) -> Compared | None:
         """ln(a / anchor) of a's sets minus ln(b / anchor) of b's sets, the anchors of both weighing the same."""
-        anchors = [(one, other) for path in self._anchors for one, other in self._anchor_cells(path, a, b)]
+        anchors = [pair for path in self._anchors for pair in self._anchor_cells(path, a, b)]
         chosen = [pair for pair in anchors if not pair[0].is_null] or anchors
-        one = self._to(a, [pair[0] for pair in chosen])
-        other = self._to(b, [pair[1] for pair in chosen])
-        if one is None or other is None:
-            return None
-        return Compared(difference(one, other, self.confidence), through_anchor=True)
+        one, other = self._to(a, [pair[0] for pair in chosen]), self._to(b, [pair[1] for pair in chosen])
+        return Compared(difference(one, other, self.confidence), through_anchor=True) if one and other else None
 
     def _to(self, cell: Cell, anchors: list[Cell]) -> Interval | None:
         """ln(cell / anchors), by set the mean over those in it: the same for every cell that it is compared with."""

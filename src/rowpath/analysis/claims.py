@@ -18,7 +18,9 @@ from rowpath.analysis.client_groups import interval as interval_of
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import ClaimCheck, Published
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, difference, student
+from rowpath.journal.records import PathRecord
 from rowpath.model.claims import Check, Claim, PublishedColumn, PublishedRow, Selector
+from rowpath.model.grouping import grouped
 from rowpath.model.metrics import METRICS, is_of_groups
 
 ClaimOutcome = Literal["holds", "does not hold", "uncertain"]
@@ -49,7 +51,7 @@ def published(evidence: Evidence, columns: Iterable[PublishedColumn]) -> Iterato
                 measured_name=own[0] if own else "",
                 measured_value=own[1] if own else None,
                 measured_ratio=own[1] / base[1] if own and base and base[1] else None,
-                note="; ".join(part for part in (row.note, missing, column.note) if part),
+                note="; ".join(filter(None, (row.note, missing, column.note))),
             )
 
 
@@ -58,20 +60,35 @@ def _check(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
         return UNCERTAIN, check.reason
     if check.kind in ("ratio", "equal"):
         interval, figure = _ratio(evidence, check, {})
-        judge = _bounded if check.kind == "ratio" else _equal
-        return (judge(interval, check) if interval else UNCERTAIN), figure
-    if check.kind == "crossover":
-        return _crossover(evidence, check)
-    if check.kind == "figure":
-        return _figure(evidence, check)
-    if check.kind == "never-above":
-        return _never_above(evidence, check)
+        outcome = _bounded(interval, check) if interval else UNCERTAIN
+        if check.kind == "ratio" or interval is None or interval.sets < SETS_FOR_CLAIMS:
+            return outcome, figure
+        # Equal is what contains 1 and lies within the bounds; it surely does not hold where the interval excludes 1.
+        return ("does not hold" if _side(interval) else "holds" if outcome == "holds" else UNCERTAIN), figure
+    other_kinds = {"crossover": _crossover, "figure": _figure, "never-above": _never_above}
+    if check.kind in other_kinds:
+        return other_kinds[check.kind](evidence, check)
     (first, one), (second, other) = (_ratio(evidence, check, side) for side in (check.first, check.second))
     figure = f"{in_words(check.first)}: {one}; {in_words(check.second)}: {other}"
     if first is None or second is None or min(first.sets, second.sets) < SETS_FOR_CLAIMS:
         return UNCERTAIN, figure
-    outcomes = {"flip": _flipped, "shrinks": _shrunk, "appears": _appears}
-    return outcomes[check.kind](first, second), figure
+    return _of_two(check.kind, first, second), figure
+
+
+def _side(interval: Interval) -> int:
+    """On which side of 1 the ratio surely is: 1 above, −1 below, 0 not known."""
+    return (interval.low > 0) - (interval.high < 0)
+
+
+def _of_two(kind: str, first: Interval, second: Interval) -> ClaimOutcome:
+    sides = _side(first), _side(second)
+    if kind == "appears":  # neither is surely ahead in the first ratio, one is in the second
+        return "does not hold" if sides[0] else "holds" if sides[1] else UNCERTAIN
+    if kind == "flip":  # surely on different sides of 1, or surely on the same
+        return UNCERTAIN if 0 in sides else "holds" if sides[0] != sides[1] else "does not hold"
+    # The second ratio is surely nearer to the first one's side of 1, or surely not.
+    change = difference(first, second) if first.mean >= 0 else difference(first.inverse, second.inverse)
+    return "holds" if change.low > 0 else "does not hold" if change.high < 0 else UNCERTAIN
 
 
 def _figure(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
@@ -90,33 +107,13 @@ def _figure(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
 
 def _never_above(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
     """Whether no set of any path that matches had more: one counterexample decides, and so do all without one."""
-    found = candidates(evidence, check.metric, _asked(check, check.numerator))
-    if not found:
+    matching = candidates(evidence, check.metric, _asked(check, check.numerator))
+    if not matching:
         return UNCERTAIN, _unmeasured(check, in_words(check.numerator))
-    worst = max(found, key=lambda best: max(best.values.values()))
-    most = max(worst.values.values())
-    cases = sum(len(best.values) for best in found)
-    outcome: ClaimOutcome = "holds" if check.at_most is None or most <= check.at_most else "does not hold"
-    return (
-        outcome,
-        f"at most {text.figure(most, worst.unit)} in each of {cases} cases (highest: {worst.name}, {worst.location})",
-    )
-
-
-def _equal(interval: Interval, check: Check) -> ClaimOutcome:
-    """The interval contains 1 and lies within the bounds; it surely does not hold where it excludes 1."""
-    if interval.sets < SETS_FOR_CLAIMS:
-        return UNCERTAIN
-    if not interval.low <= 0 <= interval.high:
-        return "does not hold"
-    return "holds" if _bounded(interval, check) == "holds" else UNCERTAIN
-
-
-def _appears(first: Interval, second: Interval) -> ClaimOutcome:
-    """Neither is surely ahead in the first ratio, one is in the second."""
-    if not first.low <= 0 <= first.high:
-        return "does not hold"
-    return UNCERTAIN if second.low <= 0 <= second.high else "holds"
+    worst = max(matching, key=lambda one: max(one.values.values()))
+    most, cases = max(worst.values.values()), sum(len(one.values) for one in matching)
+    figure = f"{text.figure(most, worst.unit)} in each of {cases} cases (highest: {worst.name}, {worst.location})"
+    return ("holds" if check.at_most is None or most <= check.at_most else "does not hold"), f"at most {figure}"
 
 
 def _asked(check: Check, added: Selector) -> dict[str, str | tuple[str, ...]]:
@@ -125,13 +122,22 @@ def _asked(check: Check, added: Selector) -> dict[str, str | tuple[str, ...]]:
 
 def _crossover(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
     """Whether the numerator's line is lower on small results and the denominator's on large ones, in the sweep."""
-    found = [(side, _line(evidence, side)) for side in (check.numerator, check.denominator)]
-    missing = [in_words(side) for side, line in found if line is None]
-    (_, small), (_, large) = found
-    if small is None or large is None:
-        return UNCERTAIN, f"no row sweep was measured for {' and '.join(missing)}"
     sizes = sorted(sweeps.sizes_of(evidence).values())
-    figure = "; ".join(f"{line.path.name}: {_terms(line)}" for line in (small, large))
+
+    def lowest(selector: Selector) -> sweeps.FittedLine | None:
+        """The matching line that is lowest in the middle of the sweep."""
+        lines = [line for line in sweeps.fitted_lines(evidence) if selected(_named(line.path), selector)]
+        return min(lines, key=lambda line: line.at(math.sqrt(sizes[0] * sizes[-1])), default=None)
+
+    small, large = lowest(check.numerator), lowest(check.denominator)
+    if small is None or large is None:
+        sides = (check.numerator, small), (check.denominator, large)
+        missing = " and ".join(in_words(side) for side, line in sides if line is None)
+        return UNCERTAIN, f"no row sweep was measured for {missing}"
+    figure = "; ".join(
+        f"{line.path.name}: {text.duration(line.mean[0])} + {text.duration(line.mean[1])} a row"
+        for line in (small, large)
+    )
     interval = sweeps.crossing(small, large)
     if min(len(small.by_set), len(large.by_set)) < SETS_FOR_CLAIMS:
         return UNCERTAIN, figure
@@ -144,22 +150,6 @@ def _crossover(evidence: Evidence, check: Check) -> tuple[ClaimOutcome, str]:
     return ("holds" if right else "does not hold"), figure
 
 
-def _line(evidence: Evidence, selector: Selector) -> sweeps.FittedLine | None:
-    """The matching line that is lowest in the middle of the sweep."""
-    sizes = sorted(sweeps.sizes_of(evidence).values())
-    lines = [
-        line
-        for line in sweeps.fitted_lines(evidence)
-        if selected(line.path.coordinates | {"name": line.path.name}, selector)
-    ]
-    return min(lines, key=lambda line: line.at(math.sqrt(sizes[0] * sizes[-1])), default=None)
-
-
-def _terms(line: sweeps.FittedLine) -> str:
-    fixed, row = line.mean
-    return f"{text.duration(fixed)} + {text.duration(row)} a row"
-
-
 def _bounded(interval: Interval, check: Check) -> ClaimOutcome:
     if interval.sets < SETS_FOR_CLAIMS:
         return UNCERTAIN
@@ -170,22 +160,6 @@ def _bounded(interval: Interval, check: Check) -> ClaimOutcome:
     return "holds" if interval.low >= least and interval.high <= most else UNCERTAIN
 
 
-def _flipped(first: Interval, second: Interval) -> ClaimOutcome:
-    """Surely on different sides of 1, or surely on the same."""
-    sides = [1 if each.low > 0 else -1 if each.high < 0 else 0 for each in (first, second)]
-    if 0 in sides:
-        return UNCERTAIN
-    return "holds" if sides[0] != sides[1] else "does not hold"
-
-
-def _shrunk(first: Interval, second: Interval) -> ClaimOutcome:
-    """The second ratio is surely nearer to the first one's side of 1, or surely not."""
-    if first.mean < 0:
-        first, second = first.inverse, second.inverse
-    change = difference(first, second)
-    return "holds" if change.low > 0 else "does not hold" if change.high < 0 else UNCERTAIN
-
-
 def _unmeasured(check: Check, where: str) -> str:
     if is_of_groups(check.metric):
         return f"no {check.metric} of any path was measured for {where}"
@@ -194,14 +168,11 @@ def _unmeasured(check: Check, where: str) -> str:
 
 def _ratio(evidence: Evidence, check: Check, added: Selector) -> tuple[Interval | None, str]:
     """The ratio of the best path of each side with its interval, and both in words."""
-    sides = [
-        best_of(evidence, check.metric, _asked(check, {**side, **added}))
-        for side in (check.numerator, check.denominator)
-    ]
-    numerator, denominator = sides
+    wanted: list[Selector] = [{**side, **added} for side in (check.numerator, check.denominator)]
+    numerator, denominator = sides = [best_of(evidence, check.metric, _asked(check, side)) for side in wanted]
     if numerator is None or denominator is None:
-        missing = [side for side, best in zip((check.numerator, check.denominator), sides, strict=True) if best is None]
-        return None, _unmeasured(check, " and ".join(in_words({**side, **added}) for side in missing))
+        missing = [in_words(side) for side, best in zip(wanted, sides, strict=True) if best is None]
+        return None, _unmeasured(check, " and ".join(missing))
     interval = _interval(evidence, check.metric, numerator, denominator)
     if interval is None:
         return None, "no set holds both paths"
@@ -230,10 +201,8 @@ def _interval(evidence: Evidence, metric: str, a: Selected, b: Selected) -> Inte
 
 def _measured(evidence: Evidence, column: PublishedColumn, row: PublishedRow) -> tuple[str, float] | None:
     """Name and figure, in the published unit, of the best path that stands for a published row."""
-    if not row.path:
-        return None
     place = {key: getattr(column, key) for key in MEASURED_AT}
-    best = best_of(evidence, column.metric, place | row.path)
+    best = best_of(evidence, column.metric, place | row.path) if row.path else None
     if best is None:
         return None
     figure = best.figure
@@ -272,27 +241,26 @@ def candidates(evidence: Evidence, metric: str, selector: Wanted) -> list[Select
     """The sound cells, or for metrics of groups the sound groups, that match and have the metric."""
     if is_of_groups(metric) or selector.keys() & {"stage", "client_group"}:
         wanted = {key: value for key, value in selector.items() if key != "regime"}
+        unit = METRICS[metric].unit
         return [
-            Selected(
-                each.path.name,
-                f"{each.client_group or 'all groups'} in '{each.stage}'",
-                each.values,
-                unit=METRICS[metric].unit,
-            )
-            for each in evidence.group_values
-            if each.metric == metric
-            and each.values
-            and selected(each.coordinates, wanted)
-            and evidence.path_statuses.of(*each.where).status == "ok"
+            Selected(one.path.name, f"{one.client_group or 'all groups'} in '{one.stage}'", one.values, unit=unit)
+            for one in evidence.group_values
+            if one.metric == metric
+            and one.values
+            and selected(one.coordinates, wanted)
+            and evidence.path_statuses.of(*one.where).status == "ok"
         ]
     cells = [cell for cell in evidence.sound() if matches(cell, selector)]
-    return [found for cell in cells if (found := _valued(evidence, cell, metric)) is not None]
+    return [own for cell in cells if (own := _valued(evidence, cell, metric)) is not None]
 
 
 def matches(cell: Cell, selector: Wanted) -> bool:
     """Whether a cell has one of the named values everywhere; empty values ask for nothing."""
-    own = cell.path.coordinates | {"name": cell.path.name}
-    return selected(own | {"workload": cell.workload, "phase": cell.phase, "regime": cell.regime}, selector)
+    return selected(_named(cell.path) | dict(zip(MEASURED_AT, cell.key[1:], strict=True)), selector)
+
+
+def _named(path: PathRecord) -> dict[str, str]:
+    return path.coordinates | {"name": path.name}
 
 
 def selected(own: Mapping[str, str], selector: Wanted) -> bool:
@@ -323,9 +291,7 @@ LEAST_ROWS = 3  # of a column, for its order to be worth a sentence
 
 def order_sentences(published: tuple[Published, ...]) -> Iterator[str]:
     """One sentence per published column of which at least three rows were measured."""
-    columns = dict.fromkeys(row.column for row in published)
-    for column in columns:
-        rows = [row for row in published if row.column == column]
+    for column, rows in grouped(published, lambda row: row.column).items():
         here = [row for row in rows if row.measured_value]
         if len(here) >= LEAST_ROWS:
             yield _order_sentence(column, rows, here)
@@ -334,20 +300,18 @@ def order_sentences(published: tuple[Published, ...]) -> Iterator[str]:
 def _order_sentence(column: str, rows: list[Published], here: list[Published]) -> str:
     more_is_better = rows[0].unit.endswith("/s")
     there = sorted(rows, key=lambda row: row.value, reverse=more_is_better)
-    found = sorted(here, key=lambda row: row.measured_value or 0.0, reverse=more_is_better)
-    pairs = list(itertools.combinations(sorted(here, key=there.index), 2))
-    kept = sum(found.index(first) < found.index(second) for first, second in pairs)
+    own = sorted(here, key=lambda row: row.measured_value or 0.0, reverse=more_is_better)
     places = [row for row in there if row in here]
-    moved = max(found, key=lambda row: abs(found.index(row) - places.index(row)))
-    king, now = there[0], found[0]
-    if king.row == now.row:
-        lead = f"the article's fastest row, {king.row}, is fastest here too ({now.measured_name}"
-    else:
-        lead = f"the article's fastest row is {king.row}, here it is {now.row} ({now.measured_name}"
+    pairs = list(itertools.combinations(places, 2))
+    kept = sum(own.index(first) < own.index(second) for first, second in pairs)
+    moved = max(own, key=lambda row: abs(own.index(row) - places.index(row)))
+    king, now = there[0], own[0]
+    same = f", {king.row}, is fastest here too" if king.row == now.row else f" is {king.row}, here it is {now.row}"
     sentence = (
-        f"Published, {column}: {lead}, {text.figure(now.measured_value, now.unit)}); of the {len(pairs)} pairs of "
-        f"rows with a counterpart here, {kept} keep their order ({text.share(kept / len(pairs))})"
+        f"Published, {column}: the article's fastest row{same} ({now.measured_name}, "
+        f"{text.figure(now.measured_value, now.unit)}); of the {len(pairs)} pairs of rows "
+        f"with a counterpart here, {kept} keep their order ({text.share(kept / len(pairs))})"
     )
-    if moved in (king, now) or found.index(moved) == places.index(moved):
+    if moved in (king, now) or own.index(moved) == places.index(moved):
         return f"{sentence}."
-    return f"{sentence}; {moved.row} moved from place {places.index(moved) + 1} to {found.index(moved) + 1}."
+    return f"{sentence}; {moved.row} moved from place {places.index(moved) + 1} to {own.index(moved) + 1}."

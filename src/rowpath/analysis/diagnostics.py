@@ -32,12 +32,9 @@ def diagnostics(evidence: Evidence) -> dict[str, Any]:
     return of_hosts | {
         "order": [
             {
-                "set": sample.set,
-                "round": sample.round,
+                **_fields(sample, "set", "round"),
                 "at_s": round(sample.at_ns / 1e9, 4),
-                "workload": sample.workload,
-                "phase": sample.phase,
-                "regime": sample.regime,
+                **_fields(sample, "workload", "phase", "regime"),
                 "name": evidence.name(sample.path_id),
                 "cost_ns": round(sample.ns / sample.operations, 1) if sample.operations else None,
                 "disturbed": sample.disturbed,
@@ -46,8 +43,7 @@ def diagnostics(evidence: Evidence) -> dict[str, Any]:
         ],
         "digests": [
             {
-                "workload": record.workload,
-                "phase": record.phase,
+                **_fields(record, "workload", "phase"),
                 "name": evidence.name(record.path_id),
                 "digest": record.digest,
                 "expected": record.expected or "",
@@ -102,7 +98,7 @@ def diagnostics(evidence: Evidence) -> dict[str, Any]:
     }
 
 
-def _fields(record: NoiseRecord | WarmRecord, *names: str) -> dict[str, Any]:
+def _fields(record: NoiseRecord | WarmRecord | SampleRecord | VerifyRecord, *names: str) -> dict[str, Any]:
     return {name: getattr(record, name) for name in names}
 
 

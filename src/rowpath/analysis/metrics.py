@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import operator
 import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from rowpath.analysis.cells import Cell
 from rowpath.journal.reader import Records
 from rowpath.journal.records import CountedRecord, MemoryRecord, PrepareRecord, SampleRecord, SettleRecord, WarmRecord
+from rowpath.model.grouping import grouped
 from rowpath.model.metrics import of_category
 
 BEST_OF = 5  # first sets whose best value is shown beside a median, as published tables do
@@ -27,14 +28,13 @@ def of_cell(cell: Cell) -> dict[str, Values]:
     }
     if rows:
         by_metric["row_rate"] = {number: [rows * 1e9 / cost for cost in values] for number, values in costs.items()}
-    fair = fairness(cell)
-    if fair:
+    if fair := fairness(cell):
         by_metric["fairness"] = fair
     working = [sample for sample in cell.samples if sample.operations > 0]
     for metric, value in SAMPLED.items():
-        values = _values(working, value)
-        if values:
-            by_metric[metric] = values
+        for sample in working:
+            if (figure := value(sample)) is not None:
+                by_metric.setdefault(metric, {}).setdefault(sample.set, []).append(figure)
     return by_metric
 
 
@@ -43,13 +43,11 @@ def fairness(cell: Cell) -> Values:
 
     Jain, Chiu, Hawe: A quantitative measure of fairness, DEC-TR-301, 1984.
     """
-    done: dict[int, list[int]] = {}
-    for sample in cell.samples:
-        if not sample.clients:
-            continue
-        operations = [client["operations"] for client in sample.clients]
-        before = done.get(sample.set, [0] * len(operations))
-        done[sample.set] = [a + b for a, b in zip(before, operations, strict=True)]
+    by_set = grouped((sample for sample in cell.samples if sample.clients), lambda sample: sample.set)
+    done = {
+        number: list(map(sum, zip(*([one["operations"] for one in sample.clients] for sample in samples), strict=True)))
+        for number, samples in by_set.items()
+    }
     return {
         number: [sum(operations) ** 2 / (len(operations) * sum(one * one for one in operations))]
         for number, operations in done.items()
@@ -60,12 +58,10 @@ def fairness(cell: Cell) -> Values:
 def mean_of(cell: Cell, metric: str) -> float | None:
     """The mean of a cell's metric as all of it over all operations; None where the mean of the blocks will do."""
     if metric in ("time", "rate", "row_rate"):
-        operations = {
-            number: sum(cell.used[number][turn].operations for turn in cell.costs[number]) for number in cell.costs
-        }
-        means = cell.set_means
+        samples = {number: [cell.used[number][turn] for turn in costs] for number, costs in cell.costs.items()}
+        operations = {number: sum(sample.operations for sample in used) for number, used in samples.items()}
         total = sum(operations.values())
-        cost = sum(means[number] * operations[number] for number in means) / total if total else 0.0
+        cost = sum(mean * operations[number] for number, mean in cell.set_means.items()) / total if total else 0.0
         if not cost:
             return None
         return {"time": cost, "rate": 1e9 / cost, "row_rate": rows_each(cell) * 1e9 / cost}[metric]
@@ -73,8 +69,8 @@ def mean_of(cell: Cell, metric: str) -> float | None:
         return None
     known = [sample for sample in cell.samples if sample.operations > 0 and getattr(sample, f"{metric}_ns") is not None]
     operations_in_windows = sum(sample.in_window for sample in known)
-    spent = sum(getattr(sample, f"{metric}_ns") for sample in known)
-    return float(spent) / operations_in_windows if operations_in_windows else None
+    spent = float(sum(getattr(sample, f"{metric}_ns") for sample in known))
+    return spent / operations_in_windows if operations_in_windows else None
 
 
 def middle(values: Values | None) -> float | None:
@@ -90,9 +86,7 @@ def per_row(values: Values | None, rows: float) -> float | None:
 
 def rows_each(cell: Cell) -> float:
     """Rows per operation: delivered, or stored where a phase loads."""
-    if cell.stored_rows:
-        return cell.stored_rows
-    return cell.delivered_rows
+    return cell.stored_rows or cell.delivered_rows
 
 
 def cpu_shares(cell: Cell) -> tuple[float, float | None] | None:
@@ -105,15 +99,6 @@ def cpu_shares(cell: Cell) -> tuple[float, float | None] | None:
     if cell.served and not served:
         return None
     return client, statistics.median(served) if served else None
-
-
-def _values(working: Sequence[SampleRecord], value: Callable[[SampleRecord], float | None]) -> Values:
-    by_set: Values = {}
-    for sample in working:
-        figure = value(sample)
-        if figure is not None:
-            by_set.setdefault(sample.set, []).append(figure)
-    return by_set
 
 
 def _stamp(name: str) -> Callable[[SampleRecord], float | None]:

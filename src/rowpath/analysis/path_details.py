@@ -24,11 +24,11 @@ def path_details(evidence: Evidence) -> tuple[PathDetails, ...]:
     """One for each path, in the order of the journal."""
     contenders = _Alike([path for path in evidence.journal.paths.values() if not path.is_null])
     facts = {worker.path_id: worker.facts for worker in evidence.journal.all(WorkerRecord) if worker.facts}
-    details = []
-    for path_id, path in evidence.journal.paths.items():
+
+    def details(path_id: str, path: PathRecord) -> PathDetails:
         own: Mapping[str, Any] = facts.get(path_id, {})
         named = {name.removesuffix("_version"): str(own[name]) for name in VERSIONS if own.get(name)}
-        made = PathDetails(
+        return PathDetails(
             path_id=path_id,
             name=path.name,
             versions=named | {name: str(value) for name, value in own.get("libraries", {}).items()},
@@ -36,8 +36,8 @@ def path_details(evidence: Evidence) -> tuple[PathDetails, ...]:
             command=_command(evidence, path, contenders),
             source=path.source,
         )
-        details.append(made)
-    return tuple(details)
+
+    return tuple(details(*item) for item in evidence.journal.paths.items())
 
 
 def neighbours(evidence: Evidence) -> tuple[Neighbour, ...]:

@@ -111,10 +111,10 @@ def _points_of_groups(analysis: Analysis, metric: str) -> list[ProjectionPoint]:
     listed = [result for result in analysis.results if result.metric == metric]
     forms = [result.path | {"fetch": fetch_form(result.path.get("fetch", "none"))} for result in listed]
     differing = [axis for axis in APART if len({form.get(axis, "none") for form in forms}) > 1]
-    made = []
-    for result, form in zip(listed, forms, strict=True):
+
+    def point(result: Result, form: Mapping[str, str]) -> ProjectionPoint:
         own = {STAGE: result.stage, GROUP: result.client_group or "all", PATH: result.name}
-        point = ProjectionPoint(
+        return ProjectionPoint(
             name=result.name,
             key=(ids.get(result.name, ""), result.workload, result.phase, result.regime),
             axes={**result.path, **own, PHASE: f"{result.workload}.{result.phase}", REGIME: result.regime},
@@ -123,8 +123,8 @@ def _points_of_groups(analysis: Analysis, metric: str) -> list[ProjectionPoint]:
             figure=result if result.median is not None else None,
             reason="" if result.median is not None else result.reason or result.status,
         )
-        made.append(point)
-    return _fastest_first(made)
+
+    return _fastest_first(map(point, listed, forms))
 
 
 def _fastest_first(points: Iterable[ProjectionPoint]) -> list[ProjectionPoint]:

@@ -35,12 +35,14 @@ def ranked(directory: Path, records: Records, together: tuple[str, ...] = ()) ->
 
 def rankings(evidence: Evidence) -> tuple[Ranking, ...]:
     """All rankings, in the order in which the phases were measured, cold before steady."""
-    made = []
-    for where in evidence.cells.phases():
-        belonging = (path for path in evidence.journal.paths.values() if _belongs(evidence, path, *where))
-        comparisons = grouped(belonging, evidence.comparison)
-        made += [_ranking(evidence, where, name, among) for name, among in comparisons.items()]
-    return tuple(made)
+    paths = evidence.journal.paths.values()
+    return tuple(
+        _ranking(evidence, where, name, among)
+        for where in evidence.cells.phases()
+        for name, among in grouped(
+            (path for path in paths if _belongs(evidence, path, *where)), evidence.comparison
+        ).items()
+    )
 
 
 def _belongs(evidence: Evidence, path: PathRecord, workload: str, phase: str, regime: str) -> bool:
@@ -73,11 +75,9 @@ def _ranking(evidence: Evidence, where: tuple[str, str, str], comparison: str, p
     )
     sizes = Counter(item.tier for item in placed)
     rows = [_row(evidence, keys[item.item], keys[placed[0].item], item, sizes[item.tier] > 1) for item in placed]
-    held = [evidence.floor(cell) for cell in ranked]
-    floor = min((against.cost_ns for against in held if against is not None), default=None)
+    floor = min((against.cost_ns for cell in ranked if (against := evidence.floor(cell))), default=None)
     sets = max((len(cell.costs) for cell in ranked), default=0)
-    notes = _notes(evidence, rows, unranked)
-    return Ranking(*where, comparison, (*rows, *unranked), floor, sets, notes)
+    return Ranking(*where, comparison, (*rows, *unranked), floor, sets, _notes(evidence, rows, unranked))
 
 
 def _exclusion(
@@ -97,20 +97,17 @@ def _exclusion(
     against = evidence.floor(cell)
     if against is None or against.verdict == "above":
         return "ok", ""
+    how = "faster than its floor, which is impossible" if against.verdict == "beats" else "inside the floor's noise"
     stands = f"{text.ratio(against.interval.ratio)} of {against.name} ({text.duration(against.cost_ns)})"
-    if against.verdict == "beats":
-        return "ok", f"faster than its floor, which is impossible: {stands}"
-    return "ok", f"inside the floor's noise: {stands}"
+    return "ok", f"{how}: {stands}"
 
 
 def _row(
     evidence: Evidence, cell: Cell, fastest: Cell, item: RankedItem[tuple[str, str, str, str]], tied: bool
 ) -> RankedPath:
-    first = cell is fastest
-    interval = item.to_fastest
+    first, interval, cost = cell is fastest, item.to_fastest, cell.median
     ratio, low, high = (1.0, 1.0, 1.0) if first else interval.ratios if interval else (None, None, None)
     compared = evidence.cells.compare(cell, fastest)
-    cost = cell.median
     status: Status = "tied" if tied else "ok"
     reason = ""
     if cell.disturbed_sets:
@@ -156,27 +153,25 @@ def half_width(row: RankedPath) -> float | None:
 
 
 def _notes(evidence: Evidence, rows: list[RankedPath], unranked: list[RankedPath]) -> tuple[str, ...]:
-    notes = []
     forms = {evidence.journal.paths[row.path_id].fetch_form for row in rows}
-    if ("fetch" in evidence.together or evidence.journal.probe) and len(forms) > 1:
-        requested = "" if evidence.journal.probe else " as requested"
-        notes.append(
-            f"ranked together{requested}: {', '.join(sorted(forms))}. The work differs: "
-            "a columnar path delivers batches, and a program that needs rows must still build them"
-        )
+    together = ("fetch" in evidence.together or evidence.journal.probe) and len(forms) > 1
+    requested = "" if evidence.journal.probe else " as requested"
     sets = min((len(cell.costs) for row in rows for cell in evidence.cells.by_path[row.path_id]), default=0)
-    if any(row.provisional for row in rows):
-        notes.append(f"provisional: fewer than {SETS_FOR_CLAIMS} sets, so no difference is claimed")
-    if sets == 1:
-        notes.append("one set has no interval: all paths share a rank")
-    if any(row.through_anchor for row in rows):
-        notes.append("some paths share only anchors: their ratios combine two groups of sets")
-    if stops_on_width(evidence.journal):
-        notes.append("wide intervals led to more sets: intervals are at 97.5 %")
     near = [row.name for row in unranked if row.reason.startswith("inside the floor")]
-    if near:
-        notes.append(f"not ranked, inside the floor's noise: {'; '.join(near)}")
-    return tuple(notes)
+    notes = {
+        f"ranked together{requested}: {', '.join(sorted(forms))}. The work differs: a columnar path "
+        "delivers batches, and a program that needs rows must still build them": together,
+        f"provisional: fewer than {SETS_FOR_CLAIMS} sets, so no difference is claimed": any(
+            row.provisional for row in rows
+        ),
+        "one set has no interval: all paths share a rank": sets == 1,
+        "some paths share only anchors: their ratios combine two groups of sets": any(
+            row.through_anchor for row in rows
+        ),
+        "wide intervals led to more sets: intervals are at 97.5 %": stops_on_width(evidence.journal),
+        f"not ranked, inside the floor's noise: {'; '.join(near)}": near,
+    }
+    return tuple(note for note, applies in notes.items() if applies)
 
 
 def paths_to_repeat(records: Records, at_most: int) -> set[str]:

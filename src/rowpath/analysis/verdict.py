@@ -14,7 +14,7 @@ from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import RankedPath, Ranking
 from rowpath.analysis.rankings import FLOOR
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval
-from rowpath.analysis.wording import ratio_text, words
+from rowpath.analysis.wording import interval_text, ratio_text, words
 
 LONGEST = 4  # sentences of one kind
 NAMED = 6  # paths in one sentence
@@ -27,16 +27,10 @@ UNCERTAIN = "uncertain"
 def verdict(evidence: Evidence, leading: Sequence[Ranking]) -> tuple[Sentence, ...]:
     """Who is fastest, what deployment, language and driver cost, where time goes, what is not certain."""
     speaker = _Speaker(evidence, leading)
-    kinds = {
-        "fastest": speaker.fastest,
-        "deployment": speaker.deployment,
-        "language": speaker.language,
-        "driver": speaker.driver,
-        "time": speaker.time,
-    }
+    kinds = (speaker.fastest, speaker.deployment, speaker.language, speaker.driver, speaker.time)
     sentences = [
-        Sentence(name, sentence, weight)
-        for name, kind in kinds.items()
+        Sentence(kind.__name__, sentence, weight)
+        for kind in kinds
         for sentence, weight in itertools.islice(kind(), LONGEST)
     ]
     if sentences and speaker.same_conditions:
@@ -71,11 +65,6 @@ def _paths(evidence: Evidence, ranking: Ranking) -> list[Cell]:
 def _conditions(ranking: Ranking, cell: Cell) -> tuple[str, ...]:
     placement = cell.path.placement
     return (ranking.regime,) if placement == "none" else (ranking.regime, f"placement={placement}")
-
-
-def figure(interval: Interval) -> str:
-    """A ratio with its interval: `2.31× (2.27–2.35)`."""
-    return ratio_text(*interval.ratios)
 
 
 class _Speaker:
@@ -139,10 +128,10 @@ class _Speaker:
                 title = self._title(ranking, cells)
                 if interval.sets >= SETS_FOR_CLAIMS and interval.low <= 0 <= interval.high:
                     both = f"{server.path.name} and {embedded.path.name}"
-                    yield f"{title}: no difference shown between {both}: {figure(interval)}.", 0.0
+                    yield f"{title}: no difference shown between {both}: {interval_text(interval)}.", 0.0
                 else:
                     part = ", engine included" if other_engine else ""
-                    takes = f"{server.path.name} takes {figure(interval)} the time of {embedded.path.name}{part}"
+                    takes = f"{server.path.name} takes {interval_text(interval)} the time of {embedded.path.name}{part}"
                     yield f"{title}: {takes}.", _size(interval.ratio)
 
     def language(self) -> Iterator[tuple[str, float]]:
@@ -166,10 +155,8 @@ class _Speaker:
     ) -> Iterator[tuple[str, float]]:
         compared = [(cell, interval) for cell in others if (interval := self._new(cell, base))]
         if compared:
-            takes = [" takes", *("" for _ in compared[1:])]
-            listed = words(
-                [f"{cell.path.name}{verb} {figure(ratio)}" for verb, (cell, ratio) in zip(takes, compared, strict=True)]
-            )
+            verbs = itertools.chain([" takes"], itertools.repeat(""))
+            listed = words(f"{cell.path.name}{next(verbs)} {interval_text(ratio)}" for cell, ratio in compared)
             weight = max(_size(interval.ratio) for _cell, interval in compared)
             yield f"{self._title(ranking, cells)}: {listed} the time of {base.path.name}.", weight
 
@@ -178,15 +165,12 @@ class _Speaker:
         for ranking, cells in self.leading:
             cell = min(cells, key=lambda cell: not cell.served)
             parts, against = metrics.cpu_shares(cell), self.evidence.floor(cell)
-            near = against is not None and against.interval.ratio < FAR
-            spent = _spent(cell.path.name, *parts) if parts is not None else ""
-            floor = ""
-            if against is not None and near:
-                subject = "it" if spent else cell.path.name
-                floor = f"{subject} takes {figure(against.interval)} of its floor, {against.name}"
-            listed = "; ".join(filter(None, (spent, floor)))
+            listed = [_spent(cell.path.name, *parts)] if parts is not None else []
+            if against is not None and against.interval.ratio < FAR:
+                subject = "it" if listed else cell.path.name
+                listed.append(f"{subject} takes {interval_text(against.interval)} of its floor, {against.name}")
             if listed:
-                yield f"{self._title(ranking, cells)}: {listed}.", float(cell.served)
+                yield f"{self._title(ranking, cells)}: {'; '.join(listed)}.", float(cell.served)
 
 
 def _size(ratio: float | None) -> float:
@@ -244,9 +228,8 @@ def _uncertain(evidence: Evidence) -> Iterator[Sentence]:
         yield Sentence(UNCERTAIN, sentence, weight=3)
     out: dict[str, None] = {}
     for row, ranking in rows:
-        explained = (
-            row.status == "disturbed" or row.reason == FLOOR
-        )  # by the refusal; of a floor there is nothing to say
+        # By the refusal; of a floor there is nothing to say.
+        explained = row.status == "disturbed" or row.reason == FLOOR
         if not row.rank and not explained and not (row.status == "unsupported" and row.name in ranked):
             kind = row.status if row.status != "ok" else row.reason.partition(":")[0]
             out[f"{row.name} in {ranking.workload}.{ranking.phase} ({kind})"] = None

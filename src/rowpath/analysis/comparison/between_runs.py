@@ -38,10 +38,8 @@ class Drift:
 
 def difference_of_sides(base: Side, head: Side) -> tuple[float, float] | None:
     """ln(head / base) with its variance from the spread of sets within runs; None where a run has fewer than 2 sets."""
-    parts = [_level(side) for side in (base, head)]
-    if parts[0] is None or parts[1] is None:
-        return None
-    return parts[1][0] - parts[0][0], parts[0][1] + parts[1][1]
+    one, other = _level(base), _level(head)
+    return (other[0] - one[0], one[1] + other[1]) if one and other else None
 
 
 def drift_of(unchanged: Sequence[tuple[Side, Side]]) -> Drift:
@@ -49,11 +47,11 @@ def drift_of(unchanged: Sequence[tuple[Side, Side]]) -> Drift:
 
     A median, so that a minority of paths that did change does not count. Moving together counts as much as apart.
     """
-    moved = []
-    for base, head in unchanged:
-        difference = difference_of_sides(base, head)
-        if difference is not None:
-            moved.append((difference[0] ** 2, difference[1], 1 / len(base) + 1 / len(head)))
+    moved = [
+        (difference[0] ** 2, difference[1], 1 / len(base) + 1 / len(head))
+        for base, head in unchanged
+        if (difference := difference_of_sides(base, head)) is not None
+    ]
     if not moved:
         return Drift(0.0, 0)
 
@@ -81,13 +79,11 @@ def compare_sides(base: Side, head: Side, drift: Drift, *, sets_apart: bool = Tr
         return None
     mean = _middle(head) - _middle(base)
     sets = min(sum(map(len, base)), sum(map(len, head)))
-    candidates = [_by_sets(base, head, drift) if sets_apart else None, _by_runs(base, head)]
-    known = [candidate for candidate in candidates if candidate is not None]
+    known = [*filter(None, (_by_sets(base, head, drift) if sets_apart else None, _by_runs(base, head)))]
     if not known:
         return Interval(mean, -math.inf, math.inf, math.inf, 0, sets)
     degrees = math.fsum(own for _variance, own in known)
-    variance = math.fsum(spread * own for spread, own in known) / degrees
-    error = math.sqrt(variance)
+    error = math.sqrt(math.fsum(variance * own for variance, own in known) / degrees)
     half = quantile(degrees, CONFIDENCE) * error
     return Interval(mean, mean - half, mean + half, error, degrees, sets)
 
@@ -96,13 +92,10 @@ def _by_sets(base: Side, head: Side, drift: Drift) -> tuple[float, float] | None
     """Variance and degrees of freedom (Welch) from sets within runs and from the drift of unchanged paths."""
     if not drift.known:
         return None
-    parts = []
-    for side in (base, head):
-        for run in side:
-            level = student(run)
-            if level is None or level.sets < 2:
-                return None
-            parts.append((level.error**2 / len(side) ** 2, level.degrees))
+    levels = [(student(run), len(side)) for side in (base, head) for run in side]
+    parts = [(level.error**2 / runs**2, level.degrees) for level, runs in levels if level and level.sets > 1]
+    if len(parts) < len(levels):
+        return None
     parts.append((drift.variance * (1 / len(base) + 1 / len(head)), drift.paths - 1))
     variance = math.fsum(part for part, _ in parts)
     spread = math.fsum(part**2 / degrees for part, degrees in parts)
@@ -124,11 +117,10 @@ def _middle(side: Side) -> float:
 
 def _level(side: Side) -> tuple[float, float] | None:
     """Mean over the runs of a side, and its variance from their sets."""
-    levels = [student(run) for run in side]
-    if not levels or any(level is None or level.sets < 2 for level in levels):
+    levels = [level for run in side if (level := student(run)) is not None and level.sets > 1]
+    if not levels or len(levels) < len(side):
         return None
-    known = [level for level in levels if level is not None]
     return (
-        statistics.fmean(level.mean for level in known),
-        math.fsum(level.error**2 for level in known) / len(known) ** 2,
+        statistics.fmean(level.mean for level in levels),
+        math.fsum(level.error**2 for level in levels) / len(levels) ** 2,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shlex
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,19 +14,12 @@ import msgspec
 from rowpath import text
 from rowpath.analysis.answer_model import Finding
 from rowpath.analysis.comparison.between_runs import LEAST_UNCHANGED, Drift, compare_sides, drift_of
-from rowpath.analysis.comparison.model import ComparedRow, Comparison, Difference, RowOutcome
+from rowpath.analysis.comparison.model import ComparedRow, Comparison, Difference
 from rowpath.analysis.comparison.pairs import in_words, of_paths, of_runs, pair, refusal, waivers
-from rowpath.analysis.comparison.side import (
-    WHOLE,
-    Run,
-    Side,
-    SideMetric,
-    Where,
-    interval_within,
-    sides_of_versions,
-)
+from rowpath.analysis.comparison.side import WHOLE, Run, Side, SideMetric, Where, interval_within, sides_of_versions
 from rowpath.analysis.statistics.grouping import holm
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS, Interval, student
+from rowpath.analysis.wording import by_name
 from rowpath.errors import UsageError
 from rowpath.journal.records import PathRecord
 from rowpath.model.grouping import grouped
@@ -51,6 +44,12 @@ class _Candidate:
     one_server: bool = False  # sets share a server process, so they show nothing of the next one
 
     @property
+    def resolved(self) -> bool:
+        """Whether the counters are fine enough for the difference."""
+        difference = abs(self.head.middle - self.base.middle)
+        return METRICS[self.row.metric].category != "memory" or difference >= MEMORY_RESOLUTION_BYTES
+
+    @property
     def scope(self) -> tuple[str, str]:
         """What shares a drift: regime and metric."""
         return self.row.regime, self.row.metric
@@ -62,11 +61,16 @@ def compare(base_directories: Sequence[Path], head_directories: Sequence[Path], 
     `despite`: differences that are known and do not stop a comparison. UsageError where no path can be compared, or
     where the runs of one side are not of the same machine, measured in the same way.
     """
-    both = [list(map(Run, directories)) for directories in (base_directories, head_directories)]
-    base, head = Side("base", both[0]), Side("head", both[1])
+    base, head = Side("base", [*map(Run, base_directories)]), Side("head", [*map(Run, head_directories)])
     for side in (base, head):
-        _check_alike(side, despite)
-    words = (shlex.quote(",".join(str(run.directory) for run in runs)) for runs in both)
+        for run in side.runs[1:]:
+            differing = [one for one in of_runs(side.runs[0], run) if one.name not in despite]
+            if differing:
+                raise UsageError(
+                    f"the runs of {side.name} differ: {'; '.join(map(in_words, differing))}",
+                    f"compare them with candidate other: rowpath compare {side.runs[0].directory} {run.directory}",
+                )
+    words = (shlex.quote(",".join(str(run.directory) for run in side.runs)) for side in (base, head))
     return _compared(base, head, despite, f"rowpath compare {' '.join(words)}", paired=False)
 
 
@@ -106,7 +110,7 @@ def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *,
                 sets_apart=not candidate.one_server,
             )
     rows = _judged(candidates)
-    rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, _rank(row)))
+    rows.sort(key=lambda row: (not row.changed, row.metric != PRIMARY, -abs(math.log(row.ratio or 1)) * row.changed))
     return Comparison(
         base=tuple(run.shown for run in base.runs),
         head=tuple(run.shown for run in head.runs),
@@ -119,16 +123,6 @@ def _compared(base: Side, head: Side, despite: tuple[str, ...], command: str, *,
     )
 
 
-def _check_alike(side: Side, despite: tuple[str, ...]) -> None:
-    for run in side.runs[1:]:
-        differing = [one for one in of_runs(side.runs[0], run) if one.name not in despite]
-        if differing:
-            raise UsageError(
-                f"the runs of {side.name} differ: {'; '.join(map(in_words, differing))}",
-                f"compare them with candidate other: rowpath compare {side.runs[0].directory} {run.directory}",
-            )
-
-
 def _candidates(
     base: Side,
     head: Side,
@@ -139,27 +133,23 @@ def _candidates(
 ) -> list[_Candidate] | ComparedRow:
     """The metrics that both sides have there; one row with the reason where they are not comparable."""
     one, other = pair_of_paths
+    of_base, of_head = base.measured(one.path_id, where), head.measured(other.path_id, where)
     differing = (*between, *of_paths(base, head, one, other, where))
-    workload, phase, regime = where
     common = ComparedRow(
-        name=other.name,
+        other.name,
+        *where,
         base_path=one.path_id,
         head_path=other.path_id,
-        workload=workload,
-        phase=phase,
-        regime=regime,
         metric=PRIMARY,
         unit=METRICS[PRIMARY].unit,
         outcome="not comparable",
         differences=differing,
     )
     problems = base.problem(one.path_id, where), head.problem(other.path_id, where)
-    sides = ("both", "") if problems[0] == problems[1] else ("base", "head")
-    said = [f"{side}: {problem}" for side, problem in zip(sides, problems, strict=True) if side and problem]
-    reason = refusal(differing, despite) or "; ".join(said)
-    of_base, of_head = base.measured(one.path_id, where), head.measured(other.path_id, where)
-    if not reason and regime != WHOLE and (not of_base or not of_head):
-        reason = f"not measured in {'base' if not of_base else 'head'}"
+    said = {"both": problems[0]} if problems[0] == problems[1] else dict(zip(("base", "head"), problems, strict=True))
+    reason = refusal(differing, despite) or by_name({side: problem for side, problem in said.items() if problem})
+    if where[2] != WHOLE and not (of_base and of_head):
+        reason = reason or f"not measured in {'head' if of_base else 'base'}"
     if reason:
         return msgspec.structs.replace(common, reason=reason)
     return [
@@ -186,18 +176,10 @@ def _candidates(
 
 def _drifts(candidates: list[_Candidate]) -> dict[tuple[str, str], Drift]:
     """How far paths moved in which nothing differs, by regime and metric."""
-    by_scope = grouped(
-        (candidate for candidate in candidates if not candidate.row.counted), lambda candidate: candidate.scope
-    )
+    measured = (candidate for candidate in candidates if not candidate.row.counted)
     return {
-        scope: drift_of(
-            [
-                (candidate.base.logarithms, candidate.head.logarithms)
-                for candidate in same
-                if not candidate.row.differences
-            ]
-        )
-        for scope, same in by_scope.items()
+        scope: drift_of([(one.base.logarithms, one.head.logarithms) for one in same if not one.row.differences])
+        for scope, same in grouped(measured, lambda candidate: candidate.scope).items()
     }
 
 
@@ -207,12 +189,6 @@ def _one_server(run: Run, row: ComparedRow) -> bool:
         return False
     path = run.evidence.path(row.base_path)
     return row.metric == MEMORY_OF_A_SERVER or (path is not None and path.server_stays)
-
-
-def _resolved(candidate: _Candidate) -> bool:
-    """Whether the counters are fine enough for the difference."""
-    difference = abs(candidate.head.middle - candidate.base.middle)
-    return METRICS[candidate.row.metric].category != "memory" or difference >= MEMORY_RESOLUTION_BYTES
 
 
 def _judged(candidates: list[_Candidate]) -> list[ComparedRow]:
@@ -225,12 +201,13 @@ def _judged(candidates: list[_Candidate]) -> list[ComparedRow]:
             if candidate.interval is not None
             and (candidate.row.metric == PRIMARY) is primary
             and candidate.interval.sets >= SETS_FOR_CLAIMS
-            and _resolved(candidate)
+            and candidate.resolved
         }
-        verdicts = holm(list(family.values()))
-        for position, differs in zip(family, verdicts, strict=True):
+        grown, less = ("slower", "faster") if primary else ("more", "less")
+        for position, differs in zip(family, holm(list(family.values())), strict=True):
             if differs:
-                rows[position] = msgspec.structs.replace(rows[position], outcome=_changed(rows[position]))
+                outcome = grown if (rows[position].ratio or 0) > 1 else less
+                rows[position] = msgspec.structs.replace(rows[position], outcome=outcome)
     return [_counted(row, candidate) if row.counted else row for row, candidate in zip(rows, candidates, strict=True)]
 
 
@@ -243,7 +220,6 @@ def _with_interval(candidate: _Candidate) -> ComparedRow:
         unknown = "one server process a side shows no noise" if candidate.one_server else NOISE_UNKNOWN
         reason = "one set has no interval" if interval.sets < 2 else unknown
         return msgspec.structs.replace(row, ratio=interval.ratio, p_value=1.0, reason=reason)
-    few = interval.sets < SETS_FOR_CLAIMS
     half = interval.high - interval.mean
     return msgspec.structs.replace(
         row,
@@ -253,15 +229,8 @@ def _with_interval(candidate: _Candidate) -> ComparedRow:
         p_value=interval.p_value,
         noise=math.expm1(half),
         factor=abs(interval.mean) / half if half else None,
-        reason=f"provisional: fewer than {SETS_FOR_CLAIMS} sets" if few else "",
+        reason=f"provisional: fewer than {SETS_FOR_CLAIMS} sets" if interval.sets < SETS_FOR_CLAIMS else "",
     )
-
-
-def _changed(row: ComparedRow) -> RowOutcome:
-    grown = (row.ratio or 0) > 1
-    if row.metric == PRIMARY:
-        return "slower" if grown else "faster"
-    return "more" if grown else "less"
 
 
 def _counted(row: ComparedRow, candidate: _Candidate) -> ComparedRow:
@@ -271,73 +240,53 @@ def _counted(row: ComparedRow, candidate: _Candidate) -> ComparedRow:
     return msgspec.structs.replace(row, outcome=outcome)
 
 
-def _rank(row: ComparedRow) -> float:
-    return -abs(math.log(row.ratio)) if row.changed and row.ratio else 0.0
-
-
 def _nothing(base: Side, head: Side, refused: list[ComparedRow], despite: tuple[str, ...], command: str) -> UsageError:
-    what = f"cannot compare {base.runs[0].directory} with {head.runs[0].directory}"
-    if base.runs[0] is head.runs[0]:
-        what = f"cannot compare the two versions in {base.runs[0].directory}"
-    if not refused:
-        return UsageError(f"{what}: they have no path in common", f"rowpath show {head.runs[0].directory}")
-    first = refused[0]
-    needed = waivers(first.differences, despite)
+    one, other = base.runs[0], head.runs[0]
+    both = f"the two versions in {one.directory}" if one is other else f"{one.directory} with {other.directory}"
+    needed = waivers(refused[0].differences, despite) if refused else []
     options = " ".join(f"--despite {name}" for name in (*despite, *needed))
-    hint = f"{command} {options}" if needed else f"rowpath show {head.runs[0].directory}"
-    return UsageError(f"{what}: {first.reason}", hint)
-
-
-def _more_certain(candidates: list[_Candidate], command: str) -> str:
-    """What shows more: both builds in the same sets, or where there is only one, more runs."""
-    if any(candidate.row.base_path != candidate.row.head_path for candidate in candidates):
-        return f"{command} --confirm"
-    return "several runs a side: rowpath compare BASE1,BASE2 HEAD1,HEAD2"
+    return UsageError(
+        f"cannot compare {both}: {refused[0].reason if refused else 'they have no path in common'}",
+        f"{command} {options}" if needed else f"rowpath show {other.directory}",
+    )
 
 
 def _findings(
     candidates: list[_Candidate], drifts: dict[tuple[str, str], Drift], rows: list[ComparedRow], command: str
-) -> list[Finding]:
-    findings: list[Finding] = []
+) -> Iterator[Finding]:
+    # What shows more: both builds in the same sets, or where there is only one, more runs.
+    more_certain = "several runs a side: rowpath compare BASE1,BASE2 HEAD1,HEAD2"
+    if any(candidate.row.base_path != candidate.row.head_path for candidate in candidates):
+        more_certain = f"{command} --confirm"
     for regime in dict.fromkeys(regime for regime, metric in drifts if metric == PRIMARY):
-        moved = [
-            candidate.interval.mean
-            for candidate in candidates
-            if candidate.scope == (regime, PRIMARY) and not candidate.row.differences and candidate.interval is not None
-        ]
+        times = [(one.row, one.interval) for one in candidates if one.scope == (regime, PRIMARY) and one.interval]
+        moved = [interval.mean for row, interval in times if not row.differences]
         shift = student(moved)
         if shift is not None and shift.sets >= LEAST_UNCHANGED and shift.apart:
             null = [
-                f"{candidate.row.name} {text.ratio(candidate.interval.ratio)}"
-                for candidate in candidates
-                if candidate.interval is not None
-                and candidate.scope == (regime, PRIMARY)
-                and candidate.row.base_path.startswith("engine=null,")
+                f"{row.name} {text.ratio(interval.ratio)}"
+                for row, interval in times
+                if row.base_path.startswith("engine=null,")
             ]
             middle = math.exp(statistics.median(moved))
-            findings.append(
-                Finding(
-                    id="machine-changed",
-                    severity="warning",
-                    text=f"the machine itself was {'slower' if middle > 1 else 'faster'} in head, {regime}: "
-                    f"{len(moved)} unchanged paths took {text.ratio(middle)} (median)",
-                    evidence=f"without a database: {', '.join(null)}" if null else "",
-                    cause="figures are not corrected for it; intervals are wider by as much as unchanged paths moved",
-                    next_command=_more_certain(candidates, command),
-                )
+            yield Finding(
+                "machine-changed",
+                "warning",
+                f"the machine itself was {'slower' if middle > 1 else 'faster'} in head, {regime}: "
+                f"{len(moved)} unchanged paths took {text.ratio(middle)} (median)",
+                f"without a database: {', '.join(null)}" if null else "",
+                "figures are not corrected for it; intervals are wider by as much as unchanged paths moved",
+                more_certain,
             )
     unknown = [row for row in rows if row.reason == NOISE_UNKNOWN]
     if unknown:
         least = min(drift.paths for (_regime, metric), drift in drifts.items() if metric == PRIMARY)
-        findings.append(
-            Finding(
-                id="noise-between-runs-unknown",
-                severity="warning",
-                text=f"{len(unknown)} rows have no interval: the runs share only {least} unchanged paths, and the "
-                f"noise between runs needs {LEAST_UNCHANGED}",
-                evidence="",
-                cause="the machine's speed differs from run to run, and sets of one run do not show that",
-                next_command=_more_certain(candidates, command),
-            )
+        yield Finding(
+            "noise-between-runs-unknown",
+            "warning",
+            f"{len(unknown)} rows have no interval: the runs share only {least} unchanged paths, and the "
+            f"noise between runs needs {LEAST_UNCHANGED}",
+            "",
+            "the machine's speed differs from run to run, and sets of one run do not show that",
+            more_certain,
         )
-    return findings

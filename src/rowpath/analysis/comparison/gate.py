@@ -56,33 +56,26 @@ def judge(comparison: Comparison, gate: GateWords, confirmed: Sequence[Confirmed
     failed, undecided = [], 0
     for position, row in rows:
         once_more = again.get(row.where)
-        ends = (once_more.low, once_more.high) if once_more is not None else _ends(row)
-        if _beyond(*ends, gate) and (once_more is not None or row.changed):
+        surely, maybe = _beyond(once_more or row, gate)
+        if surely and (once_more is not None or row.changed):
             failed.append(position)
-        elif _may_be_beyond(*ends, gate):
+        elif maybe:
             undecided += 1
     return Gate(gate, tuple(failed), undecided, len(rows))
 
 
 def may_fail(row: ComparedRow, gate: GateWords) -> bool:
     """Whether the row's interval reaches beyond the threshold."""
-    return row.metric == gate.metric and _may_be_beyond(*_ends(row), gate)
+    return row.metric == gate.metric and _beyond(row, gate)[1]
 
 
-def _ends(row: ComparedRow) -> tuple[float | None, float | None]:
-    return (row.ratio, row.ratio) if row.counted else (row.low, row.high)
-
-
-def _beyond(low: float | None, high: float | None, gate: GateWords) -> bool:
+def _beyond(row: ComparedRow | Confirmed, gate: GateWords) -> tuple[bool, bool]:
+    """Whether the ratio is surely beyond the threshold, and whether it may be."""
+    exact = isinstance(row, ComparedRow) and row.counted
+    low, high = (row.ratio, row.ratio) if exact else (row.low, row.high)
     if gate.more:
-        return low is not None and low > 1 + gate.threshold
-    return high is not None and high < 1 - gate.threshold
-
-
-def _may_be_beyond(low: float | None, high: float | None, gate: GateWords) -> bool:
-    if gate.more:
-        return high is None or high > 1 + gate.threshold
-    return low is None or low < 1 - gate.threshold
+        return low is not None and low > 1 + gate.threshold, high is None or high > 1 + gate.threshold
+    return high is not None and high < 1 - gate.threshold, low is None or low < 1 - gate.threshold
 
 
 SAME_BUILD = "base and head name the same build, and only one of them is here"
@@ -123,7 +116,7 @@ def settled(comparison: Comparison, confirmed: Sequence[Confirmed]) -> Compariso
 
 def not_possible(row: ComparedRow, reason: str) -> Confirmed:
     """A suspicious row that was not measured again."""
-    return Confirmed(row.name, row.workload, row.phase, row.regime, "not possible", reason=reason)
+    return Confirmed(*row.where, "not possible", reason=reason)
 
 
 def outcomes(rows: Sequence[ComparedRow], run_directory: Path) -> list[Confirmed]:
@@ -137,18 +130,8 @@ def outcomes(rows: Sequence[ComparedRow], run_directory: Path) -> list[Confirmed
             confirmed.append(not_possible(row, interval))
             continue
         differs = next(claimed) and interval.sets >= SETS_FOR_CLAIMS
-        again = Confirmed(
-            name=row.name,
-            workload=row.workload,
-            phase=row.phase,
-            regime=row.regime,
-            outcome="no difference shown" if not differs else "slower" if interval.mean > 0 else "faster",
-            ratio=interval.ratio,
-            low=interval.ratio_low,
-            high=interval.ratio_high,
-            sets=interval.sets,
-        )
-        confirmed.append(again)
+        again = Confirmed(*row.where, "slower" if interval.mean > 0 else "faster", *interval.ratios, interval.sets)
+        confirmed.append(again if differs else msgspec.structs.replace(again, outcome="no difference shown"))
     return confirmed
 
 

@@ -59,23 +59,25 @@ def _by_key(paths: Iterable[PathRecord], without: tuple[str, ...]) -> dict[str, 
 
 def of_runs(base: Run, head: Run) -> list[Difference]:
     """What the machines and the ways of measuring differ in."""
-    facts = [
-        (
-            _machine(run.head.environment),
-            system(run.head.environment),
-            run.head.rowpath,
-            _measure(run.head),
-            f"{run.head.experiment.scale:g}",
-        )
-        for run in (base, head)
+    one, other = base.head, head.head
+    differing = [
+        *_differing("machine", _machine(one.environment), _machine(other.environment)),
+        *_differing("system", system(one.environment), system(other.environment)),
+        *_differing("rowpath", one.rowpath, other.rowpath),
+        *_differing("measure", _measure(one), _measure(other)),
+        *_differing("scale", f"{one.experiment.scale:g}", f"{other.experiment.scale:g}"),
     ]
-    named = zip(("machine", "system", "rowpath", "measure", "scale"), *facts, strict=True)
-    differing = [Difference(name, one, other) for name, one, other in named if one and other and one != other]
-    sizes = [memory_kib(run.head.environment) for run in (base, head)]
+    sizes = memory_kib(one.environment), memory_kib(other.environment)
     another = any(difference.name == "machine" for difference in differing)
     if not another and all(sizes) and abs(sizes[0] - sizes[1]) > MEMORY_TOLERANCE * max(sizes):
         differing.append(Difference("machine", *(text.size(1024 * size) for size in sizes)))
     return differing
+
+
+def _differing(name: str, base: str, head: str) -> Iterator[Difference]:
+    """The difference, where both sides state the fact."""
+    if base and head and base != head:
+        yield Difference(name, base, head)
 
 
 def of_paths(base: Side, head: Side, base_path: PathRecord, head_path: PathRecord, where: Where) -> list[Difference]:
@@ -85,33 +87,24 @@ def of_paths(base: Side, head: Side, base_path: PathRecord, head_path: PathRecor
         for key, name in PAIRED_OVER.items()
         if base_path.get(key) != head_path.get(key)
     ]
-    builds = base_path.driver_digest[:DIGITS], head_path.driver_digest[:DIGITS]
-    if not differing and all(builds) and builds[0] != builds[1]:
-        differing.append(Difference("driver", *(f"build {build}" for build in builds)))
+    builds = (path.driver_digest and f"build {path.driver_digest[:DIGITS]}" for path in (base_path, head_path))
+    differing = differing or [*_differing("driver", *builds)]
     facts = base.facts(base_path.path_id), head.facts(head_path.path_id)
     if not any(difference.name in ("driver", "engine") for difference in differing):
         # A driver brings its libraries, an embedded engine its driver: one thing, not two.
         differing += [*_reported(*facts)][:1]
-    one, other = (without_places(reported.get("runtime", "")) for reported in facts)
-    if one and other and one != other:
-        differing.append(Difference("runtime", one, other))
-    if not _same_data(base, head, where):
+    differing += _differing("runtime", *(without_places(reported.get("runtime", "")) for reported in facts))
+    if not _same_data((*base.runs, *head.runs), where):
         differing.append(Difference("data", "another definition", "of tables or phase"))
-    digests = base.digests(base_path.path_id, where), head.digests(head_path.path_id, where)
-    if digests[0] and digests[1] and digests[0] != digests[1]:
-        differing.append(Difference("rows", *(" ".join(sorted(of_side)) for of_side in digests)))
-    return differing
+    delivered = base.digests(base_path.path_id, where), head.digests(head_path.path_id, where)
+    return [*differing, *_differing("rows", *(" ".join(sorted(digests)) for digests in delivered))]
 
 
 def refusal(differences: Iterable[Difference], despite: tuple[str, ...]) -> str:
     """Why a path with these differences is not compared; empty when it is."""
     left = [difference for difference in differences if difference.name not in despite]
-    barred = [difference for difference in left if difference.name in REFUSED]
-    if barred:
-        return "; ".join(map(in_words, barred))
-    if len(left) > 1:
-        return f"{len(left)} things differ: {'; '.join(map(in_words, left))}"
-    return ""
+    barred = "; ".join(in_words(difference) for difference in left if difference.name in REFUSED)
+    return barred or (f"{len(left)} things differ: {'; '.join(map(in_words, left))}" if len(left) > 1 else "")
 
 
 def waivers(differences: Iterable[Difference], despite: tuple[str, ...]) -> list[str]:
@@ -129,9 +122,7 @@ def in_words(difference: Difference) -> str:
 def _reported(base: dict[str, Any], head: dict[str, Any]) -> Iterator[Difference]:
     """What drivers and engines report of themselves, behind a version such as `system`."""
     for name in ("driver", "engine"):
-        one, other = (without_places(facts.get(f"{name}_version", "")) for facts in (base, head))
-        if one and other and one != other:
-            yield Difference(name, one, other)
+        yield from _differing(name, *(without_places(facts.get(f"{name}_version", "")) for facts in (base, head)))
     libraries = [facts.get("libraries") or {} for facts in (base, head)]
     one, other = (", ".join(f"{name} {of[name]}" for name in sorted(of)) or "none" for of in libraries)
     if one != other and base and head:
@@ -164,17 +155,12 @@ def _measure(head: RunRecord) -> str:
     return f"blocks of {measure.block_ms:g} ms after {measure.lead_in_ms:g} ms{restarts}"
 
 
-def _same_data(base: Side, head: Side, where: Where) -> bool:
+def _same_data(runs: Iterable[Run], where: Where) -> bool:
     """Whether everything is the same that decides which rows there are and what is requested."""
-    workloads = (run.head.workloads.get(where[0]) for side in (base, head) for run in side.runs)
-    definitions = {
-        msgspec.json.encode(
-            (workload.tables, [phase for phase in workload.phases if phase.name == where[1]]), order="sorted"
-        )
-        for workload in workloads
-        if workload is not None
-    }
-    return len(definitions) < 2
+    workloads = [workload for run in runs if (workload := run.head.workloads.get(where[0])) is not None]
+    phases = ([phase for phase in workload.phases if phase.name == where[1]] for workload in workloads)
+    definitions = ((workload.tables, own) for workload, own in zip(workloads, phases, strict=True))
+    return len({msgspec.json.encode(definition, order="sorted") for definition in definitions}) < 2
 
 
 def without_places(version: Any) -> str:

@@ -76,11 +76,10 @@ class Run:
 
     def problem(self, path_id: str, where: Where) -> str:
         """Why what the path did there does not count; empty when it does."""
-        workload, phase, regime = where
-        status = self.evidence.path_statuses.of(path_id, workload, phase)
+        status = self.evidence.path_statuses.of(path_id, *where[:2])
         if status.status != "ok":
             return f"{status.status}: {status.reason}" if status.reason else status.status
-        cell = self.evidence.cells.get(path_id, workload, phase, regime) if regime != WHOLE else None
+        cell = self.evidence.cells.get(path_id, *where)
         if cell is not None and cell.refused:
             return "the machine was too busy: too few of its sets were quiet"
         return ""
@@ -99,9 +98,8 @@ class Run:
 
     def by_set(self, path_id: str, where: Where) -> dict[str, dict[int, float]]:
         """The median of each set, of the metrics that are not counted."""
-        workload, phase, regime = where
-        if regime == WHOLE:
-            whole = self.evidence.of_phases.get((path_id, workload, phase), {})
+        if where[2] == WHOLE:
+            whole = self.evidence.of_phases.get((path_id, *where[:2]), {})
             return {name: _medians(whole[name]) for name in compared("phase", "memory") if name in whole}
         cell = self.evidence.cells.get(path_id, *where)
         if cell is None or not cell.costs:
@@ -121,8 +119,12 @@ class Side:
     @cached_property
     def paths(self) -> dict[str, PathRecord]:
         """Every path of its runs, by id."""
-        every = {path_id: path for run in reversed(self.runs) for path_id, path in run.evidence.journal.paths.items()}
-        return {path_id: path for path_id, path in every.items() if self.chosen is None or path_id in self.chosen}
+        return {
+            path_id: path
+            for run in reversed(self.runs)
+            for path_id, path in run.evidence.journal.paths.items()
+            if self.chosen is None or path_id in self.chosen
+        }
 
     def places(self, path_id: str) -> list[Where]:
         """Where the path was measured or failed, in the order of the first run: regimes, then the phase as a whole."""
@@ -158,21 +160,21 @@ def _medians(values: metrics.Values) -> dict[int, float]:
     return {number: statistics.median(of_set) for number, of_set in sorted(values.items()) if of_set}
 
 
-DRIVER = ("language", "driver")
-
-
 def sides_of_versions(directory: Path, versions: tuple[str, str]) -> tuple[Side, Side]:
     """The paths of each version, of the drivers that have both; UsageError where no driver has."""
     run = Run(directory)
     every = run.evidence.journal.paths.values()
-    by_version = [[path for path in every if _is_version(path, version)] for version in versions]
+    # A file of a run from elsewhere is known by its name.
+    by_version = [
+        [one for one in every if one.version == version or ("/" in one.version and Path(one.version).name == version)]
+        for version in versions
+    ]
     both = {_driver(path) for path in by_version[0]} & {_driver(path) for path in by_version[1]}
     if not both:
-        known = {
-            driver: dict.fromkeys(path.version for path in paths)
+        listed = "; ".join(
+            f"{driver} {', '.join(dict.fromkeys(path.version for path in paths))}"
             for driver, paths in grouped(every, lambda path: path.driver).items()
-        }
-        listed = "; ".join(f"{driver} {', '.join(names)}" for driver, names in known.items())
+        )
         raise UsageError(
             f"{directory} has no driver with both versions {versions[0]} and {versions[1]}", f"its versions: {listed}"
         )
@@ -196,11 +198,5 @@ def interval_within(run: Run, row: ComparedRow) -> Interval | None:
     return difference(levels[0], levels[1], confidence) if levels[0] and levels[1] else None
 
 
-def _is_version(path: PathRecord, version: str) -> bool:
-    """Whether the path has that version; a file of a run from elsewhere is known by its name."""
-    own = path.version
-    return own == version or ("/" in own and Path(own).name == version)
-
-
-def _driver(path: PathRecord) -> tuple[str, ...]:
-    return tuple(map(path.get, DRIVER))
+def _driver(path: PathRecord) -> tuple[str, str]:
+    return path.get("language"), path.driver

@@ -2,7 +2,8 @@
 
 What flows in is the evidence of a run: its journal with the cells, the rankings and the report of client groups made of
 it. What flows out are findings: an id, a severity, a sentence, the figures behind it, a cause, and the next command.
-A rule is a function from evidence to findings, and `RULES` is the only place that names it; reports know no rule.
+A rule is a function from evidence to findings, and `RULES` is the only place that names it and gives its findings
+their id; reports know no rule.
 
 The files are what rules are about, in the order in which a reader should doubt a run. `correctness`: rows, values and
 operations that were not delivered as they should be. `plausibility`: figures that cannot be, measured or published.
@@ -16,7 +17,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from rowpath.analysis.answer_model import Finding
+from msgspec.structs import replace
+
+from rowpath.analysis.answer_model import SEVERITIES, Finding
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import (
     contracts,
@@ -83,10 +86,8 @@ RULES: dict[str, Rule] = {
     "missing-path": correctness.missing_path,
 }
 
-_SEVERITIES = ("error", "warning", "note")
-
 
 def findings(evidence: Evidence) -> tuple[Finding, ...]:
     """What every rule found, errors first; within a severity in the order of `RULES`."""
-    found = [finding for rule in RULES.values() for finding in rule(evidence)]
-    return tuple(sorted(found, key=lambda finding: _SEVERITIES.index(finding.severity)))
+    stated = [replace(finding, id=id_) for id_, rule in RULES.items() for finding in rule(evidence)]
+    return tuple(sorted(stated, key=lambda finding: SEVERITIES.index(finding.severity)))

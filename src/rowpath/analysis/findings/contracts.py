@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.answer_model import Finding, error, note, warning
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import by_name, phase_text, words
 from rowpath.journal.records import CountedRecord, MemoryRecord, PathRecord
@@ -39,20 +38,14 @@ def round_trips_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         least, usual = ROUND_TRIPS[statement]
         most = max(usual, path.most_round_trips)
         few = trips < least - ROUND_TRIPS_SLACK  # not even one turn each: true of any operation
-        cursor = path.result.startswith(FETCHED)
         slack = PIPELINE_SLACK if pipelined else ROUND_TRIPS_SLACK
-        many = trips > most + slack and not cursor and _point(evidence, counts)
-        if not few and not many:
+        if not few and (trips <= most + slack or path.result.startswith(FETCHED) or not _point(evidence, counts)):
             continue
         expected = str(least) if least == most else f"{least} to {most}"
-        what, declared = "operation", f"statement={statement}"
-        if pipelined:
-            what, declared = "pipeline", f"pipeline={path.pipeline}, {declared}"
-        yield Finding(
-            "round-trips-not-as-declared",
-            "error" if few else "warning",
+        what, pipeline = ("pipeline", f"pipeline={path.pipeline}, ") if pipelined else ("operation", "")
+        yield (error if few else warning)(
             f"{path.name} takes {text.count(trips)} round trips per {what} in {phase_text(counts)}, "
-            f"where {declared} means {expected}",
+            f"where {pipeline}statement={statement} means {expected}",
             f"{text.count(counts.round_trips)} round trips in {counts.operations} operations "
             "through the counting proxy",
             "some operations do not reach the server"
@@ -78,8 +71,7 @@ def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A statement mode that the server's counters of prepared statements disprove."""
     for counts, path in _counts(evidence):
         prepares, executes = counts.each("prepares"), counts.each("executes")
-        statement = path.statement
-        defined = evidence.phase(counts)
+        statement, defined = path.statement, evidence.phase(counts)
         # Making a table takes no parameters, and drivers do not prepare it whatever is requested.
         once = defined is not None and (defined.kind == "load" or made_once(defined))
         if prepares is None or executes is None or once:
@@ -90,9 +82,7 @@ def statement_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
             problem = "the server prepares or executes a prepared statement, where plain text was requested"
         else:
             continue
-        yield Finding(
-            "statement-not-as-declared",
-            "error",
+        yield error(
             f"{path.name} is not statement={statement} in {phase_text(counts)}: {problem}",
             f"{text.count(counts.prepares)} prepares and {text.count(counts.executes)} executes of prepared statements "
             f"in {counts.operations} operations, by the server's counters",
@@ -110,13 +100,10 @@ def made_once(defined: Phase) -> bool:
 def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A durability that the syncs per commit disprove."""
     for counts, path in _counts(evidence):
-        syncs = counts.each("syncs")
-        commits = min(1.0, counts.each("commits") or 1.0)  # those beyond one per operation have nothing to sync
-        durability = path.durability
+        syncs, durability, defined = counts.each("syncs"), path.durability, evidence.phase(counts)
         if syncs is None or not evidence.writes(*counts.where[1:]):
             continue
-        each = syncs / commits
-        defined = evidence.phase(counts)
+        each = syncs / min(1.0, counts.each("commits") or 1.0)  # commits beyond one per operation have nothing to sync
         # A load, or making a table, makes files or lets them grow, which may be synced for their own sake.
         single = defined is None or (defined.kind != "load" and defined.access != "create")
         # Commits that come together may share a sync.
@@ -126,9 +113,7 @@ def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
             problem = "commits reach the disk although durability=none"
         else:
             continue
-        yield Finding(
-            "syncs-not-as-declared",
-            "error",
+        yield error(
             f"{path.name} is not durability={durability} in {phase_text(counts)}: {problem}",
             f"{text.count(each)} syncs per commit in {counts.operations} operations",
             "a setting did not take effect, or syncs are shared or asynchronous",
@@ -140,26 +125,23 @@ def syncs_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
 def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
     """A transaction contract that the server's commit counter disproves: one commit per operation, no more, no less."""
     for counts, path in _counts(evidence):
-        commits = counts.each("commits")
-        defined = evidence.phase(counts)
+        commits, defined, writes = counts.each("commits"), evidence.phase(counts), evidence.writes(*counts.where[1:])
         without = path.get("access") == "handler"  # each of HANDLER's reads is a transaction
         if defined is not None:  # servers make a table in transactions of their own
-            reads = defined.kind == "execute" and not evidence.writes(counts.workload, counts.phase)
+            reads = defined.kind == "execute" and not writes
             without |= reads or defined.kind == "connect" or defined.access == "create"
         if commits is None or counts.commits is None or without:
             continue
         expected: set[float] = {counts.operations}
         if path.statement == "bound" and counts.round_trips is not None:
             expected.add(counts.round_trips)  # parsing in a round trip of its own ends a transaction of its own
-        if not evidence.writes(counts.workload, counts.phase):  # reads behind one Sync share a transaction
+        if not writes:  # reads behind one Sync share a transaction
             expected.add(pipelines(counts, path))
         slack = max(COMMITS_LAG, COMMITS_SLACK * counts.operations)
         if any(abs(counts.commits - each) <= slack for each in expected):
             continue
         fewer = counts.commits < counts.operations  # that is less work than promised; more is the driver's own cost
-        yield Finding(
-            "commits-not-as-declared",
-            "error" if fewer and path.profile == "tuned" else "warning",
+        yield (error if fewer and path.profile == "tuned" else warning)(
             f"{path.name} commits {text.count(commits)} times per operation in {phase_text(counts)}, not once",
             f"{text.count(counts.commits)} commits in {counts.operations} operations by the server's counter",
             "statements share a transaction, or the driver opens its own transactions",
@@ -172,24 +154,18 @@ def durability_differs(evidence: Evidence) -> Iterator[Finding]:
     """Paths of different durability in one comparison of a phase that writes."""
     reported: set[tuple[str, ...]] = set()
     for ranking in evidence.rankings:
-        if not evidence.writes(ranking.workload, ranking.phase):
-            continue
-        by_durability: dict[str, list[str]] = {}
-        for row in ranking.rows:
-            if row.rank:
-                by_durability.setdefault(evidence.coordinate(row.path_id, "durability"), []).append(row.name)
+        rows = [row for row in ranking.rows if row.rank]
+        by_durability = grouped(rows, lambda row: evidence.coordinate(row.path_id, "durability"))
         key = (ranking.workload, ranking.phase, ranking.comparison)
-        if len(by_durability) < 2 or key in reported:
+        if len(by_durability) < 2 or key in reported or not evidence.writes(*key[:2]):
             continue
         reported.add(key)
-        yield Finding(
-            "durability-differs",
-            "error",
+        yield error(
             f"{ranking.workload}.{ranking.phase}: one ranking mixes durabilities: do not compare across them",
-            by_name({durability: ", ".join(names) for durability, names in by_durability.items()}),
+            by_name({durability: ", ".join(row.name for row in same) for durability, same in by_durability.items()}),
             "the paths share a comparison although their commits give different guarantees",
             evidence.rerun(f"durability={min(by_durability)}"),
-            tuple(name for names in by_durability.values() for name in names),
+            tuple(row.name for same in by_durability.values() for row in same),
         )
 
 
@@ -199,9 +175,7 @@ def fetch_size_ignored(evidence: Evidence) -> Iterator[Finding]:
         size, rows, trips = _fetch_size(path), _rows_each(evidence, counts.where) or 0.0, counts.each("round_trips")
         if not size or trips is None or rows < 4 * size or trips >= rows / size / 2:
             continue
-        yield Finding(
-            "fetch-size-ignored",
-            "warning",
+        yield warning(
             f"{path.name} ignores its fetch size of {size} in {phase_text(counts)}",
             f"{rows:.0f} rows came in {text.count(trips)} round trips; {rows / size:.0f} were expected",
             "the driver uses a fetch size only inside a transaction, or never",
@@ -215,53 +189,36 @@ def result_buffered_whole(evidence: Evidence) -> Iterator[Finding]:
     measured = (record for record in evidence.journal.all(MemoryRecord) if record.client_peak_bytes is not None)
     by_path = grouped(measured, lambda record: record.path_id)
     for path in evidence.journal.paths.values():
-        grown = _growth(evidence, path, by_path.get(path.path_id, []))
-        if grown is None:
+        grown = _growth(evidence, by_path.get(path.path_id, []))
+        if not grown:
             continue
-        result = path.result
-        declared = result in ("whole", "none")
-        stated = f", as result={result} declares" if declared else f" although result={result}"
-        stated = "" if result == "none" else stated
-        yield Finding(
-            "result-buffered-whole",
-            "note" if declared else "warning",
-            f"{path.name} holds a whole result in memory{stated}",
-            f"{grown.large} of {grown.rows:.0f} rows peaks {text.size(grown.bytes)} above {grown.small}; "
-            f"its payload is {text.size(grown.payload_bytes)}",
+        declared = {"whole": ", as result=whole declares", "none": ""}.get(path.result)
+        yield (warning if declared is None else note)(
+            f"{path.name} holds a whole result in memory"
+            + (f" although result={path.result}" if declared is None else declared),
+            grown,
             "memory grows with the number of rows",
             f"rowpath run {evidence.experiment} --plan",
             (path.name,),
         )
 
 
-@dataclass(frozen=True)
-class _Growth:
-    """The phase with the most rows against the one with the fewest."""
-
-    small: str
-    large: str
-    rows: float
-    bytes: float
-    payload_bytes: float
-
-
-def _growth(evidence: Evidence, path: PathRecord, measured: list[MemoryRecord]) -> _Growth | None:
-    """The growth when it proves that results are held whole; None when it does not or nothing can be proven."""
-    peaks: dict[tuple[str, str], list[float]] = {}
-    for record in measured:
-        peaks.setdefault((record.workload, record.phase), []).append(record.client_peak_bytes or 0)
-    rows = {where: found for where in peaks if (found := _rows_each(evidence, (path.path_id, *where))) is not None}
+def _growth(evidence: Evidence, measured: list[MemoryRecord]) -> str:
+    """A path's phase with the most rows against the one with the fewest; empty where that proves nothing."""
+    peaks = grouped(measured, lambda record: record.where)
+    rows = {where: count for where in peaks if (count := _rows_each(evidence, where)) is not None}
     if len(rows) < 2:
-        return None
+        return ""
     small, large = min(rows, key=lambda where: rows[where]), max(rows, key=lambda where: rows[where])
-    counts = evidence.counted.get((path.path_id, *large))
+    counts = evidence.counted.get(large)
     payload = counts.each("payload_bytes") if counts else None
-    if payload is None or payload < PROVABLE_BYTES:
-        return None
-    grown = statistics.median(peaks[large]) - statistics.median(peaks[small])
-    if grown < HELD_SHARE * payload:
-        return None
-    return _Growth(".".join(small), ".".join(large), rows[large], grown, payload)
+    least, most = (statistics.median(record.client_peak_bytes or 0 for record in peaks[at]) for at in (small, large))
+    if payload is None or payload < PROVABLE_BYTES or most - least < HELD_SHARE * payload:
+        return ""
+    return (
+        f"{'.'.join(large[1:])} of {rows[large]:.0f} rows peaks {text.size(most - least)} above {'.'.join(small[1:])}; "
+        f"its payload is {text.size(payload)}"
+    )
 
 
 def _rows_each(evidence: Evidence, where: tuple[str, str, str]) -> float | None:
@@ -277,9 +234,7 @@ def _rows_each(evidence: Evidence, where: tuple[str, str, str]) -> float | None:
 def confounded_version(evidence: Evidence) -> Iterator[Finding]:
     """Drivers that carry their own build of the engine."""
     for reason, names in _names_by(evidence, lambda path: path.confounded):
-        yield Finding(
-            "confounded-version",
-            "note",
+        yield note(
             f"driver and engine version are confounded for {words(names)}: ranked apart",
             reason,
             "a difference from other paths may come from the driver or from the engine's build",
@@ -291,9 +246,7 @@ def confounded_version(evidence: Evidence) -> Iterator[Finding]:
 def stand_in(evidence: Evidence) -> Iterator[Finding]:
     """Paths to a program that stands in for an engine."""
     for reason, names in _names_by(evidence, lambda path: path.stands_in):
-        yield Finding(
-            "stand-in",
-            "warning",
+        yield warning(
             f"no real engine answered {words(names)}: ranked apart from paths to real ones",
             reason,
             "only the client's CPU time, memory, bytes and round trips are valid for a real server; times are not",
@@ -318,13 +271,10 @@ def _counts(evidence: Evidence) -> Iterator[tuple[CountedRecord, PathRecord]]:
 def _point(evidence: Evidence, counts: CountedRecord) -> bool:
     """Whether it is one statement of at most one row: connecting, scans and transactions take more by nature."""
     defined = evidence.phase(counts)
-    if defined is not None and (
-        defined.transaction == "transaction" or defined.scan or defined.kind in ("connect", "load")
-    ):
-        return False
-    cells = [evidence.cells.get(*counts.where, regime) for regime in ("steady", "cold")]
-    connects = any(sample.connect_ns for cell in cells if cell for sample in cell.every_sample())
-    return not connects and any(cells) and (_rows_each(evidence, counts.where) or 0.0) <= 1
+    many = defined and (defined.transaction == "transaction" or defined.scan or defined.kind in ("connect", "load"))
+    cells = [cell for regime in ("steady", "cold") if (cell := evidence.cells.get(*counts.where, regime))]
+    connects = any(sample.connect_ns for cell in cells for sample in cell.every_sample())
+    return bool(cells) and not many and not connects and (_rows_each(evidence, counts.where) or 0.0) <= 1
 
 
 def _fetch_size(path: PathRecord) -> int:

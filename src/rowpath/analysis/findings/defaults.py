@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.answer_model import Finding, error, note, warning
 from rowpath.analysis.cells import Cell, Where
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings.contracts import made_once
 from rowpath.analysis.model import Ranking
 from rowpath.analysis.wording import interval_text, phase_text, phases_text
 from rowpath.journal.records import CountedRecord, WorkerRecord
+from rowpath.model.grouping import grouped
 from rowpath.model.probe import PlanFacts
 
 TRAVELS = 0.5  # texts per operation, from which on a statement is not prepared only once
@@ -23,18 +24,17 @@ STACK_LOOKUP_CALLS = 4  # at least, of the C library finding the main thread's s
 
 def implicit_transaction(evidence: Evidence) -> Iterator[Finding]:
     """A connection without autocommit where autocommit was requested: the driver opens its own transactions."""
-    counted: dict[str, list[CountedRecord]] = {}
-    for counts in evidence.counted.values():
+
+    def autocommits(counts: CountedRecord) -> bool:
         defined = evidence.phase(counts)
-        if defined is not None and defined.transaction == "autocommit" and defined.kind in ("query", "execute"):
-            counted.setdefault(counts.path_id, []).append(counts)
+        return defined is not None and defined.transaction == "autocommit" and defined.kind in ("query", "execute")
+
+    counted = grouped(filter(autocommits, evidence.counted.values()), lambda counts: counts.path_id)
     for path_id, settings in _settings(evidence).items():
         if str(settings.get("autocommit", "")).lower() not in OFF or path_id not in counted:
             continue
         listed = "; ".join(map(_transaction_text, counted[path_id]))
-        yield Finding(
-            "implicit-transaction",
-            "warning",
+        yield warning(
             f"{evidence.name(path_id)} opens its own transactions in {phases_text(counted[path_id])}, "
             "where autocommit was requested",
             f"autocommit={settings['autocommit']} on the live connection; {listed}",
@@ -63,40 +63,30 @@ def prepared_each_time(evidence: Evidence) -> Iterator[Finding]:
             continue
         if path is None or sent is None:
             continue
-        statement = path.statement
-        counted = (
-            f"its SQL text went to the server {text.count(counts.texts_sent)} times in {counts.operations} operations"
-        )
-        if statement == "prepared" and sent >= TRAVELS:
-            yield Finding(
-                "prepared-each-time",
-                "warning",
+        times = f"{text.count(counts.texts_sent)} times in {counts.operations} operations"
+        counted = f"its SQL text went to the server {times}"
+        if path.statement == "prepared" and sent >= TRAVELS:
+            yield warning(
                 f"{path.name} prepares on each execution in {phase_text(counts)}, although statement=prepared",
                 counted,
                 "the driver caches no prepared statement for this call, or a limit evicts it",
                 f"rowpath run {evidence.experiment} --plan",
                 (path.name,),
             )
-        elif statement == "bound" and sent >= EACH_TIME:
-            yield from _dearer_than_prepared(evidence, ranked, counts, counted)
-
-
-def _dearer_than_prepared(evidence: Evidence, ranked: Ranked, counts: CountedRecord, counted: str) -> Iterator[Finding]:
-    cell = evidence.cells.get(*counts.where, "steady")
-    twin = _twin(ranked, cell, statement="prepared") if cell is not None else None
-    interval = evidence.cells.interval(cell, twin) if cell is not None and twin is not None else None
-    if cell is None or twin is None or interval is None:
-        return
-    yield Finding(
-        "prepared-each-time",
-        "note",
-        f"{cell.path.name} is prepared on each execution in {phase_text(cell)}: "
-        f"{interval_text(interval)} the cost of {twin.path.name}",
-        f"{counted}; {text.duration(cell.median)} against {text.duration(twin.median)} prepared once",
-        "statement=bound parses and plans each time and sends the SQL text",
-        evidence.rerun("statement=prepared"),
-        (cell.path.name,),
-    )
+        elif path.statement == "bound" and sent >= EACH_TIME:
+            cell = evidence.cells.get(*counts.where, "steady")
+            twin = _twin(ranked, cell, statement="prepared")
+            interval = evidence.cells.interval(cell, twin) if cell is not None and twin is not None else None
+            if cell is None or twin is None or interval is None:
+                continue
+            yield note(
+                f"{path.name} is prepared on each execution in {phase_text(cell)}: "
+                f"{interval_text(interval)} the cost of {twin.path.name}",
+                f"{counted}; {text.duration(cell.median)} against {text.duration(twin.median)} prepared once",
+                "statement=bound parses and plans each time and sends the SQL text",
+                evidence.rerun("statement=prepared"),
+                (path.name,),
+            )
 
 
 def _ranked(evidence: Evidence) -> Ranked:
@@ -109,8 +99,10 @@ def _ranked(evidence: Evidence) -> Ranked:
     }
 
 
-def _twin(ranked: Ranked, cell: Cell, **changed: str) -> Cell | None:
+def _twin(ranked: Ranked, cell: Cell | None, **changed: str) -> Cell | None:
     """The ranked path of the same ranking that differs only in these coordinates, if both have a rank."""
+    if cell is None:
+        return None
     own = cell.path.coordinates
     itself, twin = (ranked.get((cell.key[1:], frozenset(each.items()))) for each in (own, own | changed))
     return twin[0] if itself and twin and itself[1] is twin[1] else None
@@ -128,9 +120,7 @@ def main_thread_stack(evidence: Evidence) -> Iterator[Finding]:
         calls, fewer = (evidence.per_operation(each, "system_calls") for each in (cell, twin))
         if calls is None or fewer is None or calls - fewer < STACK_LOOKUP_CALLS:
             continue
-        yield Finding(
-            "main-thread-stack",
-            "warning",
+        yield warning(
             f"{cell.path.name} is slower on the main thread in {phase_text(cell)}: "
             f"{interval_text(interval)} the cost of {twin.path.name}",
             f"{text.count(calls)} system calls an operation on the main thread, {text.count(fewer)} on a thread of "
@@ -150,9 +140,7 @@ def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
         if path is None or requested == "on" or not found.startswith("on"):
             continue
         by_default = requested == "default" or path.profile == "shipped"
-        yield Finding(
-            "unrequested-tls",
-            "warning" if by_default else "error",
+        yield (warning if by_default else error)(
             f"{path.name} encrypts its connection although tls={requested}",
             f"tls={settings['tls']} on the live connection",
             "the driver uses TLS when the server offers it"
@@ -165,12 +153,8 @@ def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
 
 def _settings(evidence: Evidence) -> dict[str, dict[str, object]]:
     """The effective settings of each path's last connection, by path id."""
-    found: dict[str, dict[str, object]] = {}
-    for worker in evidence.journal.all(WorkerRecord):
-        settings = worker.facts.get("settings")
-        if isinstance(settings, dict):
-            found[worker.path_id] = settings
-    return found
+    reported = ((worker.path_id, worker.facts.get("settings")) for worker in evidence.journal.all(WorkerRecord))
+    return {path_id: settings for path_id, settings in reported if isinstance(settings, dict)}
 
 
 def parameter_type(evidence: Evidence) -> Iterator[Finding]:
@@ -182,9 +166,7 @@ def parameter_type(evidence: Evidence) -> Iterator[Finding]:
             continue
         pairs = [(sent, column) for sent, column in zip(types.sent, types.column, strict=True) if sent != column]
         as_sent, as_column = (" and ".join(dict.fromkeys(each)) for each in zip(*pairs, strict=True))
-        yield Finding(
-            "parameter-type",
-            "warning",
+        yield warning(
             f"{' and '.join(types.names)} send a parameter as {as_sent}, and the column needs {as_column}: "
             f"the server does not use {' and '.join(sorted(lost))}",
             f"EXPLAIN with {as_sent}: {_plan_text(types.plan_sent)}; with {as_column}: {_plan_text(types.plan_column)}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.answer_model import Finding, error, note, warning
 from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.chapters.mixed_load.groups import GroupFigures
 from rowpath.analysis.evidence import Evidence
@@ -21,6 +21,7 @@ LATE_SHARE = 0.1  # of the median latency
 TEXTS = 3  # failures with their text
 STALLS_SHOWN = 3  # after the longest
 FASTER_LEAST = 1.2  # a machine drifts by less
+_WHEN = {"end": "at the end of a run", "kill": "after a kill", "backup": "in a restored backup"}
 
 
 def _killed(evidence: Evidence) -> set[tuple[str, str]]:
@@ -34,9 +35,7 @@ def rate_not_reached(evidence: Evidence) -> Iterator[Finding]:
         if each.reached or each.cut:
             continue
         begun = f"; {text.count(each.not_begun)} operations were due and never started" if each.not_begun else ""
-        yield Finding(
-            "rate-not-reached",
-            "warning",
+        yield warning(
             f"{each.client_group} of {each.name} did not reach the requested rate in '{each.stage}': "
             "latency percentiles are withheld",
             f"{text.rate(each.rate_per_s)} of the {text.rate(each.requested_per_s)} requested{begun}",
@@ -50,24 +49,20 @@ def rate_not_reached(evidence: Evidence) -> Iterator[Finding]:
 def client_stalled(evidence: Evidence) -> Iterator[Finding]:
     """Groups with a long time in which no operation ended; each path once, the longest first."""
     killed = _killed(evidence)
-    stalled: dict[str, list[GroupFigures]] = {}
-    for each in report_of(evidence).figures:
+
+    def stalled(each: GroupFigures) -> bool:
         usual = (each.service.p99_ns or 0) / 1e9
         limit = min(STALL_S, max(STALL_RATIO * usual, STALL_LEAST_S)) if usual else STALL_S
         if each.requested_per_s:
             limit = max(limit, STALL_INTERVALS / each.requested_per_s)
-        if each.longest_stall_s > limit and each.at_work not in killed:
-            stalled.setdefault(each.path_id, []).append(each)
-    for path_id, cases in stalled.items():
+        return each.longest_stall_s > limit and each.at_work not in killed
+
+    for cases in grouped(filter(stalled, report_of(evidence).figures), lambda each: each.path_id).values():
         longest, *others = sorted(cases, key=lambda each: -each.longest_stall_s)
-        backup = any(
-            one.path_id == path_id and one.stage == longest.stage for one in evidence.journal.all(BackupRecord)
-        )
+        backup = longest.at_work in {(one.path_id, one.stage) for one in evidence.journal.all(BackupRecord)}
         also = [f"{each.client_group} {_stood(each)} in '{each.stage}'" for each in others[:STALLS_SHOWN]]
         rest = len(others) - STALLS_SHOWN
-        yield Finding(
-            "client-stalled",
-            "warning",
+        yield warning(
             f"no operation of {longest.client_group} completed for {_stood(longest)} "
             f"in stage '{longest.stage}' ({longest.name})",
             f"p99 service time {text.duration(longest.service.p99_ns)}"
@@ -87,17 +82,17 @@ def _stood(each: GroupFigures) -> str:
 
 def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
     """Groups in closed loop that surely work faster beside more groups: they do not wait for the engine."""
-    figures = [each for each in report_of(evidence).figures if each.pacing == "closed"]
-    at_work: dict[tuple[str, str], set[str]] = {}
-    for each in report_of(evidence).figures:
-        at_work.setdefault(each.at_work, set()).add(each.client_group)
+    figures = report_of(evidence).figures
+    by_stage = grouped(figures, lambda each: each.at_work)
+    at_work = {stage: {each.client_group for each in together} for stage, together in by_stage.items()}
+    closed = [each for each in figures if each.pacing == "closed"]
+    alike = grouped(closed, lambda each: (each.path_id, each.client_group, each.clients))
     reported: set[tuple[str, str]] = set()
-    for less in figures:
+    for less in closed:
         more = [
             each
-            for each in figures
-            if (each.path_id, each.client_group, each.clients) == (less.path_id, less.client_group, less.clients)
-            and at_work[each.at_work] > at_work[less.at_work]
+            for each in alike[less.path_id, less.client_group, less.clients]
+            if at_work[each.at_work] > at_work[less.at_work]
             and each.rate_per_s >= FASTER_LEAST * less.rate_per_s
             and (each.low or 0.0) > (less.high or float("inf"))
         ]
@@ -105,9 +100,7 @@ def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
             continue
         reported.add((less.path_id, less.client_group))
         most = max(more, key=lambda each: each.rate_per_s)
-        yield Finding(
-            "faster-with-others",
-            "note",
+        yield note(
             f"{less.client_group} run faster on {less.name} when other client groups are active: "
             f"{text.ratio(most.rate_per_s / less.rate_per_s)} in '{most.stage}'",
             f"{text.rate(most.rate_per_s)} there, {text.rate(less.rate_per_s)} in '{less.stage}'; "
@@ -138,14 +131,12 @@ def operations_refused(evidence: Evidence) -> Iterator[Finding]:
         if not each.failed or each.at_work in killed:
             continue
         kinds = [
-            f"{text.count(one.count)} × {' '.join(part for part in (one.kind, one.code) if part)}"
+            f"{text.count(one.count)} × {' '.join(filter(None, (one.kind, one.code)))}"
             + (f" ({one.text})" if one.text else "")
             for one in each.failures[:TEXTS]
         ]
         rest = len(each.failures) - TEXTS
-        yield Finding(
-            "operations-refused",
-            "warning",
+        yield warning(
             f"{text.count(each.failed)} operations of {each.client_group} of {each.name} failed in '{each.stage}'",
             ("; ".join(kinds) or "the runner gave no message") + (f"; and {rest} other kinds" if rest > 0 else ""),
             "the engine refuses what it cannot do immediately; no rate or percentile includes failed operations",
@@ -156,20 +147,16 @@ def operations_refused(evidence: Evidence) -> Iterator[Finding]:
 
 def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
     """Acknowledged writes that are missing, or that were done more than once."""
-    records: list[AcknowledgedRecord] = evidence.journal.all(AcknowledgedRecord)
-    for record in records:
+    for record in evidence.journal.all(AcknowledgedRecord):
         if record.ok and not record.lost and not record.doubled:
             continue
-        path = evidence.path(record.path_id)
-        durability = evidence.coordinate(record.path_id, "durability")
+        path, durability = evidence.path(record.path_id), evidence.coordinate(record.path_id, "durability")
         promised = path is not None and "full" in path.durabilities
         allowed = record.when == "kill" and durability == "none" and not record.doubled
         what = [f"{text.count(record.lost)} lost"] if record.lost else []
         what += [f"{text.count(record.doubled)} applied more than once"] if record.doubled else []
         name = evidence.name(record.path_id)
-        yield Finding(
-            "acknowledged-lost",
-            "note" if allowed else "error",
+        yield (note if allowed else error)(
             f"{name}: acknowledged writes are missing after a kill, as durability=none allows"
             if allowed
             else f"{name}: the database does not hold the acknowledged writes ({_WHEN[record.when]})",
@@ -182,25 +169,18 @@ def acknowledged_lost(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-_WHEN = {"end": "at the end of a run", "kill": "after a kill", "backup": "in a restored backup"}
-
-
 def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
     """Backups that failed, or that do not hold what they must once restored."""
-    backups: list[BackupRecord] = evidence.journal.all(BackupRecord)
-    for record in backups:
-        checked = record.checked
-        wrong = checked is not None and (checked.lost or checked.doubled)
+    for record in evidence.journal.all(BackupRecord):
+        checked, name = record.checked, evidence.name(record.path_id)
+        wrong = checked is not None and bool(checked.lost or checked.doubled)
         if record.stopped or (record.ok and record.restored is not False and not wrong):
             continue
-        name = evidence.name(record.path_id)
-        found = f"{checked.lost} writes lost, {checked.doubled} applied twice" if checked is not None and wrong else ""
-        yield Finding(
-            "backup-not-restorable",
-            "error",
+        what = f"{checked.lost} writes lost, {checked.doubled} applied twice" if checked is not None and wrong else ""
+        yield error(
             f"a backup of {name} ({record.way}) {'could not be restored' if record.ok else 'failed'} "
             f"in '{record.stage}'",
-            "; ".join(part for part in (record.reason, found) if part) or "no reason was given",
+            "; ".join(filter(None, (record.reason, what))) or "no reason was given",
             "a backup is useful only if it can be restored",
             evidence.rerun(),
             (name,),
@@ -212,9 +192,7 @@ def backup_slows(evidence: Evidence) -> Iterator[Finding]:
     for each in report_of(evidence).effects:
         if each.high is None or each.high >= 1:
             continue
-        yield Finding(
-            "backup-slows",
-            "note",
+        yield note(
             f"a backup slows {each.client_group} of {each.name} "
             f"to {ratio_text(each.ratio, each.low, each.high, each.sets)}",
             f"{text.rate(each.inside_per_s)} during the backups of '{each.stage}', "
@@ -227,27 +205,24 @@ def backup_slows(evidence: Evidence) -> Iterator[Finding]:
 
 def generator_late(evidence: Evidence) -> Iterator[Finding]:
     """Open loops with a load generator so late that it is in the latencies; each path once, the worst first."""
-    found: dict[str, list[tuple[float, int, int, GroupFigures]]] = {}
+    late: dict[str, list[tuple[int, int, GroupFigures]]] = {}
     for each in report_of(evidence).figures:
-        late = each.lateness.p99_ns if each.lateness else None
-        usual = each.latency.p50_ns if each.latency else None
-        if late is not None and usual is not None and late > LATE_SHARE * usual:
-            found.setdefault(each.path_id, []).append((late / usual, late, usual, each))
-    for path_id, cases in found.items():
-        (_share, late_ns, usual_ns, worst), *others = sorted(cases, key=lambda case: -case[0])
+        late_ns = each.lateness.p99_ns if each.lateness else None
+        usual_ns = each.latency.p50_ns if each.latency else None
+        if late_ns is not None and usual_ns is not None and late_ns > LATE_SHARE * usual_ns:
+            late.setdefault(each.path_id, []).append((late_ns, usual_ns, each))
+    for path_id, cases in late.items():
+        (late_ns, usual_ns, worst), *others = sorted(cases, key=lambda case: -case[0] / case[1])
         # `free` is only where an experiment requests it, and so no command line changes it.
-        served = evidence.coordinate(path_id, "deployment") == "server"
-        shared = served and evidence.coordinate(path_id, "placement") == "same"
-        yield Finding(
-            "generator-late",
-            "warning",
+        where = [evidence.coordinate(path_id, key) for key in ("deployment", "placement")]
+        yield warning(
             f"the load generator itself was late (client group '{worst.client_group}', {worst.name}, "
             f"stage '{worst.stage}')",
             f"p99 start delay {text.duration(late_ns)} of operations that no other operation delayed;  "
             f"median latency {text.duration(usual_ns)}"
             + (f"; over a tenth of them in {len(others)} more cases too" if others else ""),
             "another program shares the clients' core, or the core wakes slowly",
-            evidence.rerun("placement=split") if shared else "rowpath doctor",
+            evidence.rerun("placement=split") if where == ["server", "same"] else "rowpath doctor",
             (worst.name,),
         )
 
@@ -257,18 +232,16 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
     reported: set[tuple[str, str]] = set()
     for each in report_of(evidence).figures:
         each_ns = evidence.sync_cost_ns(each.path_id)
-        workload, phase = PhaseName.of(each.phase)
-        counts = evidence.counted.get((each.path_id, workload, phase))
+        where, key = PhaseName.of(each.phase), (each.path_id, each.client_group)
+        counts = evidence.counted.get((each.path_id, *where))
         syncs, took = counts.each("syncs") if counts else None, each.service.mean_ns
-        durable = evidence.coordinate(each.path_id, "durability") == "full" and evidence.writes(workload, phase)
-        if each_ns is None or syncs is None or not took or not durable:
+        durable = evidence.coordinate(each.path_id, "durability") == "full" and evidence.writes(*where)
+        if each_ns is None or syncs is None or not took or not durable or key in reported:
             continue
-        if not syncs_explain(syncs, each_ns, took) or (each.path_id, each.client_group) in reported:
+        if not syncs_explain(syncs, each_ns, took):
             continue
-        reported.add((each.path_id, each.client_group))
-        yield Finding(
-            "sync-bound-writes",
-            "note",
+        reported.add(key)
+        yield note(
             f"{each.client_group} of {each.name} are disk-bound in '{each.stage}': paths can hardly differ",
             syncs_text(syncs, each_ns, took),
             "each commit waits until the log is on disk",
@@ -280,12 +253,9 @@ def sync_bound(evidence: Evidence) -> Iterator[Finding]:
 def values_not_read(evidence: Evidence) -> Iterator[Finding]:
     """`values-not-read` of groups: a group's touch sum is not that of the rows it should have taken."""
     not_taken = (record for record in evidence.journal.all(ClientGroupRecord) if record.touch_ok is False)
-    found = grouped(not_taken, lambda record: (record.path_id, record.phase))
-    for (path_id, phase), records in found.items():
+    for (path_id, phase), records in grouped(not_taken, lambda record: (record.path_id, record.phase)).items():
         name = evidence.name(path_id)
-        yield Finding(
-            "values-not-read",
-            "error",
+        yield error(
             f"{name} did not read every value of every row inside the clock in {phase}",
             f"the touch sum of {words(dict.fromkeys(record.client_group for record in records))} is wrong "
             f"in {len(records)} stages, first in '{records[0].stage}'",

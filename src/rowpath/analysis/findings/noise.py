@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
-from rowpath.analysis.core_users import NAMES, Share, shares, shares_text
+from rowpath.analysis.answer_model import Finding, error, note, warning
+from rowpath.analysis.core_users import NAMES, shares, shares_text
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.model import Ranking
 from rowpath.journal.records import NoiseRecord, SampleRecord
@@ -37,37 +37,27 @@ def disturbed_blocks(evidence: Evidence) -> Iterator[Finding]:
     if not hit:
         return
     share = len(hit) / len(samples)
-    found = shares(samples)
-    ours = sum(each.share for each in found if each.kind == "ours")
+    users = shares(samples)
+    by_kind = {kind: sum(user.share for user in same) for kind, same in grouped(users, lambda user: user.kind).items()}
+    ours = by_kind.get("ours", 0.0)
+    greatest = NAMES[max(by_kind, key=lambda kind: by_kind[kind], default="program")]
     moved = _moved(evidence)
-    yield Finding(
-        "disturbed-blocks",
-        "error" if ours > OURS_MOST else "warning" if share > MANY else "note",
+    yield (error if ours > OURS_MOST else warning if share > MANY else note)(
         f"{len(hit)} of {len(samples)} blocks ({text.share(share)}) were disturbed",
-        (f"of the time of all blocks: {shares_text(found)}" if found else _reasons(hit))
+        (f"of the time of all blocks: {shares_text(users)}" if users else _reasons(hit))
         + (f". {moved}" if moved else ""),
         "Rowpath's own processes ran on the measured cores: a defect, please report it"
         if ours > OURS_MOST
-        else f"{_greatest(found)} had the measured cores; figures use undisturbed blocks where there are enough",
+        else f"{greatest} had the measured cores; figures use undisturbed blocks where there are enough",
         "rowpath doctor",
         tuple(dict.fromkeys(evidence.name(sample.path_id) for sample in hit)),
         share,
     )
 
 
-def _greatest(found: list[Share]) -> str:
-    """The kind of user that had most of it."""
-    by_kind: dict[str, float] = {}
-    for each in found:
-        by_kind[each.kind] = by_kind.get(each.kind, 0.0) + each.share
-    return NAMES[max(by_kind, key=lambda kind: by_kind[kind])] if by_kind else NAMES["program"]
-
-
 def _reasons(hit: list[SampleRecord]) -> str:
     """The commonest reasons, of a journal that names no users; reasons that differ only in their figures are one."""
-    reasons: dict[str, list[str]] = {}
-    for sample in hit:
-        reasons.setdefault(_FIGURE.sub("", sample.disturbed), []).append(sample.disturbed)
+    reasons = grouped((sample.disturbed for sample in hit), lambda reason: _FIGURE.sub("", reason))
     common = sorted(reasons.values(), key=len, reverse=True)[:3]
     return "; ".join(f"{len(alike)}× such as: {alike[0]}" for alike in common)
 
@@ -84,18 +74,16 @@ class Unfiltered:
     unfiltered: float
 
 
-def unfiltered_ratios(evidence: Evidence) -> list[Unfiltered]:
+def unfiltered_ratios(evidence: Evidence) -> Iterator[Unfiltered]:
     """Both ratios of every ranked path but the fastest."""
-    found = []
     for ranking in evidence.rankings:
-        ranked = [row for row in ranking.rows if row.rank]
-        cells = [evidence.cell(row, ranking) for row in ranked]
-        for row, cell in list(zip(ranked, cells, strict=True))[1:]:
+        rows = [row for row in ranking.rows if row.rank]
+        cells = [evidence.cell(row, ranking) for row in rows]
+        for row, cell in list(zip(rows, cells, strict=True))[1:]:
             unfiltered = evidence.cells.unfiltered_ratio(cell, cells[0]) if cell and cells[0] else None
             if unfiltered is not None and row.ratio is not None:
                 where = ranking.workload, ranking.phase, ranking.regime
-                found.append(Unfiltered(*where, row.name, row.ratio, unfiltered))
-    return found
+                yield Unfiltered(*where, row.name, row.ratio, unfiltered)
 
 
 def _moved(evidence: Evidence) -> str:
@@ -118,9 +106,7 @@ def neighbour_noise(evidence: Evidence) -> Iterator[Finding]:
     if lines:
         host = all(STOLEN in line for line in lines)
         who = "the virtual machine's host" if host else "something else"
-        yield Finding(
-            "neighbour-noise",
-            "warning",
+        yield warning(
             f"{who} used the machine's cores during {len(lines)} of {len(evidence.journal.sets)} sets",
             "; ".join(lines[:4]) + ("; …" if len(lines) > 4 else ""),
             "other guests of the host" if host else "other programs, or other guests of a virtual machine's host",
@@ -133,9 +119,7 @@ def machine_speed_changed(evidence: Evidence) -> Iterator[Finding]:
     speeds = machine_speeds(evidence)
     if speeds:
         most = max(each.change for each in speeds)
-        yield Finding(
-            "machine-speed-changed",
-            "warning",
+        yield warning(
             f"the machine's speed changed by {text.share(most)} from set to set",
             "; ".join(each.text() for each in speeds),
             "clock frequency, heat or other guests of the host: it affects paths differently, so intervals widen",
@@ -169,8 +153,8 @@ def machine_speeds(evidence: Evidence) -> list[MachineSpeed]:
 
 def _machine_speed(evidence: Evidence, ranking: Ranking) -> MachineSpeed | None:
     """None where too few paths can tell, or where they do not agree."""
-    found = [evidence.cell(row, ranking) for row in ranking.rows if row.rank and ranking.regime == "steady"]
-    cells = [cell for cell in found if cell]
+    steady = [row for row in ranking.rows if row.rank and ranking.regime == "steady"]
+    cells = [cell for row in steady if (cell := evidence.cell(row, ranking))]
     sets = sorted(set().union(*(cell.costs for cell in cells)))
     cells = [cell for cell in cells if set(cell.costs) == set(sets)]
     engines = {cell.path.engine for cell in cells}
@@ -195,14 +179,9 @@ def _noise_of(number: int, records: list[NoiseRecord], samples: list[SampleRecor
     if longest > SPIN_GAP_NS or share > SPIN_GAP_SHARE:
         parts.append(f"gaps of up to {text.duration(longest)}, {text.share(share)} of a spinning loop")
     wall_ns = max((s.at_ns + s.window_ns for s in samples), default=0) - min((s.at_ns for s in samples), default=0)
-    stolen = _grown(records, "steal_ticks") * TICK_NS
+    ticks = {record.when: record.steal_ticks for record in records}
+    before, after = ticks.get("before"), ticks.get("after")
+    stolen = (after - before) * TICK_NS if before is not None and after is not None else 0
     if wall_ns > 0 and stolen > STEAL_SHARE * wall_ns:
         parts.append(f"{text.share(stolen / wall_ns)} {STOLEN}")
     return f"set {number}: {', '.join(parts)}" if parts else ""
-
-
-def _grown(records: list[NoiseRecord], name: str) -> float:
-    """How much a counter grew from the set's start to its end; 0 when unknown."""
-    ends = {record.when: getattr(record, name) for record in records}
-    before, after = ends.get("before"), ends.get("after")
-    return max(0.0, after - before) if before is not None and after is not None else 0.0

@@ -7,8 +7,7 @@ import statistics
 from collections.abc import Iterator, Sequence
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
-from rowpath.analysis.cells import Cell
+from rowpath.analysis.answer_model import Finding, error, warning
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.wording import interval_text, phase_text, words
 from rowpath.model import claims
@@ -29,9 +28,7 @@ def bytes_below_payload(evidence: Evidence) -> Iterator[Finding]:
         if moved is None or payload is None or moved >= payload:
             continue
         name = evidence.name(where[0])
-        yield Finding(
-            "bytes-below-payload",
-            "error",
+        yield error(
             f"{name} moved fewer bytes in {phase_text(counts)} than its values need",
             f"{text.count(moved)} {direction.replace('_', ' ')} per operation for {text.count(payload)} of payload",
             "results come from a cache, or some rows never crossed the connection",
@@ -43,35 +40,23 @@ def bytes_below_payload(evidence: Evidence) -> Iterator[Finding]:
 def cpu_exceeds_wall(evidence: Evidence) -> Iterator[Finding]:
     """A process that was billed more CPU than its cores had time for."""
     for cell in evidence.cells.cells.values():
-        counted = violations = 0
-        worst = 0.0
-        slack = _cores(evidence, cell) * CPU_SLACK
-        for sample in cell.every_sample():
-            if sample.window_ns <= 0:
-                continue
-            counted += 1
-            limit = slack * sample.window_ns + CPU_SLACK_NS
-            for spent in (sample.client_core_ns, sample.server_core_ns):
-                if spent is not None and spent > limit:
-                    violations += 1
-                    worst = max(worst, spent / sample.window_ns)
-                    break
-        if violations > max(1, SUSPICIOUS_SHARE * counted):  # one sample may be an accident
-            yield Finding(
-                "cpu-exceeds-wall",
-                "error",
+        one = cell.path.placement in ("same", "split") and cell.path.threads == 1
+        cores = 1 if one else int(evidence.journal.run.environment.get("cpus") or 1)
+        samples = [sample for sample in cell.every_sample() if sample.window_ns > 0]
+        violations = []
+        for sample in samples:
+            limit = cores * CPU_SLACK * sample.window_ns + CPU_SLACK_NS
+            spent = (sample.client_core_ns or 0.0, sample.server_core_ns or 0.0)
+            violations += [core_ns / sample.window_ns for core_ns in spent if core_ns > limit][:1]
+        if len(violations) > max(1, SUSPICIOUS_SHARE * len(samples)):  # one sample may be an accident
+            yield error(
                 f"{cell.path.name} used more CPU time in {phase_text(cell)} than its cores have",
-                f"up to {worst:.2f} × wall time, cores: {_cores(evidence, cell)}, in {violations} of {counted} samples",
+                f"up to {max(violations):.2f} × wall time, cores: {cores}, "
+                f"in {len(violations)} of {len(samples)} samples",
                 "threads outside the pinned cores, or a wrong CPU clock",
                 "rowpath doctor",
                 (cell.path.name,),
             )
-
-
-def _cores(evidence: Evidence, cell: Cell) -> int:
-    if cell.path.placement in ("same", "split") and cell.path.threads == 1:
-        return 1
-    return int(evidence.journal.run.environment.get("cpus") or 1)
 
 
 def rate_beats_floor(evidence: Evidence) -> Iterator[Finding]:
@@ -80,9 +65,7 @@ def rate_beats_floor(evidence: Evidence) -> Iterator[Finding]:
         against = evidence.floor(cell)
         if against is None or against.verdict != "beats":
             continue
-        yield Finding(
-            "rate-beats-floor",
-            "error",
+        yield error(
             f"{cell.path.name} is faster in {phase_text(cell)} than its floor, the {against.name}: not ranked",
             f"{text.duration(cell.median)} against {text.duration(against.cost_ns)}: {interval_text(against.interval)}",
             "operations do not reach the engine, or the floor was measured under other conditions",
@@ -100,9 +83,7 @@ def steady_slower_than_cold(evidence: Evidence) -> Iterator[Finding]:
         # Within sets: a machine has faster and slower moments, and the best pass of a run is the luckiest.
         interval = evidence.cells.interval(cell, cold)
         if interval is not None and interval.low > math.log(CONTRADICTION):
-            yield Finding(
-                "steady-slower-than-cold",
-                "warning",
+            yield warning(
                 f"{cell.path.name} is slower in {phase_text(cell)} warmed up than in its cold passes",
                 f"{text.duration(cell.median)} steady, {text.duration(cold.median)} cold: {interval_text(interval)}",
                 "something took the core during steady blocks, or the path slows down as it goes on",
@@ -126,9 +107,7 @@ def time_not_accounted(evidence: Evidence) -> Iterator[Finding]:
         parts = [(s.client_core_ns or 0) + (s.server_core_ns or 0) + s.own_wait_ns for s in known]
         share = statistics.median(part / sample.window_ns for part, sample in zip(parts, known, strict=True))
         if share * CONTRADICTION < 1:
-            yield Finding(
-                "time-not-accounted",
-                "warning",
+            yield warning(
                 f"{cell.path.name} takes longer in {phase_text(cell)} than its CPU and its waiting explain",
                 f"client CPU, server CPU and waiting are {text.share(share)} of {text.duration(cell.median)}",
                 "something else had the core and was not noticed, or a process of the path was not counted",
@@ -151,9 +130,7 @@ def rate_not_from_time(evidence: Evidence) -> Iterator[Finding]:
         ]
         share = statistics.median(left_out) if left_out else 0.0
         if share > 1 - 1 / CONTRADICTION:
-            yield Finding(
-                "rate-not-from-time",
-                "error",
+            yield error(
                 f"the operations of {cell.path.name} in {phase_text(cell)} do not fill the time they took",
                 f"{text.share(share)} of its blocks' wall time is in none of its operations",
                 "the runner stops its clock between operations",
@@ -174,18 +151,16 @@ def published_contradicts_itself(evidence: Evidence) -> Iterator[Finding]:
         if not missing:
             continue
         steps = [_arithmetic(columns, relation, shared, name) for name in missing]
-        others = [name for name in relation.rates if name not in missing and _agrees(shared, name)]
         steps += [
             f"{_arithmetic(columns, relation, shared, name)}, the same in each: all traffic is {name}s"
-            for name in others
+            for name in relation.rates
+            if name not in missing and _agrees(shared, name)
         ]
-        yield Finding(
-            "published-contradicts-itself",
-            "warning",
-            f"{relation.about}: {words(f'{name}s' for name in missing)} exceed the "
-            "published bandwidth of the connections",
+        exceeding = words(f"{name}s" for name in missing)
+        yield warning(
+            f"{relation.about}: {exceeding} exceed the published bandwidth of the connections",
             "; ".join(steps) + f"; an operation takes {text.count(relation.least_bytes)} bytes or more",
-            f"the {words(f'{name}s' for name in missing)} counted did not reach the server over the network: "
+            f"the {exceeding} counted did not reach the server over the network: "
             "they were answered elsewhere, or failed and were counted",
             evidence.rerun(),
         )
@@ -196,15 +171,11 @@ def _arithmetic(columns: Sequence[PublishedColumn], relation: Consistency, share
     unit = next(column.unit for column in columns if column.column == relation.bandwidth[0].column)
     terms = [
         f"({text.count(state.bandwidth)} − {text.count(state.baseline)}) {unit} / {text.count(state.rates[name])} "
-        f"{name}s/s = {_bytes(state.bytes_each[name])}"
+        f"{name}s/s = {size:,.{0 if abs(size) >= 100 else 1}f}"
         for state in shared
-        if name in state.bytes_each
+        if (size := state.bytes_each.get(name)) is not None
     ]
     return f"{words(terms)} bytes or fewer a {name}"
-
-
-def _bytes(value: float) -> str:
-    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:,.1f}"
 
 
 def _agrees(shared: Sequence[Shared], name: str) -> bool:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections import Counter
 from collections.abc import Iterator
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
+from rowpath.analysis.answer_model import Finding, note, warning
 from rowpath.analysis.cells import Cell
 from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.evidence import Evidence
@@ -26,16 +25,12 @@ UNSETTLED_MOST = 1 / 3  # of a path's warm-ups
 def provisional(evidence: Evidence) -> Iterator[Finding]:
     """Fewer than 6 sets: figures without claims."""
     few: dict[str, int] = {}
-    for cell in evidence.sound():
-        if len(cell.costs) < SETS_FOR_CLAIMS:
-            few[cell.path.name] = min(len(cell.costs), few.get(cell.path.name, SETS_FOR_CLAIMS))
-    for figure in report_of(evidence).figures:
-        if figure.sets < SETS_FOR_CLAIMS:
-            few[figure.name] = min(figure.sets, few.get(figure.name, SETS_FOR_CLAIMS))
+    figures = [(cell.path.name, len(cell.costs)) for cell in evidence.sound()]
+    for name, sets in (*figures, *((figure.name, figure.sets) for figure in report_of(evidence).figures)):
+        if sets < SETS_FOR_CLAIMS:
+            few[name] = min(sets, few.get(name, SETS_FOR_CLAIMS))
     if few:
-        yield Finding(
-            "provisional",
-            "warning",
+        yield warning(
             f"provisional: {len(few)} of {len(evidence.journal.paths)} paths have fewer than {SETS_FOR_CLAIMS} sets, "
             "so no difference is claimed for them",
             by_name(few),
@@ -58,9 +53,7 @@ def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
             if ranking.regime == "steady" and half is not None and target and half > target and not row.provisional:
                 wide[row.name] = max(half, wide.get(row.name, 0))
     if wide:
-        yield Finding(
-            "width-not-reached",
-            "note",
+        yield note(
             f"the interval is wider than the target of ±{text.share(target)} for {words(wide)}",
             by_name({name: f"±{text.share(half)}" for name, half in wide.items()}),
             "the machine's speed changed from set to set: more sets help, a steadier machine helps more"
@@ -74,22 +67,18 @@ def width_not_reached(evidence: Evidence) -> Iterator[Finding]:
 
 def warm_up_not_reached(evidence: Evidence) -> Iterator[Finding]:
     """Paths of which many workers did not settle on one level before they were measured."""
-    warm_ups = evidence.journal.all(WarmRecord)
-    every = Counter(warm.path_id for warm in warm_ups)
-    unsettled = Counter(warm.path_id for warm in warm_ups if not _settled(warm))
-    many = {path_id: unsettled[path_id] for path_id in every if unsettled[path_id] > UNSETTLED_MOST * every[path_id]}
+    many: dict[str, str] = {}
+    for path_id, warm_ups in grouped(evidence.journal.all(WarmRecord), lambda warm: warm.path_id).items():
+        unsettled = sum(not _settled(warm) for warm in warm_ups)
+        if unsettled > UNSETTLED_MOST * len(warm_ups):
+            many[evidence.name(path_id)] = f"{unsettled} of {len(warm_ups)} warm-ups"
     if many:
-        names = [evidence.name(path_id) for path_id in many]
-        yield Finding(
-            "warm-up-not-reached",
-            "warning",
-            f"{words(names)} did not reach a steady state while warming up",
-            "; ".join(
-                f"{evidence.name(path_id)}: {count} of {every[path_id]} warm-ups" for path_id, count in many.items()
-            ),
+        yield warning(
+            f"{words(many)} did not reach a steady state while warming up",
+            by_name(many),
             "the cap was too short, something disturbed the machine, or the path has no steady state",
             evidence.rerun("--rigorous"),
-            tuple(names),
+            tuple(many),
         )
 
 
@@ -102,9 +91,7 @@ def still_compiling(evidence: Evidence) -> Iterator[Finding]:
     cells = [cell for cell in evidence.sound() if cell.compiling_sets > UNSETTLED_MOST * len(cell.used)]
     if cells:
         names = list(dict.fromkeys(cell.path.name for cell in cells))
-        yield Finding(
-            "still-compiling",
-            "warning",
+        yield warning(
             f"compilers were still at work while {words(names)} {'was' if len(names) == 1 else 'were'} measured",
             "; ".join(
                 f"{cell.path.name} in {phase_text(cell)}: {cell.compiling_sets} of {len(cell.used)} sets"
@@ -119,18 +106,16 @@ def still_compiling(evidence: Evidence) -> Iterator[Finding]:
 def periodic_cost(evidence: Evidence) -> Iterator[Finding]:
     """A cost of the path's own that its median hides."""
     for cell in evidence.sound():
-        found = hidden(cell)
-        worst = found.found
+        means = hidden(cell)
+        worst = means.found
         if worst is None:
             continue
         parts = [
             f"{label} {text.share(math.expm1(interval.mean))} above the median"
-            for label, interval in (("mean over undisturbed blocks", found.wall), ("mean CPU per operation", found.cpu))
+            for label, interval in (("mean over undisturbed blocks", means.wall), ("mean CPU per operation", means.cpu))
             if interval is not None
         ]
-        yield Finding(
-            "periodic-cost",
-            "warning",
+        yield warning(
             f"{cell.path.name} has a cost in {phase_text(cell)} that its median hides",
             "; ".join(parts) + f" ({worst.sets} sets)",
             "a garbage collection, a checkpoint or another pause of the path",
@@ -163,11 +148,9 @@ def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
     clocks = {record.path_id: record.hello.get("clock_read_ns") for record in evidence.journal.all(WorkerRecord)}
     short: dict[str, str] = {}
     for cell in evidence.sound():
-        smallest = cell.path.shortest_operation_ns
-        cost = cell.median
-        if not smallest or cost is None or cell.is_null:
-            continue
-        if cost * cell.path.pipeline >= smallest:  # the clock is read once a pipeline
+        smallest, cost = cell.path.shortest_operation_ns, cell.median
+        # The clock is read once a pipeline.
+        if not smallest or cost is None or cell.is_null or cost * cell.path.pipeline >= smallest:
             continue
         clock = clocks.get(cell.path.path_id)
         short.setdefault(
@@ -176,9 +159,7 @@ def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
             + (f", a clock read costs {text.duration(float(clock))})" if clock else ")"),
         )
     if short:
-        yield Finding(
-            "clock-too-coarse",
-            "note",
+        yield note(
             f"operations of {words(short)} are too short for their language's clock to time within 2 %",
             "; ".join(short.values()),
             "the figure includes the clock's own cost",
@@ -189,7 +170,7 @@ def clock_too_coarse(evidence: Evidence) -> Iterator[Finding]:
 
 def placement_flips_ranking(evidence: Evidence) -> Iterator[Finding]:
     """Pairs of paths in an order that depends on where client and server are pinned."""
-    flips: dict[tuple[str, str, str], list[tuple[str, Cell, Cell]]] = {}
+    flips: dict[tuple[str, str, str], list[tuple[str, str, str]]] = {}
     for a_same, a_split, b_same, b_split in _twins(evidence):
         same = evidence.cells.interval(a_same, b_same)
         if same is None or same.sets < SETS_FOR_CLAIMS or same.low <= 0 <= same.high:
@@ -198,19 +179,14 @@ def placement_flips_ranking(evidence: Evidence) -> Iterator[Finding]:
         if split is None or split.sets < SETS_FOR_CLAIMS:
             continue
         if (same.low > 0 and split.high < 0) or (same.high < 0 and split.low > 0):
-            ratios = " and ".join(
-                f"{interval_text(interval)} on {cores}"
-                for interval, cores in ((same, "the same core"), (split, "split cores"))
-            )
-            evidence_text = f"{a_same.path.name} relative to {b_same.path.name}: {ratios}"
-            flips.setdefault(a_same.key[1:], []).append((evidence_text, a_same, b_same))
-    for (workload, phase, regime), found in flips.items():
-        names = dict.fromkeys(cell.path.name for _text, *cells in found for cell in cells)
-        yield Finding(
-            "placement-flips-ranking",
-            "warning",
-            f"{workload}.{phase} ({regime}): the faster path depends on the placement for {len(found)} pairs of paths",
-            "; ".join(each[0] for each in found[:3]) + ("; …" if len(found) > 3 else ""),
+            a, b = a_same.path.name, b_same.path.name
+            ratios = f"{interval_text(same)} on the same core and {interval_text(split)} on split cores"
+            flips.setdefault(a_same.key[1:], []).append((f"{a} relative to {b}: {ratios}", a, b))
+    for (workload, phase, regime), pairs in flips.items():
+        names = dict.fromkeys(name for _text, *both in pairs for name in both)
+        yield warning(
+            f"{workload}.{phase} ({regime}): the faster path depends on the placement for {len(pairs)} pairs of paths",
+            "; ".join(stated for stated, _a, _b in pairs[:3]) + ("; …" if len(pairs) > 3 else ""),
             "a wake-up across cores costs some paths more than others",
             evidence.rerun("placement=same,split"),
             tuple(names),

@@ -6,8 +6,7 @@ import statistics
 from collections.abc import Iterator
 
 from rowpath import text
-from rowpath.analysis.answer_model import Finding
-from rowpath.analysis.cells import Cell
+from rowpath.analysis.answer_model import Finding, note, warning
 from rowpath.analysis.chapters import links
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.findings import mixed_load
@@ -46,9 +45,7 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
             continue
         shortest, longest = min(sample.min_ns for sample in late), max(sample.max_ns for sample in late)
         mean = sum(sample.ns for sample in late) / sum(sample.operations for sample in late)
-        yield Finding(
-            "delayed-acknowledgement",
-            "warning",
+        yield warning(
             f"{cell.path.name} waits for a delayed acknowledgement in {phase_text(cell)}",
             f"{text.duration(mean)} an operation, {text.duration(shortest)} to {text.duration(longest)}, "
             f"in {len(late)} of {len(samples)} blocks; "
@@ -67,15 +64,12 @@ def link_not_as_predicted(evidence: Evidence) -> Iterator[Finding]:
         surely = each.low if slower else each.high
         if surely is None or (surely <= 1 + LINK_WITHIN if slower else surely >= 1 - LINK_WITHIN):
             continue
-        off = ratio_text(each.ratio, each.low, each.high)
-        yield Finding(
-            "link-not-as-predicted",
-            "warning",
+        yield warning(
             f"{each.name} is {'slower' if slower else 'faster'} over the link in {each.workload}.{each.phase}, "
             f"{each.regime}, than its round trips predict",
-            f"{text.duration(each.measured_ns)} measured, {text.duration(each.predicted_ns)} predicted, {off}: "
-            f"{text.duration(each.without_ns)} without the link + {text.count(each.round_trips)} round trips of "
-            f"{text.duration(each.added_ns)} more",
+            f"{text.duration(each.measured_ns)} measured, {text.duration(each.predicted_ns)} predicted, "
+            f"{ratio_text(each.ratio, each.low, each.high)}: {text.duration(each.without_ns)} without the link + "
+            f"{text.count(each.round_trips)} round trips of {text.duration(each.added_ns)} more",
             "waits that occur only on a link (small writes that wait for acknowledgements), or a busy first core, "
             "where the link runs"
             if slower
@@ -103,18 +97,19 @@ def _idle(sample: SampleRecord) -> float:
 def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
     """Durable writes that wait mostly for the disk: the syncs' measured cost explains the time, the CPU does not."""
     for cell in evidence.sound():
-        each_ns = evidence.sync_cost_ns(cell.key[0])
-        syncs = evidence.per_operation(cell, "syncs")
-        cpu = statistics.median(_cpu_each(sample) for sample in cell.samples) if cell.costs else 0.0
+        each_ns, syncs = evidence.sync_cost_ns(cell.path.path_id), evidence.per_operation(cell, "syncs")
         took = cell.median
         durable = cell.path.durability == "full" and evidence.writes(*cell.key[1:3])
         if each_ns is None or took is None or syncs is None or not durable or cell.regime != "steady":
             continue
+        # CPU of both sides per operation of the window, as far as it is known.
+        cpu = statistics.median(
+            ((sample.client_cpu_ns or 0.0) + (sample.server_cpu_ns or 0.0)) / max(1, sample.in_window)
+            for sample in cell.samples
+        )
         if cpu > SYNC_CPU_MOST * took or not syncs_explain(syncs, each_ns, took):
             continue
-        yield Finding(
-            "sync-bound-writes",
-            "note",
+        yield note(
             f"{cell.path.name} is disk-bound in {phase_text(cell)}: drivers can hardly differ",
             f"{syncs_text(syncs, each_ns, took)}; both sides' CPU is {text.share(cpu / took)}",
             "each commit waits until the rows are on disk",
@@ -125,22 +120,16 @@ def sync_bound_writes(evidence: Evidence) -> Iterator[Finding]:
     yield from mixed_load.sync_bound(evidence)
 
 
-def _cpu_each(sample: SampleRecord) -> float:
-    """CPU of both sides per operation of the window, as far as it is known."""
-    return ((sample.client_cpu_ns or 0.0) + (sample.server_cpu_ns or 0.0)) / max(1, sample.in_window)
-
-
 def collector_pauses(evidence: Evidence) -> Iterator[Finding]:
     """A runtime's garbage collector that takes over 3 % of the time."""
     for cell in evidence.sound():
-        window = sum(sample.window_ns for sample in cell.samples)
-        collected = sum(sample.collector_ns for sample in cell.samples)
+        window, collected, collections = (
+            sum(getattr(sample, name) for sample in cell.samples)
+            for name in ("window_ns", "collector_ns", "collections")
+        )
         if cell.regime != "steady" or not window or collected <= COLLECTOR_SHARE * window:
             continue
-        collections = sum(sample.collections for sample in cell.samples)
-        yield Finding(
-            "collector-pauses",
-            "warning",
+        yield warning(
             f"{cell.path.name} spends {text.share(collected / window)} of its time in its runtime's garbage collector "
             f"in {phase_text(cell)}",
             f"{text.duration(collected)} in {collections} collections over {text.duration(window)}",
@@ -153,9 +142,8 @@ def collector_pauses(evidence: Evidence) -> Iterator[Finding]:
 
 def closed_loop_hides_stall(evidence: Evidence) -> Iterator[Finding]:
     """Single operations of many times the median that come again: the next one waits, so the loop sees few of them."""
-    stalls: dict[tuple[str, str], list[tuple[Cell, int, int, int]]] = {}
-    noises: list[NoiseRecord] = evidence.journal.all(NoiseRecord)
-    gaps = {noise.set for noise in noises if (noise.spin_gap_max_ns or 0) >= STALL_LEAST_NS}
+    stalls: dict[str, list[tuple[int, str, str]]] = {}  # the longest, its path, both in words
+    gaps = {noise.set for noise in evidence.journal.all(NoiseRecord) if (noise.spin_gap_max_ns or 0) >= STALL_LEAST_NS}
     for cell in evidence.sound():
         if cell.regime != "steady" or cell.median is None:
             continue
@@ -166,21 +154,19 @@ def closed_loop_hides_stall(evidence: Evidence) -> Iterator[Finding]:
         stalled = [sample for sample in samples if sample.max_ns >= limit and _not_waiting(sample)]
         if 2 * len({sample.set for sample in stalled}) > len({sample.set for sample in samples}):
             longest = max(sample.max_ns for sample in stalled)
-            stalls.setdefault((cell.workload, cell.phase), []).append((cell, longest, len(stalled), len(samples)))
-    for (workload, phase), found in stalls.items():
-        yield Finding(
-            "closed-loop-hides-stall",
-            "note",
-            f"{workload}.{phase}: tail latencies of this run are not valid: a closed loop stalls with its operations",
-            "; ".join(
+            stated = (
                 f"{cell.path.name}: up to {text.duration(longest)} against {text.duration(cell.median)}, "
-                f"in {count} of {every} blocks"
-                for cell, longest, count, every in sorted(found, key=lambda item: -item[1])[:STALLS_SHOWN]
+                f"in {len(stalled)} of {len(samples)} blocks"
             )
-            + (f"; and {len(found) - STALLS_SHOWN} others" if len(found) > STALLS_SHOWN else ""),
+            stalls.setdefault(phase_text(cell), []).append((longest, cell.path.name, stated))
+    for phase, cases in stalls.items():
+        yield note(
+            f"{phase}: tail latencies of this run are not valid: a closed loop stalls with its operations",
+            "; ".join(stated for *_case, stated in sorted(cases, key=lambda case: -case[0])[:STALLS_SHOWN])
+            + (f"; and {len(cases) - STALLS_SHOWN} others" if len(cases) > STALLS_SHOWN else ""),
             "the loop sends no request while an operation stalls, so the delayed requests are missing",
             evidence.rerun("--rigorous"),
-            tuple(cell.path.name for cell, *_rest in found),
+            tuple(name for _longest, name, _stated in cases),
         )
 
 
