@@ -87,7 +87,7 @@ def sentence(one: Explanation) -> str:
         return f"An operation takes {time}. Its parts add up to {accounted} of it: {off}, so no bar is drawn."
     named = [part for part in one.parts if part.ns >= LEAST_NAMED * one.operation_ns]
     greatest = sorted(named, key=lambda part: -part.ns)[:NAMED]
-    words = [f"{100 * part.ns / one.operation_ns:.0f} % {_in_words(part)}" for part in greatest]
+    words = [f"{100 * part.ns / one.operation_ns:.0f} % {in_words(part.side, part.name)}" for part in greatest]
     return f"Of {time}: {', '.join(words)}."
 
 
@@ -102,8 +102,9 @@ def server_sentence(says: ServerSays, operation_ns: float) -> str:
     )
 
 
-def _in_words(part: Part) -> str:
-    return part.name if part.side == "core" else f"{fmt.clean(part.name)} ({part.side})"
+def in_words(side: str, name: str) -> str:
+    """A part of an operation's time with its side; what is of the core has none."""
+    return fmt.clean(name) if side == "core" else f"{fmt.clean(name)} ({side})"
 
 
 def _signed(share: float) -> str:
