@@ -19,7 +19,7 @@ from rowpath.analysis.comparison.pairs import in_words
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
 from rowpath.model.metrics import title
-from rowpath.report.json_export import export_of, schema_of, write_export
+from rowpath.report.json import export_of, schema_of, write_export
 
 TITLES = ("path", "metric", "base", "head", "ratio", "95 % interval", "own noise", "change ÷ noise")
 MOST_NAMES = 2

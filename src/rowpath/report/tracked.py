@@ -16,7 +16,7 @@ from rowpath.analysis.comparison.side import WHOLE
 from rowpath.analysis.model import Analysis, Result
 from rowpath.model.grouping import grouped
 from rowpath.model.metrics import METRICS
-from rowpath.report.json_export import write_export
+from rowpath.report.json import write_export
 
 MOST_LINES = 20
 # Measures that every project of Bencher has: nanoseconds, operations per second. Any other is created when first sent.
