@@ -136,12 +136,11 @@ class Examined(Frozen, frozen=True):
 
 def run_directories(places: Iterable[Path]) -> list[Path]:
     """Every run directory in these places or below them, in the order of their names; UsageError without any."""
-    directories: dict[Path, None] = {}
     listed = list(places)
     for place in listed:
         if not place.is_dir():
             raise UsageError(f"{place} is not a directory", "rowpath site DIR -o SITE, with a directory of runs")
-        directories |= {file.parent: None for file in sorted(place.rglob(FILE))}
+    directories = dict.fromkeys(file.parent for place in listed for file in sorted(place.rglob(FILE)))
     if not directories:
         named = ", ".join(map(str, listed))
         raise UsageError(f"no run directory in {named}: none has a {FILE}", "rowpath run tour -o DIR/tour")
