@@ -115,11 +115,8 @@ def write_github_benchmark(analysis: Analysis, file: TextIO) -> None:
         result = figure.result
         if METRICS[result.metric].more_is_better:
             continue
-        entry: dict[str, str | float] = {
-            "name": f"{figure.benchmark} · {METRICS[result.metric].title}",
-            "unit": result.unit,
-            "value": figure.value,
-        }
+        name = f"{figure.benchmark} · {METRICS[result.metric].title}"
+        entry: dict[str, str | float] = {"name": name, "unit": result.unit, "value": figure.value}
         extra = []
         if figure.interval is not None and figure.interval[0] != figure.interval[1]:
             entry["range"] = "–".join(f"{end:.0f}" if abs(end) >= 1000 else f"{end:.4g}" for end in figure.interval)

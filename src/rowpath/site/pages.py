@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -154,7 +155,7 @@ def _experiment(site: Site, name: str) -> str:
     )
 
 
-def _render(site: Site, template: str, title: str, *scripts: str, below: int = 0, **more: object) -> str:
+def _render(site: Site, template: str, title: str, *scripts: str, below: int = 0, **more: Any) -> str:
     return rendered(
         FOLDER,
         f"{template}.html.j2",

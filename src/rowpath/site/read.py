@@ -261,15 +261,14 @@ def machine_of(environment: Mapping[str, Any]) -> Machine:
 
 
 def _path(path: PathRecord, details: PathDetails) -> SitePath:
-    named = path.version
-    reported = without_places(details.versions.get("driver", ""))
+    driver, engine, runtime = (without_places(details.versions.get(of, "")) for of in ("driver", "engine", "runtime"))
     return SitePath(
         path_id=path.path_id,
         name=path.name,
         coordinates=path.coordinates,
-        version=reported or "not stated" if named in UNNAMED_VERSIONS else named,
-        engine_version=without_places(details.versions.get("engine", "")) or path.engine_version,
-        runtime=without_places(details.versions.get("runtime", "")),
+        version=driver or "not stated" if path.version in UNNAMED_VERSIONS else path.version,
+        engine_version=engine or path.engine_version,
+        runtime=runtime,
         own_build=bool(path.driver_digest),
         language_as_written=path.language_as_written,
     )
@@ -287,11 +286,10 @@ def _timed(evidence: Evidence) -> Iterator[Timed]:
 def _data(evidence: Evidence) -> dict[str, str]:
     """Everything that decides which rows there are, what is requested, and in blocks of which length."""
     run = evidence.journal.run
-    measure = run.experiment.measure
-    fingerprints = {}
-    for name, workload in run.workloads.items():
-        for phase in workload.phases:
-            parts = (workload.tables, phase, run.experiment.scale, measure.block_ms, measure.lead_in_ms)
-            encoded = msgspec.json.encode(parts, order="sorted")
-            fingerprints[f"{name}.{phase.name}"] = hashlib.sha256(encoded).hexdigest()[:DIGITS]
-    return fingerprints
+    common = run.experiment.scale, run.experiment.measure.block_ms, run.experiment.measure.lead_in_ms
+    parts = {
+        f"{name}.{phase.name}": msgspec.json.encode((workload.tables, phase, *common), order="sorted")
+        for name, workload in run.workloads.items()
+        for phase in workload.phases
+    }
+    return {phase: hashlib.sha256(encoded).hexdigest()[:DIGITS] for phase, encoded in parts.items()}
