@@ -86,12 +86,11 @@ def what_differs(comparison: Comparison) -> str:
     for row in comparison.rows:
         for difference in row.differences:
             paths.setdefault(in_words(difference), set()).add(row.base_path)
-    if not paths:
-        return "nothing: same paths, versions and machine"
     every = {row.base_path for row in comparison.rows}
-    return "; ".join(
+    differences = (
         words if having == every else f"{words} ({fmt.counted(len(having), 'path')})" for words, having in paths.items()
     )
+    return "; ".join(differences) or "nothing: same paths, versions and machine"
 
 
 def verdict(outcome: ComparisonOutcome) -> str:

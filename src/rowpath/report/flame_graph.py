@@ -54,9 +54,8 @@ def page(flame: Flame, before: Flame | None = None) -> str:
     most_ns = max(changed_ns, default=0.0) if before is not None else None
     drawings = [_drawing(side, frames, colours, most_ns) for side, frames in zip(flame.sides, drawn, strict=True)]
     # Sides are as wide as their time, as far as there is room: the policy allows no style but the sheet's.
-    grow = "".join(
-        f".{side.side} {{ flex-grow: {max(1, round(100 * side.cpu_ns / whole_ns))}; }}" for side in flame.sides
-    )
+    widths = {side.side: max(1, round(100 * side.cpu_ns / whole_ns)) for side in flame.sides}
+    grow = "".join(f".{side} {{ flex-grow: {width}; }}" for side, width in widths.items())
     return rendered(
         FOLDER,
         "flame.html.j2",
@@ -95,10 +94,9 @@ def _frame(box: Box, whole_ns: float, colours: Mapping[str, str], most_ns: float
     if node.lost:
         kind, words[2:4] = f"{kind} lost", [LOST]
     text = f'<text x="3" y="13">{escape(name)}</text>' if box.width >= LEAST_TEXT else ""
-    place = (
-        f'x="{100 * box.begin:.2f}%" y="{LINE_HIGH * box.depth}" width="{100 * box.width:.2f}%" height="{LINE_HIGH}"'
-    )
-    return f'<svg class="{kind}" {place}><title>{escape(" · ".join(words))}</title><rect/>{text}</svg>'
+    across = f'x="{100 * box.begin:.2f}%" y="{LINE_HIGH * box.depth}" width="{100 * box.width:.2f}%"'
+    title = f"<title>{escape(' · '.join(words))}</title>"
+    return f'<svg class="{kind}" {across} height="{LINE_HIGH}">{title}<rect/>{text}</svg>'
 
 
 def _change(ns: float, most_ns: float) -> str:

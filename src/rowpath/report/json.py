@@ -28,9 +28,7 @@ class DroppedPath(Frozen, frozen=True):
     remedy: str
 
 
-_DESCRIPTION = (
-    """A run's outcome. Times are in ns, sizes in bytes, rates per second, as each record's `unit` names them."""
-)
+_DESCRIPTION = "A run's outcome. Times are in ns, sizes in bytes, rates per second, as each record's `unit` names them."
 _OWN = {"dropped": tuple[DroppedPath, ...], "run": dict[str, Any]}
 
 
@@ -63,8 +61,7 @@ def write_json(analysis: Analysis, file: TextIO) -> None:
 def schema() -> dict[str, Any]:
     """The JSON Schema of the export: every field is always there, none but those described."""
     made = schema_of(export_form(), "Rowpath results", SCHEMA_VERSION)
-    path = made["$defs"]["Result"]["properties"]["path"]
-    path["required"] = list(PATH_COORDINATES)
+    made["$defs"]["Result"]["properties"]["path"]["required"] = list(PATH_COORDINATES)
     return made
 
 
@@ -75,8 +72,7 @@ def export_of(form: type[msgspec.Struct], noun: msgspec.Struct, own: Mapping[str
 
 def write_export(export: object, file: TextIO) -> None:
     """Writes it, indented; a figure that is not finite becomes null."""
-    file.write(msgspec.json.format(msgspec.json.encode(export), indent=1).decode())
-    file.write("\n")
+    file.write(msgspec.json.format(msgspec.json.encode(export), indent=1).decode() + "\n")
 
 
 def schema_of(form: type[msgspec.Struct], title: str, version: int) -> dict[str, Any]:

@@ -115,10 +115,9 @@ class Panels:
         if time is None:
             return ""
         own = self.blocks.get((name, *where), [])
-        disturbed = sum(block.disturbed for block in own)
         parts = [
             f"{fmt.counted(time.sets, 'set')}, {fmt.counted(time.blocks, 'block')}",
-            f"{disturbed} disturbed" if own else "",
+            f"{sum(block.disturbed for block in own)} disturbed" if own else "",
             f"interval ±{fmt.share((time.high - time.low) / 2 / time.median)}"
             if time.low is not None and time.high is not None and time.median
             else "no interval",
@@ -133,8 +132,8 @@ class Panels:
             return Markup(""), ""
         most = max(BLOCKS_LEAST, BLOCKS_DRAWN // len(self.blocks))
         step = -(-len(own) // most)
-        costs = sorted(block.cost_ns for block in own)
-        least, greatest = fmt.duration(costs[0]), fmt.duration(costs[-1])
+        costs = [block.cost_ns for block in own]
+        least, greatest = fmt.duration(min(costs)), fmt.duration(max(costs))
         drawn = f"One block in {step} of {len(own)}" if step > 1 else f"{len(own)} blocks"
         return blocks(own[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}."
 

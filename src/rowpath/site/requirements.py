@@ -90,8 +90,8 @@ def _contradiction(sample: SampleRecord, members: dict[int, set[str]]) -> str:
 def _longer_than_its_set(evidence: Evidence, number: int) -> float:
     """Time of all blocks of a set ÷ time from its first worker to its last block; one path is active at a time."""
     samples = [sample for sample in evidence.journal.all(SampleRecord) if sample.set == number]
-    workers = (worker for worker in evidence.journal.all(WorkerRecord) if worker.set == number)
-    begun = [worker.started_ns for worker in workers if worker.started_ns]
+    workers = evidence.journal.all(WorkerRecord)
+    begun = [worker.started_ns for worker in workers if worker.set == number and worker.started_ns]
     if not samples or not begun:
         return 0.0
     lasted_ns = max(sample.at_ns + sample.window_ns for sample in samples) - min(begun)
