@@ -93,7 +93,8 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
 
 def _pictures(answer: Answer, width: int, room: Room) -> list[Text]:
     """The leading rankings as bars, some others in a line each, the rest counted."""
-    every = [one for one in (*_without_common(answer.phases), *answer.groups) if one.bars]
+    answers: tuple[PhaseAnswer | GroupAnswer, ...] = (*_without_common(answer.phases), *answer.groups)
+    every = [one for one in answers if one.bars]
     # The most important ones, as many as have room for a few bars each.
     leading: list[PhaseAnswer | GroupAnswer] = []
     left = room.rows
