@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -70,7 +71,21 @@ def shorten(name: str, width: int) -> str:
 
 def picture(answer: PhaseAnswer | GroupAnswer, rows: int) -> TextPicture:
     """The fastest `rows` of a ranking, or the paths on which a client group reaches the greatest rates."""
-    return _of_phase(answer, rows) if isinstance(answer, PhaseAnswer) else _of_group(answer, rows)
+    if isinstance(answer, GroupAnswer):
+        return _of_group(answer, rows)
+    bars = answer.bars[:rows]
+    lines = [
+        TextBar(
+            fmt.clean(f"{bar.name} ({bar.note})" if bar.note else bar.name),
+            bar.cost_ns,
+            (fmt.duration(bar.cost_ns), fmt.ratio(bar.ratio), bar.interval if at else ""),
+            TIES[tie],
+            bar.tier == bars[0].tier,
+        )
+        for at, (bar, (_rank, tie)) in enumerate(zip(bars, places(answer.bars), strict=False))
+    ]
+    axis = "probe" if answer.comparison.startswith(LANGUAGE) else f"{answer.title} {answer.comparison}"
+    return TextPicture(_title(answer), ("time", "×", "95 %"), tuple(lines), _rest(answer, rows), axis)
 
 
 def one_line(answer: PhaseAnswer | GroupAnswer) -> str:
@@ -93,22 +108,6 @@ def importance(answer: PhaseAnswer | GroupAnswer) -> tuple[bool, float]:
     return len(rates) > 1, math.log(max(rates) / min(rates)) if rates else 0.0
 
 
-def _of_phase(phase: PhaseAnswer, rows: int) -> TextPicture:
-    bars = phase.bars[:rows]
-    lines = [
-        TextBar(
-            fmt.clean(f"{bar.name} ({bar.note})" if bar.note else bar.name),
-            bar.cost_ns,
-            (fmt.duration(bar.cost_ns), fmt.ratio(bar.ratio), bar.interval if at else ""),
-            TIES[tie],
-            bar.tier == bars[0].tier,
-        )
-        for at, (bar, (_rank, tie)) in enumerate(zip(bars, places(phase.bars), strict=False))
-    ]
-    axis = "probe" if phase.comparison.startswith(LANGUAGE) else f"{phase.title} {phase.comparison}"
-    return TextPicture(_title(phase), ("time", "×", "95 %"), tuple(lines), _rest(phase, rows), axis)
-
-
 def _of_group(group: GroupAnswer, rows: int) -> TextPicture:
     bars = [bar for bar in group.bars if bar.rate_per_s > 0]
     lines = []
@@ -125,14 +124,8 @@ def _of_group(group: GroupAnswer, rows: int) -> TextPicture:
 def drawn(pictures: Sequence[TextPicture], width: int) -> list[list[Text]]:
     """Every picture as lines of this width; names, bars and figures of all of them stand in the same columns."""
     every = [line for picture in pictures for line in picture.lines]
-    columns = max((len(picture.headings) for picture in pictures), default=0)
-    beside = [
-        max(
-            [len(line.figures[at]) for line in every if at < len(line.figures)]
-            + [len(picture.headings[at]) for picture in pictures if at < len(picture.headings)]
-        )
-        for at in range(columns)
-    ]
+    cells = [*(line.figures for line in every), *(picture.headings for picture in pictures)]
+    beside = [max(map(len, column)) for column in itertools.zip_longest(*cells, fillvalue="")]
     while len(beside) > 1 and 2 + LEAST_NAME + GAP + LEAST_WIDE + sum(beside) + GAP * len(beside) > width:
         beside.pop()
     figures = sum(beside) + GAP * len(beside)
@@ -187,7 +180,6 @@ def _rest(phase: PhaseAnswer, rows: int) -> str:
     if not left:
         return fmt.clean(out)
     slowest = left[-1]
-    ends = slowest.interval
-    figure = fmt.ratio(slowest.ratio) + (f" ({ends})" if ends else "")
+    figure = fmt.ratio(slowest.ratio) + (f" ({slowest.interval})" if slowest.interval else "")
     many = f"+ {len(left)} slower, up to {slowest.name}" if len(left) > 1 else f"+ {slowest.name}"
     return fmt.clean(f"{many} {figure}{f'; {out}' if out else ''}")

@@ -8,34 +8,11 @@ from typing import Any
 import msgspec
 
 from rowpath import text as fmt
+from rowpath.analysis import projection, projection_points
 from rowpath.analysis.lookup import Lookup
-from rowpath.analysis.model import Analysis, Ranking
-from rowpath.analysis.projection import (
-    NO_PATH,
-    NOT_HERE,
-    NOT_MEASURED,
-    CellRatio,
-    Choice,
-    Entry,
-    Matrix,
-    Projection,
-    not_run,
-    project,
-    to_the_fastest,
-)
-from rowpath.analysis.projection_points import (
-    APART,
-    PATH,
-    PHASE,
-    REGIME,
-    WORK,
-    ProjectionPoint,
-    metrics,
-    points,
-    values_of,
-    varying,
-    without_floors,
-)
+from rowpath.analysis.model import Analysis, Ranking, Result
+from rowpath.analysis.projection import NO_PATH, NOT_HERE, NOT_MEASURED, Entry
+from rowpath.analysis.projection_points import PATH, PHASE, REGIME, WORK, ProjectionPoint, values_of
 from rowpath.analysis.wording import words
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
@@ -83,22 +60,23 @@ class Choose(Frozen, frozen=True):
 def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
     """The chapter; None where no coordinate tells two paths apart that have a figure."""
     analysis = _leading_first(analysis)
-    have = metrics(analysis)
+    have = projection_points.metrics(analysis)
     metric = next((name for name in LEADING if name in have), "")
-    kept = without_floors(points(analysis, metric), {}) if metric else []
-    few = len(analysis.names) <= FEW_PATHS  # with more of them the page has room for one metric and regime
-    kept = kept if few else _one_regime(kept)
-    differing = varying([point for point in kept if point.usable])
+    kept = projection_points.without_floors(projection_points.points(analysis, metric), {}) if metric else []
+    few = len(analysis.names) <= FEW_PATHS
+    if not few:  # the page has room for one metric, and for the first regime of each phase
+        regimes = {point.at(PHASE): point.at(REGIME) for point in reversed(kept)}
+        kept = [point for point in kept if point.at(REGIME) == regimes[point.at(PHASE)]]
+    differing = projection_points.varying([point for point in kept if point.usable])
     if not differing:
         return None
-    filters = {} if few else {REGIME: tuple(values_of(REGIME, kept, {}))}
-    shown = project(analysis, Choice(metric=metric, filters=filters), to_the_fastest(analysis))
+    choice = projection.Choice(metric=metric, filters={} if few else {REGIME: tuple(values_of(REGIME, kept, {}))})
+    shown = projection.project(analysis, choice, projection.to_the_fastest(analysis))
     axes = (PATH, *(axis for axis in WORK if len(values_of(axis, kept, {})) > 1), *differing)
-    sources = grouped(kept, ProjectionPoint.source)
-    data = _Data(analysis, lookup, hrefs, sources, metric)
+    data = _Data(analysis, lookup, hrefs, kept, metric)
     reasons = Reasons()
     first = shown.matrices[0]
-    absent = any(entry.reason == NO_PATH for entry in first.entries)
+    absent = [f"{ABSENT} {NO_PATH}"] if any(entry.reason == NO_PATH for entry in first.entries) else []
     return Choose(
         caption=headline(shown),
         head=title(shown.rows[0]),
@@ -108,39 +86,35 @@ def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
             for row in first.rows
         ),
         note=note(first),
-        reasons=(*reasons.lines(), *([f"{ABSENT} {NO_PATH}"] if absent else [])),
+        reasons=(*reasons.lines(), *absent),
         apart=tuple(f"Ranked apart: {fmt.clean(build)}." for build in shown.own_builds),
-        tables=tuple(fmt.clean(_title(source)) for source in sources),
+        tables=tuple(
+            fmt.clean(
+                " · ".join(value if axis in WORK else f"{axis}={value}" for axis, value in source if value != "none")
+            )
+            for source in data.sources
+        ),
         axes=tuple((axis, title(axis)) for axis in axes),
         chosen=(shown.rows[0], shown.columns[0] if shown.columns else ""),
         metrics=tuple((name, title(name)) for name in (metric, *data.others)),
-        data=data.embedded(axes, differing, kept),
+        data=data.embedded(axes, differing),
     )
 
 
 def _leading_first(analysis: Analysis) -> Analysis:
     """The analysis with the rankings that answer the question first."""
-    leading = {
-        (ranking.workload, ranking.phase, ranking.regime, ranking.comparison): None
-        for ranking in analysis.answer.phases
-    }
-    phases = [*dict.fromkeys(ranking[:2] for ranking in leading)]
+    leading = [(one.workload, one.phase, one.regime, one.comparison) for one in analysis.answer.phases]
+    phases = [phase for *phase, _regime, _comparison in leading]
 
     def place(ranking: Ranking) -> tuple[int, bool]:
-        phase = ranking.workload, ranking.phase
+        phase = [ranking.workload, ranking.phase]
         known = phases.index(phase) if phase in phases else len(phases)
         return known, (*phase, ranking.regime, ranking.comparison) not in leading
 
     return msgspec.structs.replace(analysis, rankings=tuple(sorted(analysis.rankings, key=place)))
 
 
-def _one_regime(kept: Sequence[ProjectionPoint]) -> list[ProjectionPoint]:
-    """The points of each phase in its first regime."""
-    first: dict[str, str] = {}
-    return [point for point in kept if first.setdefault(point.at(PHASE), point.at(REGIME)) == point.at(REGIME)]
-
-
-def note(matrix: Matrix) -> str:
+def note(matrix: projection.Matrix) -> str:
     """What the cells of a matrix do not show."""
     sentences = []
     if matrix.several:
@@ -152,12 +126,7 @@ def note(matrix: Matrix) -> str:
     return " ".join(sentences)
 
 
-def _title(source: Sequence[tuple[str, str]]) -> str:
-    """`keyed.read · steady · placement=same`."""
-    return " · ".join(value if axis in WORK else f"{axis}={value}" for axis, value in source if value != "none")
-
-
-def _shown(entry: Entry, shown: Projection, reasons: Reasons, hrefs: Hrefs) -> ShownCell:
+def _shown(entry: Entry, shown: projection.Projection, reasons: Reasons, hrefs: Hrefs) -> ShownCell:
     if entry.median is None:
         return ShownCell(reasons.mark(entry), reason=fmt.clean(entry.reason))
     return ShownCell(
@@ -174,52 +143,39 @@ class _Data:
     """What the script makes matrices from: every path's figures by what was done, as finished text."""
 
     def __init__(
-        self,
-        analysis: Analysis,
-        lookup: Lookup,
-        hrefs: Hrefs,
-        sources: Mapping[tuple[tuple[str, str], ...], list[ProjectionPoint]],
-        metric: str,
+        self, analysis: Analysis, lookup: Lookup, hrefs: Hrefs, kept: Sequence[ProjectionPoint], metric: str
     ) -> None:
-        self.analysis = analysis
-        self.lookup = lookup
-        self.hrefs = hrefs
-        self.sources = sources
-        self.ratios = to_the_fastest(analysis) if metric == "time" else None
+        self.analysis, self.lookup, self.hrefs, self.kept = analysis, lookup, hrefs, kept
+        self.sources = grouped(kept, ProjectionPoint.source)
+        self.ratios = projection.to_the_fastest(analysis) if metric == "time" else None
         self.numbers = {path_id: number for number, path_id in enumerate(analysis.names)}
         self.reasons: dict[str, int] = {}
+        usable = [point for point in kept if point.usable]
         room = metric == "time" and len(analysis.names) <= FEW_PATHS
-        self.others = tuple(name for name in shown_in("choose") if self._has(name)) if room else ()
+        self.others = tuple(
+            name for name in shown_in("choose") if room and any(self._other(name, point)[0] for point in usable)
+        )
 
-    def _has(self, metric: str) -> bool:
-        return any(self._other(metric, point)[0] for same in self.sources.values() for point in same if point.usable)
-
-    def embedded(
-        self, axes: Sequence[str], differing: Sequence[str], kept: Sequence[ProjectionPoint]
-    ) -> dict[str, Any]:
+    def embedded(self, axes: Sequence[str], differing: Sequence[str]) -> dict[str, Any]:
         """The data: `sources` hold a row for each path, fastest first.
 
         It is `[path, reason]` without a figure, else `[path, where its row opens, figures …]`, parts of a figure with a
         bar between. `at`: what most of these places begin with; they are then only the number that follows.
         """
+        kept = self.kept
         sources = [self._source(source, points) for source, points in self.sources.items()]
+        with_row = {path_id for path_id, _workload, _phase in self.hrefs}
+        without_row = (point for point in kept if point.key[0] not in with_row)
         return {
-            "names": self._names_without_row(kept),
+            "names": {self.numbers.get(point.key[0], -1): fmt.clean(point.name) for point in without_row},
             "order": {axis: [fmt.clean(value) for value in values_of(axis, kept, {})] for axis in axes if axis != PATH},
-            "apart": [axis for axis in APART if any(axis in point.apart for point in kept)],
+            "apart": [axis for axis in projection_points.APART if any(axis in point.apart for point in kept)],
             "work": WORK,
             "sources": sources,
             "reasons": [*map(fmt.clean, self.reasons)],
             "differing": differing,
             "dropped": _dropped(self.analysis, differing),
             "words": {"absent": NO_PATH, "elsewhere": NOT_HERE, "unmeasured": NOT_MEASURED, "hidden": HIDDEN},
-        }
-
-    def _names_without_row(self, kept: Sequence[ProjectionPoint]) -> dict[int, str]:
-        """The names by number of paths that have no row of their own on the page."""
-        with_row = {path_id for path_id, _workload, _phase in self.hrefs}
-        return {
-            self.numbers.get(point.key[0], -1): fmt.clean(point.name) for point in kept if point.key[0] not in with_row
         }
 
     def _source(self, source: Sequence[tuple[str, str]], points: Sequence[ProjectionPoint]) -> dict[str, Any]:
@@ -232,32 +188,21 @@ class _Data:
         number = self.numbers.get(point.key[0], -1)
         if not point.usable:
             return [number, self.reasons.setdefault(point.reason, len(self.reasons))]
-        figures = [self._leading(point), *(self._other(name, point) for name in self.others)]
-        return [
-            number,
-            self.hrefs.get(point.key[:3], "").removeprefix(at),
-            *("|".join(parts).rstrip("|") for parts in figures),
-        ]
-
-    def _leading(self, point: ProjectionPoint) -> Figure:
-        if point.figure is None or point.figure.median is None:
-            return "", "", ""
-        figure = point.figure
-        against: CellRatio | None = self.ratios(point.key, None) if self.ratios else None
-        return (
-            fmt.figure(figure.median, figure.unit),
-            half_width(figure.median, figure.low, figure.high),
-            ratio(Entry(against=against)),
-        )
+        against = ratio(Entry(against=self.ratios(point.key, None))) if self.ratios else ""
+        figures = [_figure(point.figure, against), *(self._other(name, point) for name in self.others)]
+        href = self.hrefs.get(point.key[:3], "").removeprefix(at)
+        return [number, href, *("|".join(parts).rstrip("|") for parts in figures)]
 
     def _other(self, metric: str, point: ProjectionPoint) -> Figure:
-        _, workload, phase, regime = point.key
         if metric == "lines_of_code":
             return str(self.lookup.lines_of_code.get(point.name, "")), "", ""
-        result = self.lookup.measured(workload, phase, regime).result(metric, point.name)
-        if result is None or result.median is None:
-            return "", "", ""
-        return fmt.figure(result.median, result.unit), half_width(result.median, result.low, result.high), ""
+        return _figure(self.lookup.measured(*point.key[1:]).result(metric, point.name))
+
+
+def _figure(result: Result | None, against: str = "") -> Figure:
+    if result is None or result.median is None:
+        return "", "", ""
+    return fmt.figure(result.median, result.unit), half_width(result.median, result.low, result.high), against
 
 
 def _dropped(analysis: Analysis, differing: Sequence[str]) -> list[list[str]]:
@@ -265,5 +210,5 @@ def _dropped(analysis: Analysis, differing: Sequence[str]) -> list[list[str]]:
     reasons = {}
     for dropped in analysis.dropped:
         own = dropped.path.as_dict()
-        reasons[tuple(fmt.clean(own.get(axis, "")) for axis in differing)] = fmt.clean(not_run(dropped))
+        reasons[tuple(fmt.clean(own.get(axis, "")) for axis in differing)] = fmt.clean(projection.not_run(dropped))
     return [[*values, reason] for values, reason in [*reasons.items()][:MOST_DROPPED]]

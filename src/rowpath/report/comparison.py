@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TextIO
 
@@ -19,7 +19,7 @@ from rowpath.analysis.comparison.pairs import in_words
 from rowpath.analysis.statistics.intervals import SETS_FOR_CLAIMS
 from rowpath.model.grouping import grouped
 from rowpath.model.metrics import title
-from rowpath.report.json_export import export_of, schema_of, write_export
+from rowpath.report.json import export_of, schema_of, write_export
 
 TITLES = ("path", "metric", "base", "head", "ratio", "95 % interval", "own noise", "change ÷ noise")
 MOST_NAMES = 2
@@ -74,11 +74,10 @@ def side(runs: Sequence[ComparedRun]) -> str:
 
 def sides(comparison: Comparison) -> tuple[tuple[str, str], ...]:
     """The lines above a comparison: what was compared, and what differs."""
+    differs = "differs", what_differs(comparison)
     if comparison.paired:
-        compared: tuple[tuple[str, str], ...] = (("run", f"{side(comparison.base)}; both versions in each set"),)
-    else:
-        compared = (("base", side(comparison.base)), ("head", side(comparison.head)))
-    return (*compared, ("differs", what_differs(comparison)))
+        return ("run", f"{side(comparison.base)}; both versions in each set"), differs
+    return ("base", side(comparison.base)), ("head", side(comparison.head)), differs
 
 
 def what_differs(comparison: Comparison) -> str:
@@ -87,36 +86,34 @@ def what_differs(comparison: Comparison) -> str:
     for row in comparison.rows:
         for difference in row.differences:
             paths.setdefault(in_words(difference), set()).add(row.base_path)
-    if not paths:
-        return "nothing: same paths, versions and machine"
     every = {row.base_path for row in comparison.rows}
-    return "; ".join(
+    differences = (
         words if having == every else f"{words} ({fmt.counted(len(having), 'path')})" for words, having in paths.items()
     )
+    return "; ".join(differences) or "nothing: same paths, versions and machine"
 
 
 def verdict(outcome: ComparisonOutcome) -> str:
     """How many paths are slower or faster, or what would have been seen; then what measuring again says."""
     first = _by_runs(outcome.comparison)
-    again = [row for row in outcome.confirmed if row.outcome != "not possible"]
-    if not again:
+    if all(row.outcome == "not possible" for row in outcome.confirmed):
         return first
-    changed = [
-        f"{row.name} is {row.outcome}, {fmt.ratio(row.ratio)} in {row.phase}"
-        for row in again
-        if row.outcome in ("slower", "faster")
-    ]
-    return f"{first} Measured again in the same sets: {'; '.join(changed[:3]) or 'no difference shown'}."
+    changed = [row for row in outcome.confirmed if row.outcome in ("slower", "faster")][:3]
+    named = "; ".join(f"{row.name} is {row.outcome}, {fmt.ratio(row.ratio)} in {row.phase}" for row in changed)
+    return f"{first} Measured again in the same sets: {named or 'no difference shown'}."
 
 
 def _by_runs(comparison: Comparison) -> str:
     timed = [row for row in comparison.rows if row.metric == "time" and row.outcome != "not comparable"]
     every = len({row.base_path for row in timed})
-    changed = [
-        f"{len(worst)} {'is' if len(worst) == 1 else 'are'} {outcome} in head ({_named(worst)})"
-        for outcome in ("slower", "faster")
-        if (worst := _worst(timed, outcome))
-    ]
+    changed = []
+    for outcome in ("slower", "faster"):
+        of_paths = grouped((row for row in timed if row.outcome == outcome and row.ratio), lambda row: row.base_path)
+        worst = [max(rows, key=lambda row: abs(math.log(row.ratio or 1.0))) for rows in of_paths.values()]
+        named = [f"{row.name} up to {fmt.ratio(row.ratio)}" for row in worst[:MOST_NAMES]]
+        named += [f"{len(worst) - MOST_NAMES} more"] if len(worst) > MOST_NAMES else []
+        if worst:
+            changed.append(f"{len(worst)} {'is' if len(worst) == 1 else 'are'} {outcome} in head ({', '.join(named)})")
     if changed:
         return f"Of {fmt.counted(every, 'path')} {' and '.join(changed)}."
     if timed and all(min(row.base_sets, row.head_sets) < SETS_FOR_CLAIMS for row in timed):
@@ -132,19 +129,22 @@ def _by_runs(comparison: Comparison) -> str:
 
 def hidden(comparison: Comparison, shown: int) -> list[str]:
     """How many rows are not shown, and why."""
-    same = sum(1 for row in comparison.rows if row.outcome == "no difference shown")
-    changed = sum(1 for row in comparison.rows if row.changed)
-    lines = [f"{changed - shown} more changed"] if changed > shown else []
-    lines += [f"{same} without a shown difference"] if same else []
-    refuted = sum(1 for row in comparison.rows if row.outcome == "not confirmed")
-    lines += [f"{refuted} not confirmed by measuring again"] if refuted else []
-    lines += not_comparable(comparison)
-    for names, where in ((comparison.only_base, "base"), (comparison.only_head, "head")):
-        if names:
-            lines.append(
-                f"{fmt.counted(len(names), 'path')} only in {where}: {', '.join(names[:3])}{' …' if names[3:] else ''}"
-            )
-    return lines
+    outcomes = Counter(row.outcome for row in comparison.rows)
+    counts = {
+        "more changed": len(changed_rows(comparison)) - shown,
+        "without a shown difference": outcomes["no difference shown"],
+        "not confirmed by measuring again": outcomes["not confirmed"],
+    }
+    only = (
+        f"{fmt.counted(len(names), 'path')} only in {where}: {', '.join(names[:3])}{' …' if names[3:] else ''}"
+        for where, names in _only(comparison)
+    )
+    return [*(f"{count} {what}" for what, count in counts.items() if count > 0), *not_comparable(comparison), *only]
+
+
+def _only(comparison: Comparison) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Either side that has paths of its own, with their names."""
+    return (one for one in (("base", comparison.only_base), ("head", comparison.only_head)) if one[1])
 
 
 def not_comparable(comparison: Comparison) -> list[str]:
@@ -179,18 +179,6 @@ def changed_rows(comparison: Comparison) -> list[ComparedRow]:
     return [row for row in comparison.rows if row.changed]
 
 
-def _worst(rows: Iterable[ComparedRow], outcome: str) -> list[ComparedRow]:
-    """The row that changed most, of each path with that outcome."""
-    of_paths = grouped((row for row in rows if row.outcome == outcome and row.ratio), lambda row: row.base_path)
-    return [max(changed, key=lambda row: abs(math.log(row.ratio or 1.0))) for changed in of_paths.values()]
-
-
-def _named(rows: Sequence[ComparedRow]) -> str:
-    """`psycopg tcp up to 1.26×, …`."""
-    words = [f"{row.name} up to {fmt.ratio(row.ratio)}" for row in rows[:MOST_NAMES]]
-    return ", ".join([*words, *([f"{len(rows) - MOST_NAMES} more"] if len(rows) > MOST_NAMES else [])])
-
-
 def render(outcome: ComparisonOutcome, console: Console, every: bool = False, command: str = "") -> None:
     """Prints what changed in at most 40 lines, unless `every` row is requested; `command` prints all of them."""
     comparison = outcome.comparison
@@ -206,14 +194,11 @@ def render(outcome: ComparisonOutcome, console: Console, every: bool = False, co
         console.print(_table(compared, console.width))
     for row in (row for row in shown if row.outcome == "not comparable"):
         console.print(Text(f"{row.name}, {place(row)}: not comparable: {row.reason}", style="dim"))
-    if not every:
-        left = hidden(comparison, len(shown))
-        if left:
-            console.print(Text(f"Hidden: {'; '.join(left)}.{f' All: {command}' if command else ''}", style="dim"))
-    else:
-        for names, where in ((comparison.only_base, "base"), (comparison.only_head, "head")):
-            if names:
-                console.print(Text(f"only in {where}: {', '.join(names)}", style="dim"))
+    if not every and (left := hidden(comparison, len(shown))):
+        console.print(Text(f"Hidden: {'; '.join(left)}.{f' All: {command}' if command else ''}", style="dim"))
+    if every:
+        for where, names in _only(comparison):
+            console.print(Text(f"only in {where}: {', '.join(names)}", style="dim"))
     if outcome.confirmed:
         console.print(Text("Measured again, base and head in the same sets", style="bold"))
         for confirmed in outcome.confirmed if every else outcome.confirmed[: 2 * MOST_LINES]:
@@ -221,9 +206,8 @@ def render(outcome: ComparisonOutcome, console: Console, every: bool = False, co
     for finding in comparison.findings if every else comparison.findings[:MOST_LINES]:
         line = Text("! ", style="bold yellow").append(finding.text, style="default")
         console.print(line.append(f"  [{finding.id}]", style="dim"))
-        for detail in (finding.evidence, finding.cause) if every else ():
-            if detail:
-                console.print(Text(f"  {detail}", style="dim"))
+        for detail in filter(None, (finding.evidence, finding.cause) if every else ()):
+            console.print(Text(f"  {detail}", style="dim"))
         if finding.next_command:
             console.print(Text(f"  → {finding.next_command}", style="cyan"), soft_wrap=True)
     for gate in outcome.gates:

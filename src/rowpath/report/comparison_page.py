@@ -55,11 +55,10 @@ def page(outcome: ComparisonOutcome) -> str:
     comparison = outcome.comparison
     timed = [row for row in comparison.rows if row.metric == "time" and row.low is not None]
     axis = _axis(timed)
-    style = "".join((FOLDER / "assets" / name).read_text(encoding="utf-8") for name in ("page.css", "comparison.css"))
     return rendered(
-        FOLDER / "templates",
+        FOLDER,
         "comparison.html.j2",
-        style,
+        "comparison.css",
         outcome=outcome,
         comparison=comparison,
         words=words,

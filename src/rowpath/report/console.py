@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import re
 import sys
-from typing import IO, TextIO, cast
+from typing import IO, Any, TextIO, cast
 
 from rich.console import Console
-from typing_extensions import override
 
 # Wide enough for every column: a log or a pipe has no edge.
 WIDTH_WITHOUT_TERMINAL = 160
@@ -25,37 +23,23 @@ _PLAIN = {
 }  # fmt: skip
 
 
-class PlainStream(io.TextIOBase):
+class PlainStream:
     """A stream without blanks at the ends of lines where it is no terminal, and in ASCII where it is not UTF-8."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
         self._unicode = (stream.encoding or "utf-8").lower().startswith("utf")
 
-    @property
-    @override
-    def encoding(self) -> str:  # type: ignore[override]
-        return self._stream.encoding or "utf-8"
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
-    @override
     def write(self, text: str) -> int:
+        """Write the text so that the stream can show it."""
         shown = text if self._stream.isatty() else _BLANKS.sub(r"\1\n", text)
         if not self._unicode:
             shown = shown.translate(_PLAIN).encode("ascii", "replace").decode()
         self._stream.write(shown)
         return len(text)
-
-    @override
-    def flush(self) -> None:
-        self._stream.flush()
-
-    @override
-    def isatty(self) -> bool:
-        return self._stream.isatty()
-
-    @override
-    def fileno(self) -> int:
-        return self._stream.fileno()
 
 
 def make_console(color: str = "auto", to_stderr: bool = False, width: int = WIDTH_WITHOUT_TERMINAL) -> Console:

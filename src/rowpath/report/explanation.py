@@ -54,9 +54,8 @@ def not_explained(one: Explanation) -> Iterator[str]:
     rest = one.unexplained_ns / one.operation_ns
     single = one.low_ns is None or one.high_ns is None
     between = "one block" if single else f"95 %: {fmt.duration_interval(one.low_ns, one.high_ns)}"
-    again = f", {one.disturbed_blocks} disturbed blocks taken again" if one.disturbed_blocks else ""
-    if one.disturbed_blocks == 1:
-        again = ", 1 disturbed block taken again"
+    disturbed = fmt.counted(one.disturbed_blocks, "disturbed block")
+    again = f", {disturbed} taken again" if one.disturbed_blocks else ""
     operation = f"{fmt.duration(one.operation_ns)} ({between}, {fmt.count(one.operations)} operations{again})"
     yield f"not explained: {_signed(rest)} of {operation}"
     if one.not_profiled:
@@ -67,15 +66,14 @@ def not_explained(one: Explanation) -> Iterator[str]:
 
 def shown(one: Explanation) -> list[Part]:
     """The parts by side, the greatest first; the small ones of a side together."""
-    found: list[Part] = []
+    parts: list[Part] = []
     for side in SIDES:
         of_side = sorted((part for part in one.parts if part.side == side), key=lambda part: -part.ns)
         small = [part for part in of_side if part.ns < LEAST_SHARE * one.operation_ns and side != "wire"]
-        found += [part for part in of_side if part not in small]
+        parts += [part for part in of_side if part not in small]
         if small and side != "core":
-            total = sum(part.ns for part in small)
-            found.append(Part(small[0].side, "other parts", total, small[0].known_by))
-    return found
+            parts.append(Part(side, "other parts", sum(part.ns for part in small), small[0].known_by))
+    return parts
 
 
 def sentence(one: Explanation) -> str:
@@ -87,23 +85,20 @@ def sentence(one: Explanation) -> str:
         return f"An operation takes {time}. Its parts add up to {accounted} of it: {off}, so no bar is drawn."
     named = [part for part in one.parts if part.ns >= LEAST_NAMED * one.operation_ns]
     greatest = sorted(named, key=lambda part: -part.ns)[:NAMED]
-    words = [f"{100 * part.ns / one.operation_ns:.0f} % {_in_words(part)}" for part in greatest]
+    words = [f"{100 * part.ns / one.operation_ns:.0f} % {in_words(part.side, part.name)}" for part in greatest]
     return f"Of {time}: {', '.join(words)}."
 
 
 def server_sentence(says: ServerSays, operation_ns: float) -> str:
     """What the server says that it needs, beside what the client waits for."""
     share = fmt.share(says.ns / operation_ns)
-    said = f"The server reports {fmt.duration(says.ns)} ({says.by}), {share} of it"
-    return (
-        f"{said}, more than the client waits: both sides work at once for a part of it."
-        if says.overlaps
-        else f"{said}."
-    )
+    more = ", more than the client waits: both sides work at once for a part of it" if says.overlaps else ""
+    return f"The server reports {fmt.duration(says.ns)} ({says.by}), {share} of it{more}."
 
 
-def _in_words(part: Part) -> str:
-    return part.name if part.side == "core" else f"{fmt.clean(part.name)} ({part.side})"
+def in_words(side: str, name: str) -> str:
+    """A part of an operation's time with its side; what is of the core has none."""
+    return fmt.clean(name) if side == "core" else f"{fmt.clean(name)} ({side})"
 
 
 def _signed(share: float) -> str:

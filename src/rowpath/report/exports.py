@@ -26,7 +26,7 @@ WRITERS: dict[str, Callable[[Analysis, Any], None]] = {
     "github_benchmark": write_github_benchmark,
 }
 BINARY = ("parquet",)
-TRACKED = ("bencher", "github_benchmark")  # forms that hold only the figures that count
+TRACKED = {"bencher", "github_benchmark"}  # forms that hold only the figures that count
 
 
 def open_exports(paths: dict[str, str]) -> dict[str, IO[Any]]:
@@ -44,9 +44,8 @@ def write_exports(analysis: Analysis, files: dict[str, IO[Any]]) -> None:
             file.flush()
         else:
             file.close()
-    if any(form in TRACKED for form in files):
-        for line in left_out(analysis):
-            print(line, file=sys.stderr)
+    for line in left_out(analysis) if files.keys() & TRACKED else ():
+        print(line, file=sys.stderr)
 
 
 def open_export(path: str) -> TextIO:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import itertools
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -10,11 +12,12 @@ from typing import NamedTuple
 from markupsafe import Markup, escape
 
 from rowpath import text as fmt
-from rowpath.model.explanation import MOST_UNEXPLAINED, Flame, Frame, Part, SideStacks, Stack
+from rowpath.model.explanation import MOST_UNEXPLAINED, Flame, Frame, SideStacks, Stack
+from rowpath.model.grouping import grouped
+from rowpath.report.explanation import in_words
 from rowpath.report.self_contained import rendered
 
 FOLDER = Path(__file__).parent
-TEMPLATE = "flame.html.j2"
 COLOURS = 10  # of the style sheet; the parts that have least share the last
 STEPS = 4  # of red and of blue
 LINE_HIGH = 18
@@ -46,22 +49,19 @@ def page(flame: Flame, before: Flame | None = None) -> str:
     whole_ns = sum(side.cpu_ns for side in flame.sides)
     then = {side.side: side for side in before.sides} if before is not None else {}
     trees = [tree(side.times_ns(), then[side.side].times_ns() if side.side in then else None) for side in flame.sides]
-    found = [list(boxes(each)) for each in trees]
-    most_ns = max((abs(box.node.change_ns) for side in found for box in side), default=0.0)
-    drawings = [
-        _drawing(side, each, colours, most_ns if before is not None else None)
-        for side, each in zip(flame.sides, found, strict=True)
-    ]
+    drawn = [list(boxes(root)) for root in trees]
+    changed_ns = (abs(box.node.change_ns) for side in drawn for box in side)
+    most_ns = max(changed_ns, default=0.0) if before is not None else None
+    drawings = [_drawing(side, frames, colours, most_ns) for side, frames in zip(flame.sides, drawn, strict=True)]
     # Sides are as wide as their time, as far as there is room: the policy allows no style but the sheet's.
-    grow = "".join(
-        f".{side.side} {{ flex-grow: {max(1, round(100 * side.cpu_ns / whole_ns))}; }}" for side in flame.sides
-    )
-    style = _asset("page.css") + _asset("flame.css") + grow
+    widths = {side.side: max(1, round(100 * side.cpu_ns / whole_ns)) for side in flame.sides}
+    grow = "".join(f".{side} {{ flex-grow: {width}; }}" for side, width in widths.items())
     return rendered(
-        FOLDER / "templates",
-        TEMPLATE,
-        style,
-        [_asset("flame.js")],
+        FOLDER,
+        "flame.html.j2",
+        "flame.css",
+        "flame.js",
+        more_style=grow,
         title=fmt.clean(f"{flame.name} · {flame.phase}"),
         sentence=sentence(flame, before) if before is not None else "",
         before=fmt.clean(before.name) if before is not None else "",
@@ -94,10 +94,9 @@ def _frame(box: Box, whole_ns: float, colours: Mapping[str, str], most_ns: float
     if node.lost:
         kind, words[2:4] = f"{kind} lost", [LOST]
     text = f'<text x="3" y="13">{escape(name)}</text>' if box.width >= LEAST_TEXT else ""
-    place = (
-        f'x="{100 * box.begin:.2f}%" y="{LINE_HIGH * box.depth}" width="{100 * box.width:.2f}%" height="{LINE_HIGH}"'
-    )
-    return f'<svg class="{kind}" {place}><title>{escape(" · ".join(words))}</title><rect/>{text}</svg>'
+    across = f'x="{100 * box.begin:.2f}%" y="{LINE_HIGH * box.depth}" width="{100 * box.width:.2f}%"'
+    title = f"<title>{escape(' · '.join(words))}</title>"
+    return f'<svg class="{kind}" {across} height="{LINE_HIGH}">{title}<rect/>{text}</svg>'
 
 
 def _change(ns: float, most_ns: float) -> str:
@@ -108,39 +107,31 @@ def _change(ns: float, most_ns: float) -> str:
 
 def _names(flame: Flame) -> list[str]:
     """The parts of all stacks: those with fixed colours, then by their time."""
-    times: dict[str, float] = {}
+    times: defaultdict[str, float] = defaultdict(float)
     for side in flame.sides:
         for name, ns in side.parts_ns().items():
-            times[name] = times.get(name, 0.0) + ns
-        for stack in side.samples:
-            for frame in stack:
-                times.setdefault(frame.part, 0.0)
-    others = sorted((name for name in times if name not in FIXED), key=lambda name: -times[name])
-    return [name for name in FIXED if name in times] + others
+            times[name] += ns
+        for frame in itertools.chain.from_iterable(side.samples):
+            times.setdefault(frame.part, 0.0)
+    return sorted(times, key=lambda name: (FIXED.index(name) if name in FIXED else len(FIXED), -times[name]))
 
 
 def _colours(flame: Flame) -> dict[str, str]:
-    fixed = {name: f"p{number}" for number, name in enumerate(FIXED)}
-    others: Iterable[str] = (name for name in _names(flame) if name not in FIXED)
-    return fixed | {name: f"p{min(COLOURS - 1, number)}" for number, name in enumerate(others, len(FIXED))}
+    names = dict.fromkeys((*FIXED, *_names(flame)))
+    return {name: f"p{min(COLOURS - 1, number)}" for number, name in enumerate(names)}
 
 
 def _table(flame: Flame, before: Flame | None, colours: Mapping[str, str]) -> list[tuple[str, str, tuple[str, ...]]]:
     """Rows of the parts: colour, name, figures."""
-    found = []
+    rows = []
     for row in part_rows(flame, before):
-        figures = [fmt.duration(row.stacks_ns), fmt.duration(row.bar_ns)]
         share = (row.bar_ns if row.bar_ns is not None else row.stacks_ns) or 0.0
-        figures.append(fmt.share(share / flame.operation_ns))
+        figures = [fmt.duration(row.stacks_ns), fmt.duration(row.bar_ns), fmt.share(share / flame.operation_ns)]
         if before is not None:
             figures.append(signed(row.change_ns) if row.change_ns is not None else fmt.MISSING)
         name = fmt.clean(row.name if row.side == "core" else f"{row.side}: {row.name}")
-        found.append((colours.get(row.name, "") if before is None and row.side != "core" else "", name, tuple(figures)))
-    return found
-
-
-def _asset(name: str) -> str:
-    return (FOLDER / "assets" / name).read_text(encoding="utf-8")
+        rows.append((colours.get(row.name, "") if before is None and row.side != "core" else "", name, tuple(figures)))
+    return rows
 
 
 LEAST_SHARE = 0.001  # of the whole: narrower frames are not drawn
@@ -186,11 +177,14 @@ class Box(NamedTuple):
 
 def tree(times_ns: Mapping[Stack, float], before_ns: Mapping[Stack, float] | None = None) -> Node:
     """All stacks under one root."""
-    root = Node(Frame("all", ""))
-    for stack, ns in times_ns.items():
-        _add(root, stack, ns, 0.0)
-    for stack, ns in (before_ns or {}).items():
-        _add(root, stack, 0.0, ns)
+    root, before_ns = Node(Frame("all", "")), before_ns or {}
+    for stack in dict.fromkeys((*times_ns, *before_ns)):
+        nodes = [root]
+        for frame in stack:
+            nodes.append(nodes[-1].children.setdefault(frame, Node(frame)))
+        for node in nodes:
+            node.ns += times_ns.get(stack, 0.0)
+            node.before_ns += before_ns.get(stack, 0.0)
     if before_ns:
         _lose(root)
     return root
@@ -203,16 +197,6 @@ def _lose(node: Node) -> None:
     node.lost_ns = node.before_ns if node.lost else inside_ns
 
 
-def _add(root: Node, stack: Stack, ns: float, before_ns: float) -> None:
-    node = root
-    node.ns += ns
-    node.before_ns += before_ns
-    for frame in stack:
-        node = node.children.setdefault(frame, Node(frame))
-        node.ns += ns
-        node.before_ns += before_ns
-
-
 def boxes(root: Node) -> Iterator[Box]:
     """The frames that are wide enough to be seen, callers before what they call, the greatest first."""
     if root.drawn_ns <= 0:
@@ -223,7 +207,7 @@ def boxes(root: Node) -> Iterator[Box]:
         if box.depth >= 0:
             yield box
         begin, inside = box.begin, []
-        for child in sorted(box.node.children.values(), key=lambda each: -each.drawn_ns):
+        for child in sorted(box.node.children.values(), key=lambda child: -child.drawn_ns):
             width = child.drawn_ns / root.drawn_ns
             if width < LEAST_SHARE:
                 break
@@ -253,19 +237,17 @@ def part_rows(flame: Flame, before: Flame | None = None) -> list[PartRow]:
     }
     bar = _bar(flame)
     changed = dict(changes(flame, before)) if before is not None else {}
-    found = [
-        PartRow(*key, stacks.get(key), bar.get(key), changed.get(key))
-        for key in dict.fromkeys([*bar, *stacks, *changed])
-    ]
+    keys = dict.fromkeys([*bar, *stacks, *changed])
+    rows = (PartRow(*key, stacks.get(key), bar.get(key), changed.get(key)) for key in keys)
     order = {"client": 0, "server": 1}
-    return sorted(found, key=lambda row: (order.get(row.side, 2), -(row.bar_ns or row.stacks_ns or 0.0)))
+    return sorted(rows, key=lambda row: (order.get(row.side, 2), -(row.bar_ns or row.stacks_ns or 0.0)))
 
 
 def changes(flame: Flame, before: Flame) -> Iterator[tuple[tuple[str, str], float]]:
     """How much more each part of an operation takes than in the other path, by side and name; the greatest first."""
     now, then = _bar(flame), _bar(before)
-    found = {key: now.get(key, 0.0) - then.get(key, 0.0) for key in dict.fromkeys([*now, *then])}
-    yield from sorted(found.items(), key=lambda each: -abs(each[1]))
+    changed = {key: now.get(key, 0.0) - then.get(key, 0.0) for key in dict.fromkeys([*now, *then])}
+    yield from sorted(changed.items(), key=lambda item: -abs(item[1]))
 
 
 def sentence(flame: Flame, before: Flame) -> str:
@@ -273,18 +255,12 @@ def sentence(flame: Flame, before: Flame) -> str:
     change_ns = flame.operation_ns - before.operation_ns
     more = "more" if change_ns >= 0 else "less"
     own = [(key, ns) for key, ns in changes(flame, before) if key != NOT_OF_THE_PATH]
-    words = [f"{_in_words(key)} {signed(ns)}" for key, ns in own[:MOST_CHANGED]]
+    words = [f"{in_words(*key)} {signed(ns)}" for key, ns in own[:MOST_CHANGED]]
     names = f"{fmt.clean(flame.name)} takes {fmt.duration(abs(change_ns))} {more} than {fmt.clean(before.name)}"
-    doubtful = [fmt.clean(each.name) for each in (flame, before) if not _adds_up(each)]
-    doubt = (
-        f" The parts of {' and of '.join(doubtful)} do not add up: repeat it on a quieter machine." if doubtful else ""
-    )
-    return f"{names}; most changed: {', '.join(words)}.{doubt}"
-
-
-def _adds_up(flame: Flame) -> bool:
-    rest_ns = flame.operation_ns - sum(part.ns for part in flame.parts)
-    return abs(rest_ns) <= MOST_UNEXPLAINED * flame.operation_ns
+    rests_ns = ((one, one.operation_ns - sum(part.ns for part in one.parts)) for one in (flame, before))
+    doubtful = [fmt.clean(one.name) for one, ns in rests_ns if abs(ns) > MOST_UNEXPLAINED * one.operation_ns]
+    doubt = f" The parts of {' and of '.join(doubtful)} do not add up: repeat it on a quieter machine."
+    return f"{names}; most changed: {', '.join(words)}.{doubt if doubtful else ''}"
 
 
 def signed(ns: float) -> str:
@@ -293,16 +269,5 @@ def signed(ns: float) -> str:
 
 
 def _bar(flame: Flame) -> dict[tuple[str, str], float]:
-    found: dict[tuple[str, str], float] = {}
-    for part in flame.parts:
-        found[_key(part)] = found.get(_key(part), 0.0) + part.ns
-    return found
-
-
-def _key(part: Part) -> tuple[str, str]:
-    return part.side, part.name
-
-
-def _in_words(key: tuple[str, str]) -> str:
-    side, name = key
-    return fmt.clean(name) if side == "core" else f"{fmt.clean(name)} ({side})"
+    parts = grouped(flame.parts, lambda part: (part.side, part.name))
+    return {key: sum(part.ns for part in same) for key, same in parts.items()}

@@ -17,6 +17,7 @@ WIDE = 30  # of the drawing
 TITLES: dict[Where, str] = {
     "client": "client", "to server": "→", "server": "server", "to client": "←", "both": "more",
 }  # fmt: skip
+FIGURES = f"{'median':>8} {'p99':>8} {'worst':>8}"
 ONE_CORE = "Client and server share one core: a sender keeps it until it waits, and that counts as sending."
 
 
@@ -27,31 +28,30 @@ def lines(one: Explanation) -> Iterator[Text]:
     if one.hops is None:
         return
     yield Text("")
-    yield from _steps(one.hops, one.hops.round_trips[0]) if _single(one.hops) else _trips(one.hops)
+    first, *others = one.hops.round_trips
+    yield from _trips(one.hops) if others or one.hops.folded else _steps(one.hops, first)
     yield Text(f"{'':<8}{slowest(one.hops)}; {cost(one.hops)}", style="dim")
-
-
-def _single(hops: Hops) -> bool:
-    return len(hops.round_trips) == 1 and not hops.folded
 
 
 def _steps(hops: Hops, trip: RoundTrip) -> Iterator[Text]:
     """A line for each step, drawn where it lies in the operation."""
     names = [name(hop, trip) for hop in trip.hops]
     head = in_order(hops)
-    wide = max(len(each) for each in (*names, head))
-    yield Text(f"{'':<8}{head:<{wide}}  {'median':>8} {'p99':>8} {'worst':>8}", style="dim")
+    wide = max(map(len, (*names, head)))
+    yield Text(f"{'':<8}{head:<{wide}}  {FIGURES}", style="dim")
     whole = sum(hop.median_ns for hop in trip.hops) or 1.0
     at, before = 0.0, ""
-    for hop, each in zip(trip.hops, names, strict=True):
+    for hop, step in zip(trip.hops, names, strict=True):
         side = TITLES[hop.where] if hop.where != before else ""
         before = hop.where
         share = hop.median_ns / whole
-        figures = " ".join(f"{fmt.duration(ns):>8}" for ns in (hop.median_ns, hop.p99_ns, hop.worst_ns))
-        yield Text(f"{side:<8}{each:<{wide}}  {figures}  {' ' * int(at * WIDE)}{block(share, WIDE)}".rstrip())
+        yield Text(f"{side:<8}{step:<{wide}}  {_figures(hop)}  {' ' * int(at * WIDE)}{block(share, WIDE)}".rstrip())
         at += share
-    figures = " ".join(f"{fmt.duration(ns):>8}" for ns in (hops.median_ns, hops.p99_ns, hops.worst_ns))
-    yield Text(f"{'':<8}{'all of it':<{wide}}  {figures}  of {measured(hops)}")
+    yield Text(f"{'':<8}{'all of it':<{wide}}  {_figures(hops)}  of {measured(hops)}")
+
+
+def _figures(one: Hop | RoundTrip | Hops) -> str:
+    return " ".join(f"{fmt.duration(ns):>8}" for ns in (one.median_ns, one.p99_ns, one.worst_ns))
 
 
 def in_order(hops: Hops) -> str:
@@ -73,18 +73,16 @@ def _trips(hops: Hops) -> Iterator[Text]:
     wide = len(head)
     present = [where for where in TITLES if any(hop.where == where for trip in hops.round_trips for hop in trip.hops)]
     heads = " ".join(f"{TITLES[where]:>8}" for where in present)
-    yield Text(f"{'':<8}{head:<{wide}}{heads}  {'median':>8} {'p99':>8} {'worst':>8}", style="dim")
+    yield Text(f"{'':<8}{head:<{wide}}{heads}  {FIGURES}", style="dim")
     for number, trip in enumerate(hops.round_trips, 1):
         sums = grouped(trip.hops, lambda hop: hop.where)
         cells = [fmt.duration(sum(hop.median_ns for hop in sums[where])) if where in sums else "" for where in present]
-        figures = [fmt.duration(ns) for ns in (trip.median_ns, trip.p99_ns, trip.worst_ns)]
-        row = " ".join(f"{each:>8}" for each in cells) + "  " + " ".join(f"{each:>8}" for each in figures)
-        yield Text(f"{'':<8}{f'round trip {number}':<{wide}}{row}")
+        row = " ".join(f"{cell:>8}" for cell in cells)
+        yield Text(f"{'':<8}{f'round trip {number}':<{wide}}{row}  {_figures(trip)}")
     if hops.folded:
         yield Text(f"{'':<8}{folded(hops)}")
-    room = " " * 9 * (len(present) - 1)
-    figures_ = " ".join(f"{fmt.duration(ns):>8}" for ns in (hops.median_ns, hops.p99_ns, hops.worst_ns))
-    yield Text(f"{'':<8}{'all of it':<{wide}}{room}{'':>8}  {figures_}  of {measured(hops)}")
+    room = " " * (9 * len(present) - 1)
+    yield Text(f"{'':<8}{'all of it':<{wide}}{room}  {_figures(hops)}  of {measured(hops)}")
 
 
 def folded(hops: Hops) -> str:
@@ -107,7 +105,7 @@ def name(hop: Hop, trip: RoundTrip) -> str:
 def slowest(hops: Hops) -> str:
     """The slowest operation, and the step in which most of it passed."""
     steps = [(hop, trip) for trip in hops.round_trips for hop in trip.hops]
-    most, trip = max(steps, key=lambda each: each[0].slowest_ns)
+    most, trip = max(steps, key=lambda step: step[0].slowest_ns)
     where = _with_side(most, trip)
     return f"the slowest took {fmt.duration(hops.worst_ns)}, {fmt.duration(most.slowest_ns)} of it: {where}"
 
@@ -123,14 +121,11 @@ def cost(hops: Hops) -> str:
 
 def sentence(one: Explanation, hops: Hops) -> str:
     """The median operation by who had it."""
-    sums: dict[Where, float] = {}
-    for trip in hops.round_trips:
-        for hop in trip.hops:
-            sums[hop.where] = sums.get(hop.where, 0.0) + hop.median_ns
+    by_side = grouped((hop for trip in hops.round_trips for hop in trip.hops), lambda hop: hop.where)
+    sums = {where: sum(hop.median_ns for hop in steps) for where, steps in by_side.items()}
     sides = SIDES if hops.server_seen else SIDES | {"to server": "server and both ways"}
     words = [f"{sides[where]} {fmt.duration(sums[where])}" for where in sides if where in sums]
-    if hops.folded:
-        words.append(folded(hops))
+    words += [folded(hops)] if hops.folded else []
     median = f"the median of {measured(hops)} takes {fmt.duration(hops.median_ns)}"
     return fmt.clean(f"{one.name}: {median} ({', '.join(words)}); {slowest(hops)}.")
 

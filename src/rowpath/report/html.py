@@ -39,12 +39,12 @@ def write(analysis: Analysis, path: Path) -> None:
 def page(analysis: Analysis) -> str:
     """The page's text. Its security policy lets nothing in and runs only its own scripts."""
     shown = _shortened(view(analysis))
-    style, script = _asset("page.css") + _asset("matrix.css"), _asset("matrix.js") + _asset("page.js")
     written = rendered(
-        FOLDER / "templates",
+        FOLDER,
         PAGE,
-        style,
-        [script],
+        "matrix.css",
+        "matrix.js",
+        "page.js",
         view=shown,
         table_rows=TABLE_ROWS,
         few_paths=len(shown.paths) <= FEW_PATHS,
@@ -57,7 +57,7 @@ def page(analysis: Analysis) -> str:
 
 def prepare() -> None:
     """Compile the page's template, so that processes forked later need not."""
-    compiled(FOLDER / "templates", PAGE)
+    compiled(FOLDER, PAGE)
 
 
 def _shortened(shown: View) -> View:
@@ -82,10 +82,6 @@ def _cut(section: Section) -> Section:
     rows = section.grid.rows
     grid = msgspec.structs.replace(section.grid, rows=rows[:TABLE_ROWS])
     return msgspec.structs.replace(section, grid=grid, left_out=len(rows) - len(grid.rows))
-
-
-def _asset(name: str) -> str:
-    return (FOLDER / "assets" / name).read_text(encoding="utf-8")
 
 
 def _columns(paths: tuple[dict[str, str], ...]) -> dict[str, object]:

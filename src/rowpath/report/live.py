@@ -79,10 +79,7 @@ class LiveProgress(Progress):
             self._time_left.begins(self._now(), set_number, sets)
         self._operation = (workload, phase, regime)
         self._sets = (set_number, sets)
-        if self._live:
-            self._draw(force=True)
-        else:
-            self._line(self._progress())
+        self._show(force=True)
 
     @override
     def second(self, second: StageSecond) -> None:
@@ -91,9 +88,8 @@ class LiveProgress(Progress):
         if first and isinstance(self._time_left, TimeLeft):
             self._time_left.begins(step_name(second.path_name, second.stage), self._now())
         if self._live:
-            self._drawn = self._now()
-            self._live.update(self._groups.drawing(self._console.width, self._left()), refresh=True)
-        elif first or self._now() - self._drawn >= LINE_EVERY_S:
+            self._update(self._groups.drawing(self._console.width, self._left()))
+        elif first or self._due(LINE_EVERY_S):
             self._line(self._groups.line())
 
     @override
@@ -102,38 +98,24 @@ class LiveProgress(Progress):
         set_number, sets = self._sets
         if self._operation[2] == "steady" and blocks_total:
             self._time_left.done(blocks_done / blocks_total)
-        self._figures.setdefault(self._operation, {}).setdefault(fmt.clean(path_name), []).append(ns_per_operation)
-        self._blocks[self._operation] = (
-            blocks_done + set_number * blocks_total,
-            max(sets, set_number + 1) * blocks_total,
-        )
-        if self._live:
-            self._draw()
-        elif self._now() - self._drawn >= LINE_EVERY_S:
-            self._line(self._progress())
+        done, total = blocks_done + set_number * blocks_total, max(sets, set_number + 1) * blocks_total
+        self._ended(path_name, ns_per_operation, done, total)
 
     @override
     def tried(self, path_name: str, ns_per_operation: float, done: int, total: int) -> None:
         """One try of a path of a probe has ended, the `done`th of all settings."""
         self._operation = TRIES
         self._where = "trying settings"
-        self._figures.setdefault(TRIES, {}).setdefault(fmt.clean(path_name), []).append(ns_per_operation)
-        self._blocks[TRIES] = (done, total)
-        if self._live:
-            self._draw()
-        elif self._now() - self._drawn >= LINE_EVERY_S:
-            self._line(self._progress())
+        self._ended(path_name, ns_per_operation, done, total)
 
     @override
     def loading(self, what: str, done: int, total: int) -> None:
         """This many rows of a table are made or loaded: a bar, or a line now and then where there is no terminal."""
         if self._live:
-            if done == total or self._now() - self._drawn >= REFRESH_S:
-                self._drawn = self._now()
+            if done == total or self._due(REFRESH_S):
                 bar = ProgressBar(total=total, completed=done, width=BAR_WIDTH)
-                words = Text(f"{fmt.clean(what)}  {done:,} of {total:,} rows", style="bold")
-                self._live.update(Group(words, bar), refresh=True)
-        elif self._now() - self._drawn >= LINE_EVERY_S:
+                self._update(Group(Text(f"{fmt.clean(what)}  {done:,} of {total:,} rows", style="bold"), bar))
+        elif self._due(LINE_EVERY_S):
             self._line(f"{fmt.clean(what)}: {done:,} of {total:,} rows, {100 * done // max(total, 1)} %")
 
     @override
@@ -155,16 +137,29 @@ class LiveProgress(Progress):
         self._drawn = self._now()
         self._console.print(Text(text), soft_wrap=True)
 
-    def _draw(self, *, force: bool = False) -> None:
-        if self._live and (force or self._now() - self._drawn >= REFRESH_S):
-            self._drawn = self._now()
-            self._live.update(self._table(), refresh=True)
+    def _update(self, drawing: Group) -> None:
+        self._drawn = self._now()
+        if self._live:
+            self._live.update(drawing, refresh=True)
+
+    def _due(self, after_s: float) -> bool:
+        return self._now() - self._drawn >= after_s
+
+    def _ended(self, path_name: str, ns_per_operation: float, done: int, total: int) -> None:
+        self._figures.setdefault(self._operation, {}).setdefault(fmt.clean(path_name), []).append(ns_per_operation)
+        self._blocks[self._operation] = (done, total)
+        self._show()
+
+    def _show(self, *, force: bool = False) -> None:
+        """What has been measured so far: the table, or a line where there is no terminal."""
+        if force or self._due(REFRESH_S if self._live else LINE_EVERY_S):
+            self._update(self._table()) if self._live else self._line(self._progress())
 
     def _left(self) -> str:
-        found_s = self._time_left.seconds(self._now())
-        if found_s is None:
-            return "more sets for wide intervals" if isinstance(self._time_left, TimeLeft) else "ending"
-        return f"{fmt.clock(round(found_s, 3))} left" if found_s > 0 else "ending"
+        left_s = self._time_left.seconds(self._now())
+        if left_s is None and isinstance(self._time_left, TimeLeft):
+            return "more sets for wide intervals"
+        return f"{fmt.clock(round(left_s, 3))} left" if left_s and left_s > 0 else "ending"
 
     def _progress(self) -> str:
         """Where the run is, which path leads there so far, and what is left, in one line."""
@@ -190,7 +185,9 @@ class LiveProgress(Progress):
         shown = {operation[:2]: operation for operation in (*self._figures, self._operation) if any(operation)}
         rows: list[tuple[Cell, ...]] = []
         for operation in list(shown.values())[-PHASES_SHOWN:]:
-            measured = operation if operation in self._figures else self._cold(operation)
+            # While a phase is warming up, its figures are those of the regime in which it was last measured.
+            known = [one for one in self._figures if one[:2] == operation[:2]]
+            measured = operation if operation in self._figures or not known else known[-1]
             done, total = self._blocks.get(measured, (0, 0))
             name = f"{fmt.clean(measured[0])}.{fmt.clean(measured[1])} {measured[2]}"
             leaders = [*self._leaders(measured), ("", ""), ("", "")][:2]
@@ -205,11 +202,6 @@ class LiveProgress(Progress):
             cells = (_cell(*cell, width) for cell, width in zip(row, widths, strict=True))
             table.add_row(*map(Text, cells), style="bold" if row[0][1] != " " else "")
         return Group(Text(f"{self._where} · {self._left()}", style="bold"), table)
-
-    def _cold(self, operation: Operation) -> Operation:
-        """The operation in the regime in which it was last measured, for while it is warming up."""
-        known = [each for each in self._figures if each[:2] == operation[:2]]
-        return known[-1] if known else operation
 
 
 def _widths(titles: Sequence[str], rows: list[tuple[Cell, ...]], room: int) -> list[int]:
@@ -251,30 +243,28 @@ STATE = "        p99"  # as wide as a stall: columns must not move when one begi
 class GroupsHistory:
     """The last minute of one path's groups, and what failed in the stage."""
 
-    last: StageSecond | None = None
     seconds: deque[StageSecond] = field(default_factory=lambda: deque(maxlen=KEPT_S))
     failed: dict[str, int] = field(default_factory=dict)
 
     def add(self, second: StageSecond) -> bool:
         """Keeps a second; whether it is the first of its stage. Another path begins again."""
-        before = self.last
-        if before is None or before.path_name != second.path_name:
+        if self.seconds and self.seconds[-1].path_name != second.path_name:
             self.seconds.clear()
-        first = not self.seconds or before is None or before.stage != second.stage or second.at_s <= before.at_s
+        before = self.seconds[-1] if self.seconds else None
+        first = before is None or before.stage != second.stage or second.at_s <= before.at_s
         if first:
             self.failed = {}
         for name, now in second.groups.items():
             self.failed[name] = self.failed.get(name, 0) + now.failed
         self.seconds.append(second)
-        self.last = second
         return first
 
     def line(self) -> str:
         """The last second in one line."""
-        if self.last is None:
-            return ""
-        listed = " · ".join(f"{fmt.clean(name)} {self._words(name, now)}" for name, now in self.last.groups.items())
-        return f"{self._where()} · {listed}"
+        groups = self.seconds[-1].groups
+        return (
+            f"{self._where()} · {' · '.join(f'{fmt.clean(name)} {self._words(name, groups[name])}' for name in groups)}"
+        )
 
     def _words(self, name: str, now: GroupNow) -> str:
         state = _stalled(now) or (f"p99 {fmt.duration(now.p99_ns)}" if now.p99_ns is not None else "")
@@ -283,17 +273,17 @@ class GroupsHistory:
         return ", ".join(word for word in words if word)
 
     def _where(self) -> str:
-        if self.last is None:
-            return ""
-        at = f"{self.last.at_s:.0f} of {self.last.seconds:g} s"
-        words = (fmt.clean(self.last.path_name), fmt.clean(self.last.stage), at, "backup" if self.last.backup else "")
+        last = self.seconds[-1]
+        at = f"{last.at_s:.0f} of {last.seconds:g} s"
+        words = (fmt.clean(last.path_name), fmt.clean(last.stage), at, "backup" if last.backup else "")
         return " · ".join(word for word in words if word)
 
     def drawing(self, width: int, left: str) -> Group:
         """The groups as a table of this width, with the rate of each over the last minute; `left`: of the run."""
+        groups = self.seconds[-1].groups
         cells = [
             (fmt.clean(name), fmt.rate(now.rate_per_s), _stalled(now) or fmt.duration(now.p99_ns), f"{failed:,}")
-            for name, now in (self.last.groups if self.last else {}).items()
+            for name, now in groups.items()
             for failed in (self.failed.get(name, 0),)
         ]
         titles = ("", "now", STATE, "failed")
@@ -304,33 +294,24 @@ class GroupsHistory:
             table.add_column(title.strip(), justify="right" if title else "left", no_wrap=True, min_width=len(title))
         if room >= LEAST_SPARKS:
             table.add_column(f"last {room} s", no_wrap=True)
-        names = list(self.last.groups) if self.last else []
-        for name, row in zip(names, cells, strict=True):
+        for (name, now), row in zip(groups.items(), cells, strict=True):
             sparks = [Text(self.sparkline(name, room))] if room >= LEAST_SPARKS else []
-            stalled = bool(self.last and _stalled(self.last.groups[name]))
-            table.add_row(*map(Text, row), *sparks, style="bold red" if stalled else None)
+            table.add_row(*map(Text, row), *sparks, style="bold red" if _stalled(now) else None)
         if room >= LEAST_SPARKS and any(second.backup for second in self.seconds):
-            marks = "".join(BACKUP if second.backup else RESTING for second in self._shown(room))
+            marks = "".join(BACKUP if second.backup else RESTING for second in list(self.seconds)[-room:])
             table.add_row("backup", "", "", "", Text(marks), style="cyan")
         return Group(Text(f"{self._where()} · {left}", style="bold"), table)
 
     def sparkline(self, name: str, width: int) -> str:
         """A group's rate in each of the last seconds against its greatest; `×` where nothing ended at work."""
-        shown = self._shown(width)
+        shown = list(self.seconds)[-width:]
         rates = [second.groups[name].rate_per_s if name in second.groups else None for second in shown]
         most = max((rate for rate in rates if rate), default=1.0)
-        return "".join(_spark(rate, most) for rate in rates)
 
-    def _shown(self, width: int) -> list[StageSecond]:
-        return list(self.seconds)[-width:]
+        def spark(rate: float) -> str:
+            return LEVELS[min(len(LEVELS) - 1, int(rate / most * len(LEVELS)))] if rate > 0 else NOTHING
 
-
-def _spark(rate: float | None, most: float) -> str:
-    if rate is None:
-        return RESTING
-    if rate <= 0:
-        return NOTHING
-    return LEVELS[min(len(LEVELS) - 1, int(rate / most * len(LEVELS)))]
+        return "".join(RESTING if rate is None else spark(rate) for rate in rates)
 
 
 def _stalled(now: GroupNow) -> str:

@@ -82,10 +82,7 @@ def write_comparison(outcome: ComparisonOutcome, file: TextIO) -> None:
     rows = comparisons.changed_rows(comparison)
     parts = [f"**{escaped(comparisons.verdict(outcome))}**"]
     if rows:
-        lines = [
-            ["where", *comparisons.TITLES, ""],
-            [":--", ":--", ":--", *["--:"] * (len(comparisons.TITLES) - 2), ":--"],
-        ]
+        lines = [["where", *comparisons.TITLES, ""], [*[":--"] * 3, *["--:"] * (len(comparisons.TITLES) - 2), ":--"]]
         lines += [[comparisons.place(row), *comparisons.cells(row), row.outcome] for row in rows[:MOST_ROWS]]
         parts.append("\n".join(map(_line, lines)))
     parts += _listed([f"measured again: {comparisons.confirmed_line(row)}" for row in outcome.confirmed])

@@ -38,11 +38,8 @@ class Panels:
         self.neighbours: dict[tuple[str, str, str, str], Neighbour] = {
             (one.path_id, one.workload, one.phase, one.regime): one for one in analysis.neighbours
         }
-        self.programs = (
-            {snippet.name: number for number, snippet in enumerate(probe.snippets)}
-            if (probe := PROBE.of(analysis))
-            else {}
-        )
+        snippets = probe.snippets if (probe := PROBE.of(analysis)) else ()
+        self.programs = {snippet.name: number for number, snippet in enumerate(snippets)}
         self.codes = list(codes(analysis))
         self.varying = varying(lookup.coordinates(name) for name in analysis.names.values())
         self.blocks = _blocks(analysis.diagnostics.get("order"))
@@ -56,20 +53,19 @@ class Panels:
         drawn, drawn_text = self._drawn(name, where)
         own = self.details.get(bar.path_id)
         against = neighbour.against if neighbour else None
-        command = fmt.clean(own.command) if own else ""
+        command, versions = (fmt.clean(own.command), own.versions) if own else ("", {})
         adapter = own.source if own and own.source in self.codes else ""
+        common = statement(self.analysis, *where[:2]) if len(self.analysis.names) <= FEW_PATHS else ""
         return Panel(
             coordinates=self._coordinates(name, command),
             neighbour=fmt.clean(there),
             against=ratio_text(against.ratio, against.low, against.high) if against else "",
             differences=tuple(self._differences(bar.path_id, name, neighbour.other_id, there)) if neighbour else (),
-            versions=fmt.clean(
-                ", ".join(f"{name} {own.versions[name]}" for name in own.versions if name in ("driver", "engine"))
-            )
-            if own
-            else "",
+            versions=", ".join(
+                f"{what} {fmt.clean(versions[what])}" for what in versions if what in ("driver", "engine")
+            ),
             figures=tuple(self._figures(name, where, bar)),
-            query=self._query(name, where),
+            query=statement(self.analysis, *where[:2], self.lookup.coordinate(name, "engine")) or common,
             program=f"program-{self.programs[name]}" if name in self.programs else "",
             adapter=fmt.clean(adapter),
             code=f"code-{self.codes.index(adapter)}" if adapter else "",
@@ -114,19 +110,14 @@ class Panels:
         if where[2] != "cold" and cold != fmt.MISSING:
             yield "first pass, cold", cold
 
-    def _query(self, name: str, where: Phase) -> str:
-        common = statement(self.analysis, *where[:2]) if len(self.analysis.names) <= FEW_PATHS else ""
-        return statement(self.analysis, *where[:2], self.lookup.coordinate(name, "engine")) or common
-
     def _trust(self, name: str, where: Phase, bar: Bar) -> str:
         time = self.lookup.measured(*where).result("time", name)
         if time is None:
             return ""
         own = self.blocks.get((name, *where), [])
-        disturbed = sum(block.disturbed for block in own)
         parts = [
             f"{fmt.counted(time.sets, 'set')}, {fmt.counted(time.blocks, 'block')}",
-            f"{disturbed} disturbed" if own else "",
+            f"{sum(block.disturbed for block in own)} disturbed" if own else "",
             f"interval ±{fmt.share((time.high - time.low) / 2 / time.median)}"
             if time.low is not None and time.high is not None and time.median
             else "no interval",
@@ -141,8 +132,8 @@ class Panels:
             return Markup(""), ""
         most = max(BLOCKS_LEAST, BLOCKS_DRAWN // len(self.blocks))
         step = -(-len(own) // most)
-        costs = sorted(block.cost_ns for block in own)
-        least, greatest = fmt.duration(costs[0]), fmt.duration(costs[-1])
+        costs = [block.cost_ns for block in own]
+        least, greatest = fmt.duration(min(costs)), fmt.duration(max(costs))
         drawn = f"One block in {step} of {len(own)}" if step > 1 else f"{len(own)} blocks"
         return blocks(own[::step], borders=step == 1), f"{drawn} as they ran: {least} to {greatest}."
 

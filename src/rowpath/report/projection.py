@@ -126,14 +126,11 @@ def _parts(projection: Projection, matrix: Matrix, reasons: Reasons, width: int)
         for at, heading in enumerate(titles)
     ]
     room = width - sum(label_widths) - GAP * len(heads)
-    positions: list[list[int]] = []  # of the columns of each part, at least one
-    left = -1
+    positions: list[list[int]] = [[]]  # of the columns of each part, at least one
     for at, needed in enumerate(widths):
-        if needed > left:
+        if positions[-1] and needed + sum(widths[before] + GAP for before in positions[-1]) > room:
             positions.append([])
-            left = room
         positions[-1].append(at)
-        left -= needed + GAP
     for part in positions:
         table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
         for head, wide in zip(heads, label_widths, strict=True):

@@ -11,7 +11,7 @@ from rowpath import text as fmt
 from rowpath.analysis.answer_model import Bar, GroupAnswer, MergedFinding, PhaseAnswer, RateBar, places
 from rowpath.analysis.lookup import Lookup, PhaseFigures
 from rowpath.analysis.model import RankedPath, Ranking
-from rowpath.drawing.grid import Column, Grid, Row, without_empty
+from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, without_empty, word
 from rowpath.drawing.picture import PARTS, Mark, Picture, PlainBar, plain
 from rowpath.report.path_panel import Panels
 
@@ -130,10 +130,9 @@ class Pictures:
             )
             for bar in group.bars
         ]
-        clients = f"{group.clients} client{'' if group.clients == 1 else 's'}"
         requested = f", {fmt.rate(group.requested_per_s)} requested" if group.requested_per_s else ""
-        title = fmt.clean(f"{group.stage}: {group.client_group}, {clients}{requested}")
-        return self._explained(plain(key, title, bars, fmt.rate, HOW_TO_READ_RATES))
+        title = f"{group.stage}: {group.client_group}, {fmt.counted(group.clients, 'client')}{requested}"
+        return self._explained(plain(key, fmt.clean(title), bars, fmt.rate, HOW_TO_READ_RATES))
 
 
 def _note(bar: RateBar) -> str:
@@ -146,18 +145,15 @@ def _note(bar: RateBar) -> str:
 
 
 def _how_to_read(bars: Sequence[Bar]) -> str:
-    sentences = ["Time per operation on a logarithmic axis: shorter is better, and equal distances are equal factors."]
-    if legend(bars):
-        sentences.append("A bar's colours are shares of its time, not of the axis.")
-    if any(bar.overlap_ns for bar in bars):
-        sentences.append("Where client and server work at once, they are shares of both together.")
-    if any(bar.low_ns for bar in bars):
-        sentences.append("The line at a bar's end is the 95 % interval of its time.")
-    if len(bars) > 1:
-        sentences.append("× is the time relative to the fastest, with its 95 % interval.")
-    if any(bar.tied for bar in bars):
-        sentences.append("A bracket joins tied paths: their difference is not shown to exceed 2 %.")
-    return " ".join(sentences)
+    sentences = {
+        "Time per operation on a logarithmic axis: shorter is better, and equal distances are equal factors.": True,
+        "A bar's colours are shares of its time, not of the axis.": legend(bars),
+        "Where client and server work at once, they are shares of both together.": any(bar.overlap_ns for bar in bars),
+        "The line at a bar's end is the 95 % interval of its time.": any(bar.low_ns for bar in bars),
+        "× is the time relative to the fastest, with its 95 % interval.": len(bars) > 1,
+        "A bracket joins tied paths: their difference is not shown to exceed 2 %.": any(bar.tied for bar in bars),
+    }
+    return " ".join(sentence for sentence, holds in sentences.items() if holds)
 
 
 def ranking_grid(ranking: Ranking, lookup: Lookup) -> Grid:
@@ -166,31 +162,14 @@ def ranking_grid(ranking: Ranking, lookup: Lookup) -> Grid:
     shared = Counter(row.rank for row in ranking.rows if row.is_ranked)
     by_row = _rows_per_operation(ranking, measured) > 1
     with_means = any(means_differ(row) for row in ranking.rows)
-    columns = (
-        Column("#"),
-        Column("path"),
-        Column("time per operation", number=True),
-        Column("× fastest", number=True),
-        Column("95 % interval", number=True, weight=1),
-        Column("mean ratio", number=True, weight=3),
-        Column("rows/s" if by_row else "operations/s", number=True, weight=2),
-        Column("client CPU", number=True, weight=4),
-        Column("server CPU", number=True, weight=5),
-        Column("round trips", number=True, weight=6),
-        Column("client memory", number=True, weight=7),
-        Column("server memory", number=True, weight=9),
-        Column("differs", weight=8),
-    )
-    rows = tuple(
-        _ranked(row, measured, tied=shared[row.rank] > 1, by_row=by_row, with_means=with_means)
-        if row.is_ranked
-        else _unranked(row, len(columns))
+    rows = [
+        _line(row, measured, tied=shared[row.rank] > 1, by_row=by_row, with_means=with_means)
         for row in sorted(ranking.rows, key=lambda row: not row.is_ranked)
-    )
+    ]
     caption = f"{ranking.workload} · {ranking.phase} · {ranking.regime} — {fmt.clean(ranking.comparison)}"
     if ranking.sets:
         caption += f" — {ranking.sets} sets"
-    return without_empty(Grid(caption, columns, rows))
+    return without_empty(of_lines(caption, rows))
 
 
 def means_differ(row: RankedPath) -> bool:
@@ -207,29 +186,30 @@ def _rows_per_operation(ranking: Ranking, measured: PhaseFigures) -> float:
     return 1
 
 
-def _unranked(row: RankedPath, width: int) -> Row:
-    reason = fmt.clean(row.reason)
-    time = fmt.MISSING if row.cost_ns is None else fmt.duration(row.cost_ns)
-    cells = (fmt.MISSING, fmt.clean(row.name), time, *[""] * (width - 3))
-    path_status = "not ranked" if row.status == "ok" else row.status
-    return Row(cells, status=row.status, reason=f"{path_status}: {reason}" if reason else path_status)
-
-
-def _ranked(row: RankedPath, measured: PhaseFigures, *, tied: bool, by_row: bool, with_means: bool) -> Row:
+def _line(row: RankedPath, measured: PhaseFigures, *, tied: bool, by_row: bool, with_means: bool) -> Line:
     marks = "".join(mark for mark, has in ((" (p)", row.provisional), (" (a)", row.through_anchor)) if has)
-    cells = (
-        f"{row.rank}=" if tied else str(row.rank),
-        fmt.clean(row.name) + marks,
-        fmt.duration(row.cost_ns),
-        fmt.ratio(row.ratio),
-        fmt.MISSING if row.is_fastest else row.interval,
-        fmt.ratio(row.ratio_mean) if with_means else "",
-        fmt.rate(measured.median("row_rate", row.name) if by_row else row.rate_per_s),
-        fmt.duration(measured.median("client_cpu", row.name)),
-        fmt.duration(measured.median("server_cpu", row.name)),
-        fmt.count(measured.median("round_trips", row.name)),
-        fmt.size(measured.median("client_peak_memory", row.name)),
-        fmt.size(measured.median("server_peak_memory", row.name)),
-        "" if row.is_fastest else "yes" if row.differs else "no",
+    columns, cells = line(
+        word("#", f"{row.rank}=" if tied else str(row.rank)),
+        word("path", row.name + marks),
+        figure("time per operation", fmt.duration(row.cost_ns)),
+        figure("× fastest", fmt.ratio(row.ratio)),
+        figure("95 % interval", fmt.MISSING if row.is_fastest else row.interval, 1),
+        figure("mean ratio", fmt.ratio(row.ratio_mean) if with_means else "", 3),
+        figure("rows/s", fmt.rate(measured.median("row_rate", row.name)), 2)
+        if by_row
+        else figure("operations/s", fmt.rate(row.rate_per_s), 2),
+        figure("client CPU", fmt.duration(measured.median("client_cpu", row.name)), 4),
+        figure("server CPU", fmt.duration(measured.median("server_cpu", row.name)), 5),
+        figure("round trips", fmt.count(measured.median("round_trips", row.name)), 6),
+        figure("client memory", fmt.size(measured.median("client_peak_memory", row.name)), 7),
+        figure("server memory", fmt.size(measured.median("server_peak_memory", row.name)), 9),
+        word("differs", "" if row.is_fastest else "yes" if row.differs else "no", 8),
+        status=row.status,
+        reason=fmt.clean(row.reason),
     )
-    return Row(cells, status=row.status, reason=fmt.clean(row.reason), tier=row.rank)
+    if row.is_ranked:
+        return columns, msgspec.structs.replace(cells, tier=row.rank)
+    texts = (fmt.MISSING, fmt.clean(row.name), fmt.duration(row.cost_ns), *[""] * (len(columns) - 3))
+    path_status = "not ranked" if row.status == "ok" else row.status
+    reason = f"{path_status}: {cells.reason}" if cells.reason else path_status
+    return columns, msgspec.structs.replace(cells, cells=texts, reason=reason)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import functools
 import hashlib
-from collections.abc import Sequence
 from pathlib import Path
 
 import jinja2
@@ -15,15 +14,23 @@ from markupsafe import Markup
 ASSETS = Path(__file__).parent / "assets"
 
 
-def rendered(folder: Path, template: str, style: str, scripts: Sequence[str] = (), **values: object) -> str:
-    """The page that a template of the folder makes of the values, with style and scripts inside; no others run."""
-    inside = {"style": Markup(style), "scripts": list(map(Markup, scripts)), "policy": _policy(scripts, style)}
+def rendered(folder: Path, template: str, style: str, *scripts: str, more_style: str = "", **values: object) -> str:
+    """The page that a template of the folder makes of the values, with style and scripts inside; no others run.
+
+    `style`, `scripts`: the names of their files among the folder's assets; the style of all pages comes first.
+    """
+    assets = folder / "assets"
+    sheet = "".join(file.read_text(encoding="utf-8") for file in (ASSETS / "page.css", assets / style)) + more_style
+    script = "".join((assets / name).read_text(encoding="utf-8") for name in scripts)
+    allowed = _hash(script) if script else "'none'"
+    policy = f"default-src 'none'; script-src {allowed}; style-src {_hash(sheet)}; base-uri 'none'; form-action 'none'"
+    inside = {"style": Markup(sheet), "scripts": [Markup(script)] if script else [], "policy": policy}
     return compiled(folder, template).render(inside, **values)
 
 
 def compiled(folder: Path, template: str) -> jinja2.Template:
     """A template, compiled once in a process."""
-    return _templates(folder).get_template(template)
+    return _templates(folder / "templates").get_template(template)
 
 
 @functools.cache
@@ -36,12 +43,6 @@ def _templates(folder: Path) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-
-
-def _policy(scripts: Sequence[str], style: str) -> str:
-    """What the page may run and look like: these scripts and this style, nothing from elsewhere."""
-    allowed = " ".join(map(_hash, scripts)) or "'none'"
-    return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
 
 
 def _hash(text: str) -> str:

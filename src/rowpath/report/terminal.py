@@ -74,12 +74,11 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
     elif answer.question:
         lines += _wrapped(answer.question, width, room.question, style="bold")
     sign, style = TRUST.get(answer.trust.level, ("!", "bold yellow"))
-    for at, words in enumerate(_wrapped(answer.trust.line, width - 2, 2)):
-        lines.append(Text(INDENT if at else f"{sign} ", style=style).append(words))
-    if ways := several_hosts.line(analysis.diagnostics.get("ways", [])):
-        lines += _wrapped(ways, width, 2, INDENT)
-    if starts := several_hosts.starts_line(report_of(analysis)):
-        lines += _wrapped(starts, width, 2, INDENT)
+    for at, trust in enumerate(_wrapped(answer.trust.line, width - 2, 2)):
+        lines.append(Text(INDENT if at else f"{sign} ", style=style).append(trust))
+    ways = several_hosts.line(analysis.diagnostics.get("ways", []))
+    for words in filter(None, (ways, several_hosts.starts_line(report_of(analysis)))):
+        lines += _wrapped(words, width, 2, INDENT)
     lines += _pictures(answer, width, room)
     if answer.sentences:
         # The last one says what is not certain.
@@ -94,8 +93,8 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
 
 def _pictures(answer: Answer, width: int, room: Room) -> list[Text]:
     """The leading rankings as bars, some others in a line each, the rest counted."""
-    answers: tuple[PhaseAnswer | GroupAnswer, ...] = (*answer.phases, *answer.groups)
-    every = [one for one in _without_common(answers) if one.bars]
+    answers: tuple[PhaseAnswer | GroupAnswer, ...] = (*_without_common(answer.phases), *answer.groups)
+    every = [one for one in answers if one.bars]
     # The most important ones, as many as have room for a few bars each.
     leading: list[PhaseAnswer | GroupAnswer] = []
     left = room.rows
@@ -118,18 +117,12 @@ def _pictures(answer: Answer, width: int, room: Room) -> list[Text]:
     return lines
 
 
-def _without_common(answers: Sequence[PhaseAnswer | GroupAnswer]) -> list[PhaseAnswer | GroupAnswer]:
-    """The answers without what all comparisons have in common."""
-    comparisons = [answer.comparison.split(", ") for answer in answers if isinstance(answer, PhaseAnswer)]
+def _without_common(phases: Sequence[PhaseAnswer]) -> list[PhaseAnswer]:
+    """The rankings without what all comparisons have in common."""
+    comparisons = [phase.comparison.split(", ") for phase in phases]
     common = set.intersection(*map(set, comparisons)) if len(comparisons) > 1 else set()
-
-    def without(answer: PhaseAnswer | GroupAnswer) -> PhaseAnswer | GroupAnswer:
-        if isinstance(answer, GroupAnswer):
-            return answer
-        own = ", ".join(part for part in answer.comparison.split(", ") if part not in common)
-        return msgspec.structs.replace(answer, comparison=own)
-
-    return list(map(without, answers))
+    own = [", ".join(part for part in parts if part not in common) for parts in comparisons]
+    return [msgspec.structs.replace(phase, comparison=words) for phase, words in zip(phases, own, strict=True)]
 
 
 def shared(counts: Sequence[int], rows: int) -> list[int]:
@@ -165,11 +158,10 @@ def _end(analysis: Analysis, width: int, directory: Path, report_path: Path | No
     files = [program.file for program in probe.snippets] if (probe := PROBE.of(analysis)) else []
     if files:
         lines.append(Text(bars.shorten_end(f"Programs in {directory}: {', '.join(files)}", width)))
-    command = f"rowpath show {shlex.quote(str(directory))} --tables"
     if hidden:
         counted = ", ".join(f"{one.count} {singular(one)}" for one in hidden)
         lines += _wrapped(f"Not shown: {counted}.", width, 2, INDENT, style="dim")
-    lines.append(Text("All tables: ").append(command, style="cyan"))
+    lines.append(Text("All tables: ").append(f"rowpath show {shlex.quote(str(directory))} --tables", style="cyan"))
     if report_path:
         lines.append(Text("Report: ").append(str(report_path), style="bold"))
     return lines
@@ -184,16 +176,12 @@ def singular(hidden: Hidden) -> str:
 
 def _wrapped(text: str, width: int, most: int, indent: str = "", style: str = "") -> list[Text]:
     """The text in at most `most` lines, the further ones indented; what does not fit ends in an ellipsis."""
-    lines: list[str] = []
-    line = ""
+    lines = [""]
     for word in fmt.clean(text).split():
-        room = width - (len(indent) if lines else 0)
-        if line and len(line) + 1 + len(word) > room:
-            lines.append(line)
-            line = word
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width - (len(indent) if lines[1:] else 0):
+            lines.append(word)
         else:
-            line = f"{line} {word}" if line else word
-    lines.append(line)
+            lines[-1] = f"{lines[-1]} {word}".lstrip()
     if len(lines) > most:
         lines = [*lines[: most - 1], bars.shorten_end(f"{lines[most - 1]} {bars.CUT}", width - len(indent))]
     return [Text(f"{indent if at else ''}{line}", style=style) for at, line in enumerate(lines)]

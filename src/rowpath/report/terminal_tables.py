@@ -27,19 +27,17 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
     if shown.refusal:
         console.print(Text(shown.refusal, style="bold red"))
         console.print()
-    left_out = {title: None for section in shown.first for title in _grid(section.grid, console)}
+    left_out = [title for section in shown.first for title in _grid(section.grid, console)]
     for operation in shown.operations if not shown.first else ():
-        for ranking in operation.rankings:
-            left_out |= dict.fromkeys(_ranking(ranking, console))
-        left_out |= _leading(operation.sections, console)
-    left_out |= _leading((*shown.mixed_load, *shown.across), console)
-    for published in shown.published:
-        left_out |= dict.fromkeys(_grid(published.grid, console))
+        left_out += [title for ranking in operation.rankings for title in _ranking(ranking, console)]
+        left_out += _leading(operation.sections, console)
+    left_out += _leading((*shown.mixed_load, *shown.across), console)
+    left_out += [title for published in shown.published for title in _grid(published.grid, console)]
     marks = shown.marks if not shown.first else ()  # of rankings, which only the page shows then
     for mark in marks:
         console.print(Text(mark, style="dim"))
     if left_out:
-        console.print(Text(f"Hidden columns (widen the terminal): {', '.join(left_out)}.", style="dim"))
+        console.print(Text(f"Hidden columns (widen the terminal): {', '.join(dict.fromkeys(left_out))}.", style="dim"))
     if marks or left_out:
         console.print()
     if shown.dropped:
@@ -47,14 +45,11 @@ def render(analysis: Analysis, console: Console, report_path: Path | None = None
         console.print(Text(f"{count} path{'s' if count > 1 else ''} did not run:", style="bold"))
         remedies = (f" → {row.cells[3]}" if row.cells[3] else "" for row in shown.dropped.rows)
         reasons = zip(shown.dropped.rows, remedies, strict=True)
-        _hanging(console, ((Text(row.cells[0]), Text(row.cells[2]).append(do, style="cyan")) for row, do in reasons))
+        _hanging(console, [(Text(row.cells[0]), Text(row.cells[2]).append(do, style="cyan")) for row, do in reasons])
     if shown.claims:
         _title(shown.claims.grid.caption, console)
-        beside = (
-            (Text(row.cells[1]), Text(row.cells[0]).append(f"\n{row.cells[2]}", style="dim"))
-            for row in shown.claims.grid.rows
-        )
-        _hanging(console, beside)
+        cells = (row.cells for row in shown.claims.grid.rows)
+        _hanging(console, [(Text(who), Text(what).append(f"\n{more}", style="dim")) for what, who, more, *_ in cells])
     if shown.findings:
         _title("Findings", console)
         console.print(_findings(shown.findings))
@@ -78,15 +73,15 @@ def _ranking(ranking: RankingView, console: Console) -> list[str]:
     console.print(Text(grid.caption, style="bold"))
     ranked = [row for row in grid.rows if row.tier >= 0]
     left_out = _table(grid, ranked, console)
-    unranked = [row for row in grid.rows if row.tier < 0]
-    if unranked:
-        named = (
-            (
-                Text(row.cells[1], style="" if row.status == "ok" else "red"),
-                Text(f"{'' if row.cells[2] == fmt.MISSING else f'{row.cells[2]}, '}{row.reason}"),
-            )
-            for row in unranked
+    named = [
+        (
+            Text(row.cells[1], style="" if row.status == "ok" else "red"),
+            Text(f"{'' if row.cells[2] == fmt.MISSING else f'{row.cells[2]}, '}{row.reason}"),
         )
+        for row in grid.rows
+        if row.tier < 0
+    ]
+    if named:
         _hanging(console, named, marker=fmt.MISSING)
     doubtful = (row for row in ranked if row.reason)
     for reason, rows in grouped(doubtful, lambda row: row.reason).items():
@@ -97,9 +92,9 @@ def _ranking(ranking: RankingView, console: Console) -> list[str]:
     return left_out
 
 
-def _leading(sections: Iterable[Section], console: Console) -> dict[str, None]:
+def _leading(sections: Iterable[Section], console: Console) -> list[str]:
     """Prints the tables that the experiment is about; returns the titles of the columns that found no room."""
-    return {title: None for section in sections if section.leading for title in _grid(section.grid, console)}
+    return [title for section in sections if section.leading for title in _grid(section.grid, console)]
 
 
 def _grid(grid: Grid, console: Console) -> list[str]:
@@ -119,13 +114,11 @@ def _table(grid: Grid, rows: Sequence[Row], console: Console, mark_first: bool =
         max(len(max(_two_lines(column.title).split("\n"), key=len)), *(len(row.cells[position]) for row in rows), 0)
         for position, column in enumerate(grid.columns)
     ]
-    left_out: list[int] = []
     while sum(widths[position] + GAP for position in kept) - GAP > console.width:
         least = max(kept, key=lambda position: grid.columns[position].weight)
         if not grid.columns[least].weight:
             break
         kept.remove(least)
-        left_out.append(least)
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, header_style="dim")
     for position in kept:
         column = grid.columns[position]
@@ -139,7 +132,7 @@ def _table(grid: Grid, rows: Sequence[Row], console: Console, mark_first: bool =
         first = mark_first and row.tier == rows[0].tier
         table.add_row(*(Text(row.cells[position]) for position in kept), style="bold green" if first else None)
     console.print(table)
-    return [grid.columns[position].title for position in sorted(left_out)]
+    return [column.title for position, column in enumerate(grid.columns) if position not in kept]
 
 
 def _two_lines(title: str) -> str:
@@ -149,17 +142,15 @@ def _two_lines(title: str) -> str:
     return min(broken, key=lambda text: max(map(len, text.split("\n"))), default=title)
 
 
-def _hanging(console: Console, lines: Iterable[tuple[Text, Text]], marker: str = " ") -> None:
+def _hanging(console: Console, lines: Sequence[tuple[Text, Text]], marker: str = " ") -> None:
     """Names with texts that wrap beside them; below them where names are too long for that."""
-    listed = list(lines)
-    longest = max(len(name) for name, _text in listed)
-    beside = longest <= console.width // 3
+    beside = max(len(name) for name, _text in lines) <= console.width // 3
     table = Table.grid(padding=(0, GAP, 0, 0), pad_edge=False)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=beside, overflow="fold")
     if beside:
         table.add_column(overflow="fold")
-    for name, text in listed:
+    for name, text in lines:
         table.add_row(marker, *((name, text) if beside else (name + Text("\n") + text,)))
     console.print(table)
 
@@ -176,9 +167,8 @@ def _findings(findings: tuple[Finding, ...]) -> Table:
     for finding in findings:
         sign, style = SEVERITY[finding.severity]
         text = Text(finding.text).append(f"  [{finding.id}]", style="dim")
-        for detail in (finding.evidence, finding.cause):
-            if detail:
-                text.append(f"\n{detail}", style="dim")
+        for detail in filter(None, (finding.evidence, finding.cause)):
+            text.append(f"\n{detail}", style="dim")
         if finding.next_command:
             text.append(f"\n→ {finding.next_command}", style="cyan")
         table.add_row(Text(sign, style=style), text)

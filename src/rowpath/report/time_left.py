@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rowpath.model.progress import Step, TimeEstimate
-
-
-@dataclass
-class _EndedSteps:
-    """Steps of one name that have ended: what they were planned to take and took."""
-
-    planned_s: float = 0.0
-    took_s: float = 0.0
-
 
 ENOUGH_SHARE = 0.2  # of a step's blocks, from which on their pace counts and not the plan
 
@@ -27,16 +16,15 @@ class TimeLeft:
         self._todo = list(estimate.steps[1:])
         self._current: Step | None = estimate.steps[0] if estimate.steps else None
         self._began_s = now_s
-        self._seen: dict[str, _EndedSteps] = {}
+        self._seen: dict[str, tuple[float, float]] = {}  # by name: what steps were planned to take, and took
         self._beyond = False
         self._share = 0.0
 
     def begins(self, name: str, now_s: float, set_number: int | None = None) -> None:
         """A step begins, so that the one before has ended; `set_number`: None where only the name is known."""
         if self._current is not None:
-            seen = self._seen.setdefault(self._current.name, _EndedSteps())
-            seen.planned_s += self._current.seconds
-            seen.took_s += now_s - self._began_s
+            planned_s, took_s = self._seen.get(self._current.name, (0.0, 0.0))
+            self._seen[self._current.name] = planned_s + self._current.seconds, took_s + (now_s - self._began_s)
         self._began_s, self._share = now_s, 0.0
         self._beyond = set_number is not None and set_number > self._last_set
         if set_number is not None:  # what was left out of earlier sets does not come any more
@@ -70,12 +58,11 @@ class TimeLeft:
 
         All steps together count beside one set on plan, because the first of them are short.
         """
-        seen = self._seen.get(step.name)
-        if seen is None or not seen.planned_s:
-            every = [each for name, each in self._seen.items() if name]
-            every.append(_EndedSteps(self._one_set_s, self._one_set_s))
-            seen = _EndedSteps(sum(each.planned_s for each in every), sum(each.took_s for each in every))
-        return step.seconds * (seen.took_s / seen.planned_s if seen.planned_s else 1.0)
+        planned_s, took_s = self._seen.get(step.name, (0.0, 0.0))
+        if not planned_s:
+            every = [ended for name, ended in self._seen.items() if name]
+            planned_s, took_s = map(sum, zip(*every, (self._one_set_s, self._one_set_s), strict=True))
+        return step.seconds * (took_s / planned_s if planned_s else 1.0)
 
 
 class TimeLeftOfBudget:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rowpath import text as fmt
 from rowpath.analysis.chapters.explanations import CHAPTER
 from rowpath.analysis.model import Analysis
-from rowpath.drawing.grid import Grid, figure, line, of_lines, word
+from rowpath.drawing.grid import Grid, Line, figure, line, of_lines, word
 from rowpath.drawing.picture import PARTS, Picture, PlainBar, plain
 from rowpath.drawing.section import Opening, Section, section_key
 from rowpath.model.explanation import Explanation, Side
@@ -74,28 +74,19 @@ def _colours(one: Explanation) -> tuple[tuple[str, float], ...]:
 
 def parts_grid(phase: str, explained: list[Explanation]) -> Grid:
     """Every part of an operation's time, and how it is known; of parts that do not add up only what they lack."""
-    lines = [
-        line(
+
+    def row(one: Explanation, side: str, part: str, ns: float, known_by: str) -> Line:
+        return line(
             word("path", one.name),
-            word("side", part.side),
-            word("part", part.name),
-            figure("time", fmt.duration(part.ns)),
-            figure("share", fmt.share(part.ns / one.operation_ns)),
-            word("known by", part.known_by, 1),
+            word("side", side),
+            word("part", part),
+            figure("time", fmt.duration(abs(ns))),
+            figure("share", fmt.share(ns / one.operation_ns)),
+            word("known by", known_by, 1),
         )
-        for one in explained
-        for part in (shown(one) if one.adds_up else ())
-    ]
-    rests = [
-        line(
-            word("path", one.name),
-            word("side", ""),
-            word("part", "not explained"),
-            figure("time", fmt.duration(abs(one.unexplained_ns))),
-            figure("share", fmt.share(one.unexplained_ns / one.operation_ns)),
-            word("known by", next(not_explained(one)), 1),
-        )
-        for one in explained
-    ]
+
+    adding_up = ((one, part) for one in explained if one.adds_up for part in shown(one))
+    lines = [row(one, part.side, part.name, part.ns, part.known_by) for one, part in adding_up]
+    rests = [row(one, "", "not explained", one.unexplained_ns, next(not_explained(one))) for one in explained]
     missing = [f"{one.name}: its hops are unknown: {one.no_hops}." for one in explained if one.no_hops]
     return of_lines(fmt.clean(phase), [*lines, *rests], fmt.clean(" ".join(missing)))

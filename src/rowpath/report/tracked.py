@@ -16,7 +16,7 @@ from rowpath.analysis.comparison.side import WHOLE
 from rowpath.analysis.model import Analysis, Result
 from rowpath.model.grouping import grouped
 from rowpath.model.metrics import METRICS
-from rowpath.report.json_export import write_export
+from rowpath.report.json import write_export
 
 MOST_LINES = 20
 # Measures that every project of Bencher has: nanoseconds, operations per second. Any other is created when first sent.
@@ -115,11 +115,8 @@ def write_github_benchmark(analysis: Analysis, file: TextIO) -> None:
         result = figure.result
         if METRICS[result.metric].more_is_better:
             continue
-        entry: dict[str, str | float] = {
-            "name": f"{figure.benchmark} · {METRICS[result.metric].title}",
-            "unit": result.unit,
-            "value": figure.value,
-        }
+        name = f"{figure.benchmark} · {METRICS[result.metric].title}"
+        entry: dict[str, str | float] = {"name": name, "unit": result.unit, "value": figure.value}
         extra = []
         if figure.interval is not None and figure.interval[0] != figure.interval[1]:
             entry["range"] = "–".join(f"{end:.0f}" if abs(end) >= 1000 else f"{end:.4g}" for end in figure.interval)

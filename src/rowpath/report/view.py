@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
@@ -126,7 +126,15 @@ def view(analysis: Analysis) -> View:
         certainty=Trust(trust.level, fmt.clean(trust.line), tuple(map(fmt.clean, trust.reasons))),
         lead=lead,
         findings=tuple(map(_cleaned, analysis.findings)),
-        merged=tuple(map(_cleaned_merged, analysis.answer.findings)),
+        merged=tuple(
+            msgspec.structs.replace(
+                merged,
+                text=fmt.clean(merged.text),
+                paths=tuple(map(fmt.clean, merged.paths)),
+                members=tuple(map(_cleaned, merged.members)),
+            )
+            for merged in analysis.answer.findings
+        ),
         first=placed("first"),
         operations=tuple(_operations(analysis, lookup, pictures, lead)),
         across=placed("across"),
@@ -157,21 +165,10 @@ def _with_rows(sections: Iterable[Section]) -> tuple[Section, ...]:
 def _lead(analysis: Analysis, pictures: Pictures) -> tuple[Picture, ...]:
     """The leading ranking of the first phase; of a probe every language, of client groups every one of them."""
     answer = analysis.answer
-    if answer.groups:
-        made = [pictures.of_group(f"lead-{number}", group) for number, group in enumerate(answer.groups)]
-    else:
-        phases = answer.phases if probe.CHAPTER.of(analysis) else answer.phases[:1]
-        made = [pictures.of_phase(f"lead-{number}", phase) for number, phase in enumerate(phases)]
-    return tuple(picture for picture in made if picture)
-
-
-def _cleaned_merged(finding: MergedFinding) -> MergedFinding:
-    return msgspec.structs.replace(
-        finding,
-        text=fmt.clean(finding.text),
-        paths=tuple(map(fmt.clean, finding.paths)),
-        members=tuple(map(_cleaned, finding.members)),
-    )
+    phases = answer.phases if probe.CHAPTER.of(analysis) else answer.phases[:1]
+    of_groups = [pictures.of_group(f"lead-{number}", group) for number, group in enumerate(answer.groups)]
+    made = of_groups or [pictures.of_phase(f"lead-{number}", phase) for number, phase in enumerate(phases)]
+    return tuple(filter(None, made))
 
 
 def _facts(analysis: Analysis) -> tuple[str, ...]:
@@ -225,10 +222,7 @@ def _operations(
             remarks=tuple(remarks),
         )
 
-    for workload, phase in sorted(
-        together,
-        key=lambda names: (names in last, answered.index(names) if names in answered else len(answered)),
-    ):
+    for workload, phase in sorted(together, key=lambda names: (names in last, [*answered, names].index(names))):
         key = section_key(workload, phase)
         # Cold comes first where published tables are compared; the steady figure is the one to read, so it leads.
         ordered = sorted(together[workload, phase], key=lambda ranking: ranking.regime != "steady")
@@ -277,27 +271,25 @@ def _diagnostics(analysis: Analysis) -> tuple[Section, ...]:
         "journal": "The journal",
         "methods": "Source of each figure",
     }
-    sections = []
-    for name in dict.fromkeys([*captions, *analysis.diagnostics]):
-        value = analysis.diagnostics.get(name)
-        if not value:
-            continue
+
+    def section(name: str, value: Any) -> Section:
         caption = captions.get(name, tables.heading(name).capitalize())
-        blocks = _blocks(value) if name == "order" else []
-        grid = _order(caption, blocks) if blocks else tables.of_anything(caption, value)
-        sections.append(Section(f"trust-{section_key(name)}", grid))
-    return tuple(sections)
+        grid = _order(caption, value) if name == "order" else tables.of_anything(caption, value)
+        return Section(f"trust-{section_key(name)}", grid)
+
+    named = ((name, analysis.diagnostics.get(name)) for name in dict.fromkeys([*captions, *analysis.diagnostics]))
+    return tuple(section(name, value) for name, value in named if value)
 
 
-def _blocks(order: Any) -> list[dict[str, Any]]:
-    """The blocks of the diagnostics `order`; none when the record has another shape: it is then shown as it is."""
-    listed = order if isinstance(order, list | tuple) else ()
-    shaped = [block for block in listed if isinstance(block, Mapping) and {"name", "at_s"} <= block.keys()]
-    return [dict(block) for block in shaped] if len(shaped) == len(listed) else []
+def _order(caption: str, blocks: Any) -> Grid:
+    """The blocks by path. Where a path stood in the order on average: near 50 % when the order was fair.
 
-
-def _order(caption: str, blocks: Sequence[dict[str, Any]]) -> Grid:
-    """The blocks by path. Where a path stood in the order on average: near 50 % when the order was fair."""
+    A record of another shape is shown as it is.
+    """
+    if not isinstance(blocks, list | tuple) or not all(
+        isinstance(block, Mapping) and {"name", "at_s"} <= block.keys() for block in blocks
+    ):
+        return tables.of_anything(caption, blocks)
     by_name = grouped(enumerate(blocks), lambda numbered: fmt.clean(str(numbered[1]["name"])))
     lines = (
         line(

@@ -198,15 +198,14 @@ class Site:
         changed = []
         for (_driver, what), same in grouped(every, lambda item: (item[0].driver, item[1].what)).items():
             same.sort(key=lambda item: -abs(math.log(item[1].ratio)))
-            places = tuple((change.how_much, self._chart_link(history)) for history, change in same)
+            places = []
+            for history, change in same[:PLACES]:
+                drawn = any(one is history for one in self.drawn[history.driver])
+                href = f"{self.driver_link(history.driver).href}#{chart_key(history) if drawn else 'histories'}"
+                places.append((change.how_much, PageLink(history.title, href)))
             date = max(history.points[change.at].date for history, change in same)
-            changed.append(Changed(what, date, places[:PLACES], len(places[PLACES:])))
+            changed.append(Changed(what, date, tuple(places), len(same[PLACES:])))
         return sorted(changed, key=lambda change: (change.date, change.what), reverse=True)
-
-    def _chart_link(self, history: History) -> PageLink:
-        drawn = any(one is history for one in self.drawn[history.driver])
-        place = chart_key(history) if drawn else "histories"
-        return PageLink(history.title, f"{self.page_of('drivers', '/'.join(history.driver))}#{place}")
 
     @cached_property
     def drawn(self) -> dict[tuple[str, str], list[History]]:
@@ -261,7 +260,10 @@ def _rows(bars: Sequence[Bar]) -> Iterator[PlainBar]:
 
 def history_chart(history: History) -> Markup:
     """Ratio over runs with 95 % intervals; a dashed line where a version begins, a step where the level changes."""
-    axis = _axis(history)
+    low = min(math.exp(point.low) for point in history.points) / 1.02
+    high = max(math.exp(point.high) for point in history.points) * 1.02
+    middle, half = math.sqrt(low * high), math.sqrt(max(high / low, LEAST_SPAN))
+    axis = LogAxis(middle / half, middle * half)
     last = len(history.points) - 1
     # Runs stand at equal distances; one in the middle.
     places = [round(EDGE + (100 - 2 * EDGE) * at / last, 2) if last else 50.0 for at in range(last + 1)]
@@ -274,14 +276,6 @@ def history_chart(history: History) -> Markup:
         f'<div class="history" aria-hidden="true"><svg width="{SCALE}" height="{height}">{scale}</svg>'
         f'<svg class="plot" height="{height}">{"".join(drawn)}</svg></div>'
     )
-
-
-def _axis(history: History) -> LogAxis:
-    low = min(math.exp(point.low) for point in history.points) / 1.02
-    high = max(math.exp(point.high) for point in history.points) * 1.02
-    middle = math.sqrt(low * high)
-    half = math.sqrt(max(high / low, LEAST_SPAN))
-    return LogAxis(middle / half, middle * half)
 
 
 def _down(axis: LogAxis, logarithm: float) -> float:
@@ -321,9 +315,7 @@ def _short(version: str) -> str:
 def _levels(history: History, places: Sequence[float], axis: LogAxis) -> Iterator[str]:
     """The mean of each level, where there is more than one."""
     borders = [0, *(change.at for change in history.changes), len(history.points)]
-    if len(borders) == 2:
-        return
-    for begin, end in itertools.pairwise(borders):
+    for begin, end in itertools.pairwise(borders) if history.changes else ():
         y = _down(axis, history.level(begin, end))
         yield f'<line class="level" x1="{places[begin]}%" x2="{places[end - 1]}%" y1="{y}" y2="{y}"/>'
 

@@ -6,7 +6,7 @@ import itertools
 import math
 import re
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -84,16 +84,6 @@ class History(Frozen, frozen=True):
 
 
 @dataclass(frozen=True)
-class _Place:
-    """What the runs of one history have in common, paths apart."""
-
-    experiment: str
-    where: Where
-    data: str
-    machine: Machine
-
-
-@dataclass(frozen=True)
 class _One:
     """A path in a run, with what it took there."""
 
@@ -104,7 +94,7 @@ class _One:
 
 def histories(runs: Sequence[SiteRun], machines: Mapping[Machine, str]) -> list[History]:
     """Every path of every driver in every phase on every machine, with its changes; `machines`: their names."""
-    by_place: dict[_Place, list[_One]] = {}
+    by_place: dict[tuple[str, Where, str, Machine], list[_One]] = {}  # paths whose histories may share a reference
     loops: dict[Machine, list[_One]] = {}  # that reach no engine: the reference where no path stayed the same
     for run in runs:
         for timed in run.timed:
@@ -114,15 +104,22 @@ def histories(runs: Sequence[SiteRun], machines: Mapping[Machine, str]) -> list[
                     loops.setdefault(run.machine, []).append(one)
             elif not one.path.own_build:
                 data = run.data.get(f"{timed.where[0]}.{timed.where[1]}", "")
-                by_place.setdefault(_Place(run.experiment, timed.where, data, run.machine), []).append(one)
+                by_place.setdefault((run.experiment, timed.where, data, run.machine), []).append(one)
     made: list[History] = []
-    for place, ones in by_place.items():
+    for (_experiment, where, _data, machine), ones in by_place.items():
         by_path = _by_path(ones)
-        references = _References(by_path, loops.get(place.machine, ()))
+        references = _References(by_path, loops.get(machine, ()))
         for key, of_path in by_path.items():
-            history = _history(place, key, of_path, references.best(key, of_path), machines[place.machine])
-            made += [history] if history else []
-    return _with_changes(made)
+            made += _history(where, key, of_path, references.best(key, of_path), machines[machine])
+    changes: dict[int, tuple[Change, ...]] = {}
+    for same in grouped(made, lambda history: history.driver).values():  # one family of Holm's procedure
+        long = [history for history in same if len(history.points) >= LEAST_POINTS]
+        families = [
+            shifts([one.mean for one in history.points], [one.error for one in history.points]) for history in long
+        ]
+        for history, held in zip(long, significant(families, len(long)), strict=True):
+            changes[id(history)] = tuple(_change(history, shift) for shift in held)
+    return [msgspec.structs.replace(history, changes=changes.get(id(history), ())) for history in made]
 
 
 def _by_path(ones: Iterable[_One]) -> dict[str, list[_One]]:
@@ -149,7 +146,7 @@ class _References:
         by_loop = grouped(loops, lambda one: one.path.key)  # without a version
         self.loops = [{one.run.id: one for one in ones} for ones in by_loop.values()]
 
-    def best(self, key: str, of_path: Sequence[_One]) -> dict[str, _One] | None:
+    def best(self, key: str, of_path: Sequence[_One]) -> dict[str, _One]:
         """The reference of a path, by run: of another driver, in as many of its runs as possible, of its engine."""
         own = of_path[0].path
         runs = {one.run.id for one in of_path}
@@ -164,7 +161,7 @@ class _References:
             best = max(candidates, key=fitness, default=None)
             if best is not None and fitness(best)[0] > share * len(runs):
                 return best
-        return None
+        return {}
 
 
 def _any(ones: Mapping[str, _One]) -> _One:
@@ -172,20 +169,18 @@ def _any(ones: Mapping[str, _One]) -> _One:
 
 
 def _history(
-    place: _Place, key: str, of_path: Sequence[_One], reference: Mapping[str, _One] | None, machine: str
-) -> History | None:
-    """None where no reference was measured beside the path."""
-    if reference is None:
-        return None
+    where: Where, key: str, of_path: Sequence[_One], reference: Mapping[str, _One], machine: str
+) -> Iterator[History]:
+    """The history of a path; none where no reference was measured beside it."""
     ordered = sorted(of_path, key=lambda one: (natural(one.path.version), one.run.started, one.run.id))
     points = [point for one in ordered if (point := _point(one, reference.get(one.run.id))) is not None]
     if not points:
-        return None
+        return
     latest = max(of_path, key=lambda one: one.run.started)
     beside = _any(reference).path
-    return History(
-        experiment=place.experiment,
-        where=place.where,
+    yield History(
+        experiment=latest.run.experiment,
+        where=where,
         name=latest.path.name,
         path_key=key,
         driver=latest.path.driver_key,
@@ -217,20 +212,6 @@ def natural(version: str) -> list[tuple[int, int, str]]:
     """A version so that 42.7.10 comes after 42.7.9."""
     parts = re.findall(r"\d+|[^\d.]+", version)
     return [(1, int(part), "") if part.isdigit() else (0, 0, part) for part in parts]
-
-
-def _with_changes(made: list[History]) -> list[History]:
-    """The histories with what changed; those of one driver are one family of Holm's procedure."""
-    changed: dict[int, tuple[Change, ...]] = {}
-    for same in grouped(made, lambda history: history.driver).values():
-        long = [history for history in same if len(history.points) >= LEAST_POINTS]
-        families = [
-            shifts([point.mean for point in history.points], [point.error for point in history.points])
-            for history in long
-        ]
-        for history, held in zip(long, significant(families, len(long)), strict=True):
-            changed[id(history)] = tuple(_change(history, shift) for shift in held)
-    return [msgspec.structs.replace(history, changes=changed.get(id(history), ())) for history in made]
 
 
 def _change(history: History, shift: Shift) -> Change:
@@ -278,7 +259,11 @@ def shifts(values: Sequence[float], errors: Sequence[float]) -> list[Shift]:
     count = len(values)
     if count < LEAST_POINTS:
         return []
-    variance = _noise(values, errors) ** 2
+    # The noise: from the median step, which few changes do not move, and not below what the sets within the runs show.
+    steps = [abs(after - before) for before, after in itertools.pairwise(values)]
+    known = [error for error in errors if math.isfinite(error)]
+    of_steps = statistics.median(steps) / MEDIAN_OF_NORMAL / math.sqrt(2)
+    variance = max(of_steps, statistics.median(known or [0.0])) ** 2
     if variance == 0:
         return []
     penalty = PENALTY * variance * math.log(count)
@@ -304,15 +289,6 @@ def significant(families: Sequence[Sequence[Shift]], tested: int) -> list[list[S
     verdicts = holm([*(shift.p_value for shift in every), *[1.0] * max(0, tested - len(every))])
     held = {id(shift) for shift, holds in zip(every, verdicts, strict=False) if holds and shift.interval.apart}
     return [[shift for shift in family if id(shift) in held] for family in families]
-
-
-def _noise(values: Sequence[float], errors: Sequence[float]) -> float:
-    """Standard deviation of a value without changes: from the median step, which few changes do not move, and not
-    below what the sets within the runs show."""
-    steps = [abs(after - before) for before, after in itertools.pairwise(values)]
-    of_steps = statistics.median(steps) / MEDIAN_OF_NORMAL / math.sqrt(2)
-    known = [error for error in errors if math.isfinite(error)]
-    return max(of_steps, statistics.median(known) if known else 0.0)
 
 
 def _borders(values: Sequence[float], penalty: float) -> list[int]:

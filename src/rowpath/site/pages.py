@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from markupsafe import Markup
 
@@ -12,7 +13,7 @@ from rowpath import text as fmt
 from rowpath.drawing.scale import caps
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
-from rowpath.report.self_contained import ASSETS, embedded, rendered
+from rowpath.report.self_contained import embedded, rendered
 from rowpath.site.contents import PageLink, Site
 from rowpath.site.standings import RULE, fastest_of_each, newest_groups, side_by_side
 
@@ -36,13 +37,11 @@ def pages(site: Site) -> Iterator[tuple[str, str]]:
     for name in site.engines:
         yield site.page_of("engines", name), _engine(site, name)
     for driver in site.drivers:
-        yield site.page_of("drivers", "/".join(driver)), _driver(site, driver)
+        yield site.driver_link(driver).href, _driver(site, driver)
     for name in site.experiments:
         yield site.page_of("experiments", name), _experiment(site, name)
-    yield (
-        "machines.html",
-        _render(site, "machines", "Machines side by side", tables=side_by_side(site.runs, site.machines)),
-    )
+    tables = side_by_side(site.runs, site.machines)
+    yield "machines.html", _render(site, "machines", "Machines side by side", tables=tables)
     yield "runs.html", _render(site, "runs", "Runs")
 
 
@@ -57,7 +56,7 @@ def _front(site: Site) -> str:
         site,
         "front",
         "Which path for which work?",
-        script="search.js",
+        "search.js",
         works=works,
         rule=RULE,
         changes=changes[:NEWEST],
@@ -156,13 +155,12 @@ def _experiment(site: Site, name: str) -> str:
     )
 
 
-def _render(site: Site, template: str, title: str, *, below: int = 0, script: str = "", **more: object) -> str:
-    style = (ASSETS / "page.css").read_text(encoding="utf-8") + _asset("site.css")
+def _render(site: Site, template: str, title: str, *scripts: str, below: int = 0, **more: Any) -> str:
     return rendered(
-        FOLDER / "templates",
+        FOLDER,
         f"{template}.html.j2",
-        style,
-        [_asset(script)] if script else [],
+        "site.css",
+        *scripts,
         site=site,
         title=title,
         root="../" * below,
@@ -171,7 +169,3 @@ def _render(site: Site, template: str, title: str, *, below: int = 0, script: st
         exp=math.exp,
         **more,
     )
-
-
-def _asset(name: str) -> str:
-    return (FOLDER / "assets" / name).read_text(encoding="utf-8")

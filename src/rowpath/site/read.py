@@ -136,12 +136,11 @@ class Examined(Frozen, frozen=True):
 
 def run_directories(places: Iterable[Path]) -> list[Path]:
     """Every run directory in these places or below them, in the order of their names; UsageError without any."""
-    directories: dict[Path, None] = {}
     listed = list(places)
     for place in listed:
         if not place.is_dir():
             raise UsageError(f"{place} is not a directory", "rowpath site DIR -o SITE, with a directory of runs")
-        directories |= {file.parent: None for file in sorted(place.rglob(FILE))}
+    directories = dict.fromkeys(file.parent for place in listed for file in sorted(place.rglob(FILE)))
     if not directories:
         named = ", ".join(map(str, listed))
         raise UsageError(f"no run directory in {named}: none has a {FILE}", "rowpath run tour -o DIR/tour")
@@ -262,15 +261,14 @@ def machine_of(environment: Mapping[str, Any]) -> Machine:
 
 
 def _path(path: PathRecord, details: PathDetails) -> SitePath:
-    named = path.version
-    reported = without_places(details.versions.get("driver", ""))
+    driver, engine, runtime = (without_places(details.versions.get(of, "")) for of in ("driver", "engine", "runtime"))
     return SitePath(
         path_id=path.path_id,
         name=path.name,
         coordinates=path.coordinates,
-        version=reported or "not stated" if named in UNNAMED_VERSIONS else named,
-        engine_version=without_places(details.versions.get("engine", "")) or path.engine_version,
-        runtime=without_places(details.versions.get("runtime", "")),
+        version=driver or "not stated" if path.version in UNNAMED_VERSIONS else path.version,
+        engine_version=engine or path.engine_version,
+        runtime=runtime,
         own_build=bool(path.driver_digest),
         language_as_written=path.language_as_written,
     )
@@ -288,11 +286,10 @@ def _timed(evidence: Evidence) -> Iterator[Timed]:
 def _data(evidence: Evidence) -> dict[str, str]:
     """Everything that decides which rows there are, what is requested, and in blocks of which length."""
     run = evidence.journal.run
-    measure = run.experiment.measure
-    fingerprints = {}
-    for name, workload in run.workloads.items():
-        for phase in workload.phases:
-            parts = (workload.tables, phase, run.experiment.scale, measure.block_ms, measure.lead_in_ms)
-            encoded = msgspec.json.encode(parts, order="sorted")
-            fingerprints[f"{name}.{phase.name}"] = hashlib.sha256(encoded).hexdigest()[:DIGITS]
-    return fingerprints
+    common = run.experiment.scale, run.experiment.measure.block_ms, run.experiment.measure.lead_in_ms
+    parts = {
+        f"{name}.{phase.name}": msgspec.json.encode((workload.tables, phase, *common), order="sorted")
+        for name, workload in run.workloads.items()
+        for phase in workload.phases
+    }
+    return {phase: hashlib.sha256(encoded).hexdigest()[:DIGITS] for phase, encoded in parts.items()}

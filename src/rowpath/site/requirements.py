@@ -22,24 +22,20 @@ ROUNDING = 1.001  # shares of times that were rounded to nanoseconds
 def problems(evidence: Evidence, analysis: Analysis) -> tuple[str, ...]:
     """Why the run is refused, each a clause; empty when it is accepted."""
     return (
-        *_not_a_comparison(evidence),
         *_incomplete(evidence),
         *_inconsistent(evidence),
-        *_unproven(evidence, analysis),
+        *_unproven(analysis),
         *_not_quiet(evidence, analysis),
         *_not_stated(evidence, analysis),
     )
 
 
-def _not_a_comparison(evidence: Evidence) -> Iterator[str]:
-    if evidence.journal.probe:
-        yield "it is a probe of one database, and no one else can repeat it"
-    elif not evidence.journal.run.experiment.name:
-        yield "it names no experiment"
-
-
 def _incomplete(evidence: Evidence) -> Iterator[str]:
     journal = evidence.journal
+    if journal.probe:
+        yield "it is a probe of one database, and no one else can repeat it"
+    elif not journal.run.experiment.name:
+        yield "it names no experiment"
     if journal.outcome != "complete":
         yield f"it is partial: {journal.outcome or 'the journal has no end record'}"
     if journal.skipped_lines:
@@ -63,9 +59,8 @@ def _inconsistent(evidence: Evidence) -> Iterator[str]:
         if (excess := _longer_than_its_set(evidence, number[0])) > 1:
             yield f"the blocks of set {number[0]} take {text.ratio(excess)} the time between its begin and its end"
     right = (verify for verify in journal.all(VerifyRecord) if verify.ok and verify.expected)
-    wrong = [verify for verify in right if verify.digest != verify.expected]
-    if wrong:
-        yield f"{len(wrong)} digests are marked right and differ from the expected ones"
+    if wrong := sum(verify.digest != verify.expected for verify in right):
+        yield f"{wrong} digests are marked right and differ from the expected ones"
     for (phase, rows), reads in grouped(_reads(evidence), _phase_rows).items():
         if (different := len({verify.digest for verify in reads})) > 1:
             yield f"its paths delivered {different} different digests of {phase}, {rows} rows, all marked right"
@@ -95,8 +90,8 @@ def _contradiction(sample: SampleRecord, members: dict[int, set[str]]) -> str:
 def _longer_than_its_set(evidence: Evidence, number: int) -> float:
     """Time of all blocks of a set ÷ time from its first worker to its last block; one path is active at a time."""
     samples = [sample for sample in evidence.journal.all(SampleRecord) if sample.set == number]
-    workers = (worker for worker in evidence.journal.all(WorkerRecord) if worker.set == number)
-    begun = [worker.started_ns for worker in workers if worker.started_ns]
+    workers = evidence.journal.all(WorkerRecord)
+    begun = [worker.started_ns for worker in workers if worker.set == number and worker.started_ns]
     if not samples or not begun:
         return 0.0
     lasted_ns = max(sample.at_ns + sample.window_ns for sample in samples) - min(begun)
@@ -120,12 +115,11 @@ def digests(evidence: Evidence) -> dict[str, str]:
     return {":".join(_phase_rows(verify)): verify.digest for verify in _reads(evidence)}
 
 
-def _unproven(evidence: Evidence, analysis: Analysis) -> Iterator[str]:
+def _unproven(analysis: Analysis) -> Iterator[str]:
     ranked = [row for ranking in analysis.rankings for row in ranking.rows if row.rank]
     if not ranked and not analysis.answer.groups:
         yield "it ranks no path"
-    unproven = list(dict.fromkeys(row.name for row in ranked if row.reason.startswith("rows not verified")))
-    if unproven:
+    if unproven := list(dict.fromkeys(row.name for row in ranked if row.reason.startswith("rows not verified"))):
         yield f"the rows of {_some(unproven)} were not verified"
 
 
@@ -133,11 +127,10 @@ def _not_quiet(evidence: Evidence, analysis: Analysis) -> Iterator[str]:
     if analysis.refusal:
         yield "the machine was too busy for some of its paths"
     samples = evidence.journal.all(SampleRecord)
-    disturbed = sum(1 for sample in samples if sample.disturbed) / len(samples) if samples else 0.0
+    disturbed = sum(bool(sample.disturbed) for sample in samples) / max(1, len(samples))
     if disturbed > MOST_DISTURBED:
         yield f"{text.share(disturbed)} of its blocks were disturbed, more than {text.share(MOST_DISTURBED)}"
-    ours = sum(1 for sample in samples if any(user.kind == "ours" for user in sample.core_users))
-    if ours:
+    if ours := sum(any(user.kind == "ours" for user in sample.core_users) for sample in samples):
         yield f"Rowpath itself disturbed {ours} of its blocks"
 
 
