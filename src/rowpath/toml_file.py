@@ -19,6 +19,8 @@ _KEY = re.compile(rf"^\s*((?:{_PART})(?:\s*\.\s*(?:{_PART}))*)\s*=")
 
 Location = tuple[str | int, ...]
 
+_type_info = functools.cache(msgspec.inspect.type_info)
+
 
 def key_lines(text: str) -> dict[Location, int]:
     """Line (from 1) of every table header and of every key at a line's start, by its location in the document."""
@@ -134,11 +136,6 @@ def unknown_keys(value: Any, into: Any, location: Location) -> list[tuple[Locati
             if isinstance(choice, msgspec.inspect.StructType) and isinstance(value, dict):
                 mistakes += unknown_keys(value, choice, location)
     return mistakes
-
-
-@functools.cache
-def _type_info(into: Any) -> msgspec.inspect.Type:
-    return msgspec.inspect.type_info(into)
 
 
 def _where(file: Path, text: str, location: Location) -> str:

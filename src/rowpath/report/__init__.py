@@ -11,5 +11,5 @@ writes the same. The answer on one screen is `terminal`, with the bars of `bars`
 Programs get `json` (`json_export` has what its forms share), `long_table` (CSV and Parquet) and `tracked` (services
 that follow benchmarks); `exports` opens the files and calls the writers. Two runs beside each other are `comparison`
 and `comparison_page`, a run as matrices is `projection`, call stacks are `flame_graph` and `speedscope`.
-`live` shows a run while it goes on, and `time_left` how long it will.
+`live` shows a run while it goes on, and how long it still will.
 """

@@ -14,7 +14,7 @@ from rowpath.drawing.section import Section
 from rowpath.errors import UsageError
 from rowpath.report.path_panel import FEW_PATHS
 from rowpath.report.self_contained import compiled, embedded, rendered
-from rowpath.report.view import View, view
+from rowpath.report.view import view
 
 FOLDER = Path(__file__).parent
 PAGE = "page.html.j2"
@@ -38,7 +38,21 @@ def write(analysis: Analysis, path: Path) -> None:
 
 def page(analysis: Analysis) -> str:
     """The page's text. Its security policy lets nothing in and runs only its own scripts."""
-    shown = _shortened(view(analysis))
+    shown = view(analysis)
+    # Cut: the tables about trust, which have a row for every block, worker or digest, and those below cut pictures.
+    operations = tuple(
+        msgspec.structs.replace(
+            operation,
+            rankings=tuple(
+                msgspec.structs.replace(ranking, section=_cut(ranking.section))
+                if ranking.picture and ranking.picture.left_out
+                else ranking
+                for ranking in operation.rankings
+            ),
+        )
+        for operation in shown.operations
+    )
+    shown = msgspec.structs.replace(shown, diagnostics=tuple(map(_cut, shown.diagnostics)), operations=operations)
     written = rendered(
         FOLDER,
         PAGE,
@@ -58,24 +72,6 @@ def page(analysis: Analysis) -> str:
 def prepare() -> None:
     """Compile the page's template, so that processes forked later need not."""
     compiled(FOLDER, PAGE)
-
-
-def _shortened(shown: View) -> View:
-    """The view with its longest tables cut: those about trust, which have a row for every block, worker or digest, and
-    those of rankings whose pictures are cut too."""
-    operations = tuple(
-        msgspec.structs.replace(
-            operation,
-            rankings=tuple(
-                msgspec.structs.replace(ranking, section=_cut(ranking.section))
-                if ranking.picture and ranking.picture.left_out
-                else ranking
-                for ranking in operation.rankings
-            ),
-        )
-        for operation in shown.operations
-    )
-    return msgspec.structs.replace(shown, diagnostics=tuple(map(_cut, shown.diagnostics)), operations=operations)
 
 
 def _cut(section: Section) -> Section:

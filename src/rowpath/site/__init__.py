@@ -11,5 +11,5 @@ loads nothing from elsewhere. The data meets the files in this order:
 - `standings` chooses the run that each ranking is from, and sets machines side by side as ratios within one run.
 - `histories` follows a path over versions and dates, as ratios to a path that did not change, and finds the shifts.
 - `contents` makes pictures, tables, charts and links of all that. Rankings are drawn by the report's own rows.
-- `pages` fills the templates.
+- `build` fills the templates and writes the files.
 """

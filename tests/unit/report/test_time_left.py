@@ -11,7 +11,7 @@ from rowpath.machine import describe
 from rowpath.model.progress import Step, TimeEstimate
 from rowpath.planning.estimate import RATE_SEARCH, estimate, estimate_s
 from rowpath.planning.overrides import Overrides
-from rowpath.report.time_left import TimeLeft, TimeLeftOfBudget
+from rowpath.report.live import TimeLeft, TimeLeftOfBudget
 
 SETS = 4
 PHASES = {"read · cold": 1.0, "read · warm": 5.0, "read · steady": 4.0}

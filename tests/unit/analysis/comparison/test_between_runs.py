@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rowpath.analysis.comparison.between_runs import LEAST_UNCHANGED, Drift, compare_sides, drift_of
+from rowpath.analysis.comparison.compare import LEAST_UNCHANGED, Drift, compare_sides, drift_of
 from rowpath.analysis.statistics.grouping import holm
 from rowpath.analysis.statistics.intervals import Interval
 
