@@ -145,10 +145,10 @@ def _where(file: Path, text: str, location: Location) -> str:
 
 def _location(message: str) -> Location:
     """The location in msgspec's words: `… - at `$.measure.sets``."""
-    found = re.search(r"at `\$(.*?)`$", message)
-    if not found:
+    match = re.search(r"at `\$(.*?)`$", message)
+    if not match:
         return ()
-    parts = re.findall(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]", found.group(1))
+    parts = re.findall(r"\.([^.\[\]]+)|\[(\d+|\.\.\.)\]", match.group(1))
     return tuple(name or int(index) for name, index in parts if index != "...")
 
 

@@ -234,7 +234,7 @@ class Selected:
 def best_of(evidence: Evidence, metric: str, selector: Wanted) -> Selected | None:
     """The best of those that match, by the metric's median."""
     choose = max if METRICS[metric].more_is_better else min
-    return choose(candidates(evidence, metric, selector), key=lambda each: each.figure, default=None)
+    return choose(candidates(evidence, metric, selector), key=lambda candidate: candidate.figure, default=None)
 
 
 def candidates(evidence: Evidence, metric: str, selector: Wanted) -> list[Selected]:

@@ -62,7 +62,7 @@ def diagnostics(evidence: Evidence) -> dict[str, Any]:
             ),
             "share": disturbed / len(samples) if samples else 0.0,
         },
-        "unfiltered": [asdict(each) for each in unfiltered_ratios(evidence)],
+        "unfiltered": [asdict(ratio) for ratio in unfiltered_ratios(evidence)],
         "noise": [_fields(record, *NOISE) for record in evidence.journal.all(NoiseRecord)],
         "floors": _floors(evidence),
         "links": [

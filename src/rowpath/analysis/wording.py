@@ -20,7 +20,7 @@ def phase_text(at: InSet | Cell) -> str:
 
 def phases_text(many: Iterable[InSet | Cell]) -> str:
     """Every phase once, as a list in words."""
-    return words(dict.fromkeys(phase_text(each) for each in many))
+    return words(dict.fromkeys(phase_text(phase) for phase in many))
 
 
 def words(items: Iterable[str]) -> str:

@@ -97,10 +97,10 @@ def function(command: str, does: str) -> Any:
 
 def commands() -> dict[str, argparse.ArgumentParser]:
     """Every command's parser by its name."""
-    found = next(
+    subparsers = next(
         action for action in build_parser(*COMMANDS)._actions if isinstance(action, argparse._SubParsersAction)
     )
-    return dict(found.choices)
+    return dict(subparsers.choices)
 
 
 def option_names(parser: argparse.ArgumentParser) -> dict[str, str]:

@@ -106,11 +106,11 @@ def _confirm(
     """The suspicious rows measured again, as far as both builds can run here; whether that was interrupted."""
     rows = gating.suspicious(comparison, gates)
     possible = [row for row in rows if gating.two_builds(row)]
-    found = [gating.not_possible(row, gating.SAME_BUILD) for row in rows if row not in possible]
+    impossible = [gating.not_possible(row, gating.SAME_BUILD) for row in rows if row not in possible]
     of_paths = grouped(possible, lambda row: row.base_path)
     chosen = list(of_paths)[:MOST_PAIRS]
     too_many = f"more than {MOST_PAIRS} paths are suspicious"
-    found += [gating.not_possible(row, too_many) for row in possible if row.base_path not in chosen]
+    impossible += [gating.not_possible(row, too_many) for row in possible if row.base_path not in chosen]
     recorded = {path_id: path for run in (*base, *head) for path_id, path in reader.read(run).paths.items()}
     run_record = reader.read(head[0]).run
 
@@ -126,16 +126,16 @@ def _confirm(
         try:
             plan_of([pair])
         except UsageError as error:
-            found += [gating.not_possible(row, error.message) for row in of_path]
+            impossible += [gating.not_possible(row, error.message) for row in of_path]
         else:
             pairs[base_path] = pair
     if not pairs:
-        return found, False
+        return impossible, False
     progress = live.make(options.quiet, options.color)
     plan = plan_of(pairs.values())
     outcome = run_plan(plan, RunOptions(timeout_s=options.timeout), directory=None, progress=progress)
     rows = [row for row in possible if row.base_path in pairs]
-    return gating.outcomes(rows, outcome.directory.path) + found, outcome.interrupted
+    return gating.outcomes(rows, outcome.directory.path) + impossible, outcome.interrupted
 
 
 def _directories(word: str) -> list[Path]:

@@ -96,7 +96,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _path(engine: str, here: Availability, adapter: Adapter) -> Diagnosis:
-    deployments = [each for each in adapter.deployments if each in ENGINES[engine].deployments]
+    deployments = [kind for kind in adapter.deployments if kind in ENGINES[engine].deployments]
     what = f"{engine} {'/'.join(deployments)} · {adapter.language} · {adapter.driver}"
     there = availability(adapter, adapter.versions[0])
     for each in (here, there):

@@ -88,14 +88,14 @@ def _kept(engine: Engine) -> str:
 def fetch(name: str, *, confirmed: bool) -> Iterator[str]:
     """Fetch one on request, once its licence and size have been agreed to; what was done."""
     offered = optional_downloads()
-    found = offered.get(name)
-    if found is None:
+    download = offered.get(name)
+    if download is None:
         hint = suggest(name, tuple(offered)) if offered else "rowpath engine list"
         raise UsageError(f"unknown optional engine '{name}'", hint)
-    if found.fetched():
+    if download.fetched():
         yield f"{name} is already installed"
         return
-    what = f"licence {found.licence}, {found.size_text}; a Maven artefact, pinned by checksum"
+    what = f"licence {download.licence}, {download.size_text}; a Maven artefact, pinned by checksum"
     yield f"{name}: {what}, into {directories.cache_dir()}"
     if not confirmed:
         again = f"rowpath engine fetch {name} --yes"
@@ -104,7 +104,7 @@ def fetch(name: str, *, confirmed: bool) -> Iterator[str]:
         print("Fetch it? [y/N] ", end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
             raise UsageError(f"{name} was not fetched", again)
-    yield found.fetch()
+    yield download.fetch()
 
 
 def up(name: str, wanted: Filters, load: tuple[str, ...]) -> Iterator[str]:

@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"invalid --blocks {options.blocks}: expected 1 or more", "--blocks 5")
     against = parse_against(options.against, options.words[0], flame=options.flame)
     source = _source(options.words, shared.filters_of(options), against, options)
-    found: list[Explanation] = []
+    done: list[Explanation] = []
     failures: list[str] = []
     console, progress = make_console(options.color), live.make(options.quiet, options.color)
     flames = Flames(source.directory, progress.note, against)
@@ -117,24 +117,24 @@ def run(options: argparse.Namespace) -> int:
     try:
         with closing(source.explanations(progress.note, failures.append, after)) as explanations:
             for one in explanations:
-                found.append(one)
-                source.keep(found)
+                done.append(one)
+                source.keep(done)
                 explanation.show(one, console, how=options.how)
                 flames.show(console)
                 console.print()
         flames.show_differences(console)
     except RowpathError:
-        if source.records is None and not found:
+        if source.records is None and not done:
             shutil.rmtree(source.directory.path, ignore_errors=True)
         raise
     except KeyboardInterrupt:
-        kept = f"\n\nhint: the results so far are kept: {source.kept}" if found else ""
+        kept = f"\n\nhint: the results so far are kept: {source.kept}" if done else ""
         print(f"\nerror: interrupted{kept}", file=sys.stderr)
         return 130
     finally:
         processes.stop_all()
         shutil.rmtree(source.directory.work, ignore_errors=True)
-    if found:
+    if done:
         console.print(f"all figures: {source.kept}", soft_wrap=True, highlight=False)
     for failure in failures:
         print(f"error: {failure}", file=sys.stderr)
@@ -232,13 +232,13 @@ def _of_run(
 def _fastest(path: Path, plan: Plan, phase: str) -> dict[str, tuple[str, ...]]:
     """The fastest path of each phase that can be explained, by name with its phases."""
     can = {planned.name for planned in plan.paths if not planned.path.is_null}
-    found: dict[str, tuple[str, ...]] = {}
-    for each in analyse(path).answer.phases:
-        name = f"{each.workload}.{each.phase}"
-        best = next((bar.name for bar in each.bars if bar.name in can), None)
+    fastest: dict[str, tuple[str, ...]] = {}
+    for ranking in analyse(path).answer.phases:
+        name = f"{ranking.workload}.{ranking.phase}"
+        best = next((bar.name for bar in ranking.bars if bar.name in can), None)
         if best and name in plan.experiment.phases and not plan.phase(name).writes and phase in ("", name):
-            found[best] = (*found.get(best, ()), name)
-    return found
+            fastest[best] = (*fastest.get(best, ()), name)
+    return fastest
 
 
 def chosen(plan: Plan, names: list[str], phase: str = "") -> Plan:
@@ -313,15 +313,15 @@ class Flames:
 
     def show_differences(self, console: Console) -> None:
         """Compare each path with the one that is like it but for `against`; write the page, print what changed most."""
-        for found in self._flames if self._against else ():
-            others = [one for one in self._flames if one.phase == found.phase and _fits(one.path, self._against)]
-            if not others or _fits(found.path, self._against):
+        for flame in self._flames if self._against else ():
+            others = [one for one in self._flames if one.phase == flame.phase and _fits(one.path, self._against)]
+            if not others or _fits(flame.path, self._against):
                 continue
-            before = max(others, key=lambda one: likeness(one.path, found.path))
-            console.print(flame_graph.sentence(found, before), soft_wrap=True, highlight=False, markup=False)
-            if found.sides and before.sides:
-                page, _scope = self._files(f"{found.name}-against-{before.name}", found.phase)
-                flame_graph.write(found, page, before)
+            before = max(others, key=lambda one: likeness(one.path, flame.path))
+            console.print(flame_graph.sentence(flame, before), soft_wrap=True, highlight=False, markup=False)
+            if flame.sides and before.sides:
+                page, _scope = self._files(f"{flame.name}-against-{before.name}", flame.phase)
+                flame_graph.write(flame, page, before)
                 console.print(f"difference: {page}", soft_wrap=True, highlight=False, markup=False)
             console.print()
 

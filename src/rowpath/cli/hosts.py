@@ -131,13 +131,13 @@ def check(file: Source) -> Iterator[str]:
         yield f"{len(session.file.host)} hosts of {file}, the controller on {session.state.controller}"
         clocks = session.clocks(tuple(host.name for host in session.file.host), "before")
         for host, clock in zip(session.file.host, clocks, strict=True):
-            found = session.hello[host.name]
-            cpus = f"measured on CPU {_list(found['measured_cpus'])}, helpers on CPU {_list(found['spare_cpus'])}"
+            hello = session.hello[host.name]
+            cpus = f"measured on CPU {_list(hello['measured_cpus'])}, helpers on CPU {_list(hello['spare_cpus'])}"
             yield f"{host.name}: {host.address}, {' and '.join(host.roles)}"
-            yield f"  Rowpath {found['rowpath']}, Python {found['environment']['python']}, {cpus}"
-            if found["note"]:
-                yield f"  ! {found['note']}"
-            yield from (f"  ! {each}" for each in missing(found["methods"]))
+            yield f"  Rowpath {hello['rowpath']}, Python {hello['environment']['python']}, {cpus}"
+            if hello["note"]:
+                yield f"  ! {hello['note']}"
+            yield from (f"  ! {problem}" for problem in missing(hello["methods"]))
             yield f"  clock {clock_text(clock)}"
         before, begun = _used(session), time.monotonic()
         time.sleep(LOOK_S)
@@ -152,7 +152,7 @@ def check(file: Source) -> Iterator[str]:
 
 
 def _used(session: Session) -> dict[str, int]:
-    return {host.name: sum(each.cpu_ns for each in session.processes(host.name)) for host in session.file.host}
+    return {host.name: sum(process.cpu_ns for process in session.processes(host.name)) for host in session.file.host}
 
 
 def _list(cpus: list[int]) -> str:
@@ -166,7 +166,7 @@ def clock_text(record: ClockRecord) -> str:
 
 def way_text(record: WayRecord) -> str:
     """A way in a line."""
-    trips = ", ".join(f"{text.size(each.bytes)} {text.duration(each.median_ns)}" for each in record.round_trips)
+    trips = ", ".join(f"{text.size(trip.bytes)} {text.duration(trip.median_ns)}" for trip in record.round_trips)
     rates = f"{text.size(record.to_server_bytes_per_s)}/s there, {text.size(record.from_server_bytes_per_s)}/s back"
     return f"{record.client} → {record.server}: round trip {trips}; {rates}"
 

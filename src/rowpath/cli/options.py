@@ -71,12 +71,12 @@ def duration_s(option: str, text: str, least_s: float) -> float:
     number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
     suffix = text[len(number) :] or "s"
     try:
-        found = float(number) * SECONDS[suffix]
+        seconds = float(number) * SECONDS[suffix]
     except (ValueError, KeyError):
         raise UsageError(f"invalid {option} '{text}': expected a time such as 60s", f"{option} 60s, or 5min") from None
-    if not least_s <= found < float("inf"):
+    if not least_s <= seconds < float("inf"):
         raise UsageError(f"invalid {option} '{text}': expected at least {least_s:g} s", f"{option} 60s")
-    return found
+    return seconds
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -196,16 +196,16 @@ def filters_of(options: argparse.Namespace) -> Filters:
 
 def parse_filters(words: list[str]) -> Filters:
     """`key=a,b` words as a mapping; values of a key that is repeated add up. UsageError for anything else."""
-    found: Filters = {}
+    filters: Filters = {}
     for word in words:
         key, equals, values = word.partition("=")
         if not equals or not values:
             hint = "for example: engine=sqlite,postgresql language=c"
             raise UsageError(f"expected COORDINATE=VALUE, got '{word}'", hint)
-        found[key] = tuple(dict.fromkeys((*found.get(key, ()), *values.split(","))))
-    if "version" in found:
-        found["version"] = tuple(map(placed, found["version"]))
-    return found
+        filters[key] = tuple(dict.fromkeys((*filters.get(key, ()), *values.split(","))))
+    if "version" in filters:
+        filters["version"] = tuple(map(placed, filters["version"]))
+    return filters
 
 
 def placed(version: str) -> str:

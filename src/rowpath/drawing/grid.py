@@ -11,7 +11,7 @@ import msgspec
 from rowpath import text as fmt
 
 
-class Column(msgspec.Struct, frozen=True):
+class Heading(msgspec.Struct, frozen=True):
     """A column; where there is no room those of the highest `weight` go first (0: never)."""
 
     title: str
@@ -33,7 +33,7 @@ class Grid(msgspec.Struct, frozen=True):
     """A table with its caption; `note` stands below it."""
 
     caption: str
-    columns: tuple[Column, ...]
+    columns: tuple[Heading, ...]
     rows: tuple[Row, ...]
     note: str = ""
 
@@ -43,13 +43,13 @@ class Grid(msgspec.Struct, frozen=True):
         return len({row.tier for row in self.rows}) > 1
 
 
-Line = tuple[tuple[Column, ...], Row]  # a row with the columns that its cells stand in
-Cell = tuple[Column, str]
+Line = tuple[tuple[Heading, ...], Row]  # a row with the columns that its cells stand in
+Cell = tuple[Heading, str]
 
 
 def word(title: str, text: str, weight: int = 0, *, code: bool = False) -> Cell:
     """A cell of words, control characters taken out."""
-    return Column(title, weight=weight, code=code), fmt.clean(text)
+    return Heading(title, weight=weight, code=code), fmt.clean(text)
 
 
 def ratio(title: str, value: float | None, low: float | None, high: float | None, weight: int = 1) -> Iterator[Cell]:
@@ -65,7 +65,7 @@ def words(**texts: str) -> Iterator[Cell]:
 
 def figure(title: str, text: str, weight: int = 0) -> Cell:
     """A cell with a figure that is formatted already."""
-    return Column(title, number=True, weight=weight), text
+    return Heading(title, number=True, weight=weight), text
 
 
 def line(*cells: Cell, status: str = "ok", reason: str = "") -> Line:
@@ -144,7 +144,7 @@ def flat(values: Mapping[str, Any], before: str = "") -> list[tuple[str, str]]:
 def of_mapping(caption: str, values: Mapping[str, Any], titles: tuple[str, str]) -> Grid:
     """A grid of two columns; what is empty is left out."""
     rows = tuple(Row((name, text)) for name, text in flat(values) if text)
-    return Grid(caption, (Column(titles[0]), Column(titles[1])), rows)
+    return Grid(caption, (Heading(titles[0]), Heading(titles[1])), rows)
 
 
 def of_records(caption: str, records: Iterable[Mapping[str, Any]]) -> Grid:
@@ -153,7 +153,7 @@ def of_records(caption: str, records: Iterable[Mapping[str, Any]]) -> Grid:
     names = list(dict.fromkeys(key for record in listed for key in record))
     items = [item for record in listed for item in record.items()]
     texts = {name for name, value in items if isinstance(value, bool) or not isinstance(value, int | float)}
-    columns = tuple(Column(heading(name), name not in texts, code=name in ("digest", "expected")) for name in names)
+    columns = tuple(Heading(heading(name), name not in texts, code=name in ("digest", "expected")) for name in names)
     rows = tuple(Row(tuple(plain(record.get(name), name) for name in names)) for record in listed)
     return Grid(caption, columns, rows)
 
@@ -167,4 +167,4 @@ def of_anything(caption: str, value: Any) -> Grid:
     if isinstance(value, list | tuple) and value and all(isinstance(item, Mapping) for item in value):
         return of_records(caption, value)
     items = value if isinstance(value, list | tuple) else [value]
-    return Grid(caption, (Column(""),), tuple(Row((plain(item),)) for item in items))
+    return Grid(caption, (Heading(""),), tuple(Row((plain(item),)) for item in items))

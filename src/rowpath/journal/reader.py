@@ -126,7 +126,7 @@ class Records:
     def _forget(self, *key: int) -> None:
         self.in_sets = [record for record in self.in_sets if (record.set, record.batch) != key]
         self.in_stages = [record for record in self.in_stages if (record.set, record.batch) != key]
-        self._workers = {each.path_id: each for each in self.in_sets if isinstance(each, WorkerRecord)}
+        self._workers = {record.path_id: record for record in self.in_sets if isinstance(record, WorkerRecord)}
 
     def numbered(self) -> Records:
         """The records with one number for each set of each batch: an anchor stands in sets of several batches."""

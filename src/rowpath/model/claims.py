@@ -118,7 +118,7 @@ class Consistency(Frozen, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse lists of different lengths."""
-        lengths = {len(each) for each in (self.bandwidth, self.baseline, *self.rates.values())}
+        lengths = {len(values) for values in (self.bandwidth, self.baseline, *self.rates.values())}
         if not self.rates or len(lengths) != 1 or 0 in lengths:
             raise ValueError(f"'{self.about}' needs one figure of every rate, of bandwidth and baseline for each state")
 
@@ -144,13 +144,13 @@ def figure(columns: Sequence[PublishedColumn], cited: Cited) -> float:
 
 def states(columns: Sequence[PublishedColumn], relation: Consistency) -> list[Shared]:
     """What each operation can have had at the most, in every state; states without traffic are left out."""
-    found = []
+    made = []
     for position, (carried, without) in enumerate(zip(relation.bandwidth, relation.baseline, strict=True)):
         bandwidth, baseline = figure(columns, carried), figure(columns, without)
         rates = {name: figure(columns, each[position]) for name, each in relation.rates.items()}
         own = (bandwidth - baseline) * relation.bytes_per_unit
-        found.append(Shared(bandwidth, baseline, rates, {name: own / rate for name, rate in rates.items() if rate > 0}))
-    return found
+        made.append(Shared(bandwidth, baseline, rates, {name: own / rate for name, rate in rates.items() if rate > 0}))
+    return made
 
 
 def impossible(relation: Consistency, shared: Sequence[Shared]) -> list[str]:

@@ -65,8 +65,8 @@ class HostsFile(Frozen, frozen=True):
 
 def cpu_list(text: str) -> tuple[int, ...]:
     """`0`, `0-1`, `0,2` as CPU numbers; ValueError for anything else."""
-    found: list[int] = []
+    numbers: list[int] = []
     for part in filter(None, text.split(",")):
         first, dash, last = part.partition("-")
-        found += range(int(first), int(last if dash else first) + 1)
-    return tuple(found)
+        numbers += range(int(first), int(last if dash else first) + 1)
+    return tuple(numbers)

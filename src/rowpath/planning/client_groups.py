@@ -79,15 +79,15 @@ def only_alone(adapter: Adapter, path: AccessPath, experiment: Experiment) -> st
 
 def stages_left_out(plan: Plan) -> Iterator[tuple[str, str, str]]:
     """(paths' names, the stages that they cannot run, why), as far as it is known before anything is started."""
-    found: dict[tuple[str, str], list[str]] = {}
+    left_out: dict[tuple[str, str], list[str]] = {}
     for planned in plan.paths:
         reasons: dict[str, list[str]] = {}
         for stage in plan.experiment.stages:
             if (plan.extended or not stage.extended) and (why := why_left_out(plan.experiment, stage, planned)):
                 reasons.setdefault(why, []).append(f"'{stage.name}'")
         for why, left in reasons.items():
-            found.setdefault((", ".join(left), why), []).append(planned.name)
-    for (stages, why), names in found.items():
+            left_out.setdefault((", ".join(left), why), []).append(planned.name)
+    for (stages, why), names in left_out.items():
         yield "every path" if len(names) == len(plan.paths) > 1 else ", ".join(names), stages, why
 
 

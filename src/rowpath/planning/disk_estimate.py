@@ -59,7 +59,7 @@ def estimate(plan: Plan) -> DataEstimate:
     made_bytes = sum(map(tpch.text_bytes, unmade))
     seconds = made_bytes / tpch.MADE_BYTES_PER_S + tpch.START_S * len(unmade)
     disk_bytes = 0.0
-    ours = [each for each in plan.paths if each.path.engine_version != BY_URL and not each.path.is_null]
+    ours = [planned for planned in plan.paths if planned.path.engine_version != BY_URL and not planned.path.is_null]
     keys = grouped(ours, lambda planned: key_of(planned.path))
     for (engine, deployment, *_), members in keys.items():
         names = {name for planned in members for name in planned.workloads}

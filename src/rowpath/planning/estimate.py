@@ -296,13 +296,13 @@ def _here(engine_name: str, end: CopyEnd) -> bool:
 
 
 def _rows(plan: Plan) -> int:
-    return sum(table.rows for each in plan.workloads.values() for table in each.tables.values())
+    return sum(table.rows for workload in plan.workloads.values() for table in workload.tables.values())
 
 
 def described(plan: Plan) -> str:
     """`4 sets of 5 stages (reads 5 s, with a backup until backup), then a rate search of readers`."""
     measure = plan.experiment.measure
-    stages = [each for each in plan.experiment.stages if plan.extended or not each.extended]
+    stages = [stage for stage in plan.experiment.stages if plan.extended or not stage.extended]
     shown = ", ".join(
         f"{each.name} until {each.until} is done"
         if each.until

@@ -116,7 +116,7 @@ def mistakes(experiment: Experiment, workloads: dict[str, Workload]) -> Mistakes
         yield ("client_groups", 0), UsageError("the experiment has client groups but no stage", "add [[stages]]")
     counted: set[str] = set()
     for position, group in enumerate(experiment.client_groups):
-        first = [each.name for each in experiment.client_groups].index(group.name) == position
+        first = [one.name for one in experiment.client_groups].index(group.name) == position
         if group.phase in experiment.phases and phase_of(workloads, group.phase).counted:
             counted.add(group.phase)
         second = f"'{group.phase}' is a second phase that counts its writes: an experiment has one ledger"
@@ -127,7 +127,7 @@ def mistakes(experiment: Experiment, workloads: dict[str, Workload]) -> Mistakes
             (len(counted) > 1, "phase", second, "let the groups share one such phase"),
         )
     for position, stage in enumerate(experiment.stages):
-        first = [each.name for each in experiment.stages].index(stage.name) == position
+        first = [one.name for one in experiment.stages].index(stage.name) == position
         yield from _wrong(
             ("stages", position),
             *_of_stage(stage, groups),
@@ -214,7 +214,7 @@ def _of_stage(stage: StageTable, groups: dict[str, ClientGroupTable]) -> Iterato
         yield wrong, "rates", f"{what}: a rate of {rate:g} for '{name}'", hint
     for name in own:
         after = groups[name].after if name in groups else ""
-        right = tuple(f"{other}.{each}" for other in own if other != name for each in EVENTS)
+        right = tuple(f"{other}.{event}" for other in own if other != name for event in EVENTS)
         text = f"{what}: group '{name}' waits for '{after}', which is not in this stage"
         hint = suggest(after, right) if right else "add that group too"
         yield bool(after) and after not in right, "client_groups", text, hint

@@ -143,14 +143,14 @@ def _names(key: str, wanted: tuple[str, ...], hosts: HostsFile) -> tuple[str, ..
     role = KEYS[key]
     if not wanted:
         return hosts.in_role(role)[:1]
-    found: list[str] = []
+    names: list[str] = []
     for word in wanted:
         if word == "*":
-            found += [host.name for host in hosts.host if role in host.roles]
+            names += [host.name for host in hosts.host if role in host.roles]
         elif word == HERE:
-            found.append(HERE)
+            names.append(HERE)
         elif matching := [host.name for host in hosts.host if fnmatchcase(host.name, word)]:
-            found += matching
+            names += matching
         else:
             raise UsageError(f"unknown host '{word}' in {key}", suggest(word, [host.name for host in hosts.host]))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(names))

@@ -102,7 +102,7 @@ def changed_groups(experiment: Experiment, rates: Sequence[str], p99: str, secon
         sweep = RateSearchTable(client_group=known, p99_ms=bound_ms, begin_per_s=groups[known].rate_per_s)
     if seconds:
         _positive("--seconds", f"{seconds:g}", f"{seconds:g}")
-        stages = [each if each.until else replace(each, seconds=seconds) for each in stages]
+        stages = [stage if stage.until else replace(stage, seconds=seconds) for stage in stages]
     return replace(experiment, client_groups=tuple(groups.values()), stages=tuple(stages), rate_search=sweep)
 
 
@@ -219,7 +219,7 @@ def _cost(before: Plan, after: Plan, within_s: float) -> str:
     else:
         changes.append(_changed("rounds", one.measure.rounds, other.measure.rounds))
     changes.append(_changed("s of warming up at most", one.measure.warm_cap_s, other.measure.warm_cap_s))
-    scales = [[each.scale for each in plan.workloads.values() if each.scale] for plan in (before, after)]
+    scales = [[workload.scale for workload in plan.workloads.values() if workload.scale] for plan in (before, after)]
     changes += [f"scale {new:g} instead of {old:g}" for old, new in zip(*scales, strict=True) if new != old]
     said = ", ".join(filter(None, changes)) or "measured as without --within"
     return f"within {fmt.clock(within_s)}, about {fmt.clock(estimate_s(after))}: {said}"

@@ -53,7 +53,7 @@ class Plan:
 
     def path(self, path_id: str) -> PlannedPath:
         """The path of that id."""
-        return next(each for each in self.paths if each.path.id == path_id)
+        return next(planned for planned in self.paths if planned.path.id == path_id)
 
     def phase(self, name: str) -> Phase:
         """The phase called `workload.phase`."""

@@ -56,7 +56,7 @@ def _axes(language: str, driver: str, engine_name: str, deployment: str) -> dict
     if deployment != "server":
         axes["transport"] = ("none",)
         if isinstance(engine, Versioned):
-            axes["engine_version"] = tuple(each for each in axes["engine_version"] if each != engine.tls_version())
+            axes["engine_version"] = tuple(one for one in axes["engine_version"] if one != engine.tls_version())
     elif axes["transport"] == ("none",):
         axes["transport"] = ("tcp",)  # an adapter that has no choice of transport goes over TCP
     return axes
@@ -64,7 +64,7 @@ def _axes(language: str, driver: str, engine_name: str, deployment: str) -> dict
 
 def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool = False) -> list[AccessPath]:
     """The adapter's paths that match; a coordinate not named takes its first value, or all of them when `complete`."""
-    found: list[AccessPath] = []
+    paths: list[AccessPath] = []
     for engine_name, deployment in itertools.product(adapter.engines, adapter.deployments):
         if engine_name not in ENGINES or deployment not in ENGINES[engine_name].deployments:
             continue
@@ -122,18 +122,18 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
                 if coordinates["placement"] != choices["placement"][0]:
                     continue
                 coordinates["placement"] = "none"  # no one knows where such a server runs
-            found += [AccessPath.of(coordinates, label) for label in wanted.get("label", ("",))]
-    return found
+            paths += [AccessPath.of(coordinates, label) for label in wanted.get("label", ("",))]
+    return paths
 
 
 def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[AccessPath]:
     """The adapter's paths worth listing: every statement, and each value of VARIED_ONE_AT_A_TIME once."""
     beside = {key: values for key, values in wanted.items() if key in (*VARIED_ONE_AT_A_TIME, "link")}
-    found = dict.fromkeys(lattice(adapter, beside, complete=True))
+    paths = dict.fromkeys(lattice(adapter, beside, complete=True))
     for key in VARIED_ONE_AT_A_TIME:
         if key not in beside:
-            found |= dict.fromkeys(lattice(adapter, beside | {key: ("*",)}))
-    return list(found)
+            paths |= dict.fromkeys(lattice(adapter, beside | {key: ("*",)}))
+    return list(paths)
 
 
 @functools.cache
@@ -176,7 +176,7 @@ def select(
     """
     wanted = selection.wanted
     check_coordinates(wanted)
-    found = []
+    selected = []
     for adapter in every_adapter():
         own = {"driver": adapter.driver, "language": adapter.language}
         if any(value not in (given := wanted.get(key, ("*",))) and given != ("*",) for key, value in own.items()):
@@ -184,8 +184,8 @@ def select(
         if adapter.floor and not wanted.keys() & {"driver", "fetch"}:
             continue
         opened = {key: values for key, values in filters.items() if key not in wanted and values != ("*",)}
-        found += [(adapter, path) for path in lattice(adapter, opened | wanted) or lattice(adapter, wanted)]
-    return found
+        selected += [(adapter, path) for path in lattice(adapter, opened | wanted) or lattice(adapter, wanted)]
+    return selected
 
 
 def unmatched(selection: Selection) -> UsageError:

@@ -26,7 +26,7 @@ def document(flame: Flame) -> dict[str, object]:
     numbers: dict[Frame, int] = {}
     profiles = []
     for side in flame.sides:
-        times_ns = sorted(side.times_ns().items(), key=lambda each: each[0])  # callers beside each other
+        times_ns = sorted(side.times_ns().items(), key=lambda item: item[0])  # callers beside each other
         profiles.append(
             {
                 "type": "sampled",

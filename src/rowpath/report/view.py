@@ -18,7 +18,7 @@ from rowpath.analysis.chapters.mixed_load.time_line_drawing import by_path
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, RankedPath, Ranking
 from rowpath.drawing import grid as tables
-from rowpath.drawing.grid import Column, Grid, Row, figure, line, of_lines, word
+from rowpath.drawing.grid import Grid, Heading, Row, figure, line, of_lines, word
 from rowpath.drawing.picture import Picture
 from rowpath.drawing.section import Section, TimeLines, section_key
 from rowpath.model.base import Frozen
@@ -244,7 +244,7 @@ def _operations(
 def _dropped(analysis: Analysis) -> Grid | None:
     if not analysis.dropped:
         return None
-    columns = (Column("path"), Column("status", weight=1), Column("why"), Column("how to enable it", code=True))
+    columns = (Heading("path"), Heading("status", weight=1), Heading("why"), Heading("how to enable it", code=True))
     rows = []
     for path in analysis.dropped:
         # A path without a name, by the coordinates that tell paths apart most often.

@@ -11,7 +11,7 @@ RowOutcome = Literal["slower", "faster", "more", "less", "no difference shown", 
 CHANGED = ("slower", "faster", "more", "less")
 
 
-class OfPath(Frozen, frozen=True):
+class OfPathPair(Frozen, frozen=True):
     """Base of what is about one path in one phase."""
 
     name: str
@@ -33,7 +33,7 @@ class Difference(Frozen, frozen=True):
     head: str
 
 
-class ComparedRow(OfPath, frozen=True):
+class ComparedRow(OfPathPair, frozen=True):
     """One metric of one path, phase and regime on both sides; ratios are head ÷ base.
 
     `noise`: how far the ratio of an unchanged path lies from 1 in 95 of 100 such comparisons, 0.04 is ±4 %; `factor`:
@@ -95,7 +95,7 @@ class Comparison(Frozen, frozen=True):
     only_head: tuple[str, ...]
 
 
-class Confirmed(OfPath, frozen=True):
+class Confirmed(OfPathPair, frozen=True):
     """A suspicious row measured again: base and head in the same sets of one run; None where that was not possible."""
 
     outcome: Literal["slower", "faster", "no difference shown", "not possible"]

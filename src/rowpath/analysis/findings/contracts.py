@@ -138,7 +138,7 @@ def commits_not_as_declared(evidence: Evidence) -> Iterator[Finding]:
         if not writes:  # reads behind one Sync share a transaction
             expected.add(pipelines(counts, path))
         slack = max(COMMITS_LAG, COMMITS_SLACK * counts.operations)
-        if any(abs(counts.commits - each) <= slack for each in expected):
+        if any(abs(counts.commits - commits) <= slack for commits in expected):
             continue
         fewer = counts.commits < counts.operations  # that is less work than promised; more is the driver's own cost
         yield (error if fewer and path.profile == "tuned" else warning)(
@@ -257,8 +257,8 @@ def stand_in(evidence: Evidence) -> Iterator[Finding]:
 
 def _names_by(evidence: Evidence, reason: Callable[[PathRecord], str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     """The names of the paths that have a reason, by reason."""
-    found = grouped(filter(reason, evidence.journal.paths.values()), reason)
-    return ((text, tuple(path.name for path in paths)) for text, paths in found.items())
+    groups = grouped(filter(reason, evidence.journal.paths.values()), reason)
+    return ((text, tuple(path.name for path in paths)) for text, paths in groups.items())
 
 
 def _counts(evidence: Evidence) -> Iterator[tuple[CountedRecord, PathRecord]]:

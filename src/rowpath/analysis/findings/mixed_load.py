@@ -31,18 +31,18 @@ def _killed(evidence: Evidence) -> set[tuple[str, str]]:
 
 def rate_not_reached(evidence: Evidence) -> Iterator[Finding]:
     """Open loops that did not do what was due; their percentiles of latency are withheld."""
-    for each in report_of(evidence).figures:
-        if each.reached or each.cut:
+    for group in report_of(evidence).figures:
+        if group.reached or group.cut:
             continue
-        begun = f"; {text.count(each.not_begun)} operations were due and never started" if each.not_begun else ""
+        begun = f"; {text.count(group.not_begun)} operations were due and never started" if group.not_begun else ""
         yield warning(
-            f"{each.client_group} of {each.name} did not reach the requested rate in '{each.stage}': "
+            f"{group.client_group} of {group.name} did not reach the requested rate in '{group.stage}': "
             "latency percentiles are withheld",
-            f"{text.rate(each.rate_per_s)} of the {text.rate(each.requested_per_s)} requested{begun}",
+            f"{text.rate(group.rate_per_s)} of the {text.rate(group.requested_per_s)} requested{begun}",
             "the path cannot reach this rate with this number of clients: the queue grows until the stage ends, "
             "so percentiles would only show the stage's length",
-            evidence.rerun(f"-R '{each.client_group}={max(1.0, each.rate_per_s / 2):.0f}'"),
-            (each.name,),
+            evidence.rerun(f"-R '{group.client_group}={max(1.0, group.rate_per_s / 2):.0f}'"),
+            (group.name,),
         )
 
 
@@ -50,17 +50,17 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
     """Groups with a long time in which no operation ended; each path once, the longest first."""
     killed = _killed(evidence)
 
-    def stalled(each: GroupFigures) -> bool:
-        usual = (each.service.p99_ns or 0) / 1e9
+    def stalled(group: GroupFigures) -> bool:
+        usual = (group.service.p99_ns or 0) / 1e9
         limit = min(STALL_S, max(STALL_RATIO * usual, STALL_LEAST_S)) if usual else STALL_S
-        if each.requested_per_s:
-            limit = max(limit, STALL_INTERVALS / each.requested_per_s)
-        return each.longest_stall_s > limit and each.at_work not in killed
+        if group.requested_per_s:
+            limit = max(limit, STALL_INTERVALS / group.requested_per_s)
+        return group.longest_stall_s > limit and group.at_work not in killed
 
-    for cases in grouped(filter(stalled, report_of(evidence).figures), lambda each: each.path_id).values():
-        longest, *others = sorted(cases, key=lambda each: -each.longest_stall_s)
+    for cases in grouped(filter(stalled, report_of(evidence).figures), lambda group: group.path_id).values():
+        longest, *others = sorted(cases, key=lambda group: -group.longest_stall_s)
         backup = longest.at_work in {(one.path_id, one.stage) for one in evidence.journal.all(BackupRecord)}
-        also = [f"{each.client_group} {_stood(each)} in '{each.stage}'" for each in others[:STALLS_SHOWN]]
+        also = [f"{group.client_group} {_stood(group)} in '{group.stage}'" for group in others[:STALLS_SHOWN]]
         rest = len(others) - STALLS_SHOWN
         yield warning(
             f"no operation of {longest.client_group} completed for {_stood(longest)} "
@@ -76,30 +76,30 @@ def client_stalled(evidence: Evidence) -> Iterator[Finding]:
         )
 
 
-def _stood(each: GroupFigures) -> str:
-    return text.duration(each.longest_stall_s * 1e9)
+def _stood(group: GroupFigures) -> str:
+    return text.duration(group.longest_stall_s * 1e9)
 
 
 def faster_with_others(evidence: Evidence) -> Iterator[Finding]:
     """Groups in closed loop that surely work faster beside more groups: they do not wait for the engine."""
     figures = report_of(evidence).figures
-    by_stage = grouped(figures, lambda each: each.at_work)
-    at_work = {stage: {each.client_group for each in together} for stage, together in by_stage.items()}
-    closed = [each for each in figures if each.pacing == "closed"]
-    alike = grouped(closed, lambda each: (each.path_id, each.client_group, each.clients))
+    by_stage = grouped(figures, lambda group: group.at_work)
+    at_work = {stage: {group.client_group for group in together} for stage, together in by_stage.items()}
+    closed = [group for group in figures if group.pacing == "closed"]
+    alike = grouped(closed, lambda group: (group.path_id, group.client_group, group.clients))
     reported: set[tuple[str, str]] = set()
     for less in closed:
         more = [
-            each
-            for each in alike[less.path_id, less.client_group, less.clients]
-            if at_work[each.at_work] > at_work[less.at_work]
-            and each.rate_per_s >= FASTER_LEAST * less.rate_per_s
-            and (each.low or 0.0) > (less.high or float("inf"))
+            group
+            for group in alike[less.path_id, less.client_group, less.clients]
+            if at_work[group.at_work] > at_work[less.at_work]
+            and group.rate_per_s >= FASTER_LEAST * less.rate_per_s
+            and (group.low or 0.0) > (less.high or float("inf"))
         ]
         if not more or (less.path_id, less.client_group) in reported:
             continue
         reported.add((less.path_id, less.client_group))
-        most = max(more, key=lambda each: each.rate_per_s)
+        most = max(more, key=lambda group: group.rate_per_s)
         yield note(
             f"{less.client_group} run faster on {less.name} when other client groups are active: "
             f"{text.ratio(most.rate_per_s / less.rate_per_s)} in '{most.stage}'",
@@ -127,21 +127,21 @@ def _busy(evidence: Evidence, group: GroupFigures) -> str:
 def operations_refused(evidence: Evidence) -> Iterator[Finding]:
     """Operations that failed or were refused, by kind; they are in no rate."""
     killed = _killed(evidence)
-    for each in report_of(evidence).figures:
-        if not each.failed or each.at_work in killed:
+    for group in report_of(evidence).figures:
+        if not group.failed or group.at_work in killed:
             continue
         kinds = [
             f"{text.count(one.count)} × {' '.join(filter(None, (one.kind, one.code)))}"
             + (f" ({one.text})" if one.text else "")
-            for one in each.failures[:TEXTS]
+            for one in group.failures[:TEXTS]
         ]
-        rest = len(each.failures) - TEXTS
+        rest = len(group.failures) - TEXTS
         yield warning(
-            f"{text.count(each.failed)} operations of {each.client_group} of {each.name} failed in '{each.stage}'",
+            f"{text.count(group.failed)} operations of {group.client_group} of {group.name} failed in '{group.stage}'",
             ("; ".join(kinds) or "the runner gave no message") + (f"; and {rest} other kinds" if rest > 0 else ""),
             "the engine refuses what it cannot do immediately; no rate or percentile includes failed operations",
             evidence.rerun(),
-            (each.name,),
+            (group.name,),
         )
 
 
@@ -189,28 +189,28 @@ def backup_not_restorable(evidence: Evidence) -> Iterator[Finding]:
 
 def backup_slows(evidence: Evidence) -> Iterator[Finding]:
     """Groups with a rate that surely falls during a backup."""
-    for each in report_of(evidence).effects:
-        if each.high is None or each.high >= 1:
+    for effect in report_of(evidence).effects:
+        if effect.high is None or effect.high >= 1:
             continue
         yield note(
-            f"a backup slows {each.client_group} of {each.name} "
-            f"to {ratio_text(each.ratio, each.low, each.high, each.sets)}",
-            f"{text.rate(each.inside_per_s)} during the backups of '{each.stage}', "
-            f"{text.rate(each.outside_per_s)} in '{each.against}'",
+            f"a backup slows {effect.client_group} of {effect.name} "
+            f"to {ratio_text(effect.ratio, effect.low, effect.high, effect.sets)}",
+            f"{text.rate(effect.inside_per_s)} during the backups of '{effect.stage}', "
+            f"{text.rate(effect.outside_per_s)} in '{effect.against}'",
             "the backup reads the whole database from the same disk, and may hold the log or locks",
             evidence.rerun(),
-            (each.name,),
+            (effect.name,),
         )
 
 
 def generator_late(evidence: Evidence) -> Iterator[Finding]:
     """Open loops with a load generator so late that it is in the latencies; each path once, the worst first."""
     late: dict[str, list[tuple[int, int, GroupFigures]]] = {}
-    for each in report_of(evidence).figures:
-        late_ns = each.lateness.p99_ns if each.lateness else None
-        usual_ns = each.latency.p50_ns if each.latency else None
+    for group in report_of(evidence).figures:
+        late_ns = group.lateness.p99_ns if group.lateness else None
+        usual_ns = group.latency.p50_ns if group.latency else None
         if late_ns is not None and usual_ns is not None and late_ns > LATE_SHARE * usual_ns:
-            late.setdefault(each.path_id, []).append((late_ns, usual_ns, each))
+            late.setdefault(group.path_id, []).append((late_ns, usual_ns, group))
     for path_id, cases in late.items():
         (late_ns, usual_ns, worst), *others = sorted(cases, key=lambda case: -case[0] / case[1])
         # `free` is only where an experiment requests it, and so no command line changes it.
@@ -230,23 +230,23 @@ def generator_late(evidence: Evidence) -> Iterator[Finding]:
 def sync_bound(evidence: Evidence) -> Iterator[Finding]:
     """`sync-bound-writes` of groups: the syncs' measured cost explains most of the service time; each once."""
     reported: set[tuple[str, str]] = set()
-    for each in report_of(evidence).figures:
-        each_ns = evidence.sync_cost_ns(each.path_id)
-        where, key = PhaseName.of(each.phase), (each.path_id, each.client_group)
-        counts = evidence.counted.get((each.path_id, *where))
-        syncs, took = counts.each("syncs") if counts else None, each.service.mean_ns
-        durable = evidence.coordinate(each.path_id, "durability") == "full" and evidence.writes(*where)
+    for group in report_of(evidence).figures:
+        each_ns = evidence.sync_cost_ns(group.path_id)
+        where, key = PhaseName.of(group.phase), (group.path_id, group.client_group)
+        counts = evidence.counted.get((group.path_id, *where))
+        syncs, took = counts.each("syncs") if counts else None, group.service.mean_ns
+        durable = evidence.coordinate(group.path_id, "durability") == "full" and evidence.writes(*where)
         if each_ns is None or syncs is None or not took or not durable or key in reported:
             continue
         if not syncs_explain(syncs, each_ns, took):
             continue
         reported.add(key)
         yield note(
-            f"{each.client_group} of {each.name} are disk-bound in '{each.stage}': paths can hardly differ",
+            f"{group.client_group} of {group.name} are disk-bound in '{group.stage}': paths can hardly differ",
             syncs_text(syncs, each_ns, took),
             "each commit waits until the log is on disk",
             evidence.rerun("durability=none"),
-            (each.name,),
+            (group.name,),
         )
 
 

@@ -88,7 +88,7 @@ def unfiltered_ratios(evidence: Evidence) -> Iterator[Unfiltered]:
 
 def _moved(evidence: Evidence) -> str:
     """The ratio that leaving out disturbed blocks moved most."""
-    most = max(unfiltered_ratios(evidence), key=lambda each: abs(math.log(each.ratio / each.unfiltered)), default=None)
+    most = max(unfiltered_ratios(evidence), key=lambda pair: abs(math.log(pair.ratio / pair.unfiltered)), default=None)
     if most is None:
         return ""
     return (
@@ -102,7 +102,7 @@ def neighbour_noise(evidence: Evidence) -> Iterator[Finding]:
     noises = grouped(evidence.journal.all(NoiseRecord), lambda record: record.set)
     samples = grouped(evidence.journal.all(SampleRecord), lambda sample: sample.set)
     numbers = (number for number, _group in sorted(evidence.journal.sets))
-    lines = [line for each in numbers if (line := _noise_of(each, noises.get(each, []), samples.get(each, [])))]
+    lines = [line for number in numbers if (line := _noise_of(number, noises.get(number, []), samples.get(number, [])))]
     if lines:
         host = all(STOLEN in line for line in lines)
         who = "the virtual machine's host" if host else "something else"
@@ -118,10 +118,10 @@ def machine_speed_changed(evidence: Evidence) -> Iterator[Finding]:
     """Sets in which nearly all paths, whatever their engine, were faster or slower than in others."""
     speeds = machine_speeds(evidence)
     if speeds:
-        most = max(each.change for each in speeds)
+        most = max(speed.change for speed in speeds)
         yield warning(
             f"the machine's speed changed by {text.share(most)} from set to set",
-            "; ".join(each.text() for each in speeds),
+            "; ".join(speed.text() for speed in speeds),
             "clock frequency, heat or other guests of the host: it affects paths differently, so intervals widen",
             evidence.rerun("--rigorous"),
         )
@@ -161,13 +161,13 @@ def _machine_speed(evidence: Evidence, ranking: Ranking) -> MachineSpeed | None:
     if len(cells) < SPEED_PATHS or len(engines) < SPEED_ENGINES or len(sets) < SPEED_SETS:
         return None
     logs = [{number: math.log(cost) for number, cost in cell.set_medians.items()} for cell in cells]
-    means = [statistics.fmean(each.values()) for each in logs]
+    means = [statistics.fmean(log.values()) for log in logs]
     by_set = {
         number: statistics.median(each[number] - mean for each, mean in zip(logs, means, strict=True))
         for number in sets
     }
     slow, fast = max(by_set, key=lambda number: by_set[number]), min(by_set, key=lambda number: by_set[number])
-    agree = sum(each[slow] > each[fast] for each in logs)
+    agree = sum(log[slow] > log[fast] for log in logs)
     speed = MachineSpeed(f"{ranking.workload}.{ranking.phase}", len(cells), by_set)
     return speed if speed.change >= SPEED_CHANGED - 1 and agree >= SPEED_AGREE * len(cells) else None
 

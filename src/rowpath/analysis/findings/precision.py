@@ -206,7 +206,7 @@ def _twins(evidence: Evidence) -> Iterator[tuple[Cell, Cell, Cell, Cell]]:
     both = [
         (key[0], cells["same"], cells["split"]) for key, cells in where.items() if {"same", "split"} <= cells.keys()
     ]
-    later = grouped(both, lambda each: each[0])
+    later = grouped(both, lambda pair: pair[0])
     for phase, a_same, a_split in both:
         later[phase].pop(0)
         for _phase, b_same, b_split in later[phase]:

@@ -40,7 +40,7 @@ def delayed_acknowledgement(evidence: Evidence) -> Iterator[Finding]:
         # Over an emulated link waiting is intended.
         if path.transport != "tcp" or path.link != "none" or cell.regime != "steady" or not samples:
             continue
-        late = [each for each in samples if _acknowledged_late(each, path.pipeline) and _idle(each) >= IDLE_LEAST]
+        late = [one for one in samples if _acknowledged_late(one, path.pipeline) and _idle(one) >= IDLE_LEAST]
         if len(late) * 2 < len(samples):
             continue
         shortest, longest = min(sample.min_ns for sample in late), max(sample.max_ns for sample in late)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -204,7 +205,11 @@ def serve_all(listener: socket.socket) -> None:
                 connection.sendall(data)
 
 
-def test_one_that_is_not_ready_in_time_is_an_error_and_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_is_not_ready_in_time_is_an_error_and_gone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    never_ready = tmp_path / "python"
+    never_ready.write_text("#!/bin/sh\nexec sleep 60\n")
+    never_ready.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(never_ready))
     monkeypatch.setattr(proxy_module, "READY_TIMEOUT_S", 0.0)
     before = processes.living()
     with pytest.raises(InternalError, match="was not ready after 0 s"):

@@ -13,7 +13,7 @@ import msgspec
 from rowpath import text as fmt
 from rowpath.analysis.client_groups import OfPath, StageRun
 from rowpath.analysis.evidence import Evidence
-from rowpath.drawing.grid import Column, Grid, Row, figure, of_lines, without_empty, words
+from rowpath.drawing.grid import Grid, Heading, Row, figure, of_lines, without_empty, words
 from rowpath.drawing.grid import line as grid_line
 from rowpath.journal.mixed_load_records import ConnectionsSecond, GroupSecond, ProcessSecond
 from rowpath.model.base import Frozen
@@ -216,10 +216,10 @@ def table(line: TimeLine) -> Grid:
     telling = (series for series in shown.series if series.quantity not in {"p50", "longest"})
     kept = [series for series in telling if any(map(series.shows, series.values))]
     columns = (
-        Column("second", number=True),
-        Column("stage"),
-        Column("event", weight=1),
-        *(Column(series.title, number=True, weight=1) for series in kept),
+        Heading("second", number=True),
+        Heading("stage"),
+        Heading("event", weight=1),
+        *(Heading(series.title, number=True, weight=1) for series in kept),
     )
     rows = []
     for at, second in enumerate(shown.seconds):
