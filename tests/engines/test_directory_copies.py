@@ -58,11 +58,11 @@ def test_a_database_of_the_oldest_version_opened_and_upgraded(
             pytest.skip(artefacts.availability().reason)
     kept: list[Path] = []
 
-    def keep(instance: Any) -> None:
+    def keep(instance: Any) -> Any:
         kept.append(instance.options(directory_copies.planned_at(move, CopyEnd(), "none").path)["path"])
-        instance.stop()
+        return instance
 
-    monkeypatch.setattr("rowpath.execution.mixed_load.directory_copies.backup.gone", keep)
+    monkeypatch.setattr("rowpath.execution.mixed_load.directory_copies.backup.passing", keep)
     move = DirectoryCopyTable(OLDEST, OLD)
     opened, upgraded = carried_out(move, tables, tmp_path)
     for moved in (opened, upgraded):

@@ -120,7 +120,7 @@ def test_without_maven_or_a_jdk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(maven.shutil, "which", lambda _name: None)
     lacking = java.availability(adapter("java", "pgjdbc"), "42.7.14")
     assert (lacking.ok, lacking.remedy) == (False, "apt-get install maven")
-    monkeypatch.setattr(java, "_home", lambda: None)
+    monkeypatch.setattr(jvm, "_home", lambda: None)
     lacking = java.availability(adapter("java", "null"), "bundled")
     assert (lacking.ok, lacking.remedy) == (False, jvm.INSTALL)
     with pytest.raises(EnvironmentMissing, match="no JDK"):

@@ -62,7 +62,7 @@ def test_the_compiled_one_has_an_environment_of_its_own_and_is_pinned() -> None:
 
 def test_what_is_missing_is_said_with_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
-    monkeypatch.setattr(python, "library_file", lambda _name: None)
+    monkeypatch.setattr(python, "system_library", lambda _name: None)
     here = python.availability(PSYCOPG, "3.3.9", path_of("python", "3.3.9"))
     assert (here.ok, here.remedy) == (False, "apt-get install libpq5")
     assert python.availability(PSYCOPG, "3.3.9", path_of("binary", "3.3.9")).ok
