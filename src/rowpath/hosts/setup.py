@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import shutil
 import sys
@@ -10,7 +9,7 @@ from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
 from rowpath.machine import processes
-from rowpath.machine.directories import cache_dir, unwritable_cache
+from rowpath.machine.directories import cache_dir, locked
 
 RAY = "2.60.0"
 LOCK = Path(__file__).with_name("requirements.lock")
@@ -40,13 +39,7 @@ def require() -> Path:
 def fetch() -> Path:
     """Fetch it, whole or not at all; harmless when it is there. Errors: EnvironmentMissing."""
     home = folder()
-    try:
-        home.parent.mkdir(parents=True, exist_ok=True)
-        lock = home.with_name(f"{home.name}.lock").open("w")
-    except OSError as error:
-        raise unwritable_cache(home.parent, error) from error
-    with lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with locked(home):
         if is_here():
             return home
         made = home.with_name(f"{home.name}.partial")

@@ -48,11 +48,6 @@ class BackupEffect(OfPath, frozen=True):
     high: float | None
     sets: int
 
-    @property
-    def text(self) -> str:
-        """The ratio with its interval."""
-        return ratio_text(self.ratio, self.low, self.high)
-
 
 class AcknowledgedCheck(OfPath, frozen=True):
     """Whether every acknowledged write was in the database: at the end, after a kill, in a backup."""
@@ -136,7 +131,7 @@ def effect_sentences(effects: Iterable[BackupEffect]) -> Iterator[str]:
         several = sum(other == name for other, _stage in by_stage) > 1
         listed = (
             f"{effect.client_group} go from {fmt.rate(effect.outside_per_s)} to {fmt.rate(effect.inside_per_s)}, "
-            f"{effect.text}"
+            f"{ratio_text(effect.ratio, effect.low, effect.high)}"
             for effect in alike
         )
         where = f" in '{stage}'" if several else ""
@@ -246,9 +241,10 @@ def effects_sentence(effects: Sequence[BackupEffect]) -> str:
     changed = [one for one in effects if one.high is not None and not (one.low or 0) <= 1 <= one.high]
     worst = min(changed or effects, key=lambda effect: effect.ratio)
     who = f"{fmt.clean(worst.client_group)} on {fmt.clean(worst.name)}"
+    rate = f"{ratio_text(worst.ratio, worst.low, worst.high)} of the rate without one"
     if not changed:
-        return f"No rate is shown to change during a backup; the lowest is {who}: {worst.text} of the rate without one."
-    return f"A backup changes {who} most: {worst.text} of the rate without one."
+        return f"No rate is shown to change during a backup; the lowest is {who}: {rate}."
+    return f"A backup changes {who} most: {rate}."
 
 
 def acknowledged_grid(checks: Iterable[AcknowledgedCheck]) -> Grid:

@@ -33,11 +33,6 @@ class GroupRatio(Frozen, frozen=True):
     high: float | None
     sets: int
 
-    @property
-    def text(self) -> str:
-        """The ratio with its interval."""
-        return ratio_text(self.ratio, self.low, self.high)
-
 
 class DirectoryCopy(Frozen, frozen=True):
     """A database directory copied from one deployment or version to another, and what came of it."""
@@ -91,7 +86,8 @@ def ratio_sentences(ratios: Iterable[GroupRatio]) -> Iterator[str]:
             yield f"{server} vs {embedded}: no significant difference in throughput in any stage."
         else:
             most = sorted(changed, key=lambda one: -abs(math.log(one.ratio)))[:LONGEST]
-            listed = in_words(f"{one.client_group} in '{one.stage}' {one.text}" for one in most)
+            ends = {one: ratio_text(one.ratio, one.low, one.high) for one in most}
+            listed = in_words(f"{one.client_group} in '{one.stage}' {text}" for one, text in ends.items())
             rest = len(alike) - len(changed)
             more = f"; for {rest} of {len(alike)} the difference is uncertain" if rest else ""
             yield f"Throughput of {server} ÷ {embedded}: {listed}{more}."
@@ -156,8 +152,11 @@ def ratios_sentence(ratios: Sequence[GroupRatio]) -> str:
     if not ratios:
         return ""
     low, high = (chosen(ratios, key=lambda one: one.ratio) for chosen in (min, max))
-    ends = (f"{one.text} for {fmt.clean(one.client_group)} in {fmt.clean(one.stage)}" for one in (low, high))
-    return f"Rates behind a server ÷ embedded: {' to '.join(dict.fromkeys(ends))}."
+    ends = {
+        f"{ratio_text(one.ratio, one.low, one.high)} for {fmt.clean(one.client_group)} in {fmt.clean(one.stage)}": None
+        for one in (low, high)
+    }
+    return f"Rates behind a server ÷ embedded: {' to '.join(ends)}."
 
 
 def moves_grid(moves: Sequence[DirectoryCopy]) -> Grid:
