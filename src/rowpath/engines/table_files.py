@@ -31,6 +31,26 @@ from rowpath.workloads.codec import write_rows
 from rowpath.workloads.generators import kept_file, rows, write_delimited
 
 DELIMITER = "|"
+BATCH_ROWS = 65_536  # of a row group or record batch
+WRITING_TIMEOUT_S = 600.0
+# As SPL calls the types of a text file's columns. Its own datetime keeps milliseconds: the whole text is kept.
+TYPES = {
+    "integer": "int",
+    "decimal": "decimal",
+    "char": "string",
+    "varchar": "string",
+    "text": "string",
+    "date": "date",
+    "timestamp": "string",
+}
+CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
+<Config Version="3">
+  <Runtime>
+    <Esproc><charSet>UTF-8</charSet></Esproc>
+    <Logger><Level>WARN</Level></Logger>
+  </Runtime>
+</Config>
+"""
 
 
 class FileEngine(Engine):
@@ -117,10 +137,6 @@ class TextFolder(Instance):
         return {"format": "delimited text", "delimiter": DELIMITER, "encoding": "UTF-8"}
 
 
-BATCH_ROWS = 65_536  # of a row group or record batch
-WRITING_TIMEOUT_S = 600.0
-
-
 class ColumnarFiles(FileEngine):
     """The kind of engine: a folder of TABLE.NAME, exactly typed; `name` and `compression` are the writer's words."""
 
@@ -199,26 +215,6 @@ class ColumnarFolder(TextFolder):
         if done.returncode:
             last = " ".join(done.stderr.strip().splitlines()[-1:])
             raise RowpathError(f"{file.name} could not be written: {last}", "rowpath doctor")
-
-
-# As SPL calls the types of a text file's columns. Its own datetime keeps milliseconds: the whole text is kept.
-TYPES = {
-    "integer": "int",
-    "decimal": "decimal",
-    "char": "string",
-    "varchar": "string",
-    "text": "string",
-    "date": "date",
-    "timestamp": "string",
-}
-CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
-<Config Version="3">
-  <Runtime>
-    <Esproc><charSet>UTF-8</charSet></Esproc>
-    <Logger><Level>WARN</Level></Logger>
-  </Runtime>
-</Config>
-"""
 
 
 class Spl(FileEngine, Stored):

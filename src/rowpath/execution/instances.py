@@ -21,6 +21,8 @@ from rowpath.model.workload import Table, Workload
 from rowpath.planning.plan import Key, PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 
+LOOPBACK = "127.0.0.1"
+
 
 @dataclass
 class ServerSyncs:
@@ -53,7 +55,6 @@ class ServerSyncs:
         return SyncCount(method="" if method == syncs.METHOD else method)
 
 
-LOOPBACK = "127.0.0.1"
 BringUpFar = Callable[[Key], tuple[Instance, ServerSyncs]]  # on its host; errors: RowpathError, RunnerFailure
 
 

@@ -16,6 +16,11 @@ from rowpath.machine.counters.noise import NS_PER_TICK
 from rowpath.model.core_user import CoreUser
 from rowpath.runners import protocol
 
+ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
+WAIT_MOST = 0.02  # of a window, spent ready but not running for others' sake
+FOREIGN_MOST = 0.05  # of the cores' time in a window, had by others, where client and server may use every core
+NAMED = 3  # users of the cores of a sample
+
 
 class HelperThreads:
     """The helper threads of a worker's processes, as far as pinning has met them."""
@@ -36,12 +41,6 @@ class HelperThreads:
     def cpu_ns(self, pids: Collection[int]) -> int:
         """CPU time so far of the helper threads of these processes."""
         return cpu.threads_cpu_ns(thread for thread, helps in self._helps.items() if helps and thread[0] in pids)
-
-
-ACCOUNTED_LEAST = 0.95  # of a window, by client and server CPU together, where they are on one core
-WAIT_MOST = 0.02  # of a window, spent ready but not running for others' sake
-FOREIGN_MOST = 0.05  # of the cores' time in a window, had by others, where client and server may use every core
-NAMED = 3  # users of the cores of a sample
 
 
 @dataclass(frozen=True)

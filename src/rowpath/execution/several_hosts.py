@@ -26,6 +26,8 @@ from rowpath.model.experiment import ClientGroupTable
 from rowpath.planning.hosts import together
 from rowpath.planning.plan import Key, Plan, PlannedPath, key_of
 
+LOOK_S = 0.1  # at hosts that are waited for
+
 
 class HostLost(Exception):
     """A host, or what joins the hosts, is gone: no set can be completed without it."""
@@ -132,7 +134,6 @@ class Hosts:
 
 
 HERE = Hosts()
-LOOK_S = 0.1  # at hosts that are waited for
 
 
 @dataclass

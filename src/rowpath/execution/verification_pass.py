@@ -28,14 +28,22 @@ from rowpath.runners.protocol import VERIFIED_ROWS, SampleReply
 
 BY_SOCKET = Wire("", socket_name="socket")  # an engine that says nothing of its socket
 STATEMENTS_MEANS = "the server's own counters of prepared statements"
+LEAST_DISTINCTIVE = 8  # characters; a shorter run between placeholders may stand elsewhere too
+SETTLING_OPERATIONS = 12  # drivers change their ways after some executions (pgjdbc prepares at the fifth)
+SETTLING_RETRIEVALS = 6  # of whole large tables, by each connection: as many as the above need
+SINGLE_OPERATIONS = 3  # of those, each requested by itself
+COUNTED_OPERATIONS = 20
+LARGE_ROWS = 50_000  # of a scan that takes so long that few operations must do
+WRITTEN_OPERATIONS = 100
+VERIFIED_OPERATIONS = 1000
+LEAST_ROUND_TRIPS = 0.95  # per operation, or per pipeline of operations, of a path over a connection
+COUNTED_PIPELINES = 5
+PATIENCE_S = 0.05  # the pieces of a pipeline come closer upon each other, unless the client lost its core
 
 
 def statement_counts(instance: Instance) -> dict[str, int]:
     """The statements that the server has executed so far, by its own counters; empty where it has none."""
     return instance.statement_counts() if isinstance(instance, CountsStatements) else {}
-
-
-LEAST_DISTINCTIVE = 8  # characters; a shorter run between placeholders may stand elsewhere too
 
 
 def distinctive(sql: str) -> str:
@@ -86,18 +94,6 @@ def counting_proxy(
             counting = proxy.Proxy(wire.named_socket(named, port), front or 0)
         cleanup.callback(counting.stop)
         yield Counting(counting, overrides)
-
-
-SETTLING_OPERATIONS = 12  # drivers change their ways after some executions (pgjdbc prepares at the fifth)
-SETTLING_RETRIEVALS = 6  # of whole large tables, by each connection: as many as the above need
-SINGLE_OPERATIONS = 3  # of those, each requested by itself
-COUNTED_OPERATIONS = 20
-LARGE_ROWS = 50_000  # of a scan that takes so long that few operations must do
-WRITTEN_OPERATIONS = 100
-VERIFIED_OPERATIONS = 1000
-LEAST_ROUND_TRIPS = 0.95  # per operation, or per pipeline of operations, of a path over a connection
-COUNTED_PIPELINES = 5
-PATIENCE_S = 0.05  # the pieces of a pipeline come closer upon each other, unless the client lost its core
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,15 @@ BACKLOG_SHARE = 0.05  # of one core, by all runtimes together
 BACKLOG_CAP_S = 6.0
 OTHERS_WINDOW_S = 0.5
 OTHERS_SHARE = 0.05  # of the cores, by any process: none of our own runs then
+Shape = Literal["flat", "warm-up", "slowdown", "no steady state"]
+TOLERANCE = 0.10  # 3 to 5 % is below what a machine drifts by itself
+WINDOWS = 24  # a series is judged by the medians of about this many windows
+FEW = 8  # windows of a short series: of single blocks where there are no more
+FLAT_BLOCKS = 9  # this many last blocks must keep one level before a path counts as warm
+LAST = 3  # windows that must agree before a level counts as reached
+COMPILERS_NS = 200e6  # of the last blocks: a runtime's compilers must have come to rest in them
+COMPILERS_SHARE = 0.1  # of their time, at most
+LOOK_NS = 100_000_000
 
 
 def wait_for_compilers(spent_ns: Callable[[], int | None]) -> None:
@@ -65,17 +74,6 @@ class Patience:
                 at_most = f"waiting until it is quiet, at most {self.left_s:.0f} s"
                 note(f"the measured core is {busy:.0%} busy ({who}): {at_most}")
         return False
-
-
-Shape = Literal["flat", "warm-up", "slowdown", "no steady state"]
-
-TOLERANCE = 0.10  # 3 to 5 % is below what a machine drifts by itself
-WINDOWS = 24  # a series is judged by the medians of about this many windows
-FEW = 8  # windows of a short series: of single blocks where there are no more
-FLAT_BLOCKS = 9  # this many last blocks must keep one level before a path counts as warm
-LAST = 3  # windows that must agree before a level counts as reached
-COMPILERS_NS = 200e6  # of the last blocks: a runtime's compilers must have come to rest in them
-COMPILERS_SHARE = 0.1  # of their time, at most
 
 
 def warm_up(block: Callable[[], Measured], least_ns: float, cap_ns: float) -> WarmRecord:
@@ -166,9 +164,6 @@ def _smoothed(windows: list[float]) -> list[float]:
 
 def _level(windows: Sequence[float]) -> bool:
     return max(windows) <= min(windows) * (1 + TOLERANCE)
-
-
-LOOK_NS = 100_000_000
 
 
 class Warming:

@@ -35,6 +35,7 @@ from rowpath.runners.manifest import adapter_of, build, tools
 LOOK_S = 0.3  # for the program's end, in one look
 MOST_BYTES = 1 << 20  # of a file, in one look
 ERRORS = "errors"  # the file of what it writes to stderr
+REPLIES_KEPT = 4  # calls under way at once: of a step, and a look at the network
 
 
 class Program:
@@ -86,9 +87,6 @@ class Program:
         """End it with all that it started, and remove its folder."""
         processes.stop(self._process)
         shutil.rmtree(self._folder, ignore_errors=True)
-
-
-REPLIES_KEPT = 4  # calls under way at once: of a step, and a look at the network
 
 
 class Agent:

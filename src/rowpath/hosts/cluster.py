@@ -27,6 +27,9 @@ from rowpath.model.hosts import Host, HostsFile, cpu_list
 
 DAYS = 30
 CURVE = ("-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc")
+ON_LOOPBACK = "127.0.0.254"  # the controller, where the hosts are addresses of the loopback
+LOOK_S = 0.1
+CONTROLLER = "controller"  # as a host: the machine of the head
 
 
 @dataclass(frozen=True)
@@ -60,11 +63,6 @@ def _request(*arguments: str | Path) -> None:
     done = processes.run(["openssl", "req", "-x509", "-days", str(DAYS), *CURVE, *arguments])
     if done.returncode != 0:
         raise EnvironmentMissing(f"openssl made no certificate: {done.stderr.strip()[-300:]}", "openssl version")
-
-
-ON_LOOPBACK = "127.0.0.254"  # the controller, where the hosts are addresses of the loopback
-LOOK_S = 0.1
-CONTROLLER = "controller"  # as a host: the machine of the head
 
 
 class ClusterState(msgspec.Struct):

@@ -26,6 +26,9 @@ METHOD = (
 TIMEOUT_S = 60.0
 FEW_WAYS, WAY_S = 8, 2.0
 _SIOCGIFADDR, _SIOCGIFMTU = 0x8915, 0x8921
+EACH_S = 1.0
+SILENT_S = 4.0  # the kernel has sent its request three times by then
+OK = (0, errno.ECONNREFUSED)
 
 
 def serve(address: str, peer: str) -> tuple[processes.Process, int]:
@@ -64,11 +67,6 @@ def mtu(address: str) -> int:
             except OSError:
                 continue
     return 0
-
-
-EACH_S = 1.0
-SILENT_S = 4.0  # the kernel has sent its request three times by then
-OK = (0, errno.ECONNREFUSED)
 
 
 @dataclass

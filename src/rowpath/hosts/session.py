@@ -42,6 +42,7 @@ from rowpath.planning.plan import Key, Plan, PlannedPath, key_of
 
 ENDED_S = 15.0  # until nothing of a run is left on a host that was lost, whatever became of it
 AGAIN_S = 5.0  # between two tries
+CLOCKS_AT_ONCE = 8  # most of an exchange is waiting
 
 
 @dataclass
@@ -105,9 +106,6 @@ class Returns:
         if self._said.get(host) != why:
             self._said[host] = why
             self.note(f"{host} is not back: {why}")
-
-
-CLOCKS_AT_ONCE = 8  # most of an exchange is waiting
 
 
 class Session(HostsOfRun):

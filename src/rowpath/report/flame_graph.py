@@ -24,6 +24,9 @@ LINE_HIGH = 18
 LOST = "only in the other path"
 LEAST_TEXT = 0.02  # of the width: narrower frames show no name until they are zoomed
 FIXED = ("kernel", "our loop and adapter")  # parts with the first colours in every graph
+LEAST_SHARE = 0.001  # of the whole: narrower frames are not drawn
+MOST_CHANGED = 3
+NOT_OF_THE_PATH = ("core", "other programs")
 
 
 @dataclass(frozen=True)
@@ -134,9 +137,6 @@ def _table(flame: Flame, before: Flame | None, colours: Mapping[str, str]) -> li
     return rows
 
 
-LEAST_SHARE = 0.001  # of the whole: narrower frames are not drawn
-
-
 @dataclass
 class Node:
     """A frame in its place: its time of an operation with all that it calls; `before_ns`: the other path's.
@@ -214,10 +214,6 @@ def boxes(root: Node) -> Iterator[Box]:
             inside.append(Box(child, begin, width, box.depth + 1))
             begin += width
         waiting += reversed(inside)
-
-
-MOST_CHANGED = 3
-NOT_OF_THE_PATH = ("core", "other programs")
 
 
 class PartRow(NamedTuple):

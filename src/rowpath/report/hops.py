@@ -19,6 +19,15 @@ TITLES: dict[Where, str] = {
 }  # fmt: skip
 FIGURES = f"{'median':>8} {'p99':>8} {'worst':>8}"
 ONE_CORE = "Client and server share one core: a sender keeps it until it waits, and that counts as sending."
+SIDES: dict[Where, str] = {
+    "client": "client", "to server": "to the server", "server": "server", "to client": "to the client",
+    "both": "more messages",
+}  # fmt: skip
+LANES: dict[Where, int] = {"client": 36, "server": 64}  # per cent of the width
+HEAD, LEAST, STRETCH = 30.0, 32.0, 170.0  # pixels: above the lanes, of a step at least, of all steps by their time
+BREAK = 26.0  # between round trips
+LINE = 14  # of text
+HALF = 5  # of a lane's mark
 
 
 def lines(one: Explanation) -> Iterator[Text]:
@@ -130,12 +139,6 @@ def sentence(one: Explanation, hops: Hops) -> str:
     return fmt.clean(f"{one.name}: {median} ({', '.join(words)}); {slowest(hops)}.")
 
 
-SIDES: dict[Where, str] = {
-    "client": "client", "to server": "to the server", "server": "server", "to client": "to the client",
-    "both": "more messages",
-}  # fmt: skip
-
-
 def grid(one: Explanation, hops: Hops) -> Grid:
     """Every step with its median, 99th percentile and worst, and what it took in the slowest operation."""
     several = len(hops.round_trips) > 1
@@ -155,13 +158,6 @@ def grid(one: Explanation, hops: Hops) -> Grid:
     what = f"Of one pipeline of {hops.pipeline} operations. " if hops.pipeline > 1 else ""
     note = f"{what}{more}{cost(hops).capitalize()}." + (f" {ONE_CORE}" if hops.one_core else "")
     return of_lines(fmt.clean(f"{one.phase}: hops of {one.name}"), rows, note)
-
-
-LANES: dict[Where, int] = {"client": 36, "server": 64}  # per cent of the width
-HEAD, LEAST, STRETCH = 30.0, 32.0, 170.0  # pixels: above the lanes, of a step at least, of all steps by their time
-BREAK = 26.0  # between round trips
-LINE = 14  # of text
-HALF = 5  # of a lane's mark
 
 
 def draw(hops: Hops, key: str, label: str) -> Markup:

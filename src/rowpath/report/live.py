@@ -32,6 +32,15 @@ Cell = tuple[str, str]  # a name, which may be cut, and a figure, which may not
 TRIES: Operation = ("settings", "tried", "once")
 
 ENOUGH_SHARE = 0.2  # of a step's blocks, from which on their pace counts and not the plan
+KEPT_S = 60
+STALL_NS = 1_000_000_000
+FAR_LONGER = 10
+LEVELS = "▁▂▃▄▅▆▇█"
+NOTHING = "×"  # a second at work in which nothing ended
+RESTING = " "
+BACKUP = "━"
+LEAST_SPARKS = 10
+STATE = "        p99"  # as wide as a stall: columns must not move when one begins
 
 
 class TimeLeft:
@@ -314,17 +323,6 @@ def _cell(name: str, figure: str, width: int | None = None) -> str:
     if width is None or len(name) + len(end) <= width:
         return name + end
     return shorten(name, max(0, width - len(end))) + end if end else f"{name[: width - 1]}{CUT}"
-
-
-KEPT_S = 60
-STALL_NS = 1_000_000_000
-FAR_LONGER = 10
-LEVELS = "▁▂▃▄▅▆▇█"
-NOTHING = "×"  # a second at work in which nothing ended
-RESTING = " "
-BACKUP = "━"
-LEAST_SPARKS = 10
-STATE = "        p99"  # as wide as a stall: columns must not move when one begins
 
 
 @dataclass

@@ -29,6 +29,12 @@ TRUST = {"proven and quiet": ("✓", "bold green"), "refused": ("✗", "bold red
 PICTURES = 4  # with bars
 ENOUGH_ROWS = 4  # of a picture
 SAID_ELSEWHERE = {("provisional", "warning"), ("missing-path", "note")}  # by a sentence; by a count of paths
+# What goes first where the lines do not suffice.
+LESS = (
+    {"others": 3}, {"rows": 10}, {"others": 1}, {"rows": 8}, {"sentences": 4}, {"of_sentence": 4}, {"question": 1},
+    {"rows": 6}, {"sentences": 3}, {"findings": 2}, {"of_sentence": 3}, {"others": 0}, {"sentences": 2}, {"rows": 4},
+    {"findings": 1}, {"rows": 2}, {"sentences": 1},
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -41,14 +47,6 @@ class Room:
     findings: int = 3
     of_sentence: int = 6  # lines of one sentence
     question: int = 2  # lines
-
-
-# What goes first where the lines do not suffice.
-LESS = (
-    {"others": 3}, {"rows": 10}, {"others": 1}, {"rows": 8}, {"sentences": 4}, {"of_sentence": 4}, {"question": 1},
-    {"rows": 6}, {"sentences": 3}, {"findings": 2}, {"of_sentence": 3}, {"others": 0}, {"sentences": 2}, {"rows": 4},
-    {"findings": 1}, {"rows": 2}, {"sentences": 1},
-)  # fmt: skip
 
 
 def render(analysis: Analysis, console: Console, directory: Path, report_path: Path | None = None) -> None:

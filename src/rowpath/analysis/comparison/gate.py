@@ -20,6 +20,7 @@ from rowpath.model.metrics import compared
 
 DIRECTIONS = {"slower": (PRIMARY, True), "faster": (PRIMARY, False)}
 FORM = re.compile(r"(\w+)=(\d+(?:\.\d+)?)%?")
+SAME_BUILD = "base and head name the same build, and only one of them is here"
 
 
 def parse_gate(text: str) -> GateWords:
@@ -76,9 +77,6 @@ def _beyond(row: ComparedRow | Confirmed, gate: GateWords) -> tuple[bool, bool]:
     if gate.more:
         return low is not None and low > 1 + gate.threshold, high is None or high > 1 + gate.threshold
     return high is not None and high < 1 - gate.threshold, low is None or low < 1 - gate.threshold
-
-
-SAME_BUILD = "base and head name the same build, and only one of them is here"
 
 
 def suspicious(comparison: Comparison, gates: Sequence[GateWords]) -> list[ComparedRow]:

@@ -16,6 +16,8 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, ErrorBody, SampleReply, VerifyReply
 from rowpath.workloads.expected import Expected
 
+MOST_ROWS = 100_000
+
 
 class CheckFailed(Exception):
     """Something is not as it must be: what, and what it should have been and was."""
@@ -69,9 +71,6 @@ def expect_touch(what: str, touch: str, touches: Collection[int] | None) -> None
     """CheckFailed unless the touch sum is one of these; None: no one knows it."""
     if touches is not None and int(touch, 16) not in touches:
         raise CheckFailed(what, " or ".join(f"{known:016x}" for known in sorted(touches)), touch)
-
-
-MOST_ROWS = 100_000
 
 
 def check_case(case: Case, planned: PlannedPath, fixture: EngineFixture) -> CaseOutcome:

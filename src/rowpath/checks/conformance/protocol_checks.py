@@ -45,6 +45,12 @@ DROP = f"DROP TABLE {TABLE}"
 CREATE = f"CREATE TABLE {TABLE} (id INTEGER NOT NULL PRIMARY KEY, n INTEGER NOT NULL)"
 WRITE = Phase("write", "execute", sql=f"UPDATE {TABLE} SET n = n + 1 WHERE id = ?", writes=True)
 LEFT = Phase("left", "query", sql=f"SELECT id, n FROM {TABLE} ORDER BY id")
+BAD_LINES = (b"{", b"[]", b'"text"', b"nonsense", b"\xff\xfe", b'{"id": 7}', b'{"type": "dance", "id": 8}')
+LONG_LINE = b'{"id": 9, "type": "' + b"x" * MESSAGE_LIMIT_BYTES + b'"}'
+STOPS_WITHIN_S = 30.0  # of a sample of a minute: at once, but a busy machine may take its time
+ANSWERS_WITHIN_S = 60.0
+PASSING = Table(rows=0, generator="types", columns=(Column("a", "integer"),))
+ON_EVERY_PATH = ("facts",)  # the others: on an adapter's default path
 
 
 def mixed_load(planned: PlannedPath, fixture: EngineFixture) -> None:
@@ -154,13 +160,6 @@ def _check_ledger(worker: Worker, counters: SharedCounters, total: GroupTotal) -
     stored = codec.digest([(row, int(n)) for row, n in enumerate(known, 1)], (ID, N))
     digest = worker.verify(left, 0, 1).digest
     expect_equal("the table's rows, each with the writes acknowledged (digest)", digest, stored)
-
-
-BAD_LINES = (b"{", b"[]", b'"text"', b"nonsense", b"\xff\xfe", b'{"id": 7}', b'{"type": "dance", "id": 8}')
-LONG_LINE = b'{"id": 9, "type": "' + b"x" * MESSAGE_LIMIT_BYTES + b'"}'
-STOPS_WITHIN_S = 30.0  # of a sample of a minute: at once, but a busy machine may take its time
-ANSWERS_WITHIN_S = 60.0
-PASSING = Table(rows=0, generator="types", columns=(Column("a", "integer"),))
 
 
 def check_protocol(name: str, planned: PlannedPath, fixture: EngineFixture) -> CaseOutcome:
@@ -326,4 +325,3 @@ PROTOCOL_CHECKS: dict[str, Callable[[PlannedPath, EngineFixture], None]] = {
     "mixed-load": mixed_load,
     "bad-messages": bad_messages,
 }
-ON_EVERY_PATH = ("facts",)  # the others: on an adapter's default path

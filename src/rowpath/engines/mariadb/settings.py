@@ -51,6 +51,24 @@ SERVER_ONLY: dict[Flavour, tuple[str, ...]] = {
 TLS_SUFFIX = "-tls"
 TLS_PROTOCOL: dict[Flavour, str] = {"mariadb": "TLSv1.3", "mysql": "TLSv1.2"}  # the newest that it has
 TLS_KEY: dict[Flavour, certificates.Key] = {"mariadb": certificates.ECDSA, "mysql": certificates.RSA}
+# What else is worth knowing of a live server.
+SHOWN = (
+    "version",
+    "version_comment",
+    "version_compile_machine",
+    "version_compile_os",
+    "version_malloc_library",
+    "log_bin",
+    "time_zone",
+    "aria_group_commit",
+    "innodb_flush_method",
+    "innodb_doublewrite",
+    "innodb_page_size",
+    "have_ssl",
+    "tls_version",
+    "transaction_isolation",
+    "tx_isolation",
+)
 
 
 def settings(flavour: Flavour, storage: str, durability: str) -> dict[str, str]:
@@ -75,26 +93,6 @@ def first_statements(storage: str, durability: str) -> list[str]:
     """What has no effect as an argument and must be executed before anybody connects."""
     # Aria's tables stay transactional: their log is written, no commit waits for it, and nothing syncs it.
     return ["SET GLOBAL aria_group_commit = 'soft'"] if storage == "aria" and durability == "none" else []
-
-
-# What else is worth knowing of a live server.
-SHOWN = (
-    "version",
-    "version_comment",
-    "version_compile_machine",
-    "version_compile_os",
-    "version_malloc_library",
-    "log_bin",
-    "time_zone",
-    "aria_group_commit",
-    "innodb_flush_method",
-    "innodb_doublewrite",
-    "innodb_page_size",
-    "have_ssl",
-    "tls_version",
-    "transaction_isolation",
-    "tx_isolation",
-)
 
 
 def meaning(storage: str, durability: str) -> str:

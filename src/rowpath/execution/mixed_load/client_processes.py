@@ -27,6 +27,8 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import GroupSpec, GroupTotal
 
 Pids = Callable[[], list[int]]
+SPIN_NS = 50_000  # an open-loop client is awake so long before an operation is due, where no core is shared
+LEAD_NS = 20_000_000  # from the words to begin to the begin: waiting clients look for them once a millisecond
 
 
 class ProcessUse:
@@ -81,10 +83,6 @@ class Usage:
         used = {name: second for name, side in self._sides.items() if (second := side.since())}
         bytes_ = self._growth.since() if self._growth else None
         return used, records.ConnectionsSecond(*bytes_) if bytes_ else None
-
-
-SPIN_NS = 50_000  # an open-loop client is awake so long before an operation is due, where no core is shared
-LEAD_NS = 20_000_000  # from the words to begin to the begin: waiting clients look for them once a millisecond
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from rowpath.workloads import codec, generators
 from rowpath.workloads.expected_scan import whole_table
 
 KEPT_NAME = "ledger.rows"
+GONE_S = 30.0  # for which dead processes are waited for: on a busy machine they wait for the CPU to end
 
 
 @dataclass
@@ -218,9 +219,6 @@ def digest_of(worker: Worker, name: str, table: Table) -> str:
     work = select_whole(f"whole.{name}", name, table)
     worker.prepare(work)
     return worker.verify(work, 0, 1, max_rows=table.rows + 1).digest
-
-
-GONE_S = 30.0  # for which dead processes are waited for: on a busy machine they wait for the CPU to end
 
 
 def kill(instance: Instance, workers: list[Worker]) -> tuple[list[int], int]:
