@@ -12,5 +12,5 @@ A call goes to an agent as the name of a method with its arguments, and comes ba
 the methods of its own and those of its `host_run`: what a run has there, from engines to client processes (`load`).
 What execution holds of a far thing is a class of the same kind that asks the thing itself: a `FarWorker` or `FarBackup`
 (`far_worker`), a `FarServer` (`server_side`, which also has the server's own side), client processes on several hosts
-at once, with their shared counters added up (`far_load`).
+at once (`far_load`), with their shared counters added up (`far_counters`).
 """

@@ -12,4 +12,5 @@ choices       what options choose among; of the standard library only, as help i
 availability  whether something can run here; progress: what a run reports while it goes on
 histogram     durations of client groups; metrics: every figure that comes of all this, one record each
 explanation   where the time of an operation goes, its hops and stacks; probe: what a probe found
+core_user     who had a core that was being measured; grouping: lists of items by key
 """

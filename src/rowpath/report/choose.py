@@ -8,21 +8,11 @@ from typing import Any
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis import projection
+from rowpath.analysis import projection, projection_points
 from rowpath.analysis.lookup import Lookup
 from rowpath.analysis.model import Analysis, Ranking, Result
-from rowpath.analysis.projection import (
-    NO_PATH,
-    NOT_HERE,
-    NOT_MEASURED,
-    PATH,
-    PHASE,
-    REGIME,
-    WORK,
-    Entry,
-    ProjectionPoint,
-    values_of,
-)
+from rowpath.analysis.projection import NO_PATH, NOT_HERE, NOT_MEASURED, Entry
+from rowpath.analysis.projection_points import PATH, PHASE, REGIME, WORK, ProjectionPoint, values_of
 from rowpath.analysis.wording import words
 from rowpath.model.base import Frozen
 from rowpath.model.grouping import grouped
@@ -70,14 +60,14 @@ class Choose(Frozen, frozen=True):
 def choose(analysis: Analysis, lookup: Lookup, hrefs: Hrefs) -> Choose | None:
     """The chapter; None where no coordinate tells two paths apart that have a figure."""
     analysis = _leading_first(analysis)
-    have = projection.metrics(analysis)
+    have = projection_points.metrics(analysis)
     metric = next((name for name in LEADING if name in have), "")
-    kept = projection.without_floors(projection.points(analysis, metric), {}) if metric else []
+    kept = projection_points.without_floors(projection_points.points(analysis, metric), {}) if metric else []
     few = len(analysis.names) <= FEW_PATHS
     if not few:  # the page has room for one metric, and for the first regime of each phase
         regimes = {point.at(PHASE): point.at(REGIME) for point in reversed(kept)}
         kept = [point for point in kept if point.at(REGIME) == regimes[point.at(PHASE)]]
-    differing = projection.varying([point for point in kept if point.usable])
+    differing = projection_points.varying([point for point in kept if point.usable])
     if not differing:
         return None
     choice = projection.Choice(metric=metric, filters={} if few else {REGIME: tuple(values_of(REGIME, kept, {}))})
@@ -179,7 +169,7 @@ class _Data:
         return {
             "names": {self.numbers.get(point.key[0], -1): fmt.clean(point.name) for point in without_row},
             "order": {axis: [fmt.clean(value) for value in values_of(axis, kept, {})] for axis in axes if axis != PATH},
-            "apart": [axis for axis in projection.APART if any(axis in point.apart for point in kept)],
+            "apart": [axis for axis in projection_points.APART if any(axis in point.apart for point in kept)],
             "work": WORK,
             "sources": sources,
             "reasons": [*map(fmt.clean, self.reasons)],

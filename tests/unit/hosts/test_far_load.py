@@ -10,7 +10,8 @@ import pytest
 
 from rowpath.execution.mixed_load.shared_counters import DONE, WORKS, Snapshot
 from rowpath.execution.several_hosts import HostLost
-from rowpath.hosts.far_load import FarCounters, FarProcesses
+from rowpath.hosts.far_counters import FarCounters
+from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.load import GroupSeen, Opened, States
 from rowpath.journal.mixed_load_records import ConnectionsSecond, ProcessSecond
 from rowpath.journal.records import ClockRecord

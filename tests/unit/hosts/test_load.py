@@ -18,7 +18,8 @@ from rowpath.execution.mixed_load.client_processes import Processes, Usage
 from rowpath.execution.mixed_load.group_totals import Member, _due
 from rowpath.execution.mixed_load.shared_counters import SharedCounters, Snapshot
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.hosts.far_load import FarCounters, FarProcesses, FarUsage, joined, stall_ns
+from rowpath.hosts.far_counters import FarCounters, FarUsage, joined, stall_ns
+from rowpath.hosts.far_load import FarProcesses
 from rowpath.hosts.far_worker import FarBackup
 from rowpath.hosts.load import GroupSeen
 from rowpath.model.experiment import ClientGroupTable
