@@ -11,7 +11,7 @@ import msgspec
 
 from rowpath.model.base import Frozen
 
-CODEC_VERSION = 1
+CODEC_VERSION = 2
 
 LogicalType = Literal[
     "integer",
@@ -24,13 +24,19 @@ LogicalType = Literal[
     "text",
     "json",
     "binary",
+    "bits",
     "date",
     "time",
+    "timetz",
     "timestamp",
     "timestamptz",
     "interval",
     "uuid",
     "array",
+    "struct",
+    "map",
+    "rows",
+    "any",
     "opaque",
 ]
 
@@ -51,8 +57,12 @@ class PhaseName(NamedTuple):
         return cls(workload, phase)
 
 
-class ColumnSpec(msgspec.Struct, frozen=True):
-    """A column as the runner protocol spells it; `bits` holds an integer's width (16, 32, 64)."""
+class ColumnSpec(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A column as the runner protocol spells it; `bits` holds an integer's width (16, 32, 64, 128).
+
+    `fields`: what an array's elements are, a structure's members, a map's key and value, the columns of nested rows.
+    `unit_ns`: times are compared cut to it, or `rounded`; `bounds`: whether lower bounds of arrays are compared.
+    """
 
     name: str
     type: str
@@ -61,12 +71,17 @@ class ColumnSpec(msgspec.Struct, frozen=True):
     scale: int = 0
     bits: int = 32
     nullable: bool = False
+    fields: tuple[ColumnSpec, ...] = ()
+    unit_ns: int = 1
+    rounded: bool = False
+    bounds: bool = True
 
 
 class Column(ColumnSpec, Frozen, frozen=True):
-    """One column by its declared logical type: an `array` holds integers of `bits`, a `time` has whole seconds.
+    """One column by its declared logical type: an `array` without fields holds integers of `bits`.
 
-    `opaque` is only a probed result's: drivers deliver it in different forms, so only NULL or not is compared.
+    `any` holds values of several types; `opaque` ones in forms that differ from driver to driver: only NULL or not is
+    compared.
     """
 
     type: LogicalType

@@ -9,8 +9,8 @@ import msgspec
 
 from rowpath.model.workload import ColumnSpec
 
-PROTOCOL = (2, 1)
-CODEC = 1
+PROTOCOL = (3, 0)
+CODEC = 2
 REQUIREMENTS = ("touch", "digest")
 MESSAGE_LIMIT_BYTES = 1 << 20
 VERIFIED_ROWS = 200_000  # of those delivered, this many are in the digest
@@ -223,11 +223,24 @@ class SampleReply(Reply, kw_only=True):
     clients: list[ClientSample] = []
 
 
+class ColumnDigest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One column of the rows that were delivered: docs/codec.md explains each."""
+
+    digest: str
+    order: str = ""
+    finest_ns: int = 0
+    bounds: bool = False
+    foreign: int = 0
+    reason: str = ""
+
+
 class VerifyReply(Reply, kw_only=True):
     digest: str
     rows: int
     touch: str
     operations: int
+    order: str = ""
+    columns: list[ColumnDigest] = []
     delivered: list[str] = []
     converted: list[str] = []
 

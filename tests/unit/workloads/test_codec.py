@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from rowpath.model.workload import Column
@@ -26,13 +27,13 @@ FIXED = {
 
 
 def column_of(vector: dict[str, Any]) -> Column:
-    return Column(name="v", type=vector["type"], **vector.get("column", {}))
+    return msgspec.convert({"name": "v", "type": vector["type"], **vector.get("column", {})}, Column)
 
 
 @pytest.mark.parametrize("vector", VECTORS["values"], ids=lambda v: f"{v['type']}-{v['value']}"[:40])
 def test_value(vector: dict[str, Any]) -> None:
     column = column_of(vector)
-    value = natural(vector["value"], vector["type"])
+    value = natural(vector["value"], column)
     encoded = codec.encode_value(value, column)
     assert encoded.hex() == vector["bytes"]
     assert f"{codec.row_hash(encoded):016x}" == vector["hash"]
@@ -42,6 +43,14 @@ def test_value(vector: dict[str, Any]) -> None:
     if "touch_utf16" in vector:
         assert f"{codec.touch_value(value, column, unit='utf-16'):016x}" == vector["touch_utf16"]
         assert f"{codec.touch_value(value, column, unit='bytes'):016x}" == vector["touch_bytes"]
+
+
+PARAMETERS = [vector for vector in VECTORS["values"] if vector.get("parameter", True)]
+
+
+@pytest.mark.parametrize("vector", PARAMETERS, ids=lambda v: f"{v['type']}-{v['value']}"[:40])
+def test_a_parameter_is_read_again(vector: dict[str, Any]) -> None:
+    column, encoded = column_of(vector), bytes.fromhex(vector["bytes"])
     again = codec.decode_row(encoded, [column])[0]
     assert codec.encode_value(again, column) == encoded
 
@@ -58,7 +67,7 @@ def test_rows_and_digests() -> None:
     columns = [Column(**spec) for spec in VECTORS["row_columns"]]
     made = []
     for vector in VECTORS["rows"]:
-        row = tuple(natural(value, column.type) for value, column in zip(vector["value"], columns, strict=True))
+        row = tuple(natural(value, column) for value, column in zip(vector["value"], columns, strict=True))
         encoded = codec.encode_row(row, columns)
         assert encoded.hex() == vector["bytes"]
         assert f"{codec.row_hash(encoded):016x}" == vector["hash"]
