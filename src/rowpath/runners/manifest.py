@@ -51,6 +51,7 @@ class Adapter(Frozen, frozen=True):
     usual: tuple[str, ...] = ()  # engines that most programs of the language reach through it: a probe compares with it
     only_named: bool = False  # a probe tries it only where `--driver` or `--mine` names it
     confounded: str = ""
+    voice: str = ""  # the implementation that decodes, where several drivers share one; else language and driver
     build: dict[str, Any] = {}
     shipped: dict[str, str] = {}
     unsupported: tuple[Unsupported, ...] = ()
