@@ -20,8 +20,8 @@ ROWS = (
 )
 YOURS = Baseline("yours", "p3", "psycopg2 as it ships", "row", 412 * MS)
 SAVINGS = (
-    Saving("p1", ROWS[0].description, "columnar", 98 * MS, 0.76, 0.753, 0.771, sure=True),
-    Saving("p2", ROWS[1].description, "row", 155 * MS, 0.624, 0.58, 0.66, sure=True),
+    Saving("p1", ROWS[0].description, "columnar", 98 * MS, 0.76, 0.753, 0.771, sure=True, sets=6),
+    Saving("p2", ROWS[1].description, "row", 155 * MS, 0.624, 0.58, 0.66, sure=True, sets=6),
 )
 C_ROW = LanguageRow("c1", "libpq as it ships", "row", 67.9 * MS, 1.0, None, None, "full sets", "usual")
 JAVA_ROWS = (
@@ -61,7 +61,7 @@ def probe() -> Probe:
 
 BASE = ("c1", C_ROW.description, "row", 67.9 * MS)
 JAVA = Baseline("usual", "j2", JAVA_ROWS[1].description, "row", 143 * MS)
-UNSURE = Saving("j1", JAVA_ROWS[0].description, "row", 140 * MS, 0.02, -0.01, 0.048, sure=False)
+UNSURE = Saving("j1", JAVA_ROWS[0].description, "row", 140 * MS, 0.02, -0.01, 0.048, sure=False, sets=6)
 
 
 def analysis() -> Analysis:

@@ -90,6 +90,7 @@ def answer(
         trust=trust(analysis),
         phases=phases,
         groups=_groups(analysis),
+        not_ranked=_not_ranked(analysis),
         sentences=shown,
         findings=merged(analysis.findings, phases),
         hidden=tuple(model.Hidden(what, count) for what, count in left_out.items() if count > 0),
@@ -163,6 +164,20 @@ class _Rankings:
             waiting_ns=max(0.0, 1 - both) * cost,
             overlap_ns=max(0.0, both / over - 1) * cost,
         )
+
+
+def _not_ranked(analysis: Analysis) -> tuple[model.NotRanked, ...]:
+    """Wrong and failed paths by what is wrong with them; each path counts once, settings of a probe too."""
+    out: dict[str, tuple[str, str]] = {}
+    if probe := PROBE.of(analysis):
+        out = {one.name: (one.status, one.left or one.status) for one in probe.tried if one.status in NOT_RIGHT}
+    for ranking in analysis.rankings:
+        for row in ranking.rows:
+            if row.status in NOT_RIGHT:
+                out.setdefault(row.name, (row.status, row.reason or row.status))
+    alike = grouped(out.items(), lambda item: item[1])
+    made = (model.NotRanked(status, tuple(name for name, _ in items), why) for (status, why), items in alike.items())
+    return tuple(sorted(made, key=lambda one: -len(one.names)))
 
 
 def _languages(analysis: Analysis) -> tuple[PhaseAnswer, ...]:
@@ -315,7 +330,7 @@ def trust(analysis: Analysis) -> Trust:
     unproven = dict.fromkeys(row.name for row in ranked if row.reason.startswith("rows not verified"))
     probe = PROBE.of(analysis)
     groups = probe.digest_groups if probe else ()
-    unproven |= dict.fromkeys(name for group in groups[1:] for name in group.names)
+    unproven |= dict.fromkeys(name for group in groups if group.tied for name in group.names)
     few = {row.name for row in ranked if row.provisional} if sets >= SETS_FOR_CLAIMS else set()
     reasons: dict[TrustLevel, list[str]] = {
         "refused": [analysis.refusal] if analysis.refusal else [],

@@ -170,6 +170,14 @@ class Sentence(Frozen, frozen=True):
     weight: float = 0.0
 
 
+class NotRanked(Frozen, frozen=True):
+    """Paths that are not ranked for one reason: the first one's words."""
+
+    status: str  # wrong, failed
+    names: tuple[str, ...]
+    reason: str
+
+
 class Answer(Frozen, frozen=True):
     """The short form of an analysis: a question, an answer, pictures, certainty."""
 
@@ -177,6 +185,7 @@ class Answer(Frozen, frozen=True):
     trust: Trust = Trust()
     phases: tuple[PhaseAnswer, ...] = ()  # the leading rankings; of a probe, its languages
     groups: tuple[GroupAnswer, ...] = ()  # of client groups at work at once
+    not_ranked: tuple[NotRanked, ...] = ()  # the most paths first
     sentences: tuple[str, ...] = ()  # at most five
     findings: tuple[MergedFinding, ...] = ()  # the most consequential first
     hidden: tuple[Hidden, ...] = ()

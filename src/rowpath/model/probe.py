@@ -67,6 +67,7 @@ class Saving(Frozen, frozen=True):
     low: float | None
     high: float | None
     sure: bool  # shown to be faster by more than what counts as tied
+    sets: int = 0  # of the interval; 0: there is none
 
 
 class LanguageBest(Frozen, frozen=True):
@@ -105,12 +106,18 @@ class AtRoundTrip(Frozen, frozen=True):
 
 
 class DigestGroup(Frozen, frozen=True):
-    """Paths that delivered the same rows; `difference`: the first column that differs from the largest group's."""
+    """Paths that delivered the same rows, and how these differ from those of most implementations.
+
+    `difference`: the first column in which they are others; `example`: its first row, as each side delivered it.
+    """
 
     digest: str
     rows: int
     names: tuple[str, ...]
     difference: str = ""
+    example: str = ""
+    tied: bool = False  # as many implementations say this as say the other: nobody knows who is right
+    notes: tuple[str, ...] = ()  # what was not compared of these paths, or less exactly
 
 
 class Snippet(Frozen, frozen=True):

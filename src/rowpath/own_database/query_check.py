@@ -16,6 +16,8 @@ BEGINNINGS = ("SELECT", "WITH", "VALUES", "TABLE")
 CHANGES = ("INSERT", "UPDATE", "DELETE", "MERGE", "REPLACE")
 # Pairs of words with which a query takes locks.
 LOCKS = {("FOR", "UPDATE"), ("FOR", "SHARE"), ("FOR", "NO"), ("FOR", "KEY"), ("LOCK", "IN"), ("USE", "AND")}
+SET_OPERATIONS = ("UNION", "EXCEPT", "INTERSECT")
+AFTER_A_KEY = ("ASC", "DESC", "NULLS", "LIMIT", "OFFSET", "FETCH", "COLLATE", "USING")
 LOCK_HINTS = ("UPDLOCK", "XLOCK", "TABLOCK", "TABLOCKX")
 WRITING = re.compile(
     r"setval|nextval|set_config|pg_notify|txid_current|pg_current_xact_id|pg_reload_conf|pg_rotate_logfile|pg_promote"
@@ -85,6 +87,27 @@ def _main_word(tokens: list[str]) -> str:
         if depth == 0 and token.upper() in (*BEGINNINGS[:1], *BEGINNINGS[2:], *CHANGES, "FROM"):
             return token.upper()
     return ""
+
+
+def leading_key(sql: str, syntax: Syntax) -> str | None:
+    """By what the whole statement sorts first: a column's name or number, "" for an expression; None: it does not."""
+    depth, sorting = 0, False
+    key: list[str] = []
+    tokens = [token for token, _place in placed_tokens(sql, syntax)]
+    for before, token in zip(["", *tokens], tokens, strict=False):
+        depth += (token == "(") - (token == ")")
+        words = before.upper(), token.upper()
+        if depth == 0 and words == ("ORDER", "BY"):
+            sorting, key = True, []
+        elif depth == 0 and words[1] in SET_OPERATIONS:
+            sorting = False
+        elif sorting and depth == 0 and (token == "," or words[1] in AFTER_A_KEY):
+            break
+        elif sorting:
+            key.append(token)
+    if not sorting:
+        return None
+    return key[-1].lstrip(QUOTES + "[") if len(key) == 1 or (len(key) == 3 and key[1] == ".") else ""
 
 
 def placed_tokens(sql: str, syntax: Syntax) -> Iterator[tuple[str, int]]:

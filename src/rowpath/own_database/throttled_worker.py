@@ -20,7 +20,7 @@ from rowpath.model.workload import Column, Phase, PhaseName
 from rowpath.own_database.candidates import NAME, prepared_settings
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import language
-from rowpath.runners.protocol import DescribedColumn, SampleReply, VerifyReply
+from rowpath.runners.protocol import VERIFIED_ROWS, DescribedColumn, SampleReply, VerifyReply
 from rowpath.workloads.codec import MASK64
 from rowpath.workloads.expected import Delivery
 
@@ -116,6 +116,7 @@ class RowConsistency:
 
     touches_seen: set[int] = field(default_factory=set)  # of one execution, each in its language's own unit
     changed: bool = False  # rows change while the probe runs, so that nothing can be expected
+    volatile: bool = False  # the engine makes other values at every execution: no touch sum can be expected
 
     def learn(self, touch: int) -> None:
         """One execution of a path that agrees gives this sum."""
@@ -127,7 +128,7 @@ class RowConsistency:
 
     def expected_of(self, spans: Iterable[tuple[int, int]]) -> frozenset[int] | None:
         """The sums that this many operations may have; None where nothing is expected."""
-        if self.changed or not self.touches_seen:
+        if self.changed or self.volatile or not self.touches_seen:
             return None
         operations = sum(count for _first, count in spans)
         return frozenset(operations * touch & MASK64 for touch in self.touches_seen)
@@ -162,7 +163,7 @@ class KeyedRowConsistency(RowConsistency):
 
     @override
     def expected_of(self, spans: Iterable[tuple[int, int]]) -> frozenset[int] | None:
-        if self.changed or not self.confirmed or self.delivery is None:
+        if self.changed or self.volatile or not self.confirmed or self.delivery is None:
             return None
         return self.delivery.touches.expected_of(list(spans))
 
@@ -269,9 +270,9 @@ class ThrottledWorker(Worker):
             self._changed(self, work)
         return measured
 
-    def verify_all(self, work: PreparedPhase) -> VerifyReply:
-        """The digest of one execution with each row of parameters. Errors: RunnerFailure."""
-        return self.verify(work, 0, work.parameter_count or 1)
+    def verify_all(self, work: PreparedPhase, keep: str = "") -> VerifyReply:
+        """The digest of one execution with each row of parameters; `keep`: a file of rows. Errors: RunnerFailure."""
+        return self.verify(work, 0, work.parameter_count or 1, VERIFIED_ROWS if keep else WHOLE, keep)
 
     @override
     def verify(self, work: PreparedPhase, first: int, count: int, max_rows: int = WHOLE, keep: str = "") -> VerifyReply:

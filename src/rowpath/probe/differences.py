@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
-from rowpath.engines import ENGINES
-from rowpath.engines.probe_facts import Syntax
 from rowpath.errors import RowpathError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.probe import ParameterTypes, PlanFacts
@@ -22,8 +20,8 @@ from rowpath.own_database.throttled_worker import ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.process import RunnerFailure
+from rowpath.workloads.kept_rows import kept_values, shown
 
-UNKNOWN = "not known"
 _OF_SESSION = """SELECT {select} FROM pg_catalog.pg_prepared_statements
 WHERE statement NOT LIKE '%pg_prepared_statements%' AND cardinality(parameter_types) = {count}
 ORDER BY prepare_time DESC LIMIT 1"""
@@ -34,43 +32,27 @@ _INFERRED = (
 )
 
 
-def first_difference(
-    worker_pool: WorkerPool, pair: tuple[PlannedPath, PlannedPath], work: PreparedPhase, engine: str
-) -> str:
-    """The name of the first column in which the two paths' rows differ, by digests of only the query's first columns.
+def example(files: Sequence[Path], number: int) -> tuple[int, str, str] | None:
+    """The first row in which a column differs, from 1, and its value on either side, as `verify` kept the rows.
 
-    A sentence where that cannot be found: duplicate names, files, or rows that agree column by column.
+    Rows that came in another order are met by their other columns. None: no such row is among them.
     """
-    names = [column.name for column in work.columns]
-    if work.phase.scan or len(set(names)) < len(names) or not all(names):
-        return UNKNOWN
-
-    def agree(count: int) -> bool:
-        narrow, digests = first_columns(work, count, engine), set()
-        for planned in pair:
-            with worker_pool.turned_to(planned, narrow) as worker:
-                digests.add(worker.verify_all(narrow).digest)
-        return len(digests) == 1
-
-    low, high = 0, len(names)  # the first `low` columns agree, the first `high` do not
-    try:
-        if agree(high):
-            return "none: read column by column, the rows agree"
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (middle, high) if agree(middle) else (low, middle)
-    except RunnerFailure as failure:
-        return f"{UNKNOWN}: {failure.text}"
-    return names[high - 1]
+    ours, theirs = (list(kept_values(file)) for file in files)
+    unmatched = Counter(map(tuple, theirs))
+    unmatched.subtract(map(tuple, ours))
+    by_rest = {_rest(row, number): row for row, count in unmatched.items() if count > 0}
+    for at, row in enumerate(ours, 1):
+        met = by_rest.get(_rest(row, number))
+        if unmatched[tuple(row)] < 0 and met is not None:
+            return at, shown(row[number]), shown(met[number])
+    for at, (row, other) in enumerate(zip(ours, theirs, strict=False), 1):
+        if row[number] != other[number]:
+            return at, shown(row[number]), shown(other[number])
+    return None
 
 
-def first_columns(work: PreparedPhase, count: int, engine: str) -> PreparedPhase:
-    """The query narrowed to its first columns."""
-    quote = (ENGINES[engine].probe.syntax or Syntax()).name_quote
-    columns = work.columns[:count]
-    names = (quote + column.name.replace(quote, 2 * quote) + quote for column in columns)
-    sql = f"SELECT {', '.join(names)} FROM ({work.sql}) AS probed"
-    return replace(work, sql=sql, columns=columns, phase=msgspec.structs.replace(work.phase, sql=sql, columns=columns))
+def _rest(row: Sequence[bytes], number: int) -> tuple[bytes, ...]:
+    return (*row[:number], *row[number + 1 :])
 
 
 def sent_types(worker: ThrottledWorker, work: PreparedPhase) -> tuple[int, ...]:

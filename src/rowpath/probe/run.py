@@ -26,10 +26,12 @@ from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
 from rowpath.own_database.candidates import NAME, Candidates, in_words
 from rowpath.own_database.probed_query import GRACE_S, ProbedQuery
+from rowpath.own_database.query_check import leading_key
 from rowpath.own_database.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import full_sets, snippets
-from rowpath.probe.differences import different_types, first_difference, without_names
+from rowpath.probe.agreement import Verdict, labels_of
+from rowpath.probe.differences import different_types, example, without_names
 from rowpath.probe.search import Search
 from rowpath.probe.successive_halving import batches, best_of_each, finalists
 from rowpath.probe.tries import Tried, driver_of
@@ -39,9 +41,10 @@ from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import DescribedColumn
 
 ONE_DELIVERY = (
-    "The rows are unverified: no two paths delivered the same rows, so no path is known to have delivered all of "
-    "them correctly."
+    "The rows are unverified: no two implementations delivered the same rows, so no path is known to have delivered "
+    "all of them correctly."
 )
+VOLATILE = "{columns}: other values at every execution of the query. They are not compared, and no driver is at fault."
 CHANGED = (
     "The rows changed during the probe: paths read different rows, which may explain their differences. "
     "Probe a copy, or probe at a quieter time."
@@ -53,6 +56,7 @@ WAIT_FOR_QUIET_S = 5.0  # until other programs leave the measured cores; of the 
 LEAST_WITH_FLOOR = 2  # with this many connections only paths take turns
 DRAINS = 2  # executions of which the shorter tells how long the server works
 REDACTED = "(left out)"
+SHOWN = 40  # characters of a value that differs
 LEAST_REQUEST_S, LONGEST_REQUEST = 5.0, 0.1  # a request may take as long; as a share of the budget
 
 
@@ -86,7 +90,7 @@ class ProbeRun(ProbedQuery):
         search = self.search = self.search_kind(
             work, WorkerPool(self.start), self.budget, self.row_consistency, self.options.connections, self.seed,
             self.progress.note, self.candidates.paths, self.candidates.baselines, tell=self._tell,
-            time_delivery=self._time_delivery,
+            time_delivery=self._time_delivery, labels=self.labels, sort_key=self._sort_key(),
         )  # fmt: skip
         interrupted = False
         try:
@@ -99,6 +103,15 @@ class ProbeRun(ProbedQuery):
         if not search.times_ns() and not interrupted:
             raise self._nothing(search)
         return interrupted
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What each column is called in the journal."""
+        return labels_of(["" if self.options.redact_query else column.name for column in self.columns])
+
+    def _sort_key(self) -> str | None:
+        syntax = ENGINES[self.access.target.engine].probe.syntax
+        return leading_key(self.sql, syntax) if syntax is not None else None
 
     def _tell(self, path_name: str, ns_per_operation: float, done: int, total: int) -> None:
         """Show a try, and journal it as far as it is known: what ends us later shall not take it away."""
@@ -293,28 +306,48 @@ class ProbeRun(ProbedQuery):
         """Which paths delivered the same rows: right as far as others agree. Rows that change prove nothing."""
         if self.row_consistency.changed:
             return
-        work = search.work
-        ordered = list(search.digests().items())
-        for digest, members in ordered:
-            difference = ""
-            if digest != ordered[0][0]:
-                pair = ordered[0][1][0].planned, members[0].planned
-                difference = first_difference(search.worker_pool, pair, work, self.access.target.engine)
-                columns = [column.name for column in work.columns]
-                if self.options.redact_query and difference in columns:
-                    difference = f"column {columns.index(difference) + 1}"
-            names = tuple(tried.planned.name for tried in members)
-            self.journal.write(ProbeRecord(digest_group=DigestGroup(digest, members[0].rows, names, difference)))
-        for digest, members in ordered[:1]:
-            agreed = len(members) > 1
-            if not agreed:
-                self.caveats.append(ONE_DELIVERY)
-            for tried in members:
+        found = search.agreement
+        for verdict in found.verdicts:
+            names = tuple(member.planned.name for member in verdict.members)
+            reply = verdict.first.reply
+            against = verdict.wrong or verdict.ties
+            column = next(iter(against), "")
+            shown = self._example(search, verdict, column) if column and not self.options.redact_query else ""
+            difference = column or next(iter(against.values()), "")
+            group = DigestGroup(
+                reply.digest, reply.rows, names, difference, shown, bool(verdict.ties), tuple(verdict.notes())
+            )
+            self.journal.write(ProbeRecord(digest_group=group))
+        agreed = len(found.voices) > 1
+        if not agreed:
+            self.caveats.append(ONE_DELIVERY)
+        if found.volatile:
+            self.caveats.append(VOLATILE.format(columns=", ".join(found.volatile)))
+        for verdict in found.agreeing:
+            proven = agreed and not verdict.ties
+            for member in verdict.members:
                 verified = VerifyRecord(
-                    path_id=tried.planned.path.id, workload=WORKLOAD, phase=PHASE, digest=digest,
-                    expected=digest if agreed else None, ok=True if agreed else None, rows=tried.rows,
+                    path_id=member.planned.path.id, workload=WORKLOAD, phase=PHASE, digest=member.reply.digest,
+                    expected=member.reply.digest if proven else None, ok=True if proven else None,
+                    rows=member.reply.rows,
                 )  # fmt: skip
                 self.journal.write(verified)
+
+    def _example(self, search: Search, verdict: Verdict, label: str) -> str:
+        """The first row in which a column differs from the one of most, as each side delivered it."""
+        leader = search.agreement.verdicts[0]
+        other = next((tied for tied in search.agreement.verdicts if tied is not verdict and tied.ties), leader)
+        sides = other if verdict.ties else leader, verdict
+        files = [self.directory.work / name for name in ("leader.kept", "other.kept")]
+        with contextlib.suppress(RunnerFailure, OSError):
+            for side, file in zip(sides, files, strict=True):
+                search.executed(side.first, search.work.columns, str(file))
+            if found := example(files, self.labels.index(label)):
+                row, *values = found
+                drivers = (side.first.planned.adapter.driver for side in sides)
+                each = (f"{fmt.cut(value, SHOWN)} ({driver})" for value, driver in zip(values, drivers, strict=True))
+                return f"row {row:,}: {', '.join(each)}"
+        return ""
 
     def _journal_parameter_types(self, search: Search) -> None:
         """Journal as which types parameters arrive, where the engine can tell; by each driver's first prepared path."""

@@ -7,18 +7,23 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+import msgspec
 
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.model.grouping import grouped
+from rowpath.model.workload import Column
 from rowpath.own_database.throttled_worker import Budget, RowConsistency, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import full_sets, tries
+from rowpath.probe.agreement import Agreement, Delivery, Verdict, agreement_of, in_words, out_of_order
 from rowpath.probe.successive_halving import CostEstimate, batches, best_of_each, contested, going_on, needed
 from rowpath.probe.tries import Tried, driver_of, succeeded
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import VerifyReply
 from rowpath.text import printable
 
 TRY_NS = 20_000_000
@@ -51,6 +56,9 @@ class Search:
     baselines: Mapping[str, str] = field(default_factory=dict)
     tried: dict[str, Tried] = field(default_factory=dict)  # by path id, in the order of the tries
     _further_s: float | None = None  # spent when every driver had its first try
+    labels: tuple[str, ...] = ()  # what each column is called in messages
+    sort_key: str | None = None  # the column by which the query sorts; "": an expression; None: it does not
+    agreement: Agreement = field(default_factory=lambda: Agreement([]))
     slow: bool = False  # one execution takes so long that only single ones fit
     rounds: int = 0
     tell: Callable[[str, float, int, int], None] = lambda *_: None  # of a try that has ended: `Progress.tried`
@@ -170,11 +178,13 @@ class Search:
             form = tried.planned.path.fetch_form
             digested = (other for other in self._of_driver(tried.planned) if other.digest and not other.by_touch)
             verified = next((other for other in digested if other.planned.path.fetch_form == form), None)
+            if self.sort_key is not None and verified is not None:  # several threads may lose the order
+                verified = verified if tries.threads(verified.planned) == tries.threads(tried.planned) else None
             # With parameters each operation delivers rows of its own: only a digest of them all proves them.
             if verified is None or self.work.parameter_count or not tries.as_verified(reply, verified):
                 self._verify(tried, worker)
             else:
-                tried.rows, tried.digest, tried.touch = verified.rows, verified.digest, verified.touch
+                tried.rows, tried.delivered, tried.touch = verified.rows, verified.delivered, verified.touch
                 tried.by_touch = True
             tried.execution_ns = reply.ns / reply.operations
             if reply.operations == 1 and reply.ns < SECOND_NS:
@@ -183,7 +193,7 @@ class Search:
 
     def _verify(self, tried: Tried, worker: ThrottledWorker) -> None:
         reply = worker.verify_all(self.work)
-        tried.rows, tried.digest, tried.touch, tried.by_touch = reply.rows, reply.digest, reply.touch, False
+        tried.rows, tried.delivered, tried.touch, tried.by_touch = reply.rows, reply, reply.touch, False
 
     def _warm(self, worker: ThrottledWorker) -> None:
         """Let a runtime's compiler get over the worst; at most a fiftieth of the budget."""
@@ -193,42 +203,58 @@ class Search:
             worker.sample(self.work, "warm", duration_ns=least_ns)
 
     def _split_by_digest(self) -> None:
-        """Paths that deliver what most drivers deliver go on; the others are left out, with their digest.
+        """Paths that most implementations agree with go on; the others are left out, with what is wrong.
 
         Where the rows change by themselves, digests prove nothing about paths.
         """
-        for members in list(self.digests().values())[1:]:
-            for tried in members:
-                if tried.by_touch:  # like a setting with other rows than most, it may differ from that setting
-                    with self._guarded(tried), self.worker_pool.turned_to(tried.planned, self.work) as worker:
-                        self._verify(tried, worker)
-        by_digest = self.digests()
-        most = next(iter(by_digest.values()), [])
-        if len(by_digest) > 1:
-            changed = False
-            with self._guarded(most[0]), self.worker_pool.turned_to(most[0].planned, self.work) as worker:
-                changed = worker.verify_all(self.work).digest != most[0].digest
-            if changed:
-                self.row_consistency.changed = True
-                self.note("the rows change from one execution to the next")
-                return
-        for digest, members in by_digest.items():
-            for tried in members:
-                if members is most:
-                    self.row_consistency.learn(int(tried.touch, 16))
+        self.agreement = agreement_of(self._deliveries(), self.work.columns, self.labels, self.executed)
+        told = [one for verdict in self.agreement.verdicts if verdict.wrong for one in self._members(verdict)]
+        if by_touch := [tried for tried in told if tried.by_touch]:
+            for tried in by_touch:  # like a setting with other rows than most, it may differ from that setting
+                with self._guarded(tried), self.worker_pool.turned_to(tried.planned, self.work) as worker:
+                    self._verify(tried, worker)
+            self.agreement = agreement_of(self._deliveries(), self.work.columns, self.labels, self.executed)
+        found = self.agreement
+        if found.rows_change:
+            self.row_consistency.changed = True
+            self.note("the rows change from one execution to the next")
+            return
+        if found.volatile:
+            self.row_consistency.volatile = True
+            self.note(f"{', '.join(found.volatile)}: other values at every execution, not compared")
+        for verdict in found.verdicts:
+            for tried in self._members(verdict):
+                if verdict.wrong:
+                    tried.left = f"{tries.OTHER_ROWS}: {in_words(verdict)}"
                 else:
-                    tried.left = f"{tries.OTHER_ROWS} than {len(most)} other paths (digest {digest})"
+                    self.row_consistency.learn(int(tried.touch, 16))
+        self._split_by_order()
+
+    def _split_by_order(self) -> None:
+        """Where the query sorts, leave out those that deliver another order than most implementations."""
+        if self.sort_key is None or self.row_consistency.changed:
+            return
+        going = [delivery for delivery in self._deliveries() if not self.tried[delivery.planned.path.id].left]
+        for delivery in out_of_order(going, self.work.columns, self.sort_key, self.executed):
+            self.tried[delivery.planned.path.id].left = tries.OTHER_ORDER
+
+    def _deliveries(self) -> list[Delivery]:
+        delivered = [tried for tried in self.tried.values() if tried.delivered and tried.failure is None]
+        return [Delivery(tried.planned, tried.delivered) for tried in delivered if tried.delivered]
+
+    def _members(self, verdict: Verdict) -> list[Tried]:
+        return [self.tried[member.planned.path.id] for member in verdict.members]
+
+    def executed(self, delivery: Delivery, columns: tuple[Column, ...], keep: str = "") -> VerifyReply:
+        """One more execution, with columns declared so. Errors: RunnerFailure."""
+        work = replace(self.work, columns=columns, phase=msgspec.structs.replace(self.work.phase, columns=columns))
+        with self.worker_pool.turned_to(delivery.planned, work) as worker:
+            return worker.verify_all(work, keep)
 
     def defaults(self) -> list[Tried]:
         """Each driver with its own defaults, in the order of the candidates."""
         by_driver = grouped(self.tried.values(), lambda tried: driver_of(tried.planned))
         return [of_driver[0] for of_driver in by_driver.values()]
-
-    def digests(self) -> dict[str, list[Tried]]:
-        """The candidates by what they delivered: first what most drivers did, then in the order of the tries."""
-        delivered = (tried for tried in self.tried.values() if tried.digest and tried.failure is None)
-        by_digest = grouped(delivered, lambda tried: tried.digest)
-        return dict(sorted(by_digest.items(), key=lambda item: -len({driver_of(tried.planned) for tried in item[1]})))
 
     def _estimate_tries(self) -> None:
         done = [tried for tried in self.tried.values() if tried.execution_ns and not tried.left]

@@ -11,12 +11,13 @@ from rowpath.model.path import AccessPath
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.successive_halving import CostEstimate
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import SampleReply
+from rowpath.runners.protocol import SampleReply, VerifyReply
 from rowpath.workloads.codec import MASK64
 
 Setting = tuple[str, str]
 UNTRIED = 0.7  # what a setting that was not tried may make of its driver's time: so that quick drivers are explored
 OTHER_ROWS = "delivered different rows"
+OTHER_ORDER = "delivered the rows in another order than most implementations"
 
 
 @dataclass
@@ -30,11 +31,16 @@ class Tried:
     execution_ns: float = 0.0
     rows: int = -1
     touch: str = ""
-    digest: str = ""
+    delivered: VerifyReply | None = None  # rows, digests and what is known of each column
     by_touch: bool = False  # the digest is that of its driver and fetch form: rows and touch sum are the same
     estimate: CostEstimate | None = None
     compared_with: str = ""  # path id of the one that the estimate is relative to
     start_s: float = 0.0  # what connecting and preparing took
+
+    @property
+    def digest(self) -> str:
+        """Of what it delivered; empty before that is known."""
+        return self.delivered.digest if self.delivered else ""
 
     @property
     def alive(self) -> bool:
@@ -43,8 +49,8 @@ class Tried:
 
     @property
     def wrong(self) -> bool:
-        """Whether it delivered other rows than most."""
-        return self.left.startswith(OTHER_ROWS)
+        """Whether it delivered other rows than most, or in another order."""
+        return self.left.startswith((OTHER_ROWS, OTHER_ORDER))
 
     @property
     def known(self) -> CostEstimate:
@@ -74,6 +80,11 @@ def driver_of(planned: PlannedPath) -> tuple[str, str]:
 def kind_of(planned: PlannedPath) -> str:
     """The path's language, and whether it delivers rows: paths of one kind are rivals."""
     return f"{planned.adapter.language} {'rows' if planned.path.fetch_form == 'row' else 'other'}"
+
+
+def threads(planned: PlannedPath) -> tuple[str, ...]:
+    """What may make rows overtake each other on their way."""
+    return tuple(planned.path.get(key) for key in ("threads", "ranges", "clients"))
 
 
 def without(listed: Iterable[str], others: Iterable[str]) -> list[str]:

@@ -18,6 +18,7 @@ from rowpath.analysis.answer_model import Answer, GroupAnswer, Hidden, MergedFin
 from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.chapters.probe import CHAPTER as PROBE
 from rowpath.analysis.model import Analysis
+from rowpath.analysis.wording import words as listed
 from rowpath.report import bars
 
 LINES = 40
@@ -26,14 +27,15 @@ WIDEST = 200
 INDENT = "  "
 SEVERITY = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note": ("·", "bold")}
 TRUST = {"proven and quiet": ("✓", "bold green"), "refused": ("✗", "bold red"), "unproven": ("✗", "bold red")}
+NAMED = 2  # of the paths that are not ranked for one reason
 PICTURES = 4  # with bars
 ENOUGH_ROWS = 4  # of a picture
 SAID_ELSEWHERE = {("provisional", "warning"), ("missing-path", "note")}  # by a sentence; by a count of paths
 # What goes first where the lines do not suffice.
 LESS = (
-    {"others": 3}, {"rows": 10}, {"others": 1}, {"rows": 8}, {"sentences": 4}, {"of_sentence": 4}, {"question": 1},
-    {"rows": 6}, {"sentences": 3}, {"findings": 2}, {"of_sentence": 3}, {"others": 0}, {"sentences": 2}, {"rows": 4},
-    {"findings": 1}, {"rows": 2}, {"sentences": 1},
+    {"others": 3}, {"rows": 10}, {"not_ranked": 2}, {"others": 1}, {"rows": 8}, {"sentences": 4}, {"of_sentence": 4},
+    {"question": 1}, {"not_ranked": 1}, {"rows": 6}, {"sentences": 3}, {"findings": 2}, {"of_sentence": 3},
+    {"others": 0}, {"sentences": 2}, {"rows": 4}, {"findings": 1}, {"rows": 2}, {"sentences": 1},
 )  # fmt: skip
 
 
@@ -45,6 +47,7 @@ class Room:
     others: int = 6  # rankings without bars, one line each
     sentences: int = 5
     findings: int = 3
+    not_ranked: int = 4  # reasons, with two lines each
     of_sentence: int = 6  # lines of one sentence
     question: int = 2  # lines
 
@@ -78,6 +81,7 @@ def screen(analysis: Analysis, width: int, directory: Path, report_path: Path | 
     for words in filter(None, (ways, several_hosts.starts_line(report_of(analysis)))):
         lines += _wrapped(words, width, 2, INDENT)
     lines += _pictures(answer, width, room)
+    lines += _not_ranked(answer, width, room.not_ranked)
     if answer.sentences:
         # The last one says what is not certain.
         few = answer.sentences[: room.sentences - 1] + answer.sentences[room.sentences - 1 :][-1:]
@@ -112,6 +116,18 @@ def _pictures(answer: Answer, width: int, room: Room) -> list[Text]:
     lines += [Text(bars.shorten_end(bars.one_line(one), width)) for one in others[: room.others]]
     if more:
         lines.append(Text(f"+ {more} more {'rankings' if more > 1 else 'ranking'} like these", style="dim"))
+    return lines
+
+
+def _not_ranked(answer: Answer, width: int, most: int) -> list[Text]:
+    """Why paths have no bar, the reason of most first."""
+    lines = [Text("")] if answer.not_ranked else []
+    for one in answer.not_ranked[:most]:
+        names = listed([*one.names[:NAMED], *([f"{len(one.names) - NAMED} more"] if len(one.names) > NAMED else [])])
+        for at, line in enumerate(_wrapped(f"{names} {one.status}: {one.reason}", width - 2, 2)):
+            lines.append(Text(INDENT if at else "✗ ", style="bold red").append(line.plain, style="not bold default"))
+    if more := len(answer.not_ranked[most:]):
+        lines.append(Text(f"+ {fmt.counted(more, 'further reason')}: rowpath show … --tables", style="dim"))
     return lines
 
 

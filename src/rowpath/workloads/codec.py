@@ -337,12 +337,12 @@ def read_kept(path: Path, columns: Sequence[Column]) -> list[tuple[Any, ...]]:
     """The rows of a file that `verify` kept (runners/PROTOCOL.md)."""
     data, at, rows = path.read_bytes(), 0, []
     while at < len(data):
-        row, at = _counted(data, at)
+        row, at = counted(data, at)
         rows.append(decode_row(row, columns))
     return rows
 
 
-def _counted(data: bytes, at: int) -> tuple[bytes, int]:
+def counted(data: bytes, at: int) -> tuple[bytes, int]:
     """The bytes behind their number, and where they end."""
     end = at + 4 + int.from_bytes(data[at : at + 4], "little")
     return data[at + 4 : end], end
@@ -371,7 +371,7 @@ def _decode_value(data: bytes, at: int, column: Column) -> tuple[Any, int]:
         packed, natural = _FIXED[tag]
         return natural(*packed.unpack_from(data, at)), at + packed.size
     if tag in b"NSBX":
-        payload, end = _counted(data, at)
+        payload, end = counted(data, at)
         if tag == ord("B"):
             return payload, end
         natural = Decimal if tag == ord("N") and column.type == "decimal" else _TEXTS[tag]

@@ -14,12 +14,11 @@ from rowpath.own_database.candidates import Wanted, candidates, in_words
 from rowpath.own_database.probed_query import confirmed
 from rowpath.own_database.question import ProbeOptions, query_of
 from rowpath.own_database.target import Target
-from rowpath.own_database.throttled_worker import RowConsistency, work_of
+from rowpath.own_database.throttled_worker import RowConsistency
 from rowpath.probe.command import probe
-from rowpath.probe.differences import first_columns
 from rowpath.probe.snippets import ABOUT, changed
 from rowpath.runners.manifest import every_adapter
-from rowpath.runners.protocol import DescribedColumn, SampleReply
+from rowpath.runners.protocol import SampleReply
 
 QUERY = Phase("query", "query", "SELECT 1")
 
@@ -167,11 +166,3 @@ def test_the_query_is_said_once(tmp_path: Path) -> None:
 def test_nobody_agrees_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     assert confirmed("copy 3 GB?") is False
-
-
-def test_the_columns_that_differ_are_looked_for_by_name() -> None:
-    columns = (DescribedColumn(name="a", type="integer"), DescribedColumn(name='b"c', type="text"))
-    work = first_columns(work_of("SELECT 1, 2", columns), 2, "postgresql")
-    assert work.sql == 'SELECT "a", "b""c" FROM (SELECT 1, 2) AS probed'
-    assert first_columns(work_of("SELECT 1, 2", columns), 1, "mysql").sql == "SELECT `a` FROM (SELECT 1, 2) AS probed"
-    assert [column.name for column in work.columns] == ["a", 'b"c']

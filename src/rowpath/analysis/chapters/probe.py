@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.answer_model import Sentence
+from rowpath.analysis.answer_model import Answer, Sentence
 from rowpath.analysis.chapter import Chapter
 from rowpath.analysis.evidence import Evidence
 from rowpath.analysis.lookup import Lookup
@@ -84,6 +84,12 @@ def probe_sentences(probe: Probe | None) -> Iterator[Sentence]:
         if path.baseline == YOURS and (path.status != "ok" or path.ratio is None):
             why = path.left or path.status
             yield Sentence("probe", f"You use {path.description}, which has no figure here ({why}).")
+    ranked = [path for path in probe.tried if path.status == "ok" and path.ratio is not None]
+    if len(ranked) == 1 and (others := sum(path.status in ("failed", "wrong") for path in probe.tried)):
+        alone = ranked[0].description or ranked[0].name
+        yield Sentence(
+            "probe", f"Only {alone} is ranked, so it is compared with nothing: {others} others are not ranked."
+        )
     compared = [best for best in probe.languages if best.baseline is not None]
     if busy := [best.title or best.language for best in compared if _too_busy(best)]:
         yield Sentence("probe", f"{listed(busy)}: the machine was too busy to show which path is faster.")
@@ -97,9 +103,15 @@ def probe_sentences(probe: Probe | None) -> Iterator[Sentence]:
         )
         counted = f"{reached} of {drivers} drivers, {len(looked)} of {len(probe.tried)} settings"
         yield Sentence("tried", f"Tried: {counted}, {sum(path.step == FULL for path in looked)} in full sets.")
-    if len(probe.digest_groups) > 1:
-        many = len(probe.digest_groups)
-        yield Sentence("uncertain", f"The paths delivered {many} different sets of rows: see 'Delivered rows'.", 2)
+    for group in probe.digest_groups:
+        if group.tied:
+            what = f"in column {group.difference} ({group.example})" if group.example else group.difference
+            yield Sentence(
+                "uncertain", f"A tie: {listed(group.names)} differ from others {what}. Nobody knows who is right.", 3
+            )
+    for group in probe.digest_groups:
+        if group.example and not group.tied:
+            yield Sentence("uncertain", f"Column {group.difference}, {group.example}.", 2)
     for caveat in probe.caveats:
         yield Sentence("uncertain", caveat, 1)
 
@@ -175,7 +187,9 @@ def _baseline_sentences(best: LanguageBest, snippets: Mapping[str, Snippet]) -> 
     sentences = [f"{lead} {baseline.description}: {fmt.duration(baseline.time_ns)}."]
     for saving in best.savings:
         less = "not certain to be less"
-        if saving.sure:
+        if saving.sets < SETS_FOR_CLAIMS:
+            less = f"{saving.sets} of {SETS_FOR_CLAIMS} sets: no claim yet"
+        elif saving.sure:
             between = f" ({100 * saving.low:.0f}–{100 * saving.high:.0f})" if saving.low and saving.high else ""
             less = f"{100 * saving.share:.0f} % less{between}"
         form = "" if saving.form == baseline.form else f", as {FORMS.get(saving.form, saving.form)}"
@@ -244,7 +258,14 @@ def _saving(row: LanguageRow, baseline: Baseline, evidence: Evidence) -> Saving:
     if interval is None or interval.ratio_low is None or interval.ratio_high is None:
         return Saving(*path, 1 - row.time_ns / baseline.time_ns, None, None, sure=False)
     share, low, high = (1 - 1 / ratio for ratio in (interval.ratio, interval.ratio_low, interval.ratio_high))
-    return Saving(*path, share, low, high, sure=interval.sets >= SETS_FOR_CLAIMS and interval.ratio_low > 1 + APART)
+    return Saving(
+        *path,
+        share,
+        low,
+        high,
+        sure=interval.sets >= SETS_FOR_CLAIMS and interval.ratio_low > 1 + APART,
+        sets=interval.sets,
+    )
 
 
 def settings(tried: Sequence[TriedPath]) -> tuple[Setting, ...]:
@@ -301,6 +322,8 @@ def _languages(probe: Probe | None, _lookup: Lookup) -> Iterator[Section]:
 def _tables(_nothing: None, lookup: Lookup) -> Iterator[Section]:
     """The other tables."""
     if probe := CHAPTER.of(lookup.analysis):
+        if lookup.analysis.answer.not_ranked:
+            yield Section("probe-not-ranked", _not_ranked(lookup.analysis.answer), leading=True)
         yield Section("probe-settings", _settings(probe), leading=True)
         yield Section("probe-round-trips", _round_trips(probe), leading=True)
         yield Section("probe-groups", groups(probe), leading=True)
@@ -340,21 +363,37 @@ def _round_trips(probe: Probe) -> Grid:
 
 
 def groups(probe: Probe) -> Grid:
-    """What the paths delivered, by digest, and what was not compared."""
+    """What the paths delivered, by digest, how it differs from what most implementations say, what was not compared."""
     lines = (
         line(
             word("digest", group.digest, code=True),
             figure("rows", f"{group.rows:,}"),
             figure("paths", str(len(group.names))),
             word("first of them", group.names[0]),
-            word("first column that differs", group.difference or fmt.MISSING),
+            word("differs", "tied" if group.tied else group.difference or fmt.MISSING),
+            word("for example", group.example or fmt.MISSING),
+            word("compared", "; ".join(group.notes) or "every value", 1),
         )
         for group in probe.digest_groups
     )
-    agree = len(probe.digest_groups) == 1
-    caption = "Delivered rows: all paths agree" if agree else "Delivered rows: the paths do NOT agree"
-    notes = [probe.not_compared, "" if agree else "Rowpath cannot know which rows are right: compare them yourself."]
-    return of_lines(caption, lines, " ".join(filter(None, notes)))
+    differ = [group for group in probe.digest_groups if group.difference]
+    caption = "Delivered rows: the paths do NOT agree" if differ else "Delivered rows: all paths agree"
+    trust = "Nobody knows which rows are right: most independent implementations lead." if differ else ""
+    return of_lines(caption, lines, " ".join(filter(None, [probe.not_compared, trust])))
+
+
+def _not_ranked(answer: Answer) -> Grid:
+    lines = (
+        line(
+            figure("paths", str(len(one.names))),
+            word("first of them", one.names[0]),
+            word("status", one.status),
+            word("why", one.reason),
+            status=one.status,
+        )
+        for one in answer.not_ranked
+    )
+    return of_lines("Not ranked", lines)
 
 
 def _tried(probe: Probe) -> Grid:

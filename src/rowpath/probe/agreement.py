@@ -1,0 +1,349 @@
+"""Which paths delivered the same rows: nobody knows what is right of a user's, so implementations confirm each other.
+
+A *voice* is an implementation that decodes by itself. Settings of one driver are one voice, and so are the columns that
+one converter of ours reads. In each column the values of most voices lead; as many against as many are a tie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from rowpath.model.grouping import grouped
+from rowpath.model.workload import Column
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import ColumnDigest, VerifyReply
+
+OURS = "Rowpath"  # the voice of our own readers, in whatever language
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What one path delivered, and for whom it stands: settings with the same digest."""
+
+    planned: PlannedPath
+    reply: VerifyReply
+
+    @property
+    def voice(self) -> str:
+        """The implementation that decodes for this path."""
+        adapter = self.planned.adapter
+        return OURS if adapter.no_driver else adapter.voice or f"{adapter.language} {adapter.driver}"
+
+    def voice_of(self, column: Column) -> str:
+        """The implementation that decodes this column."""
+        if column.name in self.reply.converted:
+            return f"{OURS} in {self.planned.adapter.language}"
+        return self.voice
+
+
+# Executes once more with columns declared as given: cut to a unit, or not compared.
+Again = Callable[[Delivery, tuple[Column, ...]], VerifyReply]
+
+
+@dataclass
+class Verdict:
+    """What is said of one digest. `wrong`: by column, or "" for whole rows, why its paths are not ranked."""
+
+    members: list[Delivery]
+    wrong: dict[str, str] = field(default_factory=dict)
+    ties: dict[str, str] = field(default_factory=dict)
+    cut: dict[str, str] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def first(self) -> Delivery:
+        """The one that stands for all."""
+        return self.members[0]
+
+    def notes(self) -> Iterator[str]:
+        """What was not compared, or less exactly."""
+        for label, how in self.cut.items():
+            yield f"{label} compared without {BOUNDS}" if how == BOUNDS else f"{label} compared in {how}"
+        for label, reason in self.unread.items():
+            yield f"{label} not compared: our reader cannot ({reason})"
+
+    def column(self, number: int) -> ColumnDigest:
+        """What it delivered in a column."""
+        return self.first.reply.columns[number]
+
+
+@dataclass
+class Agreement:
+    """The verdict on each digest, the leading one first; columns in which every execution differs."""
+
+    verdicts: list[Verdict]
+    volatile: list[str] = field(default_factory=list)
+    rows_change: bool = False
+
+    @property
+    def agreeing(self) -> list[Verdict]:
+        """Those whose rows no other voices contradict."""
+        return [verdict for verdict in self.verdicts if not verdict.wrong]
+
+    @property
+    def voices(self) -> set[str]:
+        """The implementations that delivered the leading rows."""
+        return {member.voice for verdict in self.agreeing if not verdict.ties for member in verdict.members}
+
+
+UNITS = {1: "nanoseconds", 1_000: "microseconds", 1_000_000: "milliseconds", 1_000_000_000: "seconds"}
+ROUNDED = ", rounded"
+BOUNDS = "lower bounds"
+FLOATS = ("float32", "float64")
+# Executions that look for values that change by themselves: a sum of floats over threads does so only now and then.
+REPEATS, REPEATS_OF_FLOATS, MOST_REPEATED = 1, 3, 8
+
+
+def labels_of(names: Sequence[str]) -> tuple[str, ...]:
+    """What columns are called in messages: by their names; by their numbers too where these are empty or the same."""
+    return tuple(
+        name if name and names.count(name) == 1 else f"{name} (column {number})" if name else f"column {number}"
+        for number, name in enumerate(names, 1)
+    )
+
+
+def agreement_of(
+    deliveries: Sequence[Delivery], columns: tuple[Column, ...], labels: Sequence[str], again: Again
+) -> Agreement:
+    """Compare what was delivered, column by column; executes again only where digests differ.
+
+    Verdicts name columns by their labels. Errors of an execution leave the comparison as it was.
+    """
+    by_digest = grouped(deliveries, lambda delivery: delivery.reply.digest)
+    verdicts = sorted(map(Verdict, by_digest.values()), key=lambda verdict: -len(_voices(verdict.members)))
+    if len(verdicts) < 2:
+        return Agreement(verdicts)
+    return _Comparison(verdicts, columns, tuple(labels), again).agreement()
+
+
+def _voices(members: Iterable[Delivery]) -> set[str]:
+    return {member.voice for member in members}
+
+
+class _Comparison:
+    def __init__(
+        self, verdicts: list[Verdict], columns: tuple[Column, ...], labels: tuple[str, ...], again: Again
+    ) -> None:
+        self._columns = columns
+        self._labels = labels
+        self._again = again
+        self._made: dict[tuple[str, tuple[Column, ...]], VerifyReply | None] = {}
+        self._result = Agreement(verdicts)
+
+    def agreement(self) -> Agreement:
+        verdicts = self._result.verdicts
+        if len({verdict.first.reply.rows for verdict in verdicts}) > 1:
+            self._notice_changes(verdicts, [])
+            if self._result.rows_change:
+                return self._result
+            self._compare_row_numbers()
+            if any(verdict.ties for verdict in verdicts):
+                return self._result
+        by_column = [verdict for verdict in verdicts if verdict.first.reply.columns and not verdict.wrong]
+        whole = [verdict for verdict in verdicts if not verdict.first.reply.columns and not verdict.wrong]
+        differing = self._differing(by_column)
+        self._notice_changes(by_column or verdicts, differing)
+        if self._result.rows_change:
+            return self._result
+        volatile = set(self._result.volatile)
+        for number in differing:
+            if self._labels[number] not in volatile:
+                self._compare_column(by_column, number)
+        agreeing = [verdict for verdict in by_column if not verdict.wrong]
+        leader = max(agreeing or verdicts, key=lambda verdict: (not verdict.ties, len(_voices(verdict.members))))
+        for verdict in agreeing:
+            if verdict is not leader and not verdict.ties:
+                self._compare_rows(leader, verdict)
+        for verdict in whole:
+            if verdict is not leader and not volatile:
+                verdict.wrong[""] = f"other rows than {_who(leader.members)}"
+        verdicts.sort(key=lambda verdict: (verdict is not leader, bool(verdict.wrong)))
+        return self._result
+
+    def _compare_row_numbers(self) -> None:
+        by_rows = grouped(self._result.verdicts, lambda verdict: verdict.first.reply.rows)
+        ranked = sorted(by_rows.items(), key=lambda item: -_weight(item[1]))
+        (rows, most), (_, second), *_ = ranked
+        if _weight(most) == _weight(second):
+            for _rows, members in ranked:
+                for verdict in members:
+                    verdict.ties[""] = f"{verdict.first.reply.rows:,} rows here; nobody can say which number is right"
+            return
+        for other, members in ranked[1:]:
+            for verdict in members:
+                verdict.wrong[""] = f"{other:,} rows, {rows:,} by {_who(_all(most))}"
+
+    def _differing(self, verdicts: list[Verdict]) -> list[int]:
+        numbers = range(len(self._columns))
+        return [number for number in numbers if len({verdict.column(number).digest for verdict in verdicts}) > 1]
+
+    def _notice_changes(self, verdicts: list[Verdict], differing: list[int]) -> None:
+        """What differs between two executions of one path is no path's fault."""
+        wanted = {self._labels[number] for number in differing}
+        floats = any(self._columns[number].type in FLOATS for number in differing)
+        changed: dict[str, None] = {}
+        for repeated, verdict in enumerate(verdicts[:MOST_REPEATED]):
+            if repeated > 1 and wanted <= set(changed):
+                break
+            for _ in range(REPEATS_OF_FLOATS if floats else REPEATS):
+                before, after = verdict.first.reply, self._executed(verdict.first, self._columns)
+                if after is None or after.digest == before.digest:
+                    continue
+                pairs = zip(self._labels, before.columns, after.columns, strict=False)
+                columns = [label for label, old, new in pairs if old.digest != new.digest]
+                if after.rows != before.rows or not columns:  # or the same values in other rows
+                    self._result.rows_change = True
+                    return
+                changed |= dict.fromkeys(columns)
+        self._result.volatile = list(changed)
+
+    def _executed(self, delivery: Delivery, columns: tuple[Column, ...]) -> VerifyReply | None:
+        try:
+            return self._again(delivery, columns)
+        except RunnerFailure:
+            return None
+
+    def _repeated(self, delivery: Delivery, columns: tuple[Column, ...]) -> VerifyReply | None:
+        """The reply with columns declared so; executed once for each."""
+        key = delivery.planned.path.id, columns
+        if key not in self._made:
+            self._made[key] = self._executed(delivery, columns)
+        return self._made[key]
+
+    def _compare_column(self, verdicts: list[Verdict], number: int) -> None:
+        column, label = self._columns[number], self._labels[number]
+        read = []
+        for verdict in verdicts:
+            if verdict.column(number).foreign:
+                verdict.unread[label] = verdict.column(number).reason
+            else:
+                read.append(verdict)
+        groups = list(grouped(read, lambda verdict: verdict.column(number).digest).values())
+        groups.sort(key=lambda group: _fineness(group[0].column(number)))
+        joined: list[list[Verdict]] = []
+        for group in groups:
+            finer = sorted(joined, key=lambda other: -_column_weight(other, column))
+            found = ((other, self._same_when_cut(other[0], group[0], number)) for other in finer)
+            same, cut = next(((other, how) for other, how in found if how), (None, ""))
+            if same is None:
+                joined.append(group)
+                continue
+            for verdict in group:
+                verdict.cut[label] = cut
+            same.extend(group)
+        joined.sort(key=lambda group: -_column_weight(group, column))
+        if len(joined) < 2:
+            return
+        leading, weight = joined[0], _column_weight(joined[0], column)
+        tied = [group for group in joined if _column_weight(group, column) == weight]
+        for group in joined:
+            for verdict in group:
+                if len(tied) > 1 and group in tied:
+                    verdict.ties[label] = _who(_all(other for alike in tied if alike is not group for other in alike))
+                elif group is not leading:
+                    verdict.wrong[label] = _who(_all(leading))
+
+    def _same_when_cut(self, finer: Verdict, coarser: Verdict, number: int) -> str:
+        """To what the finer values must be cut or rounded to be the coarser ones; empty when they never are."""
+        fine, coarse = finer.column(number), coarser.column(number)
+        if _fineness(fine) == _fineness(coarse):
+            return ""
+        for how in ("", ROUNDED):
+            reply = self._repeated(finer.first, self._as_coarse_as(coarser, finer, rounded=bool(how)))
+            if reply is not None and reply.columns[number].digest == coarse.digest:
+                return UNITS.get(coarse.finest_ns, BOUNDS) + how
+        return ""
+
+    def _as_coarse_as(self, coarser: Verdict, finer: Verdict, rounded: bool) -> tuple[Column, ...]:
+        declared = []
+        for number, column in enumerate(self._columns):
+            fine, coarse = finer.column(number), coarser.column(number)
+            changed: dict[str, Any] = {}
+            if fine.finest_ns < coarse.finest_ns:
+                changed |= {"unit_ns": coarse.finest_ns, "rounded": rounded}
+            if fine.bounds and not coarse.bounds:
+                changed["bounds"] = False
+            declared.append(msgspec.structs.replace(column, **changed))
+        return tuple(declared)
+
+    def _compare_rows(self, leader: Verdict, verdict: Verdict) -> None:
+        """Columns that agree may stand in other rows: their orders tell, else a digest of the columns that count."""
+        left_out = {*self._result.volatile, *leader.unread, *verdict.unread}
+        pairs = zip(self._labels, leader.first.reply.columns, verdict.first.reply.columns, strict=True)
+        counted = [(ours, theirs) for label, ours, theirs in pairs if label not in left_out]
+        if all(ours == theirs for ours, theirs in counted):
+            return
+        masked = [msgspec.structs.replace(column, type="opaque") for column in self._columns]
+        declared = []
+        rounded = any(ROUNDED in how for side in (leader, verdict) for how in side.cut.values())
+        for side, other in ((leader, verdict), (verdict, leader)):
+            cut = self._as_coarse_as(other, side, rounded=rounded)
+            parts = zip(self._labels, cut, masked, strict=True)
+            declared.append(tuple(none if label in left_out else column for label, column, none in parts))
+        replies = [self._repeated(side.first, each) for side, each in zip((leader, verdict), declared, strict=True)]
+        if None not in replies and len({reply.digest for reply in replies if reply}) > 1:
+            verdict.wrong[""] = f"the values of {_who(leader.members)} in other rows"
+
+
+def _fineness(column: ColumnDigest) -> tuple[bool, int]:
+    """How exactly a column was delivered, the most exact first."""
+    return not column.bounds, column.finest_ns
+
+
+def _all(verdicts: Iterable[Verdict]) -> list[Delivery]:
+    return [member for verdict in verdicts for member in verdict.members]
+
+
+def _weight(verdicts: Iterable[Verdict]) -> int:
+    return len(_voices(_all(verdicts)))
+
+
+def _column_weight(verdicts: Iterable[Verdict], column: Column) -> int:
+    return len({member.voice_of(column) for member in _all(verdicts)})
+
+
+def _who(members: Sequence[Delivery]) -> str:
+    """The drivers of these, the first by name."""
+    names = list(dict.fromkeys(f"{m.planned.adapter.language} {m.planned.adapter.driver}" for m in members))
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+
+
+def in_words(verdict: Verdict) -> str:
+    """What is wrong with its rows: the first column that differs, and whose values most are."""
+    column, other = next(iter(verdict.wrong.items()))
+    more = f" and {len(verdict.wrong) - 1} more" if len(verdict.wrong) > 1 else ""
+    return f"column {column}{more}, unlike {other}" if column else other
+
+
+def out_of_order(
+    deliveries: Sequence[Delivery], columns: tuple[Column, ...], sort_key: str, again: Again
+) -> list[Delivery]:
+    """Those that deliver the rows of a sorted query in another order than most implementations.
+
+    By the column that the query sorts by first, for rows that are equal in it may stand in any order. Of an expression
+    the order of all rows counts, unless it differs between two executions of one path.
+    """
+    names = [column.name.lower() for column in columns]
+    number = (
+        int(sort_key) - 1 if sort_key.isdigit() else names.index(sort_key.lower()) if sort_key.lower() in names else -1
+    )
+    by_column = 0 <= number < len(columns) and all(delivery.reply.columns for delivery in deliveries)
+
+    def order(reply: VerifyReply) -> str:
+        return reply.columns[number].order if by_column else reply.order
+
+    known = [delivery for delivery in deliveries if order(delivery.reply)]
+    groups = sorted(grouped(known, lambda each: order(each.reply)).values(), key=lambda group: -len(_voices(group)))
+    if len(groups) < 2 or len(_voices(groups[0])) == len(_voices(groups[1])):
+        return []
+    try:
+        if not by_column and order(again(groups[0][0], columns)) != order(groups[0][0].reply):
+            return []
+    except RunnerFailure:
+        return []
+    return [delivery for group in groups[1:] for delivery in group]

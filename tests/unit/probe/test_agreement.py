@@ -1,0 +1,274 @@
+"""Which implementations agree about the rows: made deliveries of real adapters, hashed by the controller's codec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import msgspec
+import pytest
+
+from rowpath.model.path import AccessPath
+from rowpath.model.workload import Column
+from rowpath.planning.plan import PlannedPath
+from rowpath.probe.agreement import Agreement, Delivery, agreement_of, in_words, labels_of, out_of_order
+from rowpath.runners.manifest import every_adapter
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import ColumnDigest, VerifyReply
+from rowpath.workloads import codec
+
+K, MASK = 0x9E3779B97F4A7C15, (1 << 64) - 1
+COLUMNS = (
+    Column(name="id", type="integer"),
+    Column(name="at", type="timestamp", nullable=True),
+    Column(name="x", type="float64", nullable=True),
+    Column(name="a", type="array", nullable=True),
+)
+ROWS = [
+    (1, "2020-01-01 00:00:00.123456789", 0.5, [1]),
+    (2, "2020-01-01 00:00:00.123456500", None, codec.Bounded(0, [1, 2])),
+    (3, None, 1e300, []),
+]
+
+
+def cut(row: Sequence[Any], digits: int) -> tuple[Any, ...]:
+    at = row[1] and row[1][: 20 + digits].ljust(29, "0")
+    return (row[0], at, *row[2:])
+
+
+MICRO = [cut(row, 6) for row in ROWS]
+MILLI = [cut(row, 3) for row in ROWS]
+
+
+def finest(value: Any) -> int:
+    ns = codec.Moment.of(value).time_ns if value else 0
+    return next(unit for unit in (10**9, 10**6, 1000, 1) if ns % unit == 0) if value else 0
+
+
+def replied(rows: Sequence[Sequence[Any]], columns: tuple[Column, ...] = COLUMNS, **more: Any) -> VerifyReply:
+    whole, order = codec.Digest(), 0
+    sums, orders = [0] * len(columns), [0] * len(columns)
+    for row in rows:
+        encoded = [codec.encode_value(value, column) for value, column in zip(row, columns, strict=True)]
+        whole.add(b"".join(encoded))
+        order = (order * K + codec.row_hash(b"".join(encoded))) & MASK
+        for number, value in enumerate(encoded):
+            sums[number] = (sums[number] + codec.row_hash(value)) & MASK
+            orders[number] = (orders[number] * K + codec.row_hash(value)) & MASK
+    units = [0] * len(columns)
+    units[1] = min((finest(row[1]) for row in rows if row[1]), default=0)
+    bounds = any(isinstance(row[3], codec.Bounded) for row in rows)
+    told = [
+        ColumnDigest(f"{total:016x}", f"{of_order:016x}", units[number], bounds and number == 3)
+        for number, (total, of_order) in enumerate(zip(sums, orders, strict=True))
+    ]
+    made: dict[str, Any] = {"id": 1, "rows": len(rows), "touch": "0", "operations": 1, "digest": whole.text()}
+    return VerifyReply(**made, order=f"{order:016x}", columns=told, **more)
+
+
+ADAPTERS = {f"{each.language} {each.driver}": each for each in every_adapter()}
+Source = Callable[[], list[Any]]
+
+
+class Paths:
+    """Paths of real adapters with made rows; each execution asks the path's source again."""
+
+    def __init__(self, **sources: Source | list[Any]) -> None:
+        self.sources = {}
+        self.deliveries = []
+        self.executed = 0
+        for number, (name, source) in enumerate(sources.items()):
+            adapter = ADAPTERS[name.partition("__")[0].replace("_", " ", 1).replace("_", "-")]
+            path = AccessPath.of({"language": adapter.language, "driver": adapter.driver, "label": str(number)})
+            rows = source if callable(source) else lambda kept=source: kept
+            self.sources[path.id] = rows
+            self.deliveries.append(Delivery(PlannedPath(path, adapter, "", name), replied(rows())))
+
+    def again(self, delivery: Delivery, columns: tuple[Column, ...]) -> VerifyReply:
+        self.executed += 1
+        return replied(self.sources[delivery.planned.path.id](), columns)
+
+    def compared(self) -> Agreement:
+        return agreement_of(self.deliveries, COLUMNS, labels_of([column.name for column in COLUMNS]), self.again)
+
+    def wrong(self) -> dict[str, str]:
+        verdicts = self.compared().verdicts
+        return {member.planned.name: in_words(v) for v in verdicts if v.wrong for member in v.members}
+
+
+def changed(rows: list[Any], number: int, value: Any) -> list[Any]:
+    return [(*rows[0][:number], value, *rows[0][number + 1 :]), *rows[1:]]
+
+
+def test_all_agree_and_nothing_is_executed_again() -> None:
+    paths = Paths(c_libpq=ROWS, java_pgjdbc=ROWS[::-1])
+    found = paths.compared()
+    assert len(found.agreeing) == 1 and found.voices == {"c libpq", "java pgjdbc"} and not paths.executed
+
+
+@pytest.mark.parametrize(("number", "value"), [(0, 7), (2, 0.5000000000000001), (3, [2]), (1, None)])
+def test_one_against_several_is_wrong_in_its_column(number: int, value: Any) -> None:
+    paths = Paths(c_libpq=ROWS, java_pgjdbc=ROWS, go_pgx=changed(ROWS, number, value))
+    assert paths.wrong() == {"go_pgx": f"column {COLUMNS[number].name}, unlike c libpq and 1 more"}
+
+
+def test_settings_of_one_driver_and_drivers_with_one_decoder_are_one_voice() -> None:
+    other = changed(ROWS, 2, 0.25)
+    paths = Paths(go_pgx=other, go_pgx__2=other, go_pgx_stdlib=other, c_libpq=ROWS, java_pgjdbc=ROWS)
+    assert msgspec.structs.replace(ADAPTERS["go pgx"], voice="pgx") is not None
+    for delivery in paths.deliveries[:3]:
+        object.__setattr__(delivery.planned, "adapter", msgspec.structs.replace(delivery.planned.adapter, voice="pgx"))
+    assert set(paths.wrong()) == {"go_pgx", "go_pgx__2", "go_pgx_stdlib"}
+
+
+def test_readers_of_ours_are_one_voice_and_never_the_truth_against_libraries() -> None:
+    ours = changed(ROWS, 2, 0.25)
+    paths = Paths(c_file=ours, java_file=ours, python_file=ours, python_pyarrow=ROWS, python_polars=ROWS)
+    assert set(paths.wrong()) == {"c_file", "java_file", "python_file"}
+
+
+def test_a_column_that_our_converter_read_is_its_voice() -> None:
+    other = changed(ROWS, 2, 0.25)
+    paths = Paths(c_libpq=other, c_psqlodbc=other, java_pgjdbc=ROWS, go_pgx=ROWS)
+    for number in (0, 1):
+        delivery = paths.deliveries[number]
+        paths.deliveries[number] = Delivery(delivery.planned, replied(other, converted=["x"]))
+    assert set(paths.wrong()) == {"c_libpq", "c_psqlodbc"}
+
+
+def test_one_against_one_is_a_tie_and_nobody_is_wrong() -> None:
+    found = Paths(c_libpq=ROWS, go_pgx=changed(ROWS, 2, 0.25)).compared()
+    assert [verdict.wrong for verdict in found.verdicts] == [{}, {}]
+    assert {verdict.ties["x"] for verdict in found.verdicts} == {"c libpq", "go pgx"}
+    assert not found.voices
+
+
+def test_another_number_of_rows_is_wrong_or_a_tie() -> None:
+    paths = Paths(c_libpq=ROWS, java_pgjdbc=ROWS, go_pgx=ROWS[:2])
+    assert paths.wrong() == {"go_pgx": "2 rows, 3 by c libpq and 1 more"}
+    found = Paths(c_libpq=ROWS, go_pgx=ROWS[:2]).compared()
+    assert not any(verdict.wrong for verdict in found.verdicts) and all(verdict.ties for verdict in found.verdicts)
+
+
+def test_each_path_is_compared_at_its_own_finest_unit() -> None:
+    found = Paths(c_libpq=ROWS, java_pgjdbc=MICRO, go_pgx=MICRO, node_pg=MILLI).compared()
+    assert not any(verdict.wrong or verdict.ties for verdict in found.verdicts)
+    said = {note for verdict in found.verdicts for note in verdict.notes()}
+    assert said == {"at compared in microseconds", "at compared in milliseconds"}
+
+
+def test_two_paths_of_microseconds_stay_compared_to_the_microsecond() -> None:
+    later = [(row[0], row[1] and row[1].replace("123456", "123457"), *row[2:]) for row in MICRO]
+    paths = Paths(c_libpq=MICRO, java_pgjdbc=MICRO, go_pgx=later, node_pg=MILLI)
+    assert set(paths.wrong()) == {"go_pgx"}
+
+
+def test_rounding_is_accepted_and_named() -> None:
+    rounded = [(row[0], row[1] and "2020-01-01 00:00:00.123457", *row[2:]) for row in ROWS]
+    found = Paths(c_libpq=ROWS, java_pgjdbc=ROWS, go_pgx=rounded).compared()
+    assert not any(verdict.wrong or verdict.ties for verdict in found.verdicts)
+    assert [note for verdict in found.verdicts for note in verdict.notes()] == ["at compared in microseconds, rounded"]
+    further = [(row[0], row[1] and "2020-01-01 00:00:00.123458", *row[2:]) for row in ROWS]
+    assert set(Paths(c_libpq=ROWS, java_pgjdbc=ROWS, go_pgx=further).wrong()) == {"go_pgx"}
+
+
+def test_lost_lower_bounds_are_named() -> None:
+    bare = [(*row[:3], list(row[3])) for row in ROWS]
+    found = Paths(c_libpq=ROWS, java_pgjdbc=bare, go_pgx=bare).compared()
+    assert not any(verdict.wrong or verdict.ties for verdict in found.verdicts)
+    assert {note for verdict in found.verdicts for note in verdict.notes()} == {"a compared without lower bounds"}
+
+
+def test_what_the_engine_changes_is_noticed_and_nobody_is_blamed() -> None:
+    state = [0.0]
+
+    def volatile() -> list[Any]:
+        state[0] += 1
+        return [(*row[:2], state[0], row[3]) for row in ROWS]
+
+    found = Paths(c_libpq=volatile, java_pgjdbc=volatile, go_pgx=volatile).compared()
+    assert found.volatile == ["x"] and not found.rows_change
+    assert not any(verdict.wrong or verdict.ties for verdict in found.verdicts)
+    assert len(found.voices) == 3
+
+
+def test_a_driver_is_blamed_for_another_column_while_one_changes() -> None:
+    state = [0.0]
+
+    def volatile(first: int = 1) -> list[Any]:
+        state[0] += 1
+        return [(row[0] * first, row[1], state[0], row[3]) for row in ROWS]
+
+    paths = Paths(c_libpq=volatile, java_pgjdbc=volatile, go_pgx=lambda: volatile(2))
+    assert paths.wrong() == {"go_pgx": "column id, unlike c libpq and 1 more"}
+
+
+def test_a_sum_of_floats_that_seldom_differs_is_no_fault() -> None:
+    state = [0]
+
+    def seldom() -> list[Any]:
+        state[0] += 1
+        return changed(ROWS, 2, 0.5 if state[0] % 3 else 0.5000000000000001)
+
+    state[0] = 1
+    paths = Paths(c_libpq=ROWS, java_pgjdbc=ROWS, go_pgx=seldom)
+    state[0] = 2
+    paths.deliveries[2] = Delivery(paths.deliveries[2].planned, replied(seldom()))
+    assert paths.compared().volatile == ["x"]
+
+
+def test_rows_that_come_and_go_prove_nothing() -> None:
+    state = [0]
+
+    def growing() -> list[Any]:
+        state[0] += 1
+        return ROWS * state[0]
+
+    assert Paths(c_libpq=growing, java_pgjdbc=growing, go_pgx=growing).compared().rows_change
+
+
+def test_what_our_reader_cannot_is_its_own_note_and_excuses_nobody_else() -> None:
+    paths = Paths(c_libpq=ROWS, java_pgjdbc=ROWS, go_pgx=changed(ROWS, 3, None), node_pg=changed(ROWS, 0, 9))
+    delivery = paths.deliveries[2]
+    told = list(delivery.reply.columns)
+    told[3] = msgspec.structs.replace(told[3], foreign=1, reason="'(1)' is no array")
+    paths.deliveries[2] = Delivery(delivery.planned, msgspec.structs.replace(delivery.reply, columns=told))
+    assert set(paths.wrong()) == {"node_pg"}
+    notes = [note for verdict in paths.compared().verdicts for note in verdict.notes()]
+    assert notes == ["a not compared: our reader cannot ('(1)' is no array)"]
+
+
+def test_the_same_values_in_other_rows_are_wrong() -> None:
+    mixed = [(row[0], *other[1:]) for row, other in zip(ROWS, ROWS[::-1], strict=True)]
+    assert paths_wrong(mixed) == {"go_pgx": "the values of c libpq and 1 more in other rows"}
+    assert paths_wrong(ROWS[::-1]) == {}
+
+
+def paths_wrong(rows: list[Any]) -> dict[str, str]:
+    return Paths(c_libpq=ROWS, java_pgjdbc=ROWS, go_pgx=rows).wrong()
+
+
+def test_a_path_that_loses_the_order_is_named_by_the_column_that_sorts() -> None:
+    rows = [(1, None, 1.0, []), (1, None, 2.0, []), (2, None, 3.0, [])]
+    paths = Paths(c_libpq=rows, java_pgjdbc=[rows[1], rows[0], rows[2]], go_pgx=[rows[2], *rows[:2]])
+    for key in ("id", "ID", "1"):
+        lost = out_of_order(paths.deliveries, COLUMNS, key, paths.again)
+        assert [delivery.planned.name for delivery in lost] == ["go_pgx"]
+    assert out_of_order(paths.deliveries, COLUMNS, "", paths.again) == []  # three orders of one voice each
+    two = Paths(c_libpq=rows, java_pgjdbc=rows, go_pgx=rows[::-1])
+    assert [each.planned.name for each in out_of_order(two.deliveries, COLUMNS, "", two.again)] == ["go_pgx"]
+
+
+def test_an_execution_that_fails_leaves_the_comparison_as_it_was() -> None:
+    paths = Paths(c_libpq=ROWS, java_pgjdbc=ROWS, go_pgx=MILLI)
+
+    def fails(*_: object) -> VerifyReply:
+        raise RunnerFailure("sql", "gone")
+
+    labels = labels_of([column.name for column in COLUMNS])
+    found = agreement_of(paths.deliveries, COLUMNS, labels, fails)
+    assert [bool(verdict.wrong) for verdict in found.verdicts] == [False, True]
+
+
+def test_columns_without_a_name_or_with_one_name_are_called_by_their_numbers() -> None:
+    assert labels_of(["a", "", "b", "b"]) == ("a", "column 2", "b (column 3)", "b (column 4)")
