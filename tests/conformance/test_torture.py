@@ -1,0 +1,183 @@
+"""Every type of an engine with awkward values, by every driver: what it delivers, compared with what was stored.
+
+What a driver delivers otherwise, or refuses, stands in differences.json, in its own words; ROWPATH_UPDATE_TORTURE=1
+writes it anew. Nothing may be refused by Rowpath, and nothing may be left without bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.conformance.selection import project_paths
+from tests.runners.protocol.codec_vectors import natural
+
+from rowpath.checks.conformance.fixture import EngineFixture
+from rowpath.execution.prepared_phases import PreparedPhase
+from rowpath.execution.worker import Worker
+from rowpath.model.workload import Column, Phase
+from rowpath.planning.plan import PlannedPath
+from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import VerifyReply
+from rowpath.workloads import codec
+from rowpath.workloads.kept_rows import kept_values, shown
+
+FOLDER = Path(__file__).parent / "torture"
+TABLES = {"postgresql": "postgresql", "mariadb": "mariadb", "mysql": "mariadb", "sqlite": "sqlite", "duckdb": "duckdb"}
+DIFFERENCES = FOLDER / "differences.json"
+UPDATE = "ROWPATH_UPDATE_TORTURE"
+SHAPING = ("engine", "deployment", "fetch", "format", "statement", "decode")
+OURS = ("verify", "internal", "unsupported")  # kinds of failures that are no driver's
+LONGEST = 100  # of an outcome
+NULL = "NULL!"
+UNITS = (1_000, 1_000_000, 1_000_000_000)
+FOUND: dict[str, dict[str, str]] = {}
+
+
+class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One type: how it is stored and declared; `from_`: the oldest version of the engine that has these values."""
+
+    sql: str
+    column: dict[str, Any]
+    values: list[list[Any]]
+    from_: int = msgspec.field(default=0, name="from")
+
+
+class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    type: list[Kind]
+    before: list[str] = []
+
+
+@cache
+def tables(engine: str) -> Tables:
+    return msgspec.convert(tomllib.loads((FOLDER / f"{TABLES[engine]}.toml").read_text()), Tables)
+
+
+def paths() -> Iterator[PlannedPath]:
+    """Of each driver those that may decode in another way."""
+    met = set()
+    for planned in project_paths():
+        if planned.path.engine not in TABLES or planned.adapter.floor or not planned.phases:
+            continue
+        key = planned.adapter.language, planned.adapter.driver, *(planned.path.get(name) for name in SHAPING)
+        plain = all(planned.path.get(name) in ("1", "none", "off", "default") for name in ("clients", "pipeline"))
+        if key not in met and plain and "query" in planned.adapter.phases:
+            met.add(key)
+            yield planned
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    parameters = [pytest.param(planned, id=planned.name) for planned in paths()]
+    metafunc.parametrize("planned", parameters, indirect=True)
+
+
+def test_every_value(planned: PlannedPath, fixture: EngineFixture, tmp_path: Path) -> None:
+    worker = fixture.connected(planned)
+    made = stored(worker, planned.path.engine, fixture.instance(planned))
+    outcomes, ours = {}, []
+    for table, kind, number, value in made:
+        told = outcome(worker, table, kind, number, value, tmp_path / "kept")
+        if not worker.runner.alive():
+            pytest.fail(f"{kind.sql} {value[0]}: the runner ended")
+        if told:
+            outcomes[f"{kind.sql} {value[0]}".strip()] = told[:LONGEST]
+            ours += [f"{kind.sql} {value[0]}: {told}"] if told.startswith("ours") else []
+    fixture.disconnect()
+    name = " ".join([planned.adapter.language, planned.adapter.driver, *map(planned.path.get, SHAPING)])
+    FOUND[name] = outcomes
+    known = json.loads(DIFFERENCES.read_text()) if DIFFERENCES.exists() else {}
+    if os.environ.get(UPDATE):
+        DIFFERENCES.write_text(
+            json.dumps(dict(sorted((known | {name: outcomes}).items())), indent=1, ensure_ascii=False) + "\n"
+        )
+    assert not ours
+    assert os.environ.get(UPDATE) or outcomes == known.get(name, {})
+
+
+STORED: dict[str, list[tuple[str, Kind, int, list[Any]]]] = {}
+
+
+def stored(worker: Worker, engine: str, instance: object) -> list[tuple[str, Kind, int, list[Any]]]:
+    """The tables of the engine, made once for each instance; values that it does not have are left out."""
+    key = f"{engine} {id(instance)}"
+    if key in STORED:
+        return STORED[key]
+    made = []
+    worker.run(list(tables(engine).before), ignore_errors=True)
+    for at, kind in enumerate(tables(engine).type):
+        table = f"torture_{at}"
+        worker.run([f"DROP TABLE {table}"], ignore_errors=True)
+        worker.run(
+            [
+                *tables(engine).before[:1] * (engine in ("mariadb", "mysql")),
+                f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, v {kind.sql})",
+            ]
+        )
+        for number, value in enumerate(kind.values):
+            try:
+                worker.run([f"INSERT INTO {table} VALUES ({number}, {value[0]})"])
+            except RunnerFailure:
+                if not kind.from_:
+                    raise
+                continue
+            made.append((table, kind, number, value))
+    STORED[key] = made
+    return made
+
+
+def outcome(worker: Worker, table: str, kind: Kind, number: int, value: list[Any], kept: Path) -> str:
+    """What is not as it was stored; empty when the path delivers just that."""
+    column = msgspec.convert({"name": "v", "nullable": True, **kind.column}, Column)
+    expected = encoded(value, column)
+    phase = Phase("read", "query", f"SELECT v FROM {table} WHERE id = {number}", columns=(column,))
+    work = PreparedPhase("torture.read", phase, phase.sql, (column,))
+    try:
+        worker.prepare(work)
+        reply = worker.verify(work, 0, 1, keep=str(kept))
+        touched = worker.sample(work, "warm", operations=1, first=0).reply
+    except RunnerFailure as failure:
+        return f"{'ours: ' if failure.kind in OURS else ''}{failure.kind}: {failure.text}"
+    if touched.failed or touched.touch != reply.touch:
+        return f"ours: touch {touched.touch}, {reply.touch} in verify; {touched.failure}"
+    return difference(reply, expected, value, column, kept)
+
+
+def difference(reply: VerifyReply, expected: bytes, value: list[Any], column: Column, kept: Path) -> str:
+    def hashed(encoded_value: bytes) -> str:
+        return f"1:{codec.row_hash(encoded_value):016x}"
+
+    if reply.digest == hashed(expected):
+        return ""
+    if reply.columns and reply.columns[0].foreign:
+        return f"ours: {reply.columns[0].reason}"
+    for unit in UNITS:
+        for rounded in (False, True):
+            cut = msgspec.structs.replace(column, unit_ns=unit, rounded=rounded)
+            if reply.digest == hashed(encoded(value, cut)):
+                return f"{'rounded' if rounded else 'cut'} to {unit} ns"
+    if reply.digest == hashed(encoded(value, msgspec.structs.replace(column, bounds=False))):
+        return "without its lower bound"
+    ((delivered,),) = kept_values(kept)
+    return shown(delivered)
+
+
+def encoded(value: list[Any], column: Column) -> bytes:
+    if value[0] == "NULL":
+        return b"\x00"
+    told = without_marks(value[-1])
+    if isinstance(told, dict) and "text" in told:
+        return b"S" + len(bytes.fromhex(told["text"])).to_bytes(4, "little") + bytes.fromhex(told["text"])
+    return codec.encode_value(natural(told, column), column)
+
+
+def without_marks(value: Any) -> Any:
+    if isinstance(value, list):
+        return [without_marks(one) for one in value]
+    return None if value == NULL else value
