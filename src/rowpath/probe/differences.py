@@ -40,6 +40,8 @@ def example(files: Sequence[Path], number: int) -> tuple[int, str, str] | None:
     ours, theirs = (list(kept_values(file)) for file in files)
     unmatched = Counter(map(tuple, theirs))
     unmatched.subtract(map(tuple, ours))
+    if not any(unmatched.values()):
+        return None
     by_rest = {_rest(row, number): row for row, count in unmatched.items() if count > 0}
     for at, row in enumerate(ours, 1):
         met = by_rest.get(_rest(row, number))

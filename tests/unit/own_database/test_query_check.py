@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from rowpath.engines.probe_facts import Syntax
 from rowpath.errors import UsageError
-from rowpath.own_database.query_check import check_query
+from rowpath.own_database.query_check import check_query, leading_key
 
 QUERIES = (
     "SELECT 1",
@@ -111,3 +112,24 @@ def test_each_engine_reads_strings_and_comments_its_own_way(engine: str, sql: st
         return
     with pytest.raises(UsageError):
         check_query(sql, engine)
+
+
+@pytest.mark.parametrize(
+    ("sql", "key"),
+    [
+        ("SELECT 1", None),
+        ("SELECT a FROM t ORDER BY a", "a"),
+        ("SELECT a FROM t order by t.a desc, b limit 3", "a"),
+        ("SELECT a FROM t ORDER BY 2 NULLS LAST", "2"),
+        ('SELECT a FROM t ORDER BY "A b"', "A b"),
+        ("SELECT a FROM t ORDER BY lower(a), b", ""),
+        ("SELECT a FROM t ORDER BY a + 1", ""),
+        ("SELECT a, row_number() OVER (ORDER BY a) FROM t", None),
+        ("SELECT a FROM (SELECT a FROM t ORDER BY a) AS s", None),
+        ("(SELECT a FROM t ORDER BY a) UNION ALL SELECT 1", None),
+        ("SELECT a FROM t UNION SELECT 1 ORDER BY 1", "1"),
+        ("SELECT 'ORDER BY x' FROM t -- ORDER BY y", None),
+    ],
+)
+def test_by_what_a_query_sorts_first(sql: str, key: str | None) -> None:
+    assert leading_key(sql, Syntax()) == key
