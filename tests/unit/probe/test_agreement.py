@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import msgspec
 import pytest
@@ -41,8 +44,13 @@ MILLI = [cut(row, 3) for row in ROWS]
 
 
 def finest(value: Any) -> int:
-    ns = codec.Moment.of(value).time_ns if value else 0
-    return next(unit for unit in (10**9, 10**6, 1000, 1) if ns % unit == 0) if value else 0
+    if isinstance(value, float):
+        return 0
+    ns = value[2] if isinstance(value, tuple) else codec.Moment.of(value).time_ns
+    return next(unit for unit in (10**9, 10**6, 1000, 1) if ns % unit == 0)
+
+
+TIMES = ("time", "timetz", "timestamp", "timestamptz", "interval")
 
 
 def replied(rows: Sequence[Sequence[Any]], columns: tuple[Column, ...] = COLUMNS, **more: Any) -> VerifyReply:
@@ -55,11 +63,13 @@ def replied(rows: Sequence[Sequence[Any]], columns: tuple[Column, ...] = COLUMNS
         for number, value in enumerate(encoded):
             sums[number] = (sums[number] + codec.row_hash(value)) & MASK
             orders[number] = (orders[number] * K + codec.row_hash(value)) & MASK
-    units = [0] * len(columns)
-    units[1] = min((finest(row[1]) for row in rows if row[1]), default=0)
-    bounds = any(isinstance(row[3], codec.Bounded) for row in rows)
+    units = [
+        min((finest(row[at]) for row in rows if row[at] is not None), default=0) if column.type in TIMES else 0
+        for at, column in enumerate(columns)
+    ]
+    bounds = [any(isinstance(row[at], codec.Bounded) for row in rows) for at in range(len(columns))]
     told = [
-        ColumnDigest(f"{total:016x}", f"{of_order:016x}", units[number], bounds and number == 3)
+        ColumnDigest(f"{total:016x}", f"{of_order:016x}", units[number], bounds[number])
         for number, (total, of_order) in enumerate(zip(sums, orders, strict=True))
     ]
     made: dict[str, Any] = {"id": 1, "rows": len(rows), "touch": "0", "operations": 1, "digest": whole.text()}
@@ -272,3 +282,64 @@ def test_an_execution_that_fails_leaves_the_comparison_as_it_was() -> None:
 
 def test_columns_without_a_name_or_with_one_name_are_called_by_their_numbers() -> None:
     assert labels_of(["a", "", "b", "b"]) == ("a", "column 2", "b (column 3)", "b (column 4)")
+
+
+INTEGERS = Column(name="", type="integer", nullable=True)
+TEXT = Column(name="", type="text", nullable=True)
+# Of each type a value and the one that is its smallest step away.
+STEPS: tuple[tuple[str, Any, Any, dict[str, Any]], ...] = (
+    ("integer", 1 << 126, (1 << 126) + 1, {"bits": 128}),
+    ("decimal", Decimal("0.1"), Decimal("0.10000000000000000000000000000000000001"), {}),
+    ("decimal", Decimal("NaN"), Decimal("Infinity"), {}),
+    ("float32", 0.5, 0.5 + 2**-24, {}),
+    ("float64", 0.1, 0.1 + 2**-56, {}),
+    ("boolean", True, False, {}),
+    ("char", "a", "b", {"length": 4}),
+    ("varchar", "a ", "a", {"length": 4}),
+    ("text", "e\u0301", "\u00e9", {}),
+    ("text", "a\0", "a", {}),
+    ("text", b"\xff", b"\xfe", {}),
+    ("json", '{"a":1}', '{"a": 1}', {}),
+    ("binary", b"\0\0", b"\0", {}),
+    ("bits", "10", "100", {}),
+    ("date", "0044-03-15 BC", "0044-03-16 BC", {}),
+    ("date", "2024-00-00", "2024-01-00", {}),
+    ("time", "24:00:00", "00:00:00", {}),
+    ("time", "-00:00:00.000000001", "00:00:00", {}),
+    ("timetz", "12:00:00+05:00", "11:00:00+04:00", {}),
+    ("timestamp", "2020-01-01 00:00:00.000000001", "2020-01-01 00:00:00", {}),
+    ("timestamp", math.inf, -math.inf, {}),
+    ("timestamptz", "2020-01-01 00:00:00.000000001+00:00", "2020-01-01 00:00:00+00:00", {}),
+    ("interval", (0, 1, 0), (0, 0, 86_400_000_000_000), {}),
+    ("interval", (0, 0, 1), (0, 0, 0), {}),
+    ("uuid", UUID(int=0), UUID(int=1), {}),
+    ("array", [1, None], [None, 1], {}),
+    ("array", [[1], [2]], [1, 2], {}),
+    ("array", codec.Bounded(0, [1]), [1], {"fields": (INTEGERS,)}),
+    ("array", ["NULL"], [None], {"fields": (TEXT,)}),
+    ("struct", [1, None], [None, 1], {"fields": (INTEGERS, INTEGERS)}),
+    ("map", {1: None}, {1: 1}, {"fields": (INTEGERS, INTEGERS)}),
+    ("rows", [[1], [2]], [[2], [1]], {"fields": (INTEGERS,)}),
+    ("any", 9007199254740993, 9007199254740992.0, {}),
+    ("any", "1", 1, {}),
+)
+
+
+@pytest.mark.parametrize(("kind", "value", "next_value", "declared"), STEPS, ids=[step[0] for step in STEPS])
+def test_a_liar_that_changes_one_value_by_its_smallest_step_is_found(
+    kind: str, value: Any, next_value: Any, declared: dict[str, Any]
+) -> None:
+    columns = (Column(name="id", type="integer"), Column(name="v", type=kind, nullable=True, **declared))  # type: ignore[arg-type]
+
+    def of(values: list[Any]) -> list[Any]:
+        return [(at, one) for at, one in enumerate(values)]
+
+    honest, lied = of([value, None, value]), of([value, None, next_value])
+    paths = Paths(c_libpq=[], java_pgjdbc=[], go_pgx=[])
+    made = [
+        Delivery(one.planned, replied(rows, columns))
+        for one, rows in zip(paths.deliveries, (honest, honest, lied), strict=True)
+    ]
+    rows_of = {one.planned.path.id: rows for one, rows in zip(made, (honest, honest, lied), strict=True)}
+    found = agreement_of(made, columns, ("id", "v"), lambda one, wanted: replied(rows_of[one.planned.path.id], wanted))
+    assert [verdict.wrong for verdict in found.verdicts] == [{}, {"v": "c libpq and 1 more"}]
