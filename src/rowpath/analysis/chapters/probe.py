@@ -103,15 +103,13 @@ def probe_sentences(probe: Probe | None) -> Iterator[Sentence]:
         )
         counted = f"{reached} of {drivers} drivers, {len(looked)} of {len(probe.tried)} settings"
         yield Sentence("tried", f"Tried: {counted}, {sum(path.step == FULL for path in looked)} in full sets.")
-    for group in probe.digest_groups:
-        if group.tied:
-            what = f"in column {group.difference} ({group.example})" if group.example else group.difference
-            yield Sentence(
-                "uncertain", f"A tie: {listed(group.names)} differ from others {what}. Nobody knows who is right.", 3
-            )
-    for group in probe.digest_groups:
-        if group.example and not group.tied:
-            yield Sentence("uncertain", f"Column {group.difference}, {group.example}.", 2)
+    tied = {group.difference: group for group in reversed(probe.digest_groups) if group.tied}
+    for column, group in tied.items():
+        between = f"column {column}, {group.example}" if group.example else column
+        yield Sentence("uncertain", f"A tie: {between}. As many implementations say this as that.", 3)
+    for column, group in {group.difference: group for group in reversed(probe.digest_groups) if group.example}.items():
+        if column not in tied:
+            yield Sentence("uncertain", f"Column {column}, {group.example}.", 2)
     for caveat in probe.caveats:
         yield Sentence("uncertain", caveat, 1)
 
