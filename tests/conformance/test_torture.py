@@ -17,9 +17,12 @@ from typing import Any
 import msgspec
 import pytest
 from tests.conformance.selection import project_paths
+from tests.engines.insides import psql
 from tests.runners.protocol.codec_vectors import natural
 
 from rowpath.checks.conformance.fixture import EngineFixture
+from rowpath.engines.base import Instance
+from rowpath.engines.postgresql.server import SUPERUSER
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.model.workload import Column, Phase
@@ -34,11 +37,10 @@ TABLES = {"postgresql": "postgresql", "mariadb": "mariadb", "mysql": "mariadb", 
 DIFFERENCES = FOLDER / "differences.json"
 UPDATE = "ROWPATH_UPDATE_TORTURE"
 SHAPING = ("engine", "deployment", "fetch", "format", "statement", "decode")
-OURS = ("verify", "internal")  # kinds of failures that are no driver's
+OURS = ("ours: ", "verify: ", "internal: ")  # how outcomes begin that are no driver's
 LONGEST = 100  # of an outcome
 NULL = "NULL!"
 UNITS = (1_000, 1_000_000, 1_000_000_000)
-FOUND: dict[str, dict[str, str]] = {}
 
 
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -50,14 +52,32 @@ class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     from_: int = msgspec.field(default=0, name="from")
 
 
+class Database(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A database of PostgreSQL: its encoding, and the settings with which its sessions begin."""
+
+    name: str
+    encoding: str
+    type: list[Kind]
+    settings: list[str] = []
+
+
 class Tables(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     type: list[Kind]
     before: list[str] = []
 
 
+Stored = tuple[str, Kind, int, list[Any]]  # table, type, id, value
+
+
 @cache
 def tables(engine: str) -> Tables:
     return msgspec.convert(tomllib.loads((FOLDER / f"{TABLES[engine]}.toml").read_text()), Tables)
+
+
+@cache
+def databases() -> list[Database]:
+    file = tomllib.loads((FOLDER / "databases.toml").read_text())
+    return msgspec.convert(file["database"], list[Database])
 
 
 def paths() -> Iterator[PlannedPath]:
@@ -83,30 +103,79 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def test_every_value(planned: PlannedPath, fixture: EngineFixture, tmp_path: Path) -> None:
     worker = fixture.connected(planned)
     made = stored(worker, planned.path.engine, fixture.instance(planned))
-    outcomes, ours = {}, []
+    check(planned, "", delivered(worker, made, tmp_path / "kept"))
+    fixture.disconnect()
+
+
+def test_every_value_in_other_databases(planned: PlannedPath, fixture: EngineFixture, tmp_path: Path) -> None:
+    if planned.path.engine != "postgresql":
+        pytest.skip("only PostgreSQL has a database's encoding and settings")
+    fixture.end_processes()
+    instance = fixture.instance(planned)
+    for database in databases():
+        made = stored_in(database, instance)
+        worker = fixture.unconnected(planned)
+        try:
+            worker.open(database=f"torture_{database.name}")
+            check(planned, f" @{database.name}", delivered(worker, made, tmp_path / "kept"))
+        except RunnerFailure as failure:
+            check(planned, f" @{database.name}", {"connect": f"{failure.kind}: {failure.text}"})
+        finally:
+            worker.close()
+
+
+def delivered(worker: Worker, made: list[Stored], kept: Path) -> dict[str, str]:
+    """What is not delivered as it was stored, by value."""
+    outcomes = {}
     for table, kind, number, value in made:
-        told = outcome(worker, table, kind, number, value, tmp_path / "kept")
+        told = outcome(worker, table, kind, number, value, kept)
         if not worker.runner.alive():
             pytest.fail(f"{kind.sql} {value[0]}: the runner ended")
         if told:
             outcomes[f"{kind.sql} {value[0]}".strip()] = told[:LONGEST]
-            ours += [f"{kind.sql} {value[0]}: {told}"] if told.startswith("ours") else []
-    fixture.disconnect()
-    name = " ".join([planned.adapter.language, planned.adapter.driver, *map(planned.path.get, SHAPING)])
-    FOUND[name] = outcomes
+    return outcomes
+
+
+def check(planned: PlannedPath, where: str, outcomes: dict[str, str]) -> None:
+    """Nothing is refused by us, and all else is known."""
+    name = " ".join([planned.adapter.language, planned.adapter.driver, *map(planned.path.get, SHAPING)]) + where
     known = json.loads(DIFFERENCES.read_text()) if DIFFERENCES.exists() else {}
     if os.environ.get(UPDATE):
-        DIFFERENCES.write_text(
-            json.dumps(dict(sorted((known | {name: outcomes}).items())), indent=1, ensure_ascii=False) + "\n"
-        )
-    assert not ours
+        found = {key: value for key, value in (known | {name: outcomes}).items() if value}
+        text = json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False)
+        DIFFERENCES.write_text(f"{text}\n")
+    assert not [f"{value}: {told}" for value, told in outcomes.items() if told.startswith(OURS)]
     assert os.environ.get(UPDATE) or outcomes == known.get(name, {})
 
 
-STORED: dict[str, list[tuple[str, Kind, int, list[Any]]]] = {}
+def stored_in(database: Database, instance: Instance) -> list[Stored]:
+    """The tables of a database, made once for each instance."""
+    key = f"{database.name} {id(instance)}"
+    if key in STORED:
+        return STORED[key]
+    name = f"torture_{database.name}"
+    psql(instance, f"DROP DATABASE IF EXISTS {name}", SUPERUSER, "postgres")
+    made_by = f"CREATE DATABASE {name} ENCODING '{database.encoding}' LOCALE 'C' TEMPLATE template0"
+    psql(instance, made_by, SUPERUSER, "postgres")
+    script, made = ["SET client_encoding = 'UTF8';"] if database.encoding != "SQL_ASCII" else [], []
+    for at, kind in enumerate(database.type):
+        table = f"torture_{at}"
+        script.append(f"CREATE TABLE {table} (id INTEGER PRIMARY KEY, v {kind.sql});")
+        for number, value in enumerate(kind.values):
+            script.append(f"INSERT INTO {table} VALUES ({number}, {value[0]});")
+            made.append((table, kind, number, value))
+    script.append("GRANT SELECT ON ALL TABLES IN SCHEMA public TO PUBLIC;")
+    psql(instance, "\n".join(script), SUPERUSER, name)
+    for setting in database.settings:
+        psql(instance, f"ALTER DATABASE {name} SET {setting}", SUPERUSER, "postgres")
+    STORED[key] = made
+    return made
 
 
-def stored(worker: Worker, engine: str, instance: object) -> list[tuple[str, Kind, int, list[Any]]]:
+STORED: dict[str, list[Stored]] = {}
+
+
+def stored(worker: Worker, engine: str, instance: Instance) -> list[Stored]:
     """The tables of the engine, made once for each instance; values that it does not have are left out."""
     key = f"{engine} {id(instance)}"
     if key in STORED:
@@ -145,7 +214,7 @@ def outcome(worker: Worker, table: str, kind: Kind, number: int, value: list[Any
         reply = worker.verify(work, 0, 1, keep=str(kept))
         touched = worker.sample(work, "warm", operations=1, first=0).reply
     except RunnerFailure as failure:
-        return f"{'ours: ' if failure.kind in OURS else ''}{failure.kind}: {failure.text}"
+        return f"{failure.kind}: {failure.text}"
     if touched.failed or touched.touch != reply.touch:
         return f"ours: touch {touched.touch}, {reply.touch} in verify; {touched.failure}"
     return difference(reply, expected, value, column, kept)
