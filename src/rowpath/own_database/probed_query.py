@@ -9,6 +9,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from rowpath.errors import UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.writer import RunDirectory, Scrubber
 from rowpath.machine import cpus
@@ -51,6 +52,8 @@ class ProbedQuery:
         """The query as a phase, once the database has described it. Errors: RowpathError."""
         access, keyed = self.access, self.keyed
         self.columns = access.described(keyed) if keyed else access.describe(self.sql or access.table)
+        if not self.columns:
+            raise UsageError("the query delivers rows without columns", "name the columns that your program reads")
         work = throttled_worker.work_of(self.sql, self.columns, table=access.table, scan=bool(access.table))
         return self._with_parameters(work, keyed) if keyed else work
 
