@@ -66,6 +66,9 @@ func appended(appender *duckdb.Appender, columns []core.Column, rows [][]any, bi
 func appendable(column core.Column, value any, bind databasesql.Binder) (driver.Value, error) {
 	switch value := value.(type) {
 	case core.Decimal:
+		if !value.IsNumber() {
+			return nil, core.Unsupported("column %s: DuckDB has no decimal %s", column.Name, value)
+		}
 		return scaled(value, column), nil
 	case core.UUID:
 		return duckdb.UUID(value), nil
