@@ -13,12 +13,15 @@ import (
 // Result takes the results of one phase.
 type Result struct {
 	columns []core.Column
+	natural core.Natural
 	schema  *arrow.Schema // of the last one; nil before
 	sink    byte          // the last byte of a text, so that it is read
 }
 
-// ResultOf is for results with these columns.
-func ResultOf(columns []core.Column) *Result { return &Result{columns: columns} }
+// ResultOf is for results with these columns; natural makes of what an engine keeps in Arrow's types what it means.
+func ResultOf(columns []core.Column, natural core.Natural) *Result {
+	return &Result{columns: columns, natural: natural}
+}
 
 // Take takes every batch that is left, and releases the reader.
 func (r *Result) Take(reader array.RecordReader, counters *core.Counters) error {
@@ -89,7 +92,12 @@ func (b batch) Touch() (sum int64) {
 }
 
 func (b batch) Value(row, column int) any {
-	return value(&b.result.columns[column], b.record.Column(column), row)
+	declared := &b.result.columns[column]
+	found := value(declared, b.record.Column(column), row)
+	if found == nil {
+		return nil
+	}
+	return b.result.natural(declared, found)
 }
 
 // plain is a column's values without an extension type around them.

@@ -96,7 +96,7 @@ func natural(column *core.Column, value any) any {
 	case duckdb.Bit:
 		return value.String()
 	case duckdb.Union:
-		return member(column, value)
+		return natural(&core.Column{Type: "any"}, value.Value)
 	case []any:
 		return list(column.Element(), value)
 	case map[string]any:
@@ -110,6 +110,14 @@ func natural(column *core.Column, value any) any {
 				return text
 			}
 		}
+	}
+	return value
+}
+
+// OfArrow is a value of a record batch: DuckDB has bits there as the bytes in which it keeps them.
+func OfArrow(column *core.Column, value any) any {
+	if kept, ok := value.([]byte); ok && column.Type == "bits" {
+		return duckdb.Bit{Data: kept}.String()
 	}
 	return value
 }
@@ -129,20 +137,6 @@ func touchUnion(v duckdb.Union) int64 {
 		return 1
 	}
 	return 5
-}
-
-// member is a union's value, of the type that its member is declared with, where it is.
-func member(column *core.Column, value duckdb.Union) any {
-	for at := range column.Fields {
-		if field := &column.Fields[at]; field.Name == value.Tag {
-			made := natural(field, value.Value)
-			if day, ok := made.(time.Time); ok && field.Type == "date" {
-				return core.Date(day)
-			}
-			return made
-		}
-	}
-	return natural(&core.Column{Type: "any"}, value.Value)
 }
 
 // interval is as it came where 64 bits do not hold its nanoseconds.
