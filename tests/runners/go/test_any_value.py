@@ -404,7 +404,6 @@ UNDECLARED = {  # what was refused once: a query's values, the column that is de
     "no uuid": (["'x'"], Column("v", "uuid"), [foreign("x")]),
     "no array": (["'x'"], Column("v", "array"), [foreign("x")]),
     "no map": (["'x'"], Column("v", "map"), [foreign("x")]),
-    "no bits": (["'x'"], Column("v", "bits"), [foreign("x")]),
     "a number as text": (["5"], Column("v", "text"), [b"S\1\0\0\x005"]),
 }
 
