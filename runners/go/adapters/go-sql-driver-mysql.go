@@ -75,6 +75,10 @@ func (*dialect) Natural(_ *core.Column, value any) any { return value }
 
 func (*dialect) Bind(value any) (any, error) {
 	switch value := value.(type) {
+	case core.Decimal:
+		if !value.IsNumber() {
+			return nil, core.Unsupported("there is no decimal %s", value)
+		}
 	case nil, bool, int64, float64, string, []byte, time.Time:
 		return value, nil
 	case core.Instant:
@@ -87,6 +91,10 @@ func (*dialect) Bind(value any) (any, error) {
 
 func (*dialect) Literal(value any) (string, error) {
 	switch value := value.(type) {
+	case core.Decimal:
+		if !value.IsNumber() {
+			return "", core.Unsupported("there is no decimal %s", value)
+		}
 	case string:
 		return sqltext.Quoted(strings.ReplaceAll(value, `\`, `\\`)), nil
 	case core.Instant:

@@ -14,17 +14,18 @@ func Own[T any](column core.Column, touch func(T) int64, natural core.Natural) c
 
 type own[T any] struct {
 	column  core.Column
-	source  any // nil: NULL
 	value   T
 	fits    bool
+	other   any // what came instead; nil: NULL
 	touch   func(T) int64
 	natural core.Natural
 }
 
 // Scan takes the driver's value.
 func (s *own[T]) Scan(source any) error {
-	s.value, s.fits = source.(T)
-	s.source = source
+	if s.value, s.fits = source.(T); !s.fits {
+		s.other = source
+	}
 	return nil
 }
 
@@ -33,16 +34,19 @@ func (s *own[T]) Touch() int64 {
 	switch {
 	case s.fits:
 		return s.touch(s.value)
-	case s.source == nil:
+	case s.other == nil:
 		return 1
 	}
 	return core.TouchValue(&s.column, s.Value())
 }
 func (s *own[T]) Value() any {
-	if s.source == nil {
+	switch {
+	case s.fits:
+		return s.natural(&s.column, s.value)
+	case s.other == nil:
 		return nil
 	}
-	return s.natural(&s.column, s.source)
+	return s.natural(&s.column, s.other)
 }
 func (s *own[T]) Delivers() string { return fmt.Sprintf("%T", s.value) }
 func (s *own[T]) Converted() bool  { return false }

@@ -59,9 +59,6 @@ func Integer(column core.Column) core.Slot {
 	}
 }
 
-// Kept is a value as it is in every driver that has Go's own types.
-func Kept(_ *core.Column, value any) any { return value }
-
 // kind is what a Go type means to the touch.
 type kind[T any] struct{ touch func(*T) int64 }
 

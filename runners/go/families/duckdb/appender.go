@@ -74,6 +74,15 @@ func appendable(column core.Column, value any, bind databasesql.Binder) (driver.
 		return duckdb.UUID(value), nil
 	case core.Infinite:
 		return nil, core.Unsupported("column %s: the appender takes no infinite %s", column.Name, column.Type)
+	case []any:
+		list := make([]any, len(value))
+		for at, each := range value {
+			var err error
+			if list[at], err = appendable(column, each, bind); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
 	case []*int64:
 		list := make([]any, len(value))
 		for at, each := range value {

@@ -34,6 +34,10 @@ func (Dialect) Natural(column *core.Column, value any) any { return natural(colu
 // Bind is a parameter as the driver takes it; decimals, UUIDs and arrays go as text.
 func (Dialect) Bind(value any) (any, error) {
 	switch value := value.(type) {
+	case core.Decimal:
+		if !value.IsNumber() {
+			return nil, core.Unsupported("DuckDB has no decimal %s", value)
+		}
 	case nil, bool, int64, float64, string, []byte, time.Time:
 		return value, nil
 	case core.Date:
@@ -53,6 +57,10 @@ func (Dialect) Bind(value any) (any, error) {
 // Literal is a value inside SQL.
 func (Dialect) Literal(value any) (string, error) {
 	switch value := value.(type) {
+	case core.Decimal:
+		if !value.IsNumber() {
+			return "", core.Unsupported("DuckDB has no decimal %s", value)
+		}
 	case []byte:
 		return "from_hex('" + hex.EncodeToString(value) + "')", nil
 	case []*int64, []any:

@@ -71,15 +71,20 @@ func touchMoment(v time.Time) int64 {
 	return int64(v.Second())
 }
 
+const (
+	lastOfNanoseconds  = math.MaxInt64 / int64(time.Second) // seconds
+	lastOfMicroseconds = math.MaxInt64 / 1_000_000
+)
+
 // otherwiseEndless is whether that is DuckDB's infinity in nanoseconds, milliseconds or seconds.
 func otherwiseEndless(v time.Time) bool {
-	switch year := v.Year(); {
-	case year == 2262 || year == 1677: // where 64 bits of nanoseconds end
+	switch seconds := v.Unix(); {
+	case seconds == lastOfNanoseconds || seconds == -lastOfNanoseconds-1:
 		return endless(v.UnixNano(), math.MaxInt64)
-	case year > 0 && year < 10_000:
-		return false
+	case seconds > lastOfMicroseconds || seconds < -lastOfMicroseconds-1:
+		return endless(v.UnixMilli(), math.MaxInt64) || endless(seconds, math.MaxInt64)
 	}
-	return endless(v.UnixMilli(), math.MaxInt64) || endless(v.Unix(), math.MaxInt64)
+	return false
 }
 
 // natural is a value of DuckDB's, as the driver has it, in a form that the encoder knows.

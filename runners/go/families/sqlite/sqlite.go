@@ -18,12 +18,11 @@ var texts = []string{"decimal", "date", "time", "timestamp", "timestamptz"}
 type Dialect struct{ databasesql.AsItIs }
 
 // Slot is where a column's values are left: decimals, dates and times are text in the database.
-func (Dialect) Slot(column core.Column) core.Slot {
+func (d Dialect) Slot(column core.Column) core.Slot {
 	if column.Type == "integer" {
-		// Not Go's own type: of a column that is declared BOOLEAN or as a date, drivers make another one.
-		return databasesql.Own(column, func(v int64) int64 { return v }, databasesql.Kept)
+		return &integer{column: column}
 	}
-	return databasesql.SlotOf(column, databasesql.Kept, texts...)
+	return databasesql.SlotOf(column, d.Natural, texts...)
 }
 
 // Natural is a value as it came: SQLite has no types that Go lacks.
@@ -76,3 +75,38 @@ func (Dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err e
 	}
 	return err
 }
+
+// integer is where integers are left, and whatever else a driver makes of them because of how the column is declared:
+// BOOLEAN, or a date.
+type integer struct {
+	column core.Column
+	value  int64
+	fits   bool
+	other  any // nil: NULL
+}
+
+func (s *integer) Scan(source any) error {
+	if s.value, s.fits = source.(int64); !s.fits {
+		s.other = source
+	}
+	return nil
+}
+
+func (s *integer) Destination() any { return s }
+func (s *integer) Touch() int64 {
+	switch {
+	case s.fits:
+		return s.value
+	case s.other == nil:
+		return 1
+	}
+	return core.TouchValue(&s.column, s.other)
+}
+func (s *integer) Value() any {
+	if s.fits {
+		return s.value
+	}
+	return s.other
+}
+func (s *integer) Delivers() string { return "int64" }
+func (s *integer) Converted() bool  { return false }
