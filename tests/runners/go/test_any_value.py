@@ -1,4 +1,4 @@
-"""Every type of an engine through the Go runner's drivers: usual, NULL, smallest, largest, no number, empty, awkward."""
+"""Every type of an engine through the Go runner's drivers: usual, NULL, smallest, largest, no number, empty, long."""
 
 from __future__ import annotations
 
@@ -150,15 +150,21 @@ POSTGRESQL = {
         },
         bits=32,
     ),
-    "text[]": listed("text", {"ARRAY['a', NULL, 'NULL', '', 'x,y', '\"\\{}']": ["a", None, "NULL", "", "x,y", '"\\{}']}),
+    "text[]": listed(
+        "text", {"ARRAY['a', NULL, 'NULL', '', 'x,y', '\"\\{}']": ["a", None, "NULL", "", "x,y", '"\\{}']}
+    ),
     "numeric[]": listed("decimal", {"'{NaN,1.50,NULL}'": [Decimal("nan"), Decimal("1.5"), None]}),
     "bool[]": listed("boolean", {"'{t,f,NULL}'": [True, False, None]}),
     "float4[]": listed("float32", {"'{0.1,NaN}'": [0.1, float("nan")]}),
     "date[]": listed("date", {"'{2000-02-29,infinity,NULL}'": [date(2000, 2, 29), INFINITE, None]}),
     "time[]": listed("time", {"'{24:00,12:00}'": ["24:00:00", time(12)]}),
     "timetz[]": listed("timetz", {"'{12:00+05}'": ["12:00:00+05:00"]}),
-    "timestamp[]": listed("timestamp", {"'{2000-02-29 12:34:56,-infinity}'": [datetime(2000, 2, 29, 12, 34, 56), ENDLESS]}),
-    "timestamptz[]": listed("timestamptz", {"'{2000-02-29 12:34:56+02}'": [datetime(2000, 2, 29, 10, 34, 56, tzinfo=UTC)]}),
+    "timestamp[]": listed(
+        "timestamp", {"'{2000-02-29 12:34:56,-infinity}'": [datetime(2000, 2, 29, 12, 34, 56), ENDLESS]}
+    ),
+    "timestamptz[]": listed(
+        "timestamptz", {"'{2000-02-29 12:34:56+02}'": [datetime(2000, 2, 29, 10, 34, 56, tzinfo=UTC)]}
+    ),
     "interval[]": listed("interval", {"'{1 day,-infinity}'": [(0, 1, 0), ENDLESS]}),
     "uuid[]": listed("uuid", {f"'{{{UUID_TEXT}}}'": [UUID(UUID_TEXT)]}),
     "bytea[]": listed("binary", {"ARRAY['\\x00ff'::bytea, '', NULL]": [b"\x00\xff", b"", None]}),
@@ -210,7 +216,9 @@ MARIADB = {
     "INET6": of("text", {"'::1'": "::1"}),
 }
 SQLITE = {
-    "INTEGER": of("integer", {"7": 7, "-9223372036854775808": -(1 << 63), "9223372036854775807": (1 << 63) - 1}, bits=64),
+    "INTEGER": of(
+        "integer", {"7": 7, "-9223372036854775808": -(1 << 63), "9223372036854775807": (1 << 63) - 1}, bits=64
+    ),
     "REAL": of("float64", {"1.5": 1.5, "9e999": INFINITE, "-9e999": ENDLESS, "0.1": 0.1}),
     "TEXT": of(
         "text",
@@ -222,8 +230,13 @@ SQLITE = {
         },
     ),
     "BLOB": of("binary", {"X'00ff'": b"\x00\xff", "X''": b""}),
-    "": of("any", {"9007199254740993": 9007199254740993, "0.5": 0.5, "1.0": 1.0, "'1'": "1", "X'00ff'": b"\x00\xff", "''": ""}),
-    "DECIMAL_TEXT TEXT": of("decimal", {"'1.50'": Decimal("1.5"), "'nan'": Decimal("nan"), "'1e300'": Decimal("1e300")}),
+    "": of(
+        "any",
+        {"9007199254740993": 9007199254740993, "0.5": 0.5, "1.0": 1.0, "'1'": "1", "X'00ff'": b"\x00\xff", "''": ""},
+    ),
+    "DECIMAL_TEXT TEXT": of(
+        "decimal", {"'1.50'": Decimal("1.5"), "'nan'": Decimal("nan"), "'1e300'": Decimal("1e300")}
+    ),
     "DATE_TEXT TEXT": of("date", {"'2000-02-29'": date(2000, 2, 29), "'0000-00-00'": "0000-00-00"}),
     "TIME_TEXT TEXT": of("time", {"'12:34:56.5'": time(12, 34, 56, 500000), "'24:00:00'": "24:00:00"}),
     "BOOL TEXT": of("boolean", {"1": True, "0": False}),
@@ -243,12 +256,18 @@ DUCKDB = {
     "FLOAT": of("float32", {"0.1": 0.1, "'nan'": float("nan"), "'inf'": INFINITE}),
     "DOUBLE": of("float64", {"0.1": 0.1, "'nan'": float("nan"), "'-inf'": ENDLESS}),
     "BOOLEAN": of("boolean", {"true": True, "false": False}),
-    "VARCHAR": of("text", {"'é€😀'": "é€😀", "''": "", "'a' || chr(0) || 'b'": "a\0b", "repeat('ab', 70000)": "ab" * 70000}),
+    "VARCHAR": of(
+        "text", {"'é€😀'": "é€😀", "''": "", "'a' || chr(0) || 'b'": "a\0b", "repeat('ab', 70000)": "ab" * 70000}
+    ),
     "BLOB": of("binary", {"'\\x00\\xff'": b"\x00\xff", "''": b""}),
     "JSON": of("json", {"'{\"a\" : 1}'": '{"a" : 1}'}),
     "BIT": of("bits", {"'1'": "1", "'101000001'": "101000001"}),
-    "DATE": of("date", {"'2000-02-29'": date(2000, 2, 29), "'infinity'": INFINITE, "'0044-03-15 (BC)'": "0044-03-15 BC"}),
-    "TIME": of("time", {"'12:34:56.789012'": time(12, 34, 56, 789012), "'24:00:00'": "24:00:00"}, {"row": ("'24:00:00'",)}),
+    "DATE": of(
+        "date", {"'2000-02-29'": date(2000, 2, 29), "'infinity'": INFINITE, "'0044-03-15 (BC)'": "0044-03-15 BC"}
+    ),
+    "TIME": of(
+        "time", {"'12:34:56.789012'": time(12, 34, 56, 789012), "'24:00:00'": "24:00:00"}, {"row": ("'24:00:00'",)}
+    ),
     "TIMETZ": of("timetz", {"'12:34:56.5+05'": "12:34:56.5+05:00"}, {"columnar": ("'12:34:56.5+05'",)}),
     "TIMESTAMP": of(
         "timestamp",
@@ -260,7 +279,9 @@ DUCKDB = {
             "'294246-12-31 23:59:59.999999'": "294246-12-31 23:59:59.999999",
         },
     ),
-    "TIMESTAMP_S": of("timestamp", {"'2000-02-29 12:34:56'": datetime(2000, 2, 29, 12, 34, 56), "'infinity'": INFINITE}),
+    "TIMESTAMP_S": of(
+        "timestamp", {"'2000-02-29 12:34:56'": datetime(2000, 2, 29, 12, 34, 56), "'infinity'": INFINITE}
+    ),
     "TIMESTAMP_MS": of("timestamp", {"'1969-12-31 23:59:59.5'": "1969-12-31 23:59:59.5", "'-infinity'": ENDLESS}),
     "TIMESTAMP_NS": of(
         "timestamp",
@@ -270,19 +291,49 @@ DUCKDB = {
         "timestamptz",
         {"'2000-02-29 12:34:56+02'": datetime(2000, 2, 29, 10, 34, 56, tzinfo=UTC), "'infinity'": INFINITE},
     ),
-    "INTERVAL": of("interval", {"'1 year 2 months -3 days 00:00:01.5'": (14, -3, 1500000000), "'-1 month 1 day'": (-1, 1, 0)}),
+    "INTERVAL": of(
+        "interval", {"'1 year 2 months -3 days 00:00:01.5'": (14, -3, 1500000000), "'-1 month 1 day'": (-1, 1, 0)}
+    ),
     "UUID": of("uuid", {f"'{UUID_TEXT}'": UUID(UUID_TEXT)}),
     "ENUM('sad','glad')": of("text", {"'glad'": "glad"}),
     "INTEGER[]": listed("integer", {"[1, NULL, -2]": [1, None, -2], "[]": []}, bits=32),
     "VARCHAR[]": listed("text", {"['a', NULL, '']": ["a", None, ""]}),
     "TIMESTAMP_NS[]": listed("timestamp", {"['2000-02-29 12:34:56.789012345']": ["2000-02-29 12:34:56.789012345"]}),
     "DECIMAL(9,2)[2]": listed("decimal", {"[1.5, NULL]": [Decimal("1.5"), None]}),
+    "UUID[]": listed("uuid", {f"['{UUID_TEXT}', NULL]": [UUID(UUID_TEXT), None]}),
+    "BIT[]": listed("bits", {"['101']": ["101"]}),
+    "BLOB[]": listed("binary", {"['\\x00\\xff', '']": [b"\x00\xff", b""]}),
+    "INTERVAL[]": listed("interval", {"['1 month', '-1 day']": [(1, 0, 0), (0, -1, 0)]}),
+    "HUGEINT[]": listed("integer", {"[170141183460469231731687303715884105727]": [(1 << 127) - 1]}, bits=128),
+    "ENUM('sad','glad')[]": listed("text", {"['glad', NULL]": ["glad", None]}),
+    "FLOAT[]": listed("float32", {"['0.1', 'nan']": [0.1, float("nan")]}),
+    "BOOLEAN[]": listed("boolean", {"[true, NULL]": [True, None]}),
+    "DATE[]": listed("date", {"['2000-02-29', 'infinity']": [date(2000, 2, 29), INFINITE]}),
+    "TIMESTAMPTZ[]": listed("timestamptz", {"['-infinity', NULL]": [ENDLESS, None]}),
+    "MAP(INTEGER, VARCHAR[])": of(
+        "map",
+        {"MAP {2: ['b', NULL], 10: []}": {2: ["b", None], 10: []}},
+        fields=(
+            Column("key", "integer", nullable=True),
+            Column("value", "array", nullable=True, fields=(Column("", "text", nullable=True),)),
+        ),
+    ),
+    'STRUCT("a b, ""c""" DECIMAL(9,2), m MAP(VARCHAR, DATE))': of(
+        "struct",
+        {"{'a b, \"c\"': 1.5, 'm': MAP {'k': DATE '2000-02-29'}}": [Decimal("1.5"), {"k": date(2000, 2, 29)}]},
+        fields=(
+            Column('a b, "c"', "decimal", precision=9, scale=2, nullable=True),
+            Column("m", "map", nullable=True, fields=(ENTRY[0], Column("value", "date", nullable=True))),
+        ),
+    ),
     "INTEGER[][]": of(
         "array",
         {"[[1], [], NULL, [2, 3]]": [[1], [], None, [2, 3]]},
         fields=(Column("", "array", nullable=True, fields=(Column("", "integer", nullable=True),)),),
     ),
-    "STRUCT(b INTEGER, a VARCHAR)": of("struct", {"{'b': 1, 'a': 'x'}": [1, "x"], "{'b': NULL, 'a': NULL}": [None, None]}, fields=PAIR),
+    "STRUCT(b INTEGER, a VARCHAR)": of(
+        "struct", {"{'b': 1, 'a': 'x'}": [1, "x"], "{'b': NULL, 'a': NULL}": [None, None]}, fields=PAIR
+    ),
     "STRUCT(b INTEGER, a VARCHAR)[]": of(
         "array",
         {"[{'b': 1, 'a': 'x'}, NULL]": [[1, "x"], None]},
@@ -329,7 +380,9 @@ def paths(engine: str) -> list[PlannedPath]:
     found, known = [], set()
     for adapter in manifest.load_manifest("go").adapter:
         if engine in adapter.engines:
-            for each in planned(adapter, "values", {"engine": (engine,), "deployment": (ENGINES[engine].deployments[0],)}):
+            for each in planned(
+                adapter, "values", {"engine": (engine,), "deployment": (ENGINES[engine].deployments[0],)}
+            ):
                 shape = (adapter.driver, *(each.path.get(key) for key in SHAPING))
                 if shape not in known and not reason_against(each):
                     known.add(shape)
@@ -393,7 +446,11 @@ def test_every_value_is_what_the_sql_says(engine: str) -> None:
 
 UNDECLARED = {  # what was refused once: a query's values, the column that is declared, the values' bytes
     "NULL where none is allowed": (["NULL"], Column("v", "integer"), [b"\0"]),
-    "wider than declared": (["40000", "9999999999"], Column("v", "integer", bits=16), [number("40000"), number("9999999999")]),
+    "wider than declared": (
+        ["40000", "9999999999"],
+        Column("v", "integer", bits=16),
+        [number("40000"), number("9999999999")],
+    ),
     "a fraction in an integer": (["1.5"], Column("v", "integer"), [number("1.5")]),
     "no number": (["'x'"], Column("v", "decimal"), [foreign("x")]),
     "no integer": (["'x'"], Column("v", "integer"), [foreign("x")]),
@@ -421,6 +478,28 @@ def test_a_value_of_another_kind_than_declared_is_delivered(engine: str) -> None
                 if (reply.digest, reply.columns[0].foreign) != (f"{len(values)}:{total:016x}", foreign):
                     found.append(f"{worker.planned.name}: {name}: {reply.columns} {reply.delivered}")
     assert found == []
+
+
+@pytest.mark.parametrize("pipeline", ["off", "10"])
+def test_operations_go_on_behind_a_value_that_pgx_does_not_take(pipeline: str, tmp_path: Path) -> None:
+    key, column = Column("k", "integer"), Column("v", "integer")
+    expected = [None if number == 3 else number for number in range(20)]
+    codec.write_rows(tmp_path / "rows", [(number,) for number in range(20)], [key])
+    sql = "SELECT CASE WHEN k = 3 THEN NULL ELSE k END AS v FROM (VALUES (CAST(? AS integer))) AS t (k)"
+    phase = Phase("value", "query", sql, columns=(column,))
+    work = PreparedPhase("any.value", phase, sql, (column,), (key,), tmp_path / "rows", 20)
+    with workers("postgresql") as every:
+        worker = next(each for each in every if each.planned.path.driver == "pgx")
+        worker.close()
+        worker = Worker(worker.planned, worker.instance, log=lambda _line: None, timeout_s=TIMEOUT_S)
+        worker.open(pipeline=pipeline)
+        worker.prepare(work)
+        cold = worker.sample(work, "cold", operations=20, first=0).reply
+        assert (cold.rows, cold.failed, int(cold.touch, 16)) == (20, 0, sum(range(20)) - 3 + 1)
+        worker.prepare(work)  # whose slots are new
+        reply = worker.verify(work, 0, 20)
+        assert (reply.digest, reply.touch) == (codec.digest([(each,) for each in expected], [column]), cold.touch)
+        worker.close()
 
 
 @pytest.mark.parametrize("engine", TABLES)

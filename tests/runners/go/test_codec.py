@@ -29,7 +29,7 @@ def name(vector: Vector) -> str:
 
 
 def declared(vector: Vector) -> Vector:
-    return {"name": "value", "type": vector["type"]} | vector.get("column", {})
+    return {"name": "value", "type": vector["type"], **vector.get("column", {})}
 
 
 def expected(vector: Vector) -> str:
@@ -40,7 +40,9 @@ def expected(vector: Vector) -> str:
 def test_value(ask: Ask, vector: Vector) -> None:
     line = json.dumps({"column": declared(vector), "value": vector["value"]})
     answered = ask(f"value {line}")
-    if vector["type"] == "char" and str(vector["value"]).endswith(" "):  # its touch counts the blanks that were delivered
+    if vector["type"] == "char" and str(vector["value"]).endswith(
+        " "
+    ):  # its touch counts the blanks that were delivered
         assert answered.split()[:2] == expected(vector).split()[:2]
     else:
         assert answered == expected(vector)
@@ -123,8 +125,6 @@ def test_text(ask: Ask, line: str) -> None:
     assert ask(line) == ISO[line]
 
 
-@pytest.mark.parametrize(
-    "line", [*NO_DATE_OR_TIME, "date 2000-02-30", "timestamp 2000-01-01 00:00:00.1234567890"]
-)
+@pytest.mark.parametrize("line", [*NO_DATE_OR_TIME, "date 2000-02-30", "timestamp 2000-01-01 00:00:00.1234567890"])
 def test_text_that_is_not_in_the_usual_form(ask: Ask, line: str) -> None:
     assert ask(line).startswith("error ")

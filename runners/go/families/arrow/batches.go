@@ -18,7 +18,7 @@ type Result struct {
 	sink    byte          // the last byte of a text, so that it is read
 }
 
-// ResultOf is for results with these columns; natural makes of what an engine keeps in Arrow's types what it means.
+// ResultOf is for results with these columns; natural makes of bytes and texts what an engine means by them.
 func ResultOf(columns []core.Column, natural core.Natural) *Result {
 	return &Result{columns: columns, natural: natural}
 }
@@ -84,7 +84,7 @@ func (b batch) Touch() (sum int64) {
 		column, values := &b.result.columns[at], plain(b.record.Column(at))
 		touched, ok := b.result.touch(column.Type, values)
 		if !ok { // Arrow has them as another type than declared
-			touched = each(values, func(row int) int64 { return core.TouchValue(column, value(column, values, row)) })
+			touched = each(values, func(row int) int64 { return core.TouchValue(column, b.result.value(column, values, row)) })
 		}
 		sum += touched
 	}
@@ -92,12 +92,7 @@ func (b batch) Touch() (sum int64) {
 }
 
 func (b batch) Value(row, column int) any {
-	declared := &b.result.columns[column]
-	found := value(declared, b.record.Column(column), row)
-	if found == nil {
-		return nil
-	}
-	return b.result.natural(declared, found)
+	return b.result.value(&b.result.columns[column], b.record.Column(column), row)
 }
 
 // plain is a column's values without an extension type around them.

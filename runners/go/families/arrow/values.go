@@ -14,13 +14,13 @@ import (
 const secondsADay = 24 * 60 * 60
 
 // value is the one at a place in a form that the encoder knows; nil for NULL.
-func value(column *core.Column, values arrow.Array, at int) any {
+func (r *Result) value(column *core.Column, values arrow.Array, at int) any {
 	values = plain(values)
 	if isNull(values, at) {
 		return nil
 	}
 	if of := textOf(values); of != nil {
-		return textual(values, of(at))
+		return r.natural(column, textual(values, of(at)))
 	}
 	switch values := values.(type) {
 	case *array.Boolean:
@@ -59,7 +59,7 @@ func value(column *core.Column, values arrow.Array, at int) any {
 	if made := temporal(values, at); made != nil {
 		return made
 	}
-	return nested(column, values, at)
+	return r.nested(column, values, at)
 }
 
 func textual(values arrow.Array, text string) any {
@@ -104,13 +104,13 @@ func temporal(values arrow.Array, at int) any {
 }
 
 // nested is the value of a type with others within; as Arrow writes it where there is no form for it.
-func nested(column *core.Column, values arrow.Array, at int) any {
+func (r *Result) nested(column *core.Column, values arrow.Array, at int) any {
 	switch values := values.(type) {
 	case *array.Map:
 		start, end := values.ValueOffsets(at)
 		made := core.Map{}
 		for place := int(start); place < int(end); place++ {
-			key, item := value(column.Field(0), values.Keys(), place), value(column.Field(1), values.Items(), place)
+			key, item := r.value(column.Field(0), values.Keys(), place), r.value(column.Field(1), values.Items(), place)
 			made = append(made, [2]any{key, item})
 		}
 		return made
@@ -118,21 +118,21 @@ func nested(column *core.Column, values arrow.Array, at int) any {
 		start, end := values.ValueOffsets(at)
 		made := []any{}
 		for place := int(start); place < int(end); place++ {
-			made = append(made, value(column.Element(), values.ListValues(), place))
+			made = append(made, r.value(column.Element(), values.ListValues(), place))
 		}
 		return made
 	case *array.Struct:
 		made := core.Structure{}
 		for member := range values.NumField() {
-			made = append(made, value(column.Field(member), values.Field(member), at))
+			made = append(made, r.value(column.Field(member), values.Field(member), at))
 		}
 		return made
 	case *array.SparseUnion:
-		return value(anyValue, values.Field(values.ChildID(at)), at)
+		return r.value(anyValue, values.Field(values.ChildID(at)), at)
 	case *array.DenseUnion:
-		return value(anyValue, values.Field(values.ChildID(at)), int(values.ValueOffset(at)))
+		return r.value(anyValue, values.Field(values.ChildID(at)), int(values.ValueOffset(at)))
 	case *array.Dictionary:
-		return value(column, values.Dictionary(), values.GetValueIndex(at))
+		return r.value(column, values.Dictionary(), values.GetValueIndex(at))
 	}
 	return foreign{values.ValueStr(at)}
 }

@@ -70,12 +70,13 @@ func typed(spelt string) core.Column {
 // members are a structure's: names, quoted where they must be, each with its type.
 func members(inside string) (fields []core.Column) {
 	for _, part := range parts(inside) {
-		end := strings.IndexByte(part, ' ')
+		name, kind, _ := strings.Cut(part, " ")
 		if part[0] == '"' {
-			end = closing(part)
+			end := closing(part)
+			name, kind = strings.ReplaceAll(part[1:end-1], `""`, `"`), part[end:]
 		}
-		field := typed(strings.TrimSpace(part[end:]))
-		field.Name = strings.ReplaceAll(strings.Trim(part[:end], `"`), `""`, `"`)
+		field := typed(strings.TrimSpace(kind))
+		field.Name = name
 		fields = append(fields, field)
 	}
 	return fields
