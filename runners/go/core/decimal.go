@@ -11,18 +11,27 @@ type Decimal struct {
 	Small   int64
 	Big     *big.Int
 	Scale   int32
-	special string // nan, inf or -inf; Big is set then, so that only numbers of more than 64 bits ask for it
+	special special // Big is set then, so that only numbers of more than 64 bits ask for it
 }
+
+// special is what is no number.
+type special uint8
+
+const (
+	nan special = iota + 1
+	positive
+	negative
+)
 
 // The decimals that are no numbers.
 var (
-	NaN              = Decimal{Big: new(big.Int), special: "nan"}
-	Infinity         = Decimal{Big: new(big.Int), special: "inf"}
-	NegativeInfinity = Decimal{Big: new(big.Int), special: "-inf"}
+	NaN              = Decimal{Big: new(big.Int), special: nan}
+	Infinity         = Decimal{Big: new(big.Int), special: positive}
+	NegativeInfinity = Decimal{Big: new(big.Int), special: negative}
 )
 
 // IsNumber is whether it is none of them.
-func (d Decimal) IsNumber() bool { return d.special == "" }
+func (d Decimal) IsNumber() bool { return d.special == 0 }
 
 const mostDigits = 18 // that are sure to fit 64 bits
 
@@ -39,7 +48,7 @@ func (d Decimal) Touch() int64 {
 	if d.Big == nil && d.Scale >= 0 && d.Scale <= mostDigits {
 		return d.Small / powers[d.Scale]
 	}
-	if d.special != "" {
+	if d.special != 0 {
 		return noNumber
 	}
 	whole := d.unscaled()
@@ -73,8 +82,8 @@ func (d Decimal) Plain() string {
 
 // String is the decimal notation with all digits of its scale.
 func (d Decimal) String() string {
-	if d.special != "" {
-		return d.special
+	if d.special != 0 {
+		return [...]string{nan: "nan", positive: "inf", negative: "-inf"}[d.special]
 	}
 	digits := d.unscaled().String()
 	if d.Scale <= 0 {
@@ -100,7 +109,7 @@ func ParseDecimal(text string) (Decimal, error) {
 	if at := strings.IndexAny(text, "eE"); at >= 0 {
 		parsed, err := strconv.ParseInt(text[at+1:], 10, 16)
 		if err != nil {
-			return special(text)
+			return unusual(text)
 		}
 		mantissa, exponent = text[:at], int(parsed)
 	}
@@ -110,11 +119,11 @@ func ParseDecimal(text string) (Decimal, error) {
 		if small, ok := digitsOf(whole, fraction); ok {
 			return Decimal{Small: small, Scale: scale}, nil
 		}
-		return special(text)
+		return unusual(text)
 	}
 	large, ok := new(big.Int).SetString(whole+fraction, 10)
 	if !ok || strings.ContainsRune(mantissa, '_') {
-		return special(text)
+		return unusual(text)
 	}
 	return Decimal{Big: large, Scale: scale}, nil
 }
@@ -141,8 +150,8 @@ func digitsOf(whole, fraction string) (int64, bool) {
 	return value, len(whole)+len(fraction) > 0
 }
 
-// special reads what is no number.
-func special(text string) (Decimal, error) {
+// unusual reads what is no number.
+func unusual(text string) (Decimal, error) {
 	if strings.EqualFold(text, "nan") {
 		return NaN, nil
 	}

@@ -15,17 +15,33 @@ func ParseDate(text string) (time.Time, error) {
 	return moment(text, 0)
 }
 
-// ParseTime reads `01:02:03` with up to nine digits of a fraction.
+// ParseTime reads `01:02:03` with up to nine digits of a fraction; 24 hours and more and a sign, where it is a length of
+// time.
 func ParseTime(text string) (TimeOfDay, error) {
 	if len(text) < 8 || text[2] != ':' || text[5] != ':' {
-		return 0, noDate(text)
+		return parseLong(text)
 	}
 	hour, minute, rest := Digits(text[:2]), Digits(text[3:5]), Digits(text[6:8])
 	fraction, ok := FractionNs(text[8:])
-	if hour < 0 || minute < 0 || rest < 0 || hour > 23 || minute > 59 || rest > 59 || !ok {
+	if hour < 0 || minute < 0 || rest < 0 || minute > 59 || rest > 59 || !ok {
 		return 0, noDate(text)
 	}
 	return TimeOfDay(int64(hour*3600+minute*60+rest)*second + fraction), nil
+}
+
+// parseLong reads a time with a sign or with hours of three digits.
+func parseLong(text string) (TimeOfDay, error) {
+	if len(text) < 9 || (text[0] == '-' && text[1] == '-') {
+		return 0, noDate(text)
+	}
+	of, err := ParseTime(text[1:])
+	switch hundreds := Digits(text[:1]); {
+	case text[0] == '-':
+		return -of, err
+	case hundreds > 0 && text[3] == ':':
+		return of + TimeOfDay(int64(hundreds)*100*3600*second), err
+	}
+	return 0, noDate(text)
 }
 
 // ParseTimestamp reads `2000-11-07 01:02:03.456789`, a blank or a T between them.
@@ -34,7 +50,7 @@ func ParseTimestamp(text string) (time.Time, error) {
 		return time.Time{}, noDate(text)
 	}
 	of, err := ParseTime(text[11:])
-	if err != nil {
+	if err != nil || of < 0 || of >= TimeOfDay(dayNs) {
 		return time.Time{}, noDate(text)
 	}
 	return moment(text[:10], of)

@@ -82,7 +82,7 @@ func (e *Encoder) foreign(column *Column, value any) {
 // number takes integers and decimals.
 func (e *Encoder) number(column *Column, value any) bool {
 	decimal, ok := decimalOf(value)
-	return ok && (decimal.special == "" || column.Type == "decimal") && e.text('N', decimal.Plain())
+	return ok && (decimal.IsNumber() || column.Type == "decimal") && e.text('N', decimal.Plain())
 }
 
 // decimalOf is a number as a decimal.

@@ -125,6 +125,15 @@ def test_text(ask: Ask, line: str) -> None:
     assert ask(line) == ISO[line]
 
 
-@pytest.mark.parametrize("line", [*NO_DATE_OR_TIME, "date 2000-02-30", "timestamp 2000-01-01 00:00:00.1234567890"])
+UNUSUAL = (
+    *NO_DATE_OR_TIME,
+    "time --1:00:00",
+    "time x38:59:59",
+    "date 2000-02-30",
+    "timestamp 2000-01-01 00:00:00.1234567890",
+)
+
+
+@pytest.mark.parametrize("line", [line for line in UNUSUAL if line != "time 25:00:00"])  # a length of time
 def test_text_that_is_not_in_the_usual_form(ask: Ask, line: str) -> None:
     assert ask(line).startswith("error ")

@@ -206,8 +206,8 @@ func (s *scanned) take(value time.Time) {
 	case "time":
 		midnight := time.Date(value.Year(), value.Month(), value.Day(), 0, 0, 0, 0, value.Location())
 		s.of = core.TimeOfDay(value.Sub(midnight))
-		if s.of == 0 {
-			s.unusual = s.natural(&s.column, value)
+		if s.of == 0 && value.Year() == 0 && value.YearDay() == 2 { // pq's day of times is the first of the year 0
+			s.of = core.TimeOfDay(24 * time.Hour)
 		}
 	default:
 		s.unusual = s.natural(&s.column, value)
@@ -260,7 +260,7 @@ func (s *scanned) Touch() int64 {
 	case "date":
 		return int64(s.at.Day())
 	case "time":
-		return int64(s.of) / int64(time.Second) % 60
+		return core.TouchTime(int64(s.of))
 	case "timestamp", "timestamptz":
 		return int64(s.at.Second())
 	default:
