@@ -123,7 +123,7 @@ func integer(column core.Column) core.Slot {
 		return plain(column, func(v *int32) int64 { return int64(*v) },
 			made(func(v *pgtype.Int4) bool { return v.Valid }, func(v *pgtype.Int4) int64 { return int64(v.Int32) }))
 	case column.Bits > 64:
-		return Raw(column, nil, nil)
+		return made(func(v *pgtype.Uint64) bool { return v.Valid }, func(v *pgtype.Uint64) int64 { return int64(v.Uint64) })
 	default:
 		return plain(column, func(v *int64) int64 { return *v },
 			made(func(v *pgtype.Int8) bool { return v.Valid }, func(v *pgtype.Int8) int64 { return v.Int64 }))

@@ -18,6 +18,8 @@ func natural(value any) any {
 		return or(value.Valid, value.Int32)
 	case pgtype.Int8:
 		return or(value.Valid, value.Int64)
+	case pgtype.Uint64:
+		return or(value.Valid, value.Uint64)
 	case pgtype.Float4:
 		return or(value.Valid, value.Float32)
 	case pgtype.Float8:
