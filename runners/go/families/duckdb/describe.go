@@ -18,7 +18,8 @@ var kinds = map[string]core.Column{
 	"DATE": {Type: "date"}, "TIME": {Type: "time"}, "TIME_NS": {Type: "time"}, "TIME WITH TIME ZONE": {Type: "timetz"},
 	"TIMESTAMP": {Type: "timestamp"}, "TIMESTAMP_S": {Type: "timestamp"}, "TIMESTAMP_MS": {Type: "timestamp"},
 	"TIMESTAMP_NS": {Type: "timestamp"}, "TIMESTAMP WITH TIME ZONE": {Type: "timestamptz"},
-	"INTERVAL": {Type: "interval"}, "UUID": {Type: "uuid"}, `"NULL"`: {Type: "text"},
+	"INTERVAL": {Type: "interval"}, "UUID": {Type: "uuid"}, `"NULL"`: {Type: "text"}, "BIGNUM": {Type: "decimal"},
+	"VARIANT": {Type: "any"},
 }
 
 // Describing executes nothing of the query.
