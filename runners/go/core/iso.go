@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Dates and times by hand, in the form that they usually have (moments.go reads the others): time.Parse takes several times as long, which would be measured as the driver's.
+// Dates and times by hand, in the form that they usually have (moments.go reads the others): time.Parse takes several
+// times as long, which would be measured as the driver's.
 
 // ParseDate reads `2000-11-07`.
 func ParseDate(text string) (time.Time, error) {
@@ -15,8 +16,7 @@ func ParseDate(text string) (time.Time, error) {
 	return moment(text, 0)
 }
 
-// ParseTime reads `01:02:03` with up to nine digits of a fraction; 24 hours and more and a sign, where it is a length of
-// time.
+// ParseTime reads `01:02:03` with up to nine digits of a fraction; a length of time has 24 hours and more, or a sign.
 func ParseTime(text string) (TimeOfDay, error) {
 	if len(text) < 8 || text[2] != ':' || text[5] != ':' {
 		return parseLong(text)

@@ -503,6 +503,27 @@ def test_operations_go_on_behind_a_value_that_pgx_does_not_take(pipeline: str, t
         worker.close()
 
 
+GIVEN: dict[str, tuple[str, str, list[Any]]] = {
+    "postgresql": ("numeric", "decimal", [Decimal("nan"), Decimal("inf"), Decimal("-inf"), Decimal("1e300")]),
+    "duckdb": ("HUGEINT", "integer", [(1 << 127) - 1, -(1 << 100), 7]),
+}
+
+
+@pytest.mark.parametrize("engine", GIVEN)
+def test_numbers_of_any_size_go_in_and_out(engine: str, tmp_path: Path) -> None:
+    kind, logical, values = GIVEN[engine]
+    column = Column("v", logical, bits=128, nullable=True)  # type: ignore[arg-type]
+    codec.write_rows(tmp_path / "rows", [(value,) for value in values], [column])
+    sql = f"SELECT CAST(? AS {kind}) AS v"
+    phase, count = Phase("value", "query", sql, columns=(column,)), len(values)
+    work = PreparedPhase("any.value", phase, sql, (column,), (column,), tmp_path / "rows", count)
+    with workers(engine) as every:
+        for worker in every:
+            worker.prepare(work)
+            reply = worker.verify(work, 0, count)
+            assert reply.digest == codec.digest([(value,) for value in values], [column]), worker.planned.name
+
+
 @pytest.mark.parametrize("engine", TABLES)
 def test_columns_of_one_name_and_none_at_all(engine: str) -> None:
     same = (Column("a", "integer", nullable=True), Column("a", "text", nullable=True))

@@ -51,8 +51,8 @@ func Config(options core.Options) (*pgx.ConnConfig, error) {
 	return config, nil
 }
 
-// textAsUTF8 has a database of another encoding send UTF-8, for which pgx takes all texts. One without an encoding sends
-// its bytes, but pgx does not begin the simple protocol with it.
+// textAsUTF8 has a database of another encoding send UTF-8, for which pgx takes all texts. One without an encoding
+// sends its bytes, but pgx refuses the simple protocol with it.
 func textAsUTF8(until context.Context, connection *pgconn.PgConn, simple bool) error {
 	encoding := connection.ParameterStatus("server_encoding")
 	if encoding == "UTF8" || (encoding == "SQL_ASCII" && !simple) {

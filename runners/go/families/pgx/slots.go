@@ -167,7 +167,8 @@ func array(column core.Column) core.Slot {
 }
 
 func arrayOf[T any]() core.Slot {
-	return &list[T]{slot[pgtype.Array[T]]{valid: func(v *pgtype.Array[T]) bool { return v.Valid }, touch: five[pgtype.Array[T]]}}
+	valid := func(v *pgtype.Array[T]) bool { return v.Valid }
+	return &list[T]{slot[pgtype.Array[T]]{valid: valid, touch: five[pgtype.Array[T]]}}
 }
 
 type list[T any] struct{ slot[pgtype.Array[T]] }

@@ -84,8 +84,8 @@ func numeric(v pgtype.Numeric) core.Decimal {
 	return decimal(&v)
 }
 
-// interval is as it came where 64 bits do not hold its nanoseconds. PostgreSQL's infinity is the greatest, or the least,
-// number in each part.
+// interval is as it came where 64 bits do not hold its nanoseconds. PostgreSQL's infinity is the greatest number in each
+// part, or the least.
 func interval(v pgtype.Interval) any {
 	switch {
 	case v.Months == math.MaxInt32 && v.Days == math.MaxInt32 && v.Microseconds == math.MaxInt64:
