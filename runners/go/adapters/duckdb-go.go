@@ -59,7 +59,7 @@ func (dialect) Connect(options core.Options) (*sql.DB, error) {
 }
 
 func (dialect) Columns(phase *core.Phase) databasesql.Taker {
-	return taker{arrow.ResultOf(phase.Columns)}
+	return taker{arrow.ResultOf(phase.Columns, family.OfArrow)}
 }
 
 type taker struct{ *arrow.Result }

@@ -64,23 +64,26 @@ func (d *dialect) Connect(options core.Options) (*sql.DB, error) {
 	return sql.OpenDB(connector), nil
 }
 
-func (d *dialect) Slot(column core.Column) (core.Slot, error) {
-	switch column.Type {
-	case "interval", "array":
-		return nil, core.Unsupported("column %s: there is no type %s", column.Name, column.Type)
-	case "float32":
-		return databasesql.Float32(column), nil
+func (d *dialect) Slot(column core.Column) core.Slot {
+	if column.Type == "float32" {
+		return databasesql.Float32(column)
 	}
-	return databasesql.SlotOf(column, texts...)
+	return databasesql.SlotOf(column, d.Natural, texts...)
 }
+
+func (*dialect) Natural(_ *core.Column, value any) any { return value }
 
 func (*dialect) Bind(value any) (any, error) {
 	switch value := value.(type) {
+	case core.Decimal:
+		if !value.IsNumber() {
+			return nil, core.Unsupported("there is no decimal %s", value)
+		}
 	case nil, bool, int64, float64, string, []byte, time.Time:
 		return value, nil
 	case core.Instant:
 		return time.Time(value), nil
-	case core.Interval, []*int64, core.Infinite:
+	case core.Interval, []*int64, []any, core.Infinite:
 		return nil, core.Unsupported("there is no type for a %T", value)
 	}
 	return sqltext.Text(value)
@@ -88,6 +91,10 @@ func (*dialect) Bind(value any) (any, error) {
 
 func (*dialect) Literal(value any) (string, error) {
 	switch value := value.(type) {
+	case core.Decimal:
+		if !value.IsNumber() {
+			return "", core.Unsupported("there is no decimal %s", value)
+		}
 	case string:
 		return sqltext.Quoted(strings.ReplaceAll(value, `\`, `\\`)), nil
 	case core.Instant:

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	texts := []string{"decimal", "time", "interval", "uuid", "array"}
+	texts := []string{"decimal", "time", "timetz", "interval", "uuid", "array"}
 	core.Main("pgx-stdlib", func() core.Adapter { return databasesql.Over(dialect{postgresql.Dialect{Texts: texts}}) })
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"rowpath/core"
 	family "rowpath/families/pgx"
@@ -43,7 +44,7 @@ func (a *adapter) Slots(columns []core.Column) ([]core.Slot, error) {
 
 func (a *adapter) Prepare(phase *core.Phase, rows [][]any) (core.Operation, error) {
 	slots, _ := a.Slots(phase.Columns)
-	row := core.NewRow(phase.Columns, slots, family.ScanPosition)
+	row := core.NewRow(phase.Columns, slots, nil)
 	switch {
 	case phase.Kind == "null":
 		return nil, core.Unsupported("this path has no operation of kind null")
@@ -52,7 +53,7 @@ func (a *adapter) Prepare(phase *core.Phase, rows [][]any) (core.Operation, erro
 	case phase.Way == "bulk":
 		return a.bulk(phase, rows)
 	}
-	one := &statement{row: row, queries: phase.Kind == "query"}
+	one := &statement{row: row, types: a.connection.TypeMap(), queries: phase.Kind == "query"}
 	var err error
 	if a.options.Get("statement", "prepared") == "text" {
 		one.sql, err = sqltext.Texts(phase.SQL, phase.ParameterColumns, rows, postgresql.Literal)
@@ -87,21 +88,35 @@ func (s *single) Run(row int, counters *core.Counters) error { return s.run(s.on
 
 // RunPipeline sends all with one Sync behind them: one transaction, of which an error ends what follows it.
 func (s *single) RunPipeline(rows []int, counters *core.Counters, ended func(error)) {
+	for len(rows) > 0 {
+		rows = rows[s.pipeline(rows, counters, ended):]
+	}
+}
+
+// pipeline is how many of them came to their end; those behind a value that a slot did not take have yet to.
+func (s *single) pipeline(rows []int, counters *core.Counters, ended func(error)) (done int) {
 	queue := &pgx.Batch{}
 	for _, row := range rows {
 		sql, given := s.of(row)
 		queue.Queue(sql, given...)
 	}
 	results := s.on.SendBatch(ever, queue)
+	defer results.Close() // its error is one of those below
 	for range rows {
 		answer, err := results.Query()
 		if err == nil {
 			err = core.Take(s.row, answer, counters)
 			answer.Close()
+			if err != nil {
+				if err = family.Misfit(s.row, answer, s.types, err, counters); err == nil {
+					return done
+				}
+			}
 		}
 		ended(err)
+		done++
 	}
-	_ = results.Close() // its error is one of those above
+	return done
 }
 
 func (s *single) Close() error { return nil }
@@ -143,7 +158,7 @@ func (a *adapter) connecting(phase *core.Phase, row *core.Row) core.Operation {
 			return err
 		}
 		counters.ConnectNs += core.NowNs() - start
-		first := statement{sql: []string{phase.SQL}, row: row, queries: true}
+		first := statement{sql: []string{phase.SQL}, row: row, types: fresh.TypeMap(), queries: true}
 		return errors.Join(first.run(fresh, 0, counters), fresh.Close(ever))
 	})
 }
@@ -249,6 +264,7 @@ type statement struct {
 	sql       []string
 	arguments [][]any
 	row       *core.Row
+	types     *pgtype.Map
 	queries   bool
 }
 
@@ -271,11 +287,19 @@ func (s *statement) run(on runs, row int, counters *core.Counters) error {
 		counters.Executed()
 		return err
 	}
-	rows, err := on.Query(ever, sql, given...)
-	if err != nil {
-		return err
+	for {
+		rows, err := on.Query(ever, sql, given...)
+		if err != nil {
+			return err
+		}
+		counters.Executed()
+		err = core.Take(s.row, rows, counters)
+		rows.Close()
+		if err == nil {
+			return nil
+		}
+		if err = family.Misfit(s.row, rows, s.types, err, counters); err != nil {
+			return err
+		}
 	}
-	counters.Executed()
-	defer rows.Close()
-	return core.Take(s.row, rows, counters)
 }

@@ -47,8 +47,8 @@ type Slot interface {
 	Destination() any
 	// Touch is what the value adds to the touch sum.
 	Touch() int64
-	// Encode adds the value's bytes.
-	Encode(encoder *Encoder) error
+	// Value is the value in a form that the encoder knows; nil for NULL.
+	Value() any
 	// Delivers is the type that the driver hands over.
 	Delivers() string
 	// Converted is whether the adapter converts text.

@@ -5,9 +5,9 @@ type Batch interface {
 	// Rows is how many there are.
 	Rows() int
 	// Touch is what all values add to the touch sum.
-	Touch() (int64, error)
-	// Encode adds the bytes of one value; outside the clock.
-	Encode(encoder *Encoder, row, column int) error
+	Touch() int64
+	// Value is one value in a form that the encoder knows; outside the clock.
+	Value(row, column int) any
 }
 
 // Batches is a result as batches; nil after the last one.
@@ -27,11 +27,7 @@ func TakeBatches(batches Batches, counters *Counters) error {
 		if err != nil || batch == nil {
 			return err
 		}
-		touch, err := batch.Touch()
-		if err != nil {
-			return err
-		}
-		counters.Touch += touch
+		counters.Touch += batch.Touch()
 		counters.Rows += int64(batch.Rows())
 		if first && batch.Rows() > 0 {
 			first = false
@@ -41,8 +37,7 @@ func TakeBatches(batches Batches, counters *Counters) error {
 			continue
 		}
 		for row := range batch.Rows() {
-			err := counters.encoder.Row(func(column int) error { return batch.Encode(counters.encoder, row, column) })
-			if err != nil {
+			if err := counters.encoder.Row(func(column int) any { return batch.Value(row, column) }); err != nil {
 				return err
 			}
 		}

@@ -8,10 +8,30 @@ import (
 
 // Decimal is unscaled · 10^-Scale; Big holds what 64 bits do not.
 type Decimal struct {
-	Small int64
-	Big   *big.Int
-	Scale int32
+	Small   int64
+	Big     *big.Int
+	Scale   int32
+	special special // Big is set then, so that only numbers of more than 64 bits ask for it
 }
+
+// special is what is no number.
+type special uint8
+
+const (
+	nan special = iota + 1
+	positive
+	negative
+)
+
+// The decimals that are no numbers.
+var (
+	NaN              = Decimal{Big: new(big.Int), special: nan}
+	Infinity         = Decimal{Big: new(big.Int), special: positive}
+	NegativeInfinity = Decimal{Big: new(big.Int), special: negative}
+)
+
+// IsNumber is whether it is none of them.
+func (d Decimal) IsNumber() bool { return d.special == 0 }
 
 const mostDigits = 18 // that are sure to fit 64 bits
 
@@ -28,6 +48,9 @@ func (d Decimal) Touch() int64 {
 	if d.Big == nil && d.Scale >= 0 && d.Scale <= mostDigits {
 		return d.Small / powers[d.Scale]
 	}
+	if d.special != 0 {
+		return noNumber
+	}
 	whole := d.unscaled()
 	power := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(max(d.Scale, -d.Scale))), nil)
 	if d.Scale < 0 {
@@ -35,7 +58,7 @@ func (d Decimal) Touch() int64 {
 	} else {
 		whole.Quo(whole, power)
 	}
-	return int64(new(big.Int).And(whole, new(big.Int).SetUint64(1<<64-1)).Uint64())
+	return TouchBig(whole)
 }
 
 func (d Decimal) unscaled() *big.Int {
@@ -59,6 +82,9 @@ func (d Decimal) Plain() string {
 
 // String is the decimal notation with all digits of its scale.
 func (d Decimal) String() string {
+	if d.special != 0 {
+		return [...]string{nan: "nan", positive: "inf", negative: "-inf"}[d.special]
+	}
 	digits := d.unscaled().String()
 	if d.Scale <= 0 {
 		if digits == "0" {
@@ -83,7 +109,7 @@ func ParseDecimal(text string) (Decimal, error) {
 	if at := strings.IndexAny(text, "eE"); at >= 0 {
 		parsed, err := strconv.ParseInt(text[at+1:], 10, 16)
 		if err != nil {
-			return Decimal{}, noDecimal(text)
+			return unusual(text)
 		}
 		mantissa, exponent = text[:at], int(parsed)
 	}
@@ -93,11 +119,11 @@ func ParseDecimal(text string) (Decimal, error) {
 		if small, ok := digitsOf(whole, fraction); ok {
 			return Decimal{Small: small, Scale: scale}, nil
 		}
-		return Decimal{}, noDecimal(text)
+		return unusual(text)
 	}
 	large, ok := new(big.Int).SetString(whole+fraction, 10)
 	if !ok || strings.ContainsRune(mantissa, '_') {
-		return Decimal{}, noDecimal(text)
+		return unusual(text)
 	}
 	return Decimal{Big: large, Scale: scale}, nil
 }
@@ -124,10 +150,17 @@ func digitsOf(whole, fraction string) (int64, bool) {
 	return value, len(whole)+len(fraction) > 0
 }
 
-func noDecimal(text string) error {
-	switch strings.ToLower(text) {
-	case "nan", "infinity", "-infinity":
-		return Unsupported("a decimal has no %s here", text)
+// unusual reads what is no number.
+func unusual(text string) (Decimal, error) {
+	if strings.EqualFold(text, "nan") {
+		return NaN, nil
 	}
-	return Fail("verify", "no decimal: '%s'", text)
+	endless, ok := Endless(text)
+	switch {
+	case !ok:
+		return Decimal{}, Fail("internal", "no decimal: '%s'", text)
+	case endless.Negative:
+		return NegativeInfinity, nil
+	}
+	return Infinity, nil
 }

@@ -112,11 +112,15 @@ func (r *reader) moment() time.Time {
 	return time.Unix(seconds, int64(r.u32())).UTC()
 }
 
+// array is []*int64, the form that drivers take; of more dimensions it is []any of such.
 func (r *reader) array(column *Column) (any, error) {
 	values := make([]*int64, r.u32())
 	for at := range values {
-		if r.take(1)[0] == 0 {
+		switch r.take(1)[0] {
+		case 0:
 			continue
+		case 'A':
+			return r.dimensions(column, len(values))
 		}
 		value, err := strconv.ParseInt(r.text(), 10, 64)
 		if err != nil {
@@ -127,9 +131,26 @@ func (r *reader) array(column *Column) (any, error) {
 	return values, nil
 }
 
+func (r *reader) dimensions(column *Column, count int) (any, error) {
+	values := make([]any, count)
+	for at := range values {
+		if at > 0 {
+			r.take(1)
+		}
+		var err error
+		if values[at], err = r.array(column); err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
 func number(column *Column, text string) (any, error) {
 	if column.Type == "decimal" {
 		return ParseDecimal(text)
 	}
-	return strconv.ParseInt(text, 10, 64)
+	if value, err := strconv.ParseInt(text, 10, 64); err == nil {
+		return value, nil
+	}
+	return ParseDecimal(text) // as drivers take integers of more than 64 bits
 }

@@ -27,6 +27,9 @@ func Unsupported(format string, values ...any) *Failure {
 	return Fail("unsupported", format, values...)
 }
 
+// Again is of a verify whose operation met a value that its slots do not take, and changed them: it is to begin again.
+var Again = errors.New("a value that a slot did not take")
+
 // failureOf is what was returned, as the protocol's error; kind where neither it nor the adapter knows one.
 func failureOf(thrown error, kind string, adapter Adapter) *Failure {
 	var own *Failure

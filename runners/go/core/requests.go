@@ -20,7 +20,7 @@ type prepareRequest struct {
 
 func (s *session) prepare(asked *prepareRequest) (any, error) {
 	phase := &asked.Phase
-	if err := errors.Join(check(phase.Columns), check(phase.ParameterColumns)); err != nil {
+	if err := errors.Join(check(phase.Columns, 0), check(phase.ParameterColumns, 0)); err != nil {
 		return nil, err
 	}
 	var rows [][]any
@@ -65,11 +65,9 @@ func (s *session) verify(asked *verifyRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	encoder := NewEncoder(prepared.phase.Columns, or(asked.MaxRows, 200_000))
 	count := or(asked.Count, 1)
-	if err := kept(asked.Keep, encoder, func() error {
-		return prepared.samplers[0].verify(asked.First, count, encoder)
-	}); err != nil {
+	encoder, err := s.proven(prepared, asked, count)
+	if err != nil {
 		return nil, err
 	}
 	delivers, err := s.delivers(prepared)
@@ -87,8 +85,21 @@ func (s *session) verify(asked *verifyRequest) (any, error) {
 	counters := &prepared.samplers[0].counters
 	return object{
 		"digest": encoder.Digest(), "rows": counters.Rows, "touch": hex(counters.Touch), "operations": count,
-		"delivered": delivered, "converted": converted,
+		"delivered": delivered, "converted": converted, "order": encoder.Order(), "columns": encoder.Columns(),
 	}, nil
+}
+
+// proven does the operations with a digest: once more where a value came that made an operation change its slots.
+func (s *session) proven(prepared *preparedPhase, asked *verifyRequest, count int64) (encoder *Encoder, err error) {
+	for {
+		encoder = NewEncoder(prepared.phase.Columns, or(asked.MaxRows, 200_000))
+		err = kept(asked.Keep, encoder, func() error {
+			return prepared.samplers[0].verify(asked.First, count, encoder)
+		})
+		if !errors.Is(err, Again) {
+			return encoder, err
+		}
+	}
 }
 
 // delivers is what the driver hands over in each column, and whether the adapter converts text.

@@ -1,29 +1,37 @@
 package core
 
-import (
-	"errors"
-	"fmt"
-	"regexp"
-	"strconv"
-	"strings"
-)
-
 // Row is a result's slots, made ready for the driver's Scan.
 type Row struct {
 	columns      []Column
 	slots        []Slot
 	destinations []any
-	position     *regexp.Regexp
+	natural      Natural
+	loose        []any // what came where a slot did not take it
 }
 
-// NewRow makes a row of these slots, one for each column; position finds the column's in the text of an error of Scan.
-func NewRow(columns []Column, slots []Slot, position *regexp.Regexp) *Row {
-	row := &Row{columns: columns, slots: slots, position: position}
+// Natural is a driver's value of a column in a form that the encoder knows.
+type Natural func(column *Column, value any) any
+
+// NewRow makes a row of these slots, one for each column. With natural a row that they do not take is scanned again, as
+// whatever the driver has it as.
+func NewRow(columns []Column, slots []Slot, natural Natural) *Row {
+	row := &Row{columns: columns, slots: slots, natural: natural}
 	for _, slot := range slots {
 		row.destinations = append(row.destinations, slot.Destination())
 	}
 	return row
 }
+
+// Replace has another slot take a column's values.
+func (r *Row) Replace(at int, slot Slot) {
+	r.slots[at], r.destinations[at] = slot, slot.Destination()
+}
+
+// Columns are what is declared of the values.
+func (r *Row) Columns() []Column { return r.columns }
+
+// Slots are where the values are left.
+func (r *Row) Slots() []Slot { return r.slots }
 
 // Source is a driver's result, read row by row.
 type Source interface {
@@ -36,22 +44,34 @@ type Source interface {
 func Take[S Source](row *Row, rows S, counters *Counters) error {
 	first := true
 	for rows.Next() {
-		if err := rows.Scan(row.destinations...); err != nil {
-			return row.misfit(err)
+		loose := false
+		if err := rows.Scan(row.destinations...); err == nil {
+			counters.Touch += row.touch()
+		} else if row.natural == nil || row.loosely(rows) != nil {
+			return err
+		} else {
+			counters.Touch += row.touchLoose()
+			loose = true
 		}
-		counters.Touch += row.touch()
 		counters.Rows++
 		if first {
 			first = false
 			counters.firstRow()
 		}
 		if counters.encoder != nil {
-			if err := counters.encoder.row(row.slots); err != nil {
+			if err := counters.encoder.Row(row.values(loose)); err != nil {
 				return err
 			}
 		}
 	}
 	return rows.Err()
+}
+
+func (r *Row) values(loose bool) func(at int) any {
+	if loose {
+		return r.looseValue
+	}
+	return func(at int) any { return r.slots[at].Value() }
 }
 
 func (r *Row) touch() int64 {
@@ -62,19 +82,26 @@ func (r *Row) touch() int64 {
 	return sum
 }
 
-// misfit is a value that the driver cannot hand over as the column's type.
-func (r *Row) misfit(thrown error) error {
-	kind, text := "verify", thrown.Error()
-	var own *Failure
-	if errors.As(thrown, &own) {
-		kind, text = own.Kind, own.Text
-	} else if strings.Contains(text, "NULL") {
-		text = "NULL where none is allowed: " + text
+// loosely scans the row under way once more.
+func (r *Row) loosely(rows Source) error {
+	r.loose = make([]any, len(r.columns))
+	destinations := make([]any, len(r.columns))
+	for at := range r.loose {
+		destinations[at] = &r.loose[at]
 	}
-	if found := r.position.FindStringSubmatch(thrown.Error()); found != nil {
-		if at, _ := strconv.Atoi(found[1]); at < len(r.columns) {
-			text = fmt.Sprintf("column %s: %s", r.columns[at].Name, text)
-		}
+	return rows.Scan(destinations...)
+}
+
+func (r *Row) looseValue(at int) any {
+	if r.loose[at] == nil {
+		return nil
 	}
-	return Fail(kind, "%s", text)
+	return r.natural(&r.columns[at], r.loose[at])
+}
+
+func (r *Row) touchLoose() (sum int64) {
+	for at := range r.columns {
+		sum += TouchValue(&r.columns[at], r.looseValue(at))
+	}
+	return sum
 }

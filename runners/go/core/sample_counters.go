@@ -40,6 +40,16 @@ func (c *Counters) Expect(came int) error {
 	return nil
 }
 
+// Restart has an operation executed again from its beginning, because it changed its slots; Again where rows of it are
+// in a digest already.
+func (c *Counters) Restart() error {
+	if c.encoder != nil {
+		return Again
+	}
+	c.undo()
+	return nil
+}
+
 func (c *Counters) begin(startNs int64) {
 	c.startNs = startNs
 	c.before = delivered{c.Rows, c.Touch, c.ConnectNs, c.executeNs, c.firstRowNs}

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	protocolMajor = 2
-	codec         = 1
+	protocolMajor = 3
+	codec         = 2
 	runnerName    = "rowpath-go 1.0"
 	longestShown  = 100
 )
@@ -143,10 +143,10 @@ type helloRequest struct {
 
 func (s *session) hello(asked *helloRequest) (any, error) {
 	if len(asked.Protocol) == 0 || asked.Protocol[0] != protocolMajor {
-		return nil, Unsupported("the Go runner speaks protocol 2, not %v", asked.Protocol)
+		return nil, Unsupported("the Go runner speaks protocol 3, not %v", asked.Protocol)
 	}
 	if asked.Codec != nil && *asked.Codec != codec {
-		return nil, Unsupported("the Go runner has codec 1, not %d", *asked.Codec)
+		return nil, Unsupported("the Go runner has codec 2, not %d", *asked.Codec)
 	}
 	for _, name := range asked.Requires {
 		if !slices.Contains(requirements, name) {
@@ -157,7 +157,7 @@ func (s *session) hello(asked *helloRequest) (any, error) {
 		return nil, Unsupported("this runner hosts %s, not %s", s.driver, shortened(asked.Adapter))
 	}
 	return object{
-		"protocol": []int{2, 1}, "codec": codec, "language": "go", "runner": runnerName, "adapter": s.driver,
+		"protocol": []int{protocolMajor, 0}, "codec": codec, "language": "go", "runner": runnerName, "adapter": s.driver,
 		"pid": os.Getpid(), "loop_tid": noLoopThread, "clock_read_ns": clockReadNs(),
 	}, nil
 }

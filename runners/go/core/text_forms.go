@@ -13,7 +13,7 @@ func ParseUUID(text string) (UUID, error) {
 	}
 	bytes, err := hexadecimal.DecodeString(strings.ReplaceAll(text, "-", ""))
 	if err != nil || len(bytes) != 16 {
-		return UUID{}, Fail("verify", "no UUID: '%s'", text)
+		return UUID{}, Fail("internal", "no UUID: '%s'", text)
 	}
 	return UUID(bytes), nil
 }

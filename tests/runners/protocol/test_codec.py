@@ -1,4 +1,4 @@
-"""The codec of every language but C and Python against the vectors that they share, and what they make of texts."""
+"""The codec of every language but C, Go and Python against the vectors that they share, and what they make of texts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ from tests.runners.protocol.talk import Ask, adapter, answers
 
 csharp: Any = toolchain("csharp")
 java: Any = toolchain("java")
-go: Any = toolchain("go")
 rust: Any = toolchain("rust")
 NODE = adapter("node", "null")
 Vector = dict[str, Any]
@@ -51,10 +50,6 @@ def csharp_value_line(vector: Vector) -> str:
 
 def node_value_line(vector: Vector) -> str:
     return f"value {vector['bytes']} {json.dumps(vector.get('column', {}) | {'type': vector['type']})}"
-
-
-def go_command() -> list[str]:
-    return [str(go.built("codec-trial", Path(language("go").folder) / "tests" / "codec_trial.go"))]
 
 
 def rust_command() -> list[str]:
@@ -94,7 +89,6 @@ class Language(NamedTuple):
 
 LANGUAGES = {
     "csharp": Language(csharp.tools_problem, csharp_command, "touch_utf16", 2, csharp_value_line, too_wide="error "),
-    "go": Language(go.tools_problem, go_command, "touch_bytes"),
     "java": Language(jvm.compiler_problem, java_command, "touch_utf16"),
     "node": Language(
         lambda: manifest.availability(NODE, "bundled").reason,
@@ -178,7 +172,6 @@ TEXTS = {
             '{"a":[1,-2.5,null,true,{}],"b":"é\\u000a\\"\\ud83d\\ude00"}'
         ),
     },
-    "go": ISO,
     "java": MILLISECONDS,
     "node": {
         "text date 0001-01-01": "64c606f5ff",
@@ -209,7 +202,6 @@ REFUSED = {
         'json {"a" 1}',
         "json " + '{"a":' * 200,
     ),
-    "go": NO_ISO,
     "java": NO_ISO,
     "node": (
         *(

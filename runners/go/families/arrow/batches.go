@@ -1,4 +1,4 @@
-// Package arrow takes Arrow record batches: it touches them column by column and encodes them value by value.
+// Package arrow takes Arrow record batches: it touches them column by column and has them encoded value by value.
 package arrow
 
 import (
@@ -13,12 +13,15 @@ import (
 // Result takes the results of one phase.
 type Result struct {
 	columns []core.Column
+	natural core.Natural
 	schema  *arrow.Schema // of the last one; nil before
 	sink    byte          // the last byte of a text, so that it is read
 }
 
-// ResultOf is for results with these columns.
-func ResultOf(columns []core.Column) *Result { return &Result{columns: columns} }
+// ResultOf is for results with these columns; natural makes of bytes and texts what an engine means by them.
+func ResultOf(columns []core.Column, natural core.Natural) *Result {
+	return &Result{columns: columns, natural: natural}
+}
 
 // Take takes every batch that is left, and releases the reader.
 func (r *Result) Take(reader array.RecordReader, counters *core.Counters) error {
@@ -42,7 +45,7 @@ func (r *Result) Delivers(column int) (name string, converted bool) {
 }
 
 var declaredText = map[string]bool{
-	"char": true, "varchar": true, "text": true, "json": true, "opaque": true,
+	"char": true, "varchar": true, "text": true, "json": true, "opaque": true, "any": true,
 }
 
 func isText(kind arrow.Type) bool {
@@ -76,24 +79,20 @@ type batch struct {
 
 func (b batch) Rows() int { return int(b.record.NumRows()) }
 
-func (b batch) Touch() (int64, error) {
-	var sum int64
-	for at, column := range b.result.columns {
-		touched, err := b.result.touch(column.Type, plain(b.record.Column(at)))
-		if err != nil {
-			return 0, core.Fail("verify", "column %s: %s", column.Name, err)
+func (b batch) Touch() (sum int64) {
+	for at := range b.result.columns {
+		column, values := &b.result.columns[at], plain(b.record.Column(at))
+		touched, ok := b.result.touch(column.Type, values)
+		if !ok { // Arrow has them as another type than declared
+			touched = each(values, func(row int) int64 { return core.TouchValue(column, b.result.value(column, values, row)) })
 		}
 		sum += touched
 	}
-	return sum, nil
+	return sum
 }
 
-func (b batch) Encode(encoder *core.Encoder, row, column int) error {
-	values := plain(b.record.Column(column))
-	if isNull(values, row) {
-		return encoder.Null()
-	}
-	return encode(encoder, b.result.columns[column].Type, values, row)
+func (b batch) Value(row, column int) any {
+	return b.result.value(&b.result.columns[column], b.record.Column(column), row)
 }
 
 // plain is a column's values without an extension type around them.
@@ -102,9 +101,4 @@ func plain(values arrow.Array) arrow.Array {
 		return extension.Storage()
 	}
 	return values
-}
-
-// misfit is an Arrow type that does not hold values of the declared one.
-func misfit(kind string, values arrow.Array) error {
-	return core.Fail("verify", "no %s: Arrow's %s", kind, values.DataType())
 }

@@ -12,10 +12,10 @@ import (
 	"rowpath/core"
 )
 
-// touch is what a column of a batch adds to the touch sum.
-func (r *Result) touch(kind string, values arrow.Array) (int64, error) {
+// touch is what a column of a batch adds to the touch sum; false where its Arrow type is not the usual one.
+func (r *Result) touch(kind string, values arrow.Array) (int64, bool) {
 	if values.NullN() == values.Len() { // nothing but NULL may be of any type
-		return int64(values.Len()), nil
+		return int64(values.Len()), true
 	}
 	switch kind {
 	case "integer":
@@ -26,36 +26,37 @@ func (r *Result) touch(kind string, values arrow.Array) (int64, error) {
 		return touchFloats(values)
 	case "boolean":
 		if flags, ok := values.(*array.Boolean); ok {
-			return each(values, func(at int) int64 { return core.TouchBool(flags.Value(at)) }), nil
+			return each(values, func(at int) int64 { return core.TouchBool(flags.Value(at)) }), true
 		}
 	case "char", "varchar", "text", "json", "binary":
 		if of := textOf(values); of != nil {
-			return each(values, func(at int) int64 { return r.length(of(at)) }), nil
+			return each(values, func(at int) int64 { return r.length(of(at)) }), true
 		}
 	case "date":
 		if days, ok := values.(*array.Date32); ok {
-			return sum(values, days.Values(), touchDay), nil
+			return sum(values, days.Values(), touchDay), true
 		}
 	case "time":
 		if of := timeOf(values); of != nil {
-			return each(values, func(at int) int64 { return of(at) / int64(time.Second) % 60 }), nil
+			return each(values, func(at int) int64 { return of(at) / int64(time.Second) % 60 }), true
 		}
 	case "timestamp", "timestamptz":
 		if moments, ok := values.(*array.Timestamp); ok {
 			units := unitsASecond(moments)
-			return sum(values, moments.Values(), func(v arrow.Timestamp) int64 { return touchSecond(v, units) }), nil
+			return sum(values, moments.Values(), func(v arrow.Timestamp) int64 { return touchSecond(v, units) }), true
 		}
 	case "uuid":
 		if of := textOf(values); of != nil {
-			return each(values, func(at int) int64 { return r.uuid(of(at)) }), nil
+			return each(values, func(at int) int64 { return r.uuid(of(at)) }), true
 		}
-	default: // interval, array, opaque
+	case "timetz":
+	default: // interval, array, opaque and others that count by being there
 		if union, ok := values.(array.Union); ok {
-			return touchUnion(union), nil
+			return touchUnion(union), true
 		}
-		return 5*int64(values.Len()-values.NullN()) + int64(values.NullN()), nil
+		return 5*int64(values.Len()-values.NullN()) + int64(values.NullN()), true
 	}
-	return 0, misfit(kind, values)
+	return 0, false
 }
 
 // length is a text's length; its last byte is read.
@@ -114,61 +115,50 @@ func total[T whole](of arrow.Array, values []T) (total int64) {
 	return total
 }
 
-func touchIntegers(values arrow.Array) (int64, error) {
+func touchIntegers(values arrow.Array) (int64, bool) {
 	switch values := values.(type) {
 	case *array.Int64:
 		if values.NullN() == 0 {
-			return vector.Int64.Sum(values), nil
+			return vector.Int64.Sum(values), true
 		}
-		return total(values, values.Values()), nil
+		return total(values, values.Values()), true
 	case *array.Int32:
-		return total(values, values.Values()), nil
+		return total(values, values.Values()), true
 	case *array.Int16:
-		return total(values, values.Values()), nil
+		return total(values, values.Values()), true
 	case *array.Int8:
-		return total(values, values.Values()), nil
+		return total(values, values.Values()), true
 	case *array.Uint32:
-		return total(values, values.Values()), nil
+		return total(values, values.Values()), true
 	case *array.Uint16:
-		return total(values, values.Values()), nil
+		return total(values, values.Values()), true
 	case *array.Uint8:
-		return total(values, values.Values()), nil
+		return total(values, values.Values()), true
 	}
 	return touchDecimals(values) // HUGEINT is a decimal of 38 digits
 }
 
-func touchDecimals(values arrow.Array) (int64, error) {
-	if unsigned, ok := values.(*array.Uint64); ok {
-		return total(values, unsigned.Values()), nil
-	}
-	if numbers, ok := values.(*array.Decimal128); ok {
+func touchDecimals(values arrow.Array) (int64, bool) {
+	switch values := values.(type) {
+	case *array.Uint64:
+		return total(values, values.Values()), true
+	case *array.Decimal128:
 		scale := values.DataType().(*arrow.Decimal128Type).Scale
-		return sum(values, numbers.Values(), func(v decimal.Decimal128) int64 {
+		return sum(values, values.Values(), func(v decimal.Decimal128) int64 {
 			return decimalFrom(v, scale).Touch()
-		}), nil
+		}), true
 	}
-	of := decimalOf(values)
-	if of == nil {
-		return 0, misfit("decimal", values)
-	}
-	var wrong error
-	return each(values, func(at int) int64 {
-		number, err := of(at)
-		if err != nil {
-			wrong = err
-		}
-		return number.Touch()
-	}), wrong
+	return 0, false
 }
 
-func touchFloats(values arrow.Array) (int64, error) {
+func touchFloats(values arrow.Array) (int64, bool) {
 	switch values := values.(type) {
 	case *array.Float64:
-		return sum(values, values.Values(), core.TouchFloat), nil
+		return sum(values, values.Values(), core.TouchFloat), true
 	case *array.Float32:
-		return sum(values, values.Values(), func(v float32) int64 { return core.TouchFloat(float64(v)) }), nil
+		return sum(values, values.Values(), func(v float32) int64 { return core.TouchFloat(float64(v)) }), true
 	}
-	return 0, misfit("float", values)
+	return 0, false
 }
 
 func touchDay(days arrow.Date32) int64 {

@@ -7,14 +7,10 @@ import (
 	"errors"
 	"io"
 	"net"
-	"regexp"
 
 	"rowpath/core"
 	"rowpath/families/sqltext"
 )
-
-// scanPosition finds the position that database/sql names in an error of Scan.
-var scanPosition = regexp.MustCompile(`column index (\d+)`)
 
 // Dialect is what a driver of database/sql has of its own.
 type Dialect interface {
@@ -23,7 +19,9 @@ type Dialect interface {
 	// SQL is the statement with the driver's placeholders.
 	SQL(phase *core.Phase) string
 	// Slot is where a column's values are left.
-	Slot(column core.Column) (core.Slot, error)
+	Slot(column core.Column) core.Slot
+	// Natural is a value that its slot did not take in a form that the encoder knows.
+	Natural(column *core.Column, value any) any
 	// Bind is a parameter as the driver takes it, of a natural value.
 	Bind(value any) (any, error)
 	// Literal is a value inside SQL.
@@ -109,11 +107,7 @@ func (a *Adapter) connected() (*sql.DB, error) {
 func (a *Adapter) Slots(columns []core.Column) ([]core.Slot, error) {
 	slots := make([]core.Slot, len(columns))
 	for at, column := range columns {
-		slot, err := a.Slot(column)
-		if err != nil {
-			return nil, err
-		}
-		slots[at] = slot
+		slots[at] = a.Slot(column)
 	}
 	return slots, nil
 }
@@ -127,7 +121,7 @@ func (a *Adapter) Prepare(phase *core.Phase, rows [][]any) (core.Operation, erro
 	if err != nil {
 		return nil, err
 	}
-	row := core.NewRow(phase.Columns, slots, scanPosition)
+	row := core.NewRow(phase.Columns, slots, a.Natural)
 	switch {
 	case phase.Kind == "connect":
 		return a.connecting(phase, row), nil

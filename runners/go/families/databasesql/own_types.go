@@ -6,40 +6,47 @@ import (
 	"rowpath/core"
 )
 
-// Own is where values of a type of the driver's own are left.
-func Own[T any](touch func(T) int64, encode func(*core.Encoder, T) error) core.Slot {
-	return &own[T]{touch: touch, encode: encode}
+// Own is where values of a type of the driver's own are left; natural makes of them, and of any other, what the encoder
+// knows.
+func Own[T any](column core.Column, touch func(T) int64, natural core.Natural) core.Slot {
+	return &own[T]{column: column, touch: touch, natural: natural}
 }
 
 type own[T any] struct {
-	null   bool
-	value  T
-	touch  func(T) int64
-	encode func(*core.Encoder, T) error
+	column  core.Column
+	value   T
+	fits    bool
+	other   any // what came instead; nil: NULL
+	touch   func(T) int64
+	natural core.Natural
 }
 
 // Scan takes the driver's value.
 func (s *own[T]) Scan(source any) error {
-	value, fits := source.(T)
-	if !fits && source != nil {
-		return core.Fail("verify", "no %T: %T", s.value, source)
+	if s.value, s.fits = source.(T); !s.fits {
+		s.other = source
 	}
-	s.null, s.value = source == nil, value
 	return nil
 }
 
 func (s *own[T]) Destination() any { return s }
 func (s *own[T]) Touch() int64 {
-	if s.null {
+	switch {
+	case s.fits:
+		return s.touch(s.value)
+	case s.other == nil:
 		return 1
 	}
-	return s.touch(s.value)
+	return core.TouchValue(&s.column, s.Value())
 }
-func (s *own[T]) Encode(encoder *core.Encoder) error {
-	if s.null {
-		return encoder.Null()
+func (s *own[T]) Value() any {
+	switch {
+	case s.fits:
+		return s.natural(&s.column, s.value)
+	case s.other == nil:
+		return nil
 	}
-	return s.encode(encoder, s.value)
+	return s.natural(&s.column, s.other)
 }
 func (s *own[T]) Delivers() string { return fmt.Sprintf("%T", s.value) }
 func (s *own[T]) Converted() bool  { return false }

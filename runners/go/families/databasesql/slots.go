@@ -4,6 +4,7 @@ package databasesql
 import (
 	"database/sql"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,29 +14,35 @@ import (
 )
 
 // SlotOf is where database/sql leaves the values of a column: Go's own types, sql.Null of them where NULL may come.
-// texts are the logical types that the driver delivers as text.
-func SlotOf(column core.Column, texts ...string) (core.Slot, error) {
+// natural makes of the driver's other values what the encoder knows; texts are the logical types that the driver
+// delivers as text.
+func SlotOf(column core.Column, natural core.Natural, texts ...string) core.Slot {
 	switch column.Type {
 	case "integer":
-		return plain(column, integerValue), nil
+		if column.Bits <= widest {
+			return plain(column, integerValue)
+		}
 	case "float32", "float64":
-		return plain(column, floatValue), nil
+		return plain(column, floatValue)
 	case "boolean":
-		return plain(column, boolValue), nil
+		return plain(column, boolValue)
 	case "char", "varchar", "text", "json":
-		return plain(column, textValue), nil
+		return plain(column, textValue)
 	case "binary":
-		return plain(column, bytesValue), nil
+		return plain(column, bytesValue)
 	case "opaque":
-		return &anySlot{}, nil
-	}
-	for _, each := range texts {
-		if each == column.Type {
-			return &scanned{kind: column.Type, text: true}, nil
+		return &anySlot{}
+	case "decimal", "date", "time", "timestamp", "timestamptz", "interval", "uuid":
+		return &scanned{column: column, kind: column.Type, natural: natural, text: slices.Contains(texts, column.Type)}
+	case "array":
+		if column.Element().Type == "integer" {
+			return &scanned{column: column, kind: "array", natural: natural, text: slices.Contains(texts, column.Type)}
 		}
 	}
-	return &scanned{kind: column.Type}, nil
+	return &scanned{column: column, natural: natural, text: slices.Contains(texts, column.Type)}
 }
+
+const widest = 64 // bits of Go's own integers
 
 // Float32 is where a driver leaves floats that it delivers as float32.
 func Float32(column core.Column) core.Slot { return plain(column, float32Value) }
@@ -52,31 +59,18 @@ func Integer(column core.Column) core.Slot {
 	}
 }
 
-// kind is what a Go type means to touch and digest.
-type kind[T any] struct {
-	touch  func(*T) int64
-	encode func(*core.Encoder, T) error
-}
+// kind is what a Go type means to the touch.
+type kind[T any] struct{ touch func(*T) int64 }
 
 var (
-	integerValue = kind[int64]{func(v *int64) int64 { return *v }, (*core.Encoder).Integer}
-	int32Value   = kind[int32]{
-		func(v *int32) int64 { return int64(*v) },
-		func(e *core.Encoder, v int32) error { return e.Integer(int64(v)) },
-	}
-	int16Value = kind[int16]{
-		func(v *int16) int64 { return int64(*v) },
-		func(e *core.Encoder, v int16) error { return e.Integer(int64(v)) },
-	}
-	floatValue   = kind[float64]{func(v *float64) int64 { return core.TouchFloat(*v) }, (*core.Encoder).Float}
-	float32Value = kind[float32]{
-		func(v *float32) int64 { return core.TouchFloat(float64(*v)) },
-		func(e *core.Encoder, v float32) error { return e.Float(float64(v)) },
-	}
-	boolValue = kind[bool]{func(v *bool) int64 { return core.TouchBool(*v) }, (*core.Encoder).Bool}
-	textValue = kind[string]{func(v *string) int64 { return int64(len(*v)) }, (*core.Encoder).Text}
-	// Not a bare []byte: it is nil for NULL, and with modernc for no bytes too.
-	bytesValue = kind[[]byte]{func(v *[]byte) int64 { return int64(len(*v)) }, (*core.Encoder).Binary}
+	integerValue = kind[int64]{func(v *int64) int64 { return *v }}
+	int32Value   = kind[int32]{func(v *int32) int64 { return int64(*v) }}
+	int16Value   = kind[int16]{func(v *int16) int64 { return int64(*v) }}
+	floatValue   = kind[float64]{func(v *float64) int64 { return core.TouchFloat(*v) }}
+	float32Value = kind[float32]{func(v *float32) int64 { return core.TouchFloat(float64(*v)) }}
+	boolValue    = kind[bool]{func(v *bool) int64 { return core.TouchBool(*v) }}
+	textValue    = kind[string]{func(v *string) int64 { return int64(len(*v)) }}
+	bytesValue   = kind[[]byte]{func(v *[]byte) int64 { return int64(len(*v)) }}
 )
 
 func plain[T any](column core.Column, kind kind[T]) core.Slot {
@@ -86,16 +80,24 @@ func plain[T any](column core.Column, kind kind[T]) core.Slot {
 	return &always[T]{kind: kind}
 }
 
+// there is a value that is not NULL: []byte is nil for NULL, and with modernc for no bytes too.
+func there(value any) any {
+	if bytes, ok := value.([]byte); ok && bytes == nil {
+		return []byte{}
+	}
+	return value
+}
+
 type always[T any] struct {
 	kind[T]
 	value T
 }
 
-func (s *always[T]) Destination() any                   { return &s.value }
-func (s *always[T]) Touch() int64                       { return s.touch(&s.value) }
-func (s *always[T]) Encode(encoder *core.Encoder) error { return s.encode(encoder, s.value) }
-func (s *always[T]) Delivers() string                   { return fmt.Sprintf("%T", s.value) }
-func (s *always[T]) Converted() bool                    { return false }
+func (s *always[T]) Destination() any { return &s.value }
+func (s *always[T]) Touch() int64     { return s.touch(&s.value) }
+func (s *always[T]) Value() any       { return there(s.value) }
+func (s *always[T]) Delivers() string { return fmt.Sprintf("%T", s.value) }
+func (s *always[T]) Converted() bool  { return false }
 
 type nullable[T any] struct {
 	kind[T]
@@ -109,11 +111,11 @@ func (s *nullable[T]) Touch() int64 {
 	}
 	return s.touch(&s.value.V)
 }
-func (s *nullable[T]) Encode(encoder *core.Encoder) error {
+func (s *nullable[T]) Value() any {
 	if !s.value.Valid {
-		return encoder.Null()
+		return nil
 	}
-	return s.encode(encoder, s.value.V)
+	return there(s.value.V)
 }
 func (s *nullable[T]) Delivers() string { return fmt.Sprintf("%T", s.value.V) }
 func (s *nullable[T]) Converted() bool  { return false }
@@ -127,18 +129,15 @@ func (s *anySlot) Touch() int64 {
 	}
 	return 5
 }
-func (s *anySlot) Encode(encoder *core.Encoder) error {
-	if s.value == nil {
-		return encoder.Null()
-	}
-	return encoder.Opaque()
-}
+func (s *anySlot) Value() any       { return s.value }
 func (s *anySlot) Delivers() string { return "any" }
 func (s *anySlot) Converted() bool  { return false }
 
 // scanned takes what database/sql has no type of its own for: decimals, dates and times, from text or time.Time.
 type scanned struct {
-	kind     string
+	column   core.Column
+	natural  core.Natural
+	kind     string // empty: the column's values have no usual form
 	text     bool
 	null     bool
 	decimal  core.Decimal
@@ -147,93 +146,113 @@ type scanned struct {
 	interval core.Interval
 	uuid     core.UUID
 	array    []*int64
-	infinite *core.Infinite
+	unusual  any // what came in another form
 }
 
 func (s *scanned) Destination() any { return s }
 
 func (s *scanned) Delivers() string {
-	if s.text || !strings.HasPrefix(s.kind, "t") && s.kind != "date" {
+	switch {
+	case s.text:
 		return "string"
+	case strings.HasPrefix(s.kind, "t"), s.kind == "date":
+		return "time.Time"
+	case s.kind == "":
+		return "any"
 	}
-	return "time.Time"
+	return "string"
 }
 
 func (s *scanned) Converted() bool { return s.Delivers() == "string" }
 
-// Scan takes the driver's value.
+// Scan takes the driver's value, whatever it is.
 func (s *scanned) Scan(source any) error {
-	s.null, s.infinite = source == nil, nil
+	s.null, s.unusual = source == nil, nil
 	switch value := source.(type) {
 	case nil:
 		return nil
 	case string:
-		return s.parse(value)
+		s.parse(value)
 	case []byte:
-		return s.parse(string(value))
+		if s.kind == "" {
+			s.unusual = s.natural(&s.column, value)
+		} else {
+			s.parse(string(value))
+		}
 	case time.Time:
-		return s.take(value)
+		s.take(value)
 	case int64:
-		return s.parse(strconv.FormatInt(value, 10))
+		s.number(value, strconv.FormatInt(value, 10))
 	case float64:
-		return s.parse(strconv.FormatFloat(value, 'f', -1, 64))
+		s.number(value, strconv.FormatFloat(value, 'f', -1, 64))
 	default:
-		return core.Fail("verify", "no %s: %T", s.kind, source)
-	}
-}
-
-func (s *scanned) take(value time.Time) error {
-	s.at = value
-	if s.kind != "time" {
-		return nil
-	}
-	midnight := time.Date(value.Year(), value.Month(), value.Day(), 0, 0, 0, 0, value.Location())
-	s.of = core.TimeOfDay(value.Sub(midnight))
-	if value.Year() > 0 || value.YearDay() > 1 { // pq's day of times is the first of the year 0
-		return core.Unsupported("a time of day ends before 24:00")
+		s.unusual = s.natural(&s.column, source)
 	}
 	return nil
 }
 
-func (s *scanned) parse(text string) (err error) {
+func (s *scanned) number(value any, text string) {
+	if s.kind == "" {
+		s.unusual = s.natural(&s.column, value)
+	} else {
+		s.parse(text)
+	}
+}
+
+func (s *scanned) take(value time.Time) {
+	s.at = value
+	switch s.kind {
+	case "date", "timestamp", "timestamptz":
+	case "time":
+		midnight := time.Date(value.Year(), value.Month(), value.Day(), 0, 0, 0, 0, value.Location())
+		s.of = core.TimeOfDay(value.Sub(midnight))
+		if s.of == 0 && value.Year() == 0 && value.YearDay() == 2 { // pq's day of times is the first of the year 0
+			s.of = core.TimeOfDay(24 * time.Hour)
+		}
+	default:
+		s.unusual = s.natural(&s.column, value)
+	}
+}
+
+func (s *scanned) parse(text string) {
+	if !s.usual(text) {
+		s.unusual = s.natural(&s.column, text)
+	}
+}
+
+func (s *scanned) usual(text string) (ok bool) {
+	var err error
 	switch s.kind {
 	case "decimal":
 		s.decimal, err = core.ParseDecimal(text)
-		return err
 	case "time":
 		s.of, err = core.ParseTime(text)
-		return err
 	case "interval":
-		s.interval, err = sqltext.ParseInterval(text)
-		return err
+		s.interval, ok = sqltext.ParseInterval(text)
+		return ok
 	case "uuid":
 		s.uuid, err = core.ParseUUID(text)
-		return err
 	case "array":
-		s.array, err = sqltext.ParseArray(text)
-		return err
-	}
-	if text == "infinity" || text == "-infinity" {
-		s.infinite = &core.Infinite{Negative: text[0] == '-'}
-		return nil
-	}
-	switch s.kind {
+		s.array, ok = sqltext.ParseArray(text)
+		return ok
 	case "date":
 		s.at, err = core.ParseDate(text)
 	case "timestamp":
 		s.at, err = core.ParseTimestamp(text)
-	default:
+	case "timestamptz":
 		s.at, err = core.ParseInstant(text)
+	default:
+		return false
 	}
-	return err
+	return err == nil
 }
 
 func (s *scanned) Touch() int64 {
 	switch {
 	case s.null:
 		return 1
-	case s.infinite != nil:
-		return 5
+	case s.unusual != nil:
+		return core.TouchValue(&s.column, s.unusual)
 	}
 	switch s.kind {
 	case "decimal":
@@ -241,7 +260,7 @@ func (s *scanned) Touch() int64 {
 	case "date":
 		return int64(s.at.Day())
 	case "time":
-		return int64(s.of) / int64(time.Second) % 60
+		return core.TouchTime(int64(s.of))
 	case "timestamp", "timestamptz":
 		return int64(s.at.Second())
 	default:
@@ -249,29 +268,25 @@ func (s *scanned) Touch() int64 {
 	}
 }
 
-func (s *scanned) Encode(encoder *core.Encoder) error {
+func (s *scanned) Value() any {
 	switch {
 	case s.null:
-		return encoder.Null()
-	case s.infinite != nil:
-		return encoder.Infinite(s.infinite.Negative)
+		return nil
+	case s.unusual != nil:
+		return s.unusual
 	}
 	switch s.kind {
 	case "decimal":
-		return encoder.Decimal(s.decimal)
-	case "date":
-		return encoder.Date(s.at)
+		return s.decimal
+	case "date", "timestamp", "timestamptz":
+		return s.at
 	case "time":
-		return encoder.Time(int64(s.of))
-	case "timestamp":
-		return encoder.Timestamp(s.at)
-	case "timestamptz":
-		return encoder.Instant(s.at)
+		return s.of
 	case "interval":
-		return encoder.Interval(s.interval)
+		return s.interval
 	case "uuid":
-		return encoder.UUID(s.uuid)
+		return s.uuid
 	default:
-		return encoder.Array(s.array)
+		return s.array
 	}
 }

@@ -66,11 +66,23 @@ func appended(appender *duckdb.Appender, columns []core.Column, rows [][]any, bi
 func appendable(column core.Column, value any, bind databasesql.Binder) (driver.Value, error) {
 	switch value := value.(type) {
 	case core.Decimal:
+		if !value.IsNumber() {
+			return nil, core.Unsupported("column %s: DuckDB has no decimal %s", column.Name, value)
+		}
 		return scaled(value, column), nil
 	case core.UUID:
 		return duckdb.UUID(value), nil
 	case core.Infinite:
 		return nil, core.Unsupported("column %s: the appender takes no infinite %s", column.Name, column.Type)
+	case []any:
+		list := make([]any, len(value))
+		for at, each := range value {
+			var err error
+			if list[at], err = appendable(column, each, bind); err != nil {
+				return nil, err
+			}
+		}
+		return list, nil
 	case []*int64:
 		list := make([]any, len(value))
 		for at, each := range value {

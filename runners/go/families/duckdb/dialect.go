@@ -21,16 +21,23 @@ import (
 type Dialect struct{ databasesql.AsItIs }
 
 // Slot is where a column's values are left.
-func (Dialect) Slot(column core.Column) (core.Slot, error) {
+func (Dialect) Slot(column core.Column) core.Slot {
 	if own := slotOf(column); own != nil {
-		return own, nil
+		return own
 	}
-	return databasesql.SlotOf(column)
+	return databasesql.SlotOf(column, natural)
 }
+
+// Natural is a value of DuckDB's in a form that the encoder knows.
+func (Dialect) Natural(column *core.Column, value any) any { return natural(column, value) }
 
 // Bind is a parameter as the driver takes it; decimals, UUIDs and arrays go as text.
 func (Dialect) Bind(value any) (any, error) {
 	switch value := value.(type) {
+	case core.Decimal:
+		if !value.IsNumber() {
+			return nil, core.Unsupported("DuckDB has no decimal %s", value)
+		}
 	case nil, bool, int64, float64, string, []byte, time.Time:
 		return value, nil
 	case core.Date:
@@ -41,8 +48,8 @@ func (Dialect) Bind(value any) (any, error) {
 		return time.Unix(0, int64(value)).UTC(), nil
 	case core.Interval:
 		return duckdb.Interval{Months: value.Months, Days: value.Days, Micros: value.Nanoseconds / 1000}, nil
-	case []*int64:
-		return list(value), nil
+	case []*int64, []any:
+		return listText(value), nil
 	}
 	return sqltext.Text(value)
 }
@@ -50,10 +57,14 @@ func (Dialect) Bind(value any) (any, error) {
 // Literal is a value inside SQL.
 func (Dialect) Literal(value any) (string, error) {
 	switch value := value.(type) {
+	case core.Decimal:
+		if !value.IsNumber() {
+			return "", core.Unsupported("DuckDB has no decimal %s", value)
+		}
 	case []byte:
 		return "from_hex('" + hex.EncodeToString(value) + "')", nil
-	case []*int64:
-		return list(value), nil
+	case []*int64, []any:
+		return listText(value), nil
 	case core.Interval:
 		return fmt.Sprintf("INTERVAL '%d months %d days %d microseconds'",
 			value.Months, value.Days, value.Nanoseconds/1000), nil
@@ -67,7 +78,7 @@ func (Dialect) Literal(value any) (string, error) {
 	return sqltext.Standard(value)
 }
 
-func list(values []*int64) string {
+func listText(values any) string {
 	return strings.NewReplacer("{", "[", "}", "]", ",", ", ").Replace(sqltext.ArrayText(values))
 }
 

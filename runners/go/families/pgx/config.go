@@ -2,6 +2,7 @@
 package pgx
 
 import (
+	"context"
 	"errors"
 
 	"github.com/jackc/pgx/v5"
@@ -41,10 +42,23 @@ func Config(options core.Options) (*pgx.ConnConfig, error) {
 		return nil, core.Unsupported("pgx has no exec mode %s", named)
 	}
 	config.DefaultQueryExecMode = mode
+	config.AfterConnect = func(until context.Context, connection *pgconn.PgConn) error {
+		return textAsUTF8(until, connection, mode == pgx.QueryExecModeSimpleProtocol)
+	}
 	if core.StampsCalls() {
 		config.DialFunc = core.Dial
 	}
 	return config, nil
+}
+
+// textAsUTF8 has a database of another encoding send UTF-8, for which pgx takes all texts. One without an encoding
+// sends its bytes, but pgx refuses the simple protocol with it.
+func textAsUTF8(until context.Context, connection *pgconn.PgConn, simple bool) error {
+	encoding := connection.ParameterStatus("server_encoding")
+	if encoding == "UTF8" || (encoding == "SQL_ASCII" && !simple) {
+		return nil
+	}
+	return connection.Exec(until, "SET client_encoding = 'UTF8'").Close()
 }
 
 // Code is an error's SQLSTATE, and the protocol's kind where it is known.

@@ -3,16 +3,11 @@ package pgx
 import (
 	"fmt"
 	"math/big"
-	"regexp"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"rowpath/core"
 )
-
-// ScanPosition finds the position that pgx names in an error of Scan.
-var ScanPosition = regexp.MustCompile(`dest\[(\d+)`)
 
 // SlotOf is where pgx leaves the values of a column: Go's own types, pgtype's where NULL or infinity may come.
 func SlotOf(column core.Column) core.Slot {
@@ -20,30 +15,31 @@ func SlotOf(column core.Column) core.Slot {
 	case "integer":
 		return integer(column)
 	case "decimal":
-		return made(func(v *pgtype.Numeric) bool { return v.Valid }, touchNumeric, encodeNumeric)
+		return made(func(v *pgtype.Numeric) bool { return v.Valid }, touchNumeric)
 	case "float32":
-		return plain(column, func(v *float32) int64 { return core.TouchFloat(float64(*v)) }, encodeFloat32,
+		return plain(column, func(v *float32) int64 { return core.TouchFloat(float64(*v)) },
 			made(func(v *pgtype.Float4) bool { return v.Valid }, func(v *pgtype.Float4) int64 {
 				return core.TouchFloat(float64(v.Float32))
-			}, func(e *core.Encoder, v *pgtype.Float4) error { return e.Float(float64(v.Float32)) }))
+			}))
 	case "float64":
-		return plain(column, func(v *float64) int64 { return core.TouchFloat(*v) }, encodeFloat64,
+		return plain(column, func(v *float64) int64 { return core.TouchFloat(*v) },
 			made(func(v *pgtype.Float8) bool { return v.Valid }, func(v *pgtype.Float8) int64 {
 				return core.TouchFloat(v.Float64)
-			}, func(e *core.Encoder, v *pgtype.Float8) error { return e.Float(v.Float64) }))
+			}))
 	case "boolean":
 		return plain(column, func(v *bool) int64 { return core.TouchBool(*v) },
-			func(e *core.Encoder, v *bool) error { return e.Bool(*v) },
-			made(func(v *pgtype.Bool) bool { return v.Valid }, func(v *pgtype.Bool) int64 { return core.TouchBool(v.Bool) },
-				func(e *core.Encoder, v *pgtype.Bool) error { return e.Bool(v.Bool) }))
+			made(func(v *pgtype.Bool) bool { return v.Valid }, func(v *pgtype.Bool) int64 { return core.TouchBool(v.Bool) }))
 	case "char", "varchar", "text", "json":
 		return plain(column, func(v *string) int64 { return int64(len(*v)) },
-			func(e *core.Encoder, v *string) error { return e.Text(*v) },
-			made(func(v *pgtype.Text) bool { return v.Valid }, func(v *pgtype.Text) int64 { return int64(len(v.String)) },
-				func(e *core.Encoder, v *pgtype.Text) error { return e.Text(v.String) }))
+			made(func(v *pgtype.Text) bool { return v.Valid }, func(v *pgtype.Text) int64 { return int64(len(v.String)) }))
 	case "binary":
-		return made(func(v *[]byte) bool { return *v != nil }, func(v *[]byte) int64 { return int64(len(*v)) },
-			func(e *core.Encoder, v *[]byte) error { return e.Binary(*v) })
+		return made(func(v *[]byte) bool { return *v != nil }, func(v *[]byte) int64 { return int64(len(*v)) })
+	case "bits":
+		return made(func(v *pgtype.Bits) bool { return v.Valid }, five[pgtype.Bits])
+	case "array":
+		return array(column)
+	case "opaque":
+		return made(func(v *any) bool { return *v != nil }, five[any])
 	default:
 		return temporal(column)
 	}
@@ -54,33 +50,25 @@ func temporal(column core.Column) core.Slot {
 	case "date":
 		return made(func(v *pgtype.Date) bool { return v.Valid }, func(v *pgtype.Date) int64 {
 			return finite(v.InfinityModifier, v.Time.Day())
-		}, func(e *core.Encoder, v *pgtype.Date) error { return moment(e, v.InfinityModifier, v.Time, e.Date) })
+		})
 	case "time":
 		return made(func(v *pgtype.Time) bool { return v.Valid }, func(v *pgtype.Time) int64 {
 			return v.Microseconds / microsecondsASecond % 60
-		}, encodeTime)
+		})
 	case "timestamp":
 		return made(func(v *pgtype.Timestamp) bool { return v.Valid }, func(v *pgtype.Timestamp) int64 {
 			return finite(v.InfinityModifier, v.Time.Second())
-		}, func(e *core.Encoder, v *pgtype.Timestamp) error {
-			return moment(e, v.InfinityModifier, v.Time, e.Timestamp)
 		})
 	case "timestamptz":
 		return made(func(v *pgtype.Timestamptz) bool { return v.Valid }, func(v *pgtype.Timestamptz) int64 {
 			return finite(v.InfinityModifier, v.Time.Second())
-		}, func(e *core.Encoder, v *pgtype.Timestamptz) error {
-			return moment(e, v.InfinityModifier, v.Time, e.Instant)
 		})
 	case "interval":
-		return made(func(v *pgtype.Interval) bool { return v.Valid }, five[pgtype.Interval], encodeInterval)
+		return made(func(v *pgtype.Interval) bool { return v.Valid }, five[pgtype.Interval])
 	case "uuid":
-		return made(func(v *pgtype.UUID) bool { return v.Valid }, five[pgtype.UUID],
-			func(e *core.Encoder, v *pgtype.UUID) error { return e.UUID(v.Bytes) })
-	case "array":
-		return made(func(v *pgtype.Array[pgtype.Int8]) bool { return v.Valid }, five[pgtype.Array[pgtype.Int8]], encodeArray)
+		return made(func(v *pgtype.UUID) bool { return v.Valid }, five[pgtype.UUID])
 	default:
-		return made(func(v *any) bool { return *v != nil }, five[any],
-			func(e *core.Encoder, _ *any) error { return e.Opaque() })
+		return Raw(column, nil, nil)
 	}
 }
 
@@ -88,24 +76,21 @@ const microsecondsASecond = 1_000_000
 
 // slot is a destination of type T.
 type slot[T any] struct {
-	value  T
-	valid  func(*T) bool // nil: always
-	touch  func(*T) int64
-	encode func(*core.Encoder, *T) error
+	value T
+	valid func(*T) bool // nil: always
+	touch func(*T) int64
 }
 
-func made[T any](valid func(*T) bool, touch func(*T) int64, encode func(*core.Encoder, *T) error) core.Slot {
-	return &slot[T]{valid: valid, touch: touch, encode: encode}
+func made[T any](valid func(*T) bool, touch func(*T) int64) core.Slot {
+	return &slot[T]{valid: valid, touch: touch}
 }
 
 // plain is Go's own type where no NULL may come.
-func plain[T any](
-	column core.Column, touch func(*T) int64, encode func(*core.Encoder, *T) error, nullable core.Slot,
-) core.Slot {
+func plain[T any](column core.Column, touch func(*T) int64, nullable core.Slot) core.Slot {
 	if column.Nullable {
 		return nullable
 	}
-	return &slot[T]{touch: touch, encode: encode}
+	return &slot[T]{touch: touch}
 }
 
 func (s *slot[T]) Destination() any { return &s.value }
@@ -115,11 +100,11 @@ func (s *slot[T]) Touch() int64 {
 	}
 	return s.touch(&s.value)
 }
-func (s *slot[T]) Encode(encoder *core.Encoder) error {
+func (s *slot[T]) Value() any {
 	if s.valid != nil && !s.valid(&s.value) {
-		return encoder.Null()
+		return nil
 	}
-	return s.encode(encoder, &s.value)
+	return natural(s.value)
 }
 func (s *slot[T]) Delivers() string {
 	if name := fmt.Sprintf("%T", s.value); name != "<nil>" {
@@ -130,23 +115,93 @@ func (s *slot[T]) Delivers() string {
 func (s *slot[T]) Converted() bool { return false }
 
 func integer(column core.Column) core.Slot {
-	switch column.Bits {
-	case 16:
+	switch {
+	case column.Bits == 16:
 		return plain(column, func(v *int16) int64 { return int64(*v) },
-			func(e *core.Encoder, v *int16) error { return e.Integer(int64(*v)) },
-			made(func(v *pgtype.Int2) bool { return v.Valid }, func(v *pgtype.Int2) int64 { return int64(v.Int16) },
-				func(e *core.Encoder, v *pgtype.Int2) error { return e.Integer(int64(v.Int16)) }))
-	case 32:
+			made(func(v *pgtype.Int2) bool { return v.Valid }, func(v *pgtype.Int2) int64 { return int64(v.Int16) }))
+	case column.Bits == 32:
 		return plain(column, func(v *int32) int64 { return int64(*v) },
-			func(e *core.Encoder, v *int32) error { return e.Integer(int64(*v)) },
-			made(func(v *pgtype.Int4) bool { return v.Valid }, func(v *pgtype.Int4) int64 { return int64(v.Int32) },
-				func(e *core.Encoder, v *pgtype.Int4) error { return e.Integer(int64(v.Int32)) }))
+			made(func(v *pgtype.Int4) bool { return v.Valid }, func(v *pgtype.Int4) int64 { return int64(v.Int32) }))
+	case column.Bits > 64:
+		return made(func(v *pgtype.Uint64) bool { return v.Valid }, func(v *pgtype.Uint64) int64 { return int64(v.Uint64) })
 	default:
 		return plain(column, func(v *int64) int64 { return *v },
-			func(e *core.Encoder, v *int64) error { return e.Integer(*v) },
-			made(func(v *pgtype.Int8) bool { return v.Valid }, func(v *pgtype.Int8) int64 { return v.Int64 },
-				func(e *core.Encoder, v *pgtype.Int8) error { return e.Integer(v.Int64) }))
+			made(func(v *pgtype.Int8) bool { return v.Valid }, func(v *pgtype.Int8) int64 { return v.Int64 }))
 	}
+}
+
+// array has its elements in pgtype's own types.
+func array(column core.Column) core.Slot {
+	element := column.Element()
+	switch element.Type {
+	case "integer":
+		return arrayOf[pgtype.Int8]()
+	case "decimal":
+		return arrayOf[pgtype.Numeric]()
+	case "float32":
+		return arrayOf[pgtype.Float4]()
+	case "float64":
+		return arrayOf[pgtype.Float8]()
+	case "boolean":
+		return arrayOf[pgtype.Bool]()
+	case "char", "varchar", "text", "json":
+		return arrayOf[pgtype.Text]()
+	case "binary":
+		return arrayOf[[]byte]()
+	case "bits":
+		return arrayOf[pgtype.Bits]()
+	case "date":
+		return arrayOf[pgtype.Date]()
+	case "time":
+		return arrayOf[pgtype.Time]()
+	case "timestamp":
+		return arrayOf[pgtype.Timestamp]()
+	case "timestamptz":
+		return arrayOf[pgtype.Timestamptz]()
+	case "interval":
+		return arrayOf[pgtype.Interval]()
+	case "uuid":
+		return arrayOf[pgtype.UUID]()
+	}
+	return Raw(column, nil, nil)
+}
+
+func arrayOf[T any]() core.Slot {
+	valid := func(v *pgtype.Array[T]) bool { return v.Valid }
+	return &list[T]{slot[pgtype.Array[T]]{valid: valid, touch: five[pgtype.Array[T]]}}
+}
+
+type list[T any] struct{ slot[pgtype.Array[T]] }
+
+func (l *list[T]) Value() any {
+	if !l.value.Valid {
+		return nil
+	}
+	elements := make([]any, len(l.value.Elements))
+	for at, each := range l.value.Elements {
+		elements[at] = natural(each)
+	}
+	return shaped(elements, l.value.Dims)
+}
+
+// shaped is an array's elements, one behind the other, in its dimensions.
+func shaped(elements []any, dimensions []pgtype.ArrayDimension) any {
+	if len(dimensions) == 0 {
+		return elements
+	}
+	first := dimensions[0]
+	if len(dimensions) > 1 {
+		parts := make([]any, first.Length)
+		size := len(elements) / max(len(parts), 1)
+		for at := range parts {
+			parts[at] = shaped(elements[at*size:(at+1)*size], dimensions[1:])
+		}
+		elements = parts
+	}
+	if first.LowerBound != 1 {
+		return core.Array{Lower: first.LowerBound, Elements: elements}
+	}
+	return elements
 }
 
 func five[T any](*T) int64 { return 5 }
@@ -158,28 +213,11 @@ func finite(infinity pgtype.InfinityModifier, touch int) int64 {
 	return int64(touch)
 }
 
-func moment(e *core.Encoder, infinity pgtype.InfinityModifier, at time.Time, encode func(time.Time) error) error {
-	if infinity != pgtype.Finite {
-		return e.Infinite(infinity == pgtype.NegativeInfinity)
-	}
-	return encode(at)
-}
-
-func encodeFloat32(e *core.Encoder, v *float32) error { return e.Float(float64(*v)) }
-func encodeFloat64(e *core.Encoder, v *float64) error { return e.Float(*v) }
-
 func touchNumeric(v *pgtype.Numeric) int64 {
 	if v.NaN || v.InfinityModifier != pgtype.Finite {
 		return 3
 	}
 	return decimal(v).Touch()
-}
-
-func encodeNumeric(e *core.Encoder, v *pgtype.Numeric) error {
-	if v.NaN || v.InfinityModifier != pgtype.Finite {
-		return core.Unsupported("a decimal that is no number")
-	}
-	return e.Decimal(decimal(v))
 }
 
 func decimal(v *pgtype.Numeric) core.Decimal {
@@ -191,33 +229,17 @@ func decimal(v *pgtype.Numeric) core.Decimal {
 
 // Numeric is a decimal as pgx takes it.
 func Numeric(value core.Decimal) pgtype.Numeric {
+	switch {
+	case value == core.NaN:
+		return pgtype.Numeric{NaN: true, Valid: true}
+	case value == core.Infinity:
+		return pgtype.Numeric{InfinityModifier: pgtype.Infinity, Valid: true}
+	case value == core.NegativeInfinity:
+		return pgtype.Numeric{InfinityModifier: pgtype.NegativeInfinity, Valid: true}
+	}
 	unscaled := value.Big
 	if unscaled == nil {
 		unscaled = big.NewInt(value.Small)
 	}
 	return pgtype.Numeric{Int: unscaled, Exp: -value.Scale, Valid: true}
-}
-
-func encodeTime(e *core.Encoder, v *pgtype.Time) error {
-	if v.Microseconds >= 24*3600*microsecondsASecond {
-		return core.Unsupported("a time of day ends before 24:00")
-	}
-	return e.Time(v.Microseconds * 1000)
-}
-
-func encodeInterval(e *core.Encoder, v *pgtype.Interval) error {
-	return e.Interval(core.Interval{Months: v.Months, Days: v.Days, Nanoseconds: v.Microseconds * 1000})
-}
-
-func encodeArray(e *core.Encoder, v *pgtype.Array[pgtype.Int8]) error {
-	if len(v.Dims) > 1 {
-		return core.Unsupported("an array of arrays")
-	}
-	values := make([]*int64, len(v.Elements))
-	for at := range v.Elements {
-		if v.Elements[at].Valid {
-			values[at] = &v.Elements[at].Int64
-		}
-	}
-	return e.Array(values)
 }

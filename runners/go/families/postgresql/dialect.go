@@ -16,8 +16,22 @@ type Dialect struct {
 func (Dialect) SQL(phase *core.Phase) string { return sqltext.Numbered(phase) }
 
 // Slot is where a column's values are left.
-func (d Dialect) Slot(column core.Column) (core.Slot, error) {
-	return databasesql.SlotOf(column, d.Texts...)
+func (d Dialect) Slot(column core.Column) core.Slot {
+	return databasesql.SlotOf(column, d.Natural, d.Texts...)
+}
+
+// Natural is PostgreSQL's text of a value as what it spells.
+func (Dialect) Natural(column *core.Column, value any) any {
+	switch value := value.(type) {
+	case string:
+		return sqltext.Read(column, value)
+	case []byte:
+		if column.Type == "binary" {
+			return value
+		}
+		return sqltext.Read(column, string(value))
+	}
+	return value
 }
 
 // Bind is a parameter as the driver takes it.

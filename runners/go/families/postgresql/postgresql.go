@@ -17,6 +17,10 @@ var shown = []string{"server_version", "TimeZone", "fsync", "synchronous_commit"
 // Literal is a value inside SQL.
 func Literal(value any) (string, error) {
 	switch value := value.(type) {
+	case core.Decimal:
+		if !value.IsNumber() {
+			return sqltext.Quoted(value.String()), nil
+		}
 	case float64:
 		return sqltext.Quoted(strconv.FormatFloat(value, 'g', -1, 64)), nil
 	case []byte:

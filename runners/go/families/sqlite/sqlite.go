@@ -2,7 +2,6 @@
 package sqlite
 
 import (
-	"database/sql"
 	"fmt"
 	"net/url"
 	"strings"
@@ -19,22 +18,22 @@ var texts = []string{"decimal", "date", "time", "timestamp", "timestamptz"}
 type Dialect struct{ databasesql.AsItIs }
 
 // Slot is where a column's values are left: decimals, dates and times are text in the database.
-func (Dialect) Slot(column core.Column) (core.Slot, error) {
-	switch column.Type {
-	case "interval", "uuid", "array":
-		return nil, core.Unsupported("column %s: SQLite has no type %s", column.Name, column.Type)
-	case "integer":
-		return &integer{column: column.Name}, nil
+func (d Dialect) Slot(column core.Column) core.Slot {
+	if column.Type == "integer" {
+		return &integer{column: column}
 	}
-	return databasesql.SlotOf(column, texts...)
+	return databasesql.SlotOf(column, d.Natural, texts...)
 }
+
+// Natural is a value as it came: SQLite has no types that Go lacks.
+func (Dialect) Natural(_ *core.Column, value any) any { return value }
 
 // Bind is a parameter as the drivers take it.
 func (Dialect) Bind(value any) (any, error) {
 	switch value.(type) {
 	case core.Decimal, core.Date, core.TimeOfDay, time.Time, core.Instant, core.UUID:
 		return sqltext.Text(value)
-	case core.Interval, []*int64, core.Infinite:
+	case core.Interval, []*int64, []any, core.Infinite:
 		return nil, core.Unsupported("SQLite has no type for a %T", value)
 	}
 	return value, nil
@@ -77,37 +76,37 @@ func (Dialect) Facts(ask func(string) (string, error), facts *core.Facts) (err e
 	return err
 }
 
-// integer is where integers are left, unless the driver makes another type of them because of how the column is
-// declared: BOOLEAN, or a date.
+// integer is where integers are left, and whatever else a driver makes of them because of how the column is declared:
+// BOOLEAN, or a date.
 type integer struct {
-	column string
-	value  sql.Null[int64]
+	column core.Column
+	value  int64
+	fits   bool
+	other  any // nil: NULL
 }
 
-func (s *integer) Scan(value any) error {
-	switch given := value.(type) {
-	case int64:
-		s.value = sql.Null[int64]{V: given, Valid: true}
-	case nil:
-		s.value = sql.Null[int64]{}
-	default:
-		return core.Unsupported("column %s: an integer delivered as %T, as its column is declared", s.column, value)
+func (s *integer) Scan(source any) error {
+	if s.value, s.fits = source.(int64); !s.fits {
+		s.other = source
 	}
 	return nil
 }
 
 func (s *integer) Destination() any { return s }
 func (s *integer) Touch() int64 {
-	if !s.value.Valid {
+	switch {
+	case s.fits:
+		return s.value
+	case s.other == nil:
 		return 1
 	}
-	return s.value.V
+	return core.TouchValue(&s.column, s.other)
 }
-func (s *integer) Encode(encoder *core.Encoder) error {
-	if !s.value.Valid {
-		return encoder.Null()
+func (s *integer) Value() any {
+	if s.fits {
+		return s.value
 	}
-	return encoder.Integer(s.value.V)
+	return s.other
 }
 func (s *integer) Delivers() string { return "int64" }
 func (s *integer) Converted() bool  { return false }

@@ -118,7 +118,7 @@ func Text(value any) (string, error) {
 		return wall(value), nil
 	case core.Instant:
 		return wall(time.Time(value).UTC()) + "+00:00", nil
-	case []*int64:
+	case []*int64, []any:
 		return ArrayText(value), nil
 	case core.Infinite:
 		return strings.TrimPrefix("-infinity", map[bool]string{false: "-"}[value.Negative]), nil
