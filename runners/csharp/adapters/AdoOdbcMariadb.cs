@@ -68,7 +68,7 @@ namespace Rowpath.Adapters
             if (type == LogicalType.Varchar) type = LogicalType.Text;
             int length = type == LogicalType.Binary ? declared.Size : 0;
             return Description.Column(
-                this, declared.Name, type, bits, declared.TypeName, length, digits, declared.Scale);
+                declared.Name, type, bits, declared.TypeName, length, digits, declared.Scale);
         }
 
         public override void Facts(Facts facts)

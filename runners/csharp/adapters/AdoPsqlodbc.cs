@@ -66,7 +66,7 @@ namespace Rowpath.Adapters
             return declared.Zip(PostgresqlType.Of(this, sql, declared.Count), (column, type) =>
             {
                 bool madeUp = column.Precision == MadeUpDigits && column.Scale == MadeUpScale;
-                return Description.Column(this, column.Name, type.Type, type.Bits, type.Name,
+                return Description.Column(column.Name, type.Type, type.Bits, type.Name,
                     column.Size == MadeUpLength ? 0 : column.Size, madeUp ? 0 : column.Precision, column.Scale);
             });
         }

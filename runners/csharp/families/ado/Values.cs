@@ -20,6 +20,13 @@ namespace Rowpath.Ado
 
         public static TimeSpan TimeOfText(DbDataReader rows, int at) => Iso.Time(rows.GetString(at));
 
+        public static Moment TimeTzOfText(DbDataReader rows, int at)
+        {
+            Moment moment;
+            if (!Rowpath.Moment.TryParse(rows.GetString(at), out moment)) throw new FormatException("no time");
+            return moment;
+        }
+
         public static DateTime TimestampOfText(DbDataReader rows, int at) => Iso.Timestamp(rows.GetString(at));
 
         public static long Integer(DbDataReader rows, int at) =>
@@ -43,5 +50,7 @@ namespace Rowpath.Ado
             Convert.ToDateTime(rows.GetValue(at), CultureInfo.InvariantCulture);
 
         public static TimeSpan Time(DbDataReader rows, int at) => (TimeSpan)rows.GetValue(at);
+
+        public static object Anything(DbDataReader rows, int at) => rows.GetValue(at);
     }
 }
