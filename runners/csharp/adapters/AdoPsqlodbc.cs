@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Data.Common;
 using System.Diagnostics;
 using System.IO;
 using System.Linq;
@@ -41,8 +42,21 @@ namespace Rowpath.Adapters
             switch (column.Type)
             {
                 case LogicalType.Interval: return Rowpath.Getter.FromString(PostgresqlText.Interval);
-                case LogicalType.Array: return Rowpath.Getter.FromString(PostgresqlText.Integers);
+                case LogicalType.Array: return Rowpath.Getter.FromString(Elements(column.Element.Type));
                 default: return base.Getter(column);
+            }
+        }
+
+        static Func<DbDataReader, int, Elements> Elements(LogicalType element)
+        {
+            switch (element)
+            {
+                case LogicalType.Integer: return PostgresqlText.Integers;
+                case LogicalType.Float32:
+                case LogicalType.Float64: return PostgresqlText.Floats;
+                case LogicalType.Binary: return PostgresqlText.Binaries;
+                case LogicalType.Interval: return PostgresqlText.Intervals;
+                default: return PostgresqlText.Texts;
             }
         }
 
@@ -67,7 +81,7 @@ namespace Rowpath.Adapters
             {
                 bool madeUp = column.Precision == MadeUpDigits && column.Scale == MadeUpScale;
                 return Description.Column(column.Name, type.Type, type.Bits, type.Name,
-                    column.Size == MadeUpLength ? 0 : column.Size, madeUp ? 0 : column.Precision, column.Scale);
+                    column.Size == MadeUpLength ? 0 : column.Size, madeUp ? 0 : column.Precision, column.Scale, type.Fields);
             });
         }
 
