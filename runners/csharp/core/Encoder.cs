@@ -14,10 +14,11 @@ namespace Rowpath
         internal static readonly DateTime Epoch = new DateTime(1970, 1, 1);
 
         readonly Column[] columns;
-        readonly ColumnDigest[] digests;
-        readonly RowDigest all = new RowDigest();
         readonly long limit;
         readonly Stream kept;
+        ColumnDigest[] digests, markedDigests;
+        RowDigest all = new RowDigest(), markedAll;
+        long markedLength;
         byte[] bytes = new byte[4096];
         int length;
         ColumnDigest digest; // of the column under way
@@ -46,6 +47,22 @@ namespace Rowpath
             }
             all.Add(XxHash64.Hash(bytes, 0, length));
             if (kept != null) Keep();
+        }
+
+        /// <summary>What Back goes back to.</summary>
+        internal void Mark()
+        {
+            markedAll = all.Copy();
+            markedDigests = Array.ConvertAll(digests, each => (ColumnDigest)each.Copy());
+            markedLength = kept == null ? 0 : kept.Position;
+        }
+
+        /// <summary>Forgets the rows since Mark.</summary>
+        internal void Back()
+        {
+            all = markedAll;
+            digests = markedDigests;
+            if (kept != null) kept.SetLength(markedLength);
         }
 
         void Keep()

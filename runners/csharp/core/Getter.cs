@@ -47,7 +47,7 @@ namespace Rowpath
         }
 
         /// <summary>The value as it comes; where the getter refuses one, by another getter of the driver. Only an error
-        /// of them all is thrown, in the first one's words.</summary>
+        /// of them all is thrown, in the first one's words; TakeAgain where the value is lost.</summary>
         internal object Take(DbDataReader rows, int at, bool nullable)
         {
             try
@@ -56,6 +56,7 @@ namespace Rowpath
             }
             catch (Exception refused)
             {
+                if (Textual != null) throw new TakeAgain(at);
                 foreach (Func<DbDataReader, int, object> other in others)
                 {
                     try
@@ -69,6 +70,17 @@ namespace Rowpath
                 if (refused is DbException) throw;
                 throw new Failure("sql", refused.GetType().Name, refused.Message);
             }
+        }
+
+        /// <summary>How the column is taken once this getter has refused a value, where the driver hands a value over
+        /// only once; null where other getters may be asked for the same value.</summary>
+        internal Getter Textual { get; private set; }
+
+        /// <summary>This getter, with that one behind it.</summary>
+        public Getter Or(Getter textual)
+        {
+            Textual = textual;
+            return this;
         }
 
         /// <summary>What the driver hands over.</summary>

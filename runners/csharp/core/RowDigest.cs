@@ -14,6 +14,8 @@ namespace Rowpath
 
         internal long Order => (long)order;
 
+        internal RowDigest Copy() => (RowDigest)MemberwiseClone();
+
         internal void Add(ulong hash)
         {
             Rows++;

@@ -12,18 +12,19 @@ namespace Rowpath.Ado
     {
         internal readonly Getter[] Getters;
         readonly Column[] columns;
-        readonly Func<DbDataReader, long> touch;
+        readonly Type reader;
+        Func<DbDataReader, long> touch;
         readonly object[] values;
 
         /// <summary>The loop over these columns of a reader of that class, each taken by the getter of its position.
         /// Only columns that may hold NULL are asked whether they do.</summary>
         public RowLoop(Type reader, Column[] columns, Getter[] getters)
         {
+            this.reader = reader;
             this.columns = columns;
             Getters = getters;
             values = new object[columns.Length];
-            touch = (Func<DbDataReader, long>)Made(reader, columns, getters)
-                .CreateDelegate(typeof(Func<DbDataReader, long>));
+            touch = Made(reader, columns, getters);
         }
 
         /// <summary>Takes every value of every row that is left, encoded too within <c>verify</c>.</summary>
@@ -38,6 +39,13 @@ namespace Rowpath.Ado
             }
             counters.Rows += taken;
             counters.Touch = unchecked(counters.Touch + sum);
+        }
+
+        /// <summary>From now on the column is taken by its getter's other one.</summary>
+        internal void TakeAsText(int column)
+        {
+            Getters[column] = Getters[column].Textual;
+            touch = Made(reader, columns, Getters);
         }
 
         long Touched(DbDataReader rows)
@@ -74,7 +82,7 @@ namespace Rowpath.Ado
             return sum;
         }
 
-        static DynamicMethod Made(Type reader, Column[] columns, Getter[] getters)
+        static Func<DbDataReader, long> Made(Type reader, Column[] columns, Getter[] getters)
         {
             var method = new DynamicMethod(
                 "row", typeof(long), new[] { typeof(DbDataReader) }, typeof(RowLoop).Module, true);
@@ -113,7 +121,7 @@ namespace Rowpath.Ado
             }
             code.Emit(OpCodes.Ldloc, sum);
             code.Emit(OpCodes.Ret);
-            return method;
+            return (Func<DbDataReader, long>)method.CreateDelegate(typeof(Func<DbDataReader, long>));
         }
     }
 }

@@ -20,6 +20,15 @@ namespace Rowpath.Ado
 
         public static TimeSpan TimeOfText(DbDataReader rows, int at) => Iso.Time(rows.GetString(at));
 
+        /// <summary>Of a session in UTC: <c>2000-11-07 01:02:03.5+00</c>.</summary>
+        public static DateTime InstantOfText(DbDataReader rows, int at)
+        {
+            string text = rows.GetString(at);
+            return Iso.Timestamp(text.EndsWith("+00", StringComparison.Ordinal)
+                ? text.Substring(0, text.Length - 3)
+                : text);
+        }
+
         public static Moment TimeTzOfText(DbDataReader rows, int at)
         {
             Moment moment;

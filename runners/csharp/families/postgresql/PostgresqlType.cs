@@ -59,9 +59,8 @@ namespace Rowpath.Postgresql
                 + " SELECT place, CASE typtype WHEN 'd' THEN typbasetype ELSE typelem END, step + 1,"
                 + " inside OR typtype <> 'd' FROM step JOIN pg_catalog.pg_type ON oid = own"
                 + " WHERE typtype = 'd' OR typcategory = 'A' AND typname NOT IN ('int2vector', 'oidvector'))"
-                + " SELECT DISTINCT ON (place) (SELECT format_type(CASE o.typtype WHEN 'd' THEN o.typbasetype"
-                + " ELSE o.oid END, NULL) FROM step AS s JOIN pg_catalog.pg_type AS o ON o.oid = s.own"
-                + " WHERE s.place = step.place AND s.step = 0), CASE WHEN t.typtype = 'e' THEN 'enum'"
+                + " SELECT DISTINCT ON (place) (SELECT format_type(own, NULL) FROM step AS s JOIN pg_catalog.pg_type"
+                + " ON oid = own WHERE s.place = step.place AND NOT inside AND typtype <> 'd'), CASE WHEN t.typtype = 'e' THEN 'enum'"
                 + " WHEN t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname::text ELSE '' END,"
                 + " CASE WHEN inside THEN 'yes' ELSE 'no' END FROM step JOIN pg_catalog.pg_type AS t ON t.oid = own"
                 + " ORDER BY place, step DESC";
