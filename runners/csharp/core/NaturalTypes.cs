@@ -16,7 +16,7 @@ namespace Rowpath
         {
             if (!Types(column).Contains(returned))
                 throw new Failure("internal", "", "column " + column.Name + ": a getter of " + returned.Name);
-            MethodInfo method = typeof(Touch).GetMethod(TouchName(column));
+            MethodInfo method = typeof(Touch).GetMethod(returned == typeof(object) ? "Anything" : TouchName(column));
             return method.IsGenericMethodDefinition ? method.MakeGenericMethod(returned) : method;
         }
 

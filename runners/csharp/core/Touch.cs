@@ -40,8 +40,11 @@ namespace Rowpath
 
         public static long Moment(DateTime value) => value.Second;
 
-        /// <summary>Intervals, UUIDs, arrays, what has a form of the driver's own.</summary>
+        /// <summary>Intervals, UUIDs, arrays.</summary>
         public static long Other<T>(T value) => Others;
+
+        /// <summary>What has a form of the driver's own, NULL too.</summary>
+        public static long Anything(object value) => value is DBNull ? 1 : Others;
 
         /// <summary>The same of a value in the form that NearestForm gives it.</summary>
         internal static long Of(Column column, object value)

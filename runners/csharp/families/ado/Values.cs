@@ -13,6 +13,9 @@ namespace Rowpath.Ado
 
         public static SqlDecimal WideDecimalOfText(DbDataReader rows, int at) => SqlDecimal.Parse(rows.GetString(at));
 
+        public static long LongOfText(DbDataReader rows, int at) =>
+            long.Parse(rows.GetString(at), CultureInfo.InvariantCulture);
+
         public static decimal DecimalOfText(DbDataReader rows, int at) =>
             decimal.Parse(rows.GetString(at), NumberStyles.Number, CultureInfo.InvariantCulture);
 

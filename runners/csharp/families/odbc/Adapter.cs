@@ -49,6 +49,10 @@ namespace Rowpath.Odbc
         {
             switch (column.Type)
             {
+                case LogicalType.Integer:
+                    return column.WideInteger
+                        ? Rowpath.Getter.FromString(Values.DecimalOfText, HasNoText)
+                        : Rowpath.Getter.FromString(Values.LongOfText, HasNoText);
                 case LogicalType.Decimal:
                     return column.Wide ? null : Rowpath.Getter.FromString(Values.DecimalOfText, HasNoText);
                 case LogicalType.Date: return Rowpath.Getter.FromString(Values.DateOfText, HasNoText);
