@@ -64,8 +64,9 @@ namespace Rowpath.Adapters
         {
             switch (column.Type)
             {
+                case LogicalType.Decimal:
                 case LogicalType.Float32:
-                case LogicalType.Float64: return Literals.Quoted(Literals.Plain(value));
+                case LogicalType.Float64: return Literals.Quoted(Literals.Plain(value)); // 'NaN'
                 case LogicalType.Binary: return "'\\x" + Literals.Hex(value) + "'::bytea";
                 case LogicalType.Date: return Literals.Quoted(Literals.Date(value));
                 default: return base.Literal(column, value);

@@ -8,7 +8,7 @@ namespace Rowpath
     /// negative zero; else <c>nan</c>, <c>inf</c>, <c>-inf</c>.</summary>
     static class PlainDecimal
     {
-        const int MostExponent = 200000; // PostgreSQL's numeric ends at 131,072 digits
+        const int MostExponent = 200000; // no engine has numbers of so many digits
 
         /// <summary>Of a number of any kind or a text that spells one; null of anything else.</summary>
         internal static string Of(object value)

@@ -133,7 +133,7 @@ namespace Rowpath.Odbc
                 case LogicalType.Time:
                 case LogicalType.Timestamp:
                 case LogicalType.TimestampTz: return Literals.Plain;
-                default: return column.Wide ? Literals.Plain : (Func<object, object>)null;
+                default: return column.Wide || column.WideInteger ? Literals.Plain : (Func<object, object>)null;
             }
         }
 
