@@ -34,7 +34,8 @@ namespace Rowpath.Adapters
             }
             words["Protocol"] = "7.4-1";
             words["BoolsAsChar"] = "0";
-            words["pqopt"] = "application_name=rowpath gssencmode=disable options='-c TimeZone=UTC -c DateStyle=ISO'";
+            words["pqopt"] = "application_name=rowpath gssencmode=disable options='-c TimeZone=UTC -c DateStyle=ISO"
+                             + " -c IntervalStyle=postgres'";
         }
 
         protected override Getter Getter(Column column)
@@ -64,9 +65,10 @@ namespace Rowpath.Adapters
         {
             switch (column.Type)
             {
-                case LogicalType.Decimal:
                 case LogicalType.Float32:
-                case LogicalType.Float64: return Literals.Quoted(Literals.Plain(value)); // 'NaN'
+                case LogicalType.Float64: return Literals.Quoted(Literals.Plain(value));
+                case LogicalType.Decimal: // 'nan'
+                    return value is string ? Literals.Quoted((string)value) : base.Literal(column, value);
                 case LogicalType.Binary: return "'\\x" + Literals.Hex(value) + "'::bytea";
                 case LogicalType.Date: return Literals.Quoted(Literals.Date(value));
                 default: return base.Literal(column, value);

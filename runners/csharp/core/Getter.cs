@@ -13,7 +13,10 @@ namespace Rowpath
         /// <summary>The test for NULL; null for the reader's own IsDBNull.</summary>
         internal readonly MethodInfo NullTest;
 
-        static readonly Func<DbDataReader, int, object>[] TextFirst = { Text, Value }, ValueFirst = { Value, Text };
+        // By their own class of values: GetValue may convert to what the column is declared as, and fail.
+        static readonly Func<DbDataReader, int, object>[] TextFirst = { Text, Value, Long, Real };
+        static readonly Func<DbDataReader, int, object>[] ValueFirst = { Value, Text, Long, Real };
+        static readonly Func<DbDataReader, int, object>[] BytesFirst = { Bytes, Value, Text, Long, Real };
 
         readonly bool boxed;
         readonly Func<DbDataReader, int, bool> isNull;
@@ -27,7 +30,7 @@ namespace Rowpath
             this.isNull = isNull ?? ((rows, at) => rows.IsDBNull(at));
             this.boxed = boxed;
             take = Boxed(method);
-            others = fromText ? TextFirst : ValueFirst;
+            others = fromText ? TextFirst : method.ReturnType == typeof(byte[]) ? BytesFirst : ValueFirst;
             FromText = fromText && method.ReturnType != typeof(string);
             Delivers = fromText ? "String" : method.ReturnType.Name;
         }
@@ -35,6 +38,17 @@ namespace Rowpath
         static object Text(DbDataReader rows, int at) => rows.GetString(at);
 
         static object Value(DbDataReader rows, int at) => rows.GetValue(at);
+
+        static object Long(DbDataReader rows, int at) => rows.GetInt64(at);
+
+        static object Real(DbDataReader rows, int at) => rows.GetDouble(at);
+
+        static object Bytes(DbDataReader rows, int at)
+        {
+            var bytes = new byte[rows.GetBytes(at, 0, null, 0, 0)];
+            rows.GetBytes(at, 0, bytes, 0, bytes.Length);
+            return bytes;
+        }
 
         static Func<DbDataReader, int, object> Boxed(MethodInfo method)
         {

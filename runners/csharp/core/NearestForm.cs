@@ -53,13 +53,16 @@ namespace Rowpath
                 case LogicalType.TimeTz: return Temporal(value, moment => moment.HasTime);
                 case LogicalType.Interval: return Infinite(value) ?? Span(value);
                 case LogicalType.Uuid: return Uuid(value);
-                case LogicalType.Array: return value as Elements ?? (value is Array ? new Elements(1, (IList)value) : null);
+                case LogicalType.Array: return value as Elements ?? Elements(value as Array);
                 case LogicalType.Struct:
                 case LogicalType.Map:
                 case LogicalType.Rows: return value as object[];
                 default: return value;
             }
         }
+
+        static Elements Elements(Array value) =>
+            value == null || value is byte[] ? null : new Elements(1, value);
 
         static object Floating(object value, bool single)
         {

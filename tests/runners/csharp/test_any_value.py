@@ -94,6 +94,7 @@ POSTGRESQL = [
             "'1 year 2 mons -3 days 01:02:03.5'": [14, -3, 3723500000000],
             "'-1 mons +3 days -01:02:03.000001'": [-1, 3, -3723000001000],
             "'0'": [0, 0, 0],
+            "'infinity'": "inf",
             "'2562047788 hours'": Lost(b"?\x10\0\0\x002562047788:00:00"),  # beyond 64 bits of nanoseconds
         },
     ),
@@ -344,3 +345,28 @@ def test_a_lost_value_is_taken_once_more(postgresql: LineTalk, tmp_path: Path) -
     assert [row[5:] for row in rows] == [b"1", b"2", b"nan", b"4", b"5", b"6", b"nan", b"8"]
     reply = postgresql.ask("verify", phase="x", first=0, count=2)
     assert (reply["rows"], reply["converted"], reply["delivered"]) == (16, ["v"], ["String"])
+
+
+@pytest.mark.parametrize("text", ["NaN", "inf", "1.5", "1E+60"])
+def test_a_parameter_that_is_no_usual_number(postgresql: LineTalk, tmp_path: Path, text: str) -> None:
+    column = Column("v", "decimal")
+    count = codec.write_rows(tmp_path / "p", [(natural(text, column),)], [column])
+    declared = [{"name": "v", "type": "decimal"}]
+    phase = {"name": "p", "kind": "query", "sql": "SELECT CAST(? AS numeric) AS v", "columns": declared}
+    slice_ = {"file": str(tmp_path / "p"), "first": 0, "count": count}
+    prepared = postgresql.ask("prepare", phase={**phase, "parameter_columns": declared}, parameters=slice_)
+    assert "error" not in prepared, prepared
+    verified = postgresql.ask("verify", phase="p", first=0, count=1)
+    assert verified["digest"] == codec.digest([(natural(text, column),)], [column])
+
+
+def test_a_class_of_values_beside_the_declared_one(sqlite: LineTalk, tmp_path: Path) -> None:
+    """Mono's GetValue converts to what the column is declared as, and fails; its other getters deliver the value."""
+    with sqlite3.connect(tmp_path / "db") as connection:
+        connection.execute("CREATE TABLE d (v DATETIME)")
+        connection.executemany("INSERT INTO d VALUES (?)", [(1_700_000_000,), ("x",), (0.5,), (None,)])
+    connection.close()
+    column = {"type": "any", "nullable": True}
+    spec = Column("v", "any")
+    expected = [codec.encode_value(value, spec) for value in (1_700_000_000, "x", 0.5, None)]
+    assert rows_of(sqlite, column, "SELECT v FROM d", tmp_path) == expected
