@@ -49,8 +49,8 @@ namespace Rowpath.Adapters
         public override IEnumerable<DescribedColumn> Describe(string sql) =>
             Description.Declared(this, sql).Select(Described);
 
-        /// <summary>Texts without their length, which the driver counts in bytes, as it does that of bits. It declares a
-        /// BIGINT UNSIGNED as a decimal, without digits.</summary>
+        /// <summary>Texts without their length, which the driver counts in bytes, as it does that of bits. It declares
+        /// a BIGINT UNSIGNED as a decimal, without digits.</summary>
         DescribedColumn Described(Declaration declared)
         {
             LogicalType type = Description.Type(declared.Type);

@@ -84,7 +84,8 @@ namespace Rowpath.Adapters
             {
                 bool madeUp = column.Precision == MadeUpDigits && column.Scale == MadeUpScale;
                 return Description.Column(column.Name, type.Type, type.Bits, type.Name,
-                    column.Size == MadeUpLength ? 0 : column.Size, madeUp ? 0 : column.Precision, column.Scale, type.Fields);
+                    column.Size == MadeUpLength ? 0 : column.Size, madeUp ? 0 : column.Precision, column.Scale,
+                    type.Fields);
             });
         }
 

@@ -16,7 +16,7 @@ namespace Rowpath
         {
             var bytes = value as byte[];
             Text = Cut(bytes == null
-                ? Convert.ToString(value, CultureInfo.InvariantCulture)
+                ? Convert.ToString(value, CultureInfo.InvariantCulture) ?? ""
                 : BitConverter.ToString(bytes).Replace("-", "").ToLowerInvariant());
             Reason = value.GetType().Name + " '" + Failure.Plain(Text) + "' in a column of type " + column.TypeName;
         }

@@ -13,15 +13,15 @@ namespace Rowpath
         /// <summary>The test for NULL; null for the reader's own IsDBNull.</summary>
         internal readonly MethodInfo NullTest;
 
-        // By their own class of values: GetValue may convert to what the column is declared as, and fail.
+        // Further getters: GetValue may convert to what the column is declared as, and fail.
         static readonly Func<DbDataReader, int, object>[] TextFirst = { Text, Value, Long, Real };
         static readonly Func<DbDataReader, int, object>[] ValueFirst = { Value, Text, Long, Real };
         static readonly Func<DbDataReader, int, object>[] BytesFirst = { Bytes, Value, Text, Long, Real };
 
         readonly bool boxed;
         readonly Func<DbDataReader, int, bool> isNull;
-        readonly Func<DbDataReader, int, object> take;
         readonly Func<DbDataReader, int, object>[] others;
+        Func<DbDataReader, int, object> take; // made when it is first needed
 
         Getter(MethodInfo method, Func<DbDataReader, int, bool> isNull, bool boxed, bool fromText)
         {
@@ -29,7 +29,6 @@ namespace Rowpath
             NullTest = isNull == null ? null : isNull.Method;
             this.isNull = isNull ?? ((rows, at) => rows.IsDBNull(at));
             this.boxed = boxed;
-            take = Boxed(method);
             others = fromText ? TextFirst : method.ReturnType == typeof(byte[]) ? BytesFirst : ValueFirst;
             FromText = fromText && method.ReturnType != typeof(string);
             Delivers = fromText ? "String" : method.ReturnType.Name;
@@ -52,7 +51,8 @@ namespace Rowpath
 
         static Func<DbDataReader, int, object> Boxed(MethodInfo method)
         {
-            ParameterExpression rows = Expression.Parameter(typeof(DbDataReader)), at = Expression.Parameter(typeof(int));
+            ParameterExpression rows = Expression.Parameter(typeof(DbDataReader));
+            ParameterExpression at = Expression.Parameter(typeof(int));
             Expression call = method.IsStatic
                 ? Expression.Call(method, rows, at)
                 : Expression.Call(Expression.Convert(rows, method.DeclaringType), method, at);
@@ -66,6 +66,7 @@ namespace Rowpath
         {
             try
             {
+                if (take == null) take = Boxed(Method);
                 return nullable && isNull(rows, at) ? null : take(rows, at);
             }
             catch (Exception refused)

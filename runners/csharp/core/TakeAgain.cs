@@ -2,8 +2,8 @@ using System;
 
 namespace Rowpath
 {
-    /// <summary>A getter has refused a value that the driver does not hand over twice: the query is to be executed again
-    /// with the column's other getter.</summary>
+    /// <summary>A getter has refused a value that the driver does not hand over twice: the query is to be executed
+    /// again with the column's other getter.</summary>
     sealed class TakeAgain : Exception
     {
         internal readonly int Column;

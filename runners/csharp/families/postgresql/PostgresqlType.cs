@@ -60,8 +60,8 @@ namespace Rowpath.Postgresql
                 + " inside OR typtype <> 'd' FROM step JOIN pg_catalog.pg_type ON oid = own"
                 + " WHERE typtype = 'd' OR typcategory = 'A' AND typname NOT IN ('int2vector', 'oidvector'))"
                 + " SELECT DISTINCT ON (place) (SELECT format_type(own, NULL) FROM step AS s JOIN pg_catalog.pg_type"
-                + " ON oid = own WHERE s.place = step.place AND NOT inside AND typtype <> 'd'), CASE WHEN t.typtype = 'e' THEN 'enum'"
-                + " WHEN t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname::text ELSE '' END,"
+                + " ON oid = own WHERE s.place = step.place AND NOT inside AND typtype <> 'd'),"
+                + " CASE WHEN t.typtype = 'e' THEN 'enum' WHEN t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname::text ELSE '' END,"
                 + " CASE WHEN inside THEN 'yes' ELSE 'no' END FROM step JOIN pg_catalog.pg_type AS t ON t.oid = own"
                 + " ORDER BY place, step DESC";
             var found = new List<PostgresqlType>();
