@@ -54,16 +54,17 @@ namespace Rowpath.Postgresql
             string query = "WITH RECURSIVE found (types) AS (SELECT ARRAY[" + types
                 + "] FROM (SELECT) AS nothing LEFT JOIN (\n" + sql
                 + "\n) AS described (" + string.Join(", ", names) + ") ON false),"
-                + " step (place, own, step, inside) AS (SELECT place, each::oid, 0, false FROM found,"
-                + " unnest(types) WITH ORDINALITY AS every (each, place) UNION ALL"
-                + " SELECT place, CASE typtype WHEN 'd' THEN typbasetype ELSE typelem END, step + 1,"
+                + " step (place, own, number, inside) AS ("
+                + "SELECT place, each::oid, 0, false FROM found, unnest(types) WITH ORDINALITY AS every (each, place)"
+                + " UNION ALL SELECT place, CASE typtype WHEN 'd' THEN typbasetype ELSE typelem END, number + 1,"
                 + " inside OR typtype <> 'd' FROM step JOIN pg_catalog.pg_type ON oid = own"
                 + " WHERE typtype = 'd' OR typcategory = 'A' AND typname NOT IN ('int2vector', 'oidvector'))"
-                + " SELECT DISTINCT ON (place) (SELECT format_type(own, NULL) FROM step AS s JOIN pg_catalog.pg_type"
-                + " ON oid = own WHERE s.place = step.place AND NOT inside AND typtype <> 'd'),"
-                + " CASE WHEN t.typtype = 'e' THEN 'enum' WHEN t.typnamespace = 'pg_catalog'::regnamespace THEN t.typname::text ELSE '' END,"
-                + " CASE WHEN inside THEN 'yes' ELSE 'no' END FROM step JOIN pg_catalog.pg_type AS t ON t.oid = own"
-                + " ORDER BY place, step DESC";
+                + " SELECT DISTINCT ON (place) (SELECT format_type(own, NULL) FROM step AS s"
+                + " JOIN pg_catalog.pg_type ON oid = own WHERE s.place = step.place AND NOT inside AND typtype <> 'd'),"
+                + " CASE WHEN typtype = 'e' THEN 'enum'"
+                + " WHEN typnamespace = 'pg_catalog'::regnamespace THEN typname::text ELSE '' END,"
+                + " CASE WHEN inside THEN 'yes' ELSE 'no' END FROM step JOIN pg_catalog.pg_type ON oid = own"
+                + " ORDER BY place, number DESC";
             var found = new List<PostgresqlType>();
             using (DbCommand command = adapter.Command(query))
             using (DbDataReader rows = command.ExecuteReader())
