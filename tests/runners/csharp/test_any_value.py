@@ -269,9 +269,9 @@ def postgresql() -> Iterator[LineTalk]:
     yield from on_server("ado-psqlodbc", "postgresql")
 
 
-@pytest.fixture(scope="module")
-def mariadb() -> Iterator[LineTalk]:
-    yield from on_server("ado-odbc-mariadb", "mariadb")
+@pytest.fixture(scope="module", params=["mariadb", "mysql"])
+def mariadb(request: pytest.FixtureRequest) -> Iterator[LineTalk]:
+    yield from on_server("ado-odbc-mariadb", request.param)
 
 
 @pytest.fixture
@@ -321,6 +321,18 @@ def test_postgresql_is_described(postgresql: LineTalk) -> None:
     assert [described[each]["fields"][0]["type"] for each in ("color[]", "smaller[]")] == ["text", "integer"]
     assert [described[each]["type"] for each in ("pair[]", "int4range", "money")] == ["opaque"] * 3
     assert talk.ask("describe", sql="SELECT")["columns"] == []
+
+
+def test_mariadb_is_described(mariadb: LineTalk) -> None:
+    """The driver counts bits in bytes."""
+    talk = mariadb
+    columns = "a BIGINT UNSIGNED, b TINYINT(1), c BIT(10), d BIT(1), e YEAR, f TIME, g GEOMETRY"
+    talk.ask("run", statements=[f"CREATE TABLE described ({columns})"])
+    described = talk.ask("describe", sql="SELECT * FROM described")["columns"]
+    assert [(each["type"], each.get("bits", 32), each.get("length", 0)) for each in described] == [
+        ("integer", 128, 0), ("integer", 16, 0), ("bits", 32, 16), ("bits", 32, 1), ("integer", 16, 0),
+        ("time", 32, 0), ("opaque", 32, 0),
+    ]  # fmt: skip
 
 
 def test_what_was_refused_once_is_delivered(sqlite: LineTalk, tmp_path: Path) -> None:
