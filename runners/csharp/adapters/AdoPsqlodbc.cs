@@ -67,8 +67,9 @@ namespace Rowpath.Adapters
             {
                 case LogicalType.Float32:
                 case LogicalType.Float64: return Literals.Quoted(Literals.Plain(value));
-                case LogicalType.Decimal: // 'nan'
-                    return value is string ? Literals.Quoted((string)value) : base.Literal(column, value);
+                case LogicalType.Decimal:
+                    string plain = Literals.Plain(value);
+                    return char.IsDigit(plain[plain.Length - 1]) ? plain : Literals.Quoted(plain); // 'nan'
                 case LogicalType.Binary: return "'\\x" + Literals.Hex(value) + "'::bytea";
                 case LogicalType.Date: return Literals.Quoted(Literals.Date(value));
                 default: return base.Literal(column, value);

@@ -67,7 +67,7 @@ namespace Rowpath
         }
 
         /// <summary>Whether it is a decimal of more digits than System.Decimal has, or of an unknown number: its
-        /// natural type is SqlDecimal.</summary>
+        /// natural type is WideDecimal.</summary>
         public bool Wide => Type == LogicalType.Decimal && (Precision > MostDigits || Precision == 0);
 
         /// <summary>Whether it is an integer of more bits than C#'s own have: its natural type is

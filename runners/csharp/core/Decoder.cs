@@ -1,5 +1,4 @@
 using System;
-using System.Data.SqlTypes;
 using System.Globalization;
 using System.IO;
 using System.Text;
@@ -77,7 +76,7 @@ namespace Rowpath
         {
             try
             {
-                if (column.Wide) return SqlDecimal.Parse(digits);
+                if (column.Wide) return WideDecimal.Of(digits);
                 if (column.Type == LogicalType.Decimal || column.WideInteger)
                     return decimal.Parse(digits, CultureInfo.InvariantCulture);
                 if (column.Bits > 32) return long.Parse(digits, CultureInfo.InvariantCulture);

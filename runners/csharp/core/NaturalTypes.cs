@@ -1,5 +1,4 @@
 using System;
-using System.Data.SqlTypes;
 using System.Linq;
 using System.Reflection;
 
@@ -25,7 +24,7 @@ namespace Rowpath
             switch (column.Type)
             {
                 case LogicalType.Integer: return column.WideInteger ? new[] { typeof(decimal) } : Integers;
-                case LogicalType.Decimal: return new[] { column.Wide ? typeof(SqlDecimal) : typeof(decimal) };
+                case LogicalType.Decimal: return new[] { column.Wide ? typeof(WideDecimal) : typeof(decimal) };
                 case LogicalType.Float32: return new[] { typeof(float) };
                 case LogicalType.Float64: return new[] { typeof(double) };
                 case LogicalType.Boolean: return new[] { typeof(bool) };

@@ -1,6 +1,5 @@
 using System;
 using System.Collections;
-using System.Data.SqlTypes;
 using System.Globalization;
 using System.Linq;
 using System.Text;
@@ -22,7 +21,7 @@ namespace Rowpath
                 return Made(column, value) ?? new Foreign(column, value);
             }
             catch (Exception misfit) when (misfit is OverflowException || misfit is FormatException
-                                           || misfit is InvalidCastException || misfit is SqlNullValueException)
+                                           || misfit is InvalidCastException)
             {
                 return new Foreign(column, value);
             }

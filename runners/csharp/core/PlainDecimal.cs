@@ -1,5 +1,4 @@
 using System;
-using System.Data.SqlTypes;
 using System.Globalization;
 
 namespace Rowpath
@@ -17,7 +16,7 @@ namespace Rowpath
             if (value is double) return OfText(Shortest((double)value));
             if (value is float) return OfText(Shortest((float)value));
             if (value is decimal) return Stripped(((decimal)value).ToString(CultureInfo.InvariantCulture));
-            if (value is SqlDecimal) return Stripped(value.ToString());
+            if (value is WideDecimal) return OfText(value.ToString());
             if (Integral(value)) return ((IFormattable)value).ToString(null, CultureInfo.InvariantCulture);
             var text = value as string;
             return text == null ? null : OfText(text);

@@ -18,10 +18,12 @@ namespace Rowpath
             return Signed(bits[0], bits[1], value < 0);
         }
 
-        public static long WideDecimal(SqlDecimal value)
+        public static long WideDecimal(WideDecimal value)
         {
-            int[] bits = SqlDecimal.AdjustScale(value, -value.Scale, false).Data; // Truncate keeps the scale
-            return Signed(bits[0], bits[1], !value.IsPositive);
+            if (value.Text != null) return Plain(PlainDecimal.Of(value.Text));
+            SqlDecimal number = value.Value;
+            int[] bits = SqlDecimal.AdjustScale(number, -number.Scale, false).Data; // Truncate keeps the scale
+            return Signed(bits[0], bits[1], !number.IsPositive);
         }
 
         public static long Float(double value) => Math.Abs(value) < Exact ? (long)value : NoNumber;
@@ -54,8 +56,7 @@ namespace Rowpath
             switch (column.Type)
             {
                 case LogicalType.Integer:
-                case LogicalType.Decimal:
-                    return PlainDecimal.Finite((string)value) ? PlainDecimal.Integer((string)value) : NoNumber;
+                case LogicalType.Decimal: return Plain((string)value);
                 case LogicalType.Float32:
                 case LogicalType.Float64: return Float((double)value);
                 case LogicalType.Boolean: return Truth((bool)value);
@@ -74,6 +75,9 @@ namespace Rowpath
                 default: return Others;
             }
         }
+
+        static long Plain(string number) =>
+            number == null ? Others : PlainDecimal.Finite(number) ? PlainDecimal.Integer(number) : NoNumber;
 
         static long Signed(int low, int high, bool negative)
         {

@@ -1,6 +1,5 @@
 using System;
 using System.Data.Common;
-using System.Data.SqlTypes;
 using System.Globalization;
 
 namespace Rowpath.Ado
@@ -11,7 +10,7 @@ namespace Rowpath.Ado
     {
         public static string Text(DbDataReader rows, int at) => rows.GetString(at);
 
-        public static SqlDecimal WideDecimalOfText(DbDataReader rows, int at) => SqlDecimal.Parse(rows.GetString(at));
+        public static WideDecimal WideDecimalOfText(DbDataReader rows, int at) => WideDecimal.Of(rows.GetString(at));
 
         public static long LongOfText(DbDataReader rows, int at) =>
             long.Parse(rows.GetString(at), CultureInfo.InvariantCulture);
