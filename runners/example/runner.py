@@ -16,11 +16,20 @@ from time import perf_counter_ns, thread_time_ns
 
 import xxhash
 
-TYPES = {  # by declared type: what a value adds to the touch sum; its tag and text in the codec (docs/codec.md)
-    "integer": (int, b"N", str),
-    "char": (len, b"S", lambda value: value.rstrip(" ")),
-    "varchar": (len, b"S", str),
-}
+TYPES = ("integer", "char", "varchar")
+
+
+def touch(value):  # what it adds to the touch sum, by its own kind: SQLite's columns hold any
+    return value if isinstance(value, int) else 1 if value is None else 5 if isinstance(value, float) else len(value)
+
+
+def encoded(kind, value):  # the codec's bytes (docs/codec.md), of a value of another kind than declared too
+    text = value if isinstance(value, bytes) else str(value).encode()
+    tag, digits = b"S", text.removesuffix(b".0")
+    if kind == "integer":
+        tag, text = (b"N", b"%d" % int(digits)) if digits[digits[:1] == b"-" :].isdigit() else (b"?", text[:100])
+    text = text.rstrip(b" ") if kind == "char" else text
+    return b"\0" if value is None else tag + struct.pack("<I", len(text)) + text
 
 
 def read_parameters(file, first, count):
@@ -39,20 +48,10 @@ def read_parameters(file, first, count):
 class Phase:
     def __init__(self, cursor, sql, columns, parameters):
         self.cursor, self.sql, self.parameters, self.position = cursor, sql, parameters, 0
-        self.types = [TYPES[column["type"]] for column in columns]
+        self.types = [column["type"] for column in columns]
 
     def rows(self, position):
         return self.cursor.execute(self.sql, self.parameters[position % len(self.parameters)])
-
-    def touch(self, row):
-        return sum([1 if value is None else touch(value) for value, (touch, *_) in zip(row, self.types, strict=True)])
-
-    def hash(self, row):
-        data = b""
-        for value, (_, tag, text) in zip(row, self.types, strict=True):
-            encoded = text("" if value is None else value).encode()
-            data += b"\0" if value is None else tag + struct.pack("<I", len(encoded)) + encoded
-        return xxhash.xxh64_intdigest(data)
 
     def block(self, duration_ns, limit):
         """Operations one by one until the time has passed, or exactly `limit`: the reply's fields."""
@@ -62,7 +61,7 @@ class Phase:
         while failed < 100 and (self.position < first + limit if limit else now <= started + duration_ns):
             try:
                 for row in self.rows(self.position):
-                    total += self.touch(row)
+                    total += sum(map(touch, row))
                     rows += 1
             except sqlite3.Error as error:
                 failed, failure = failed + 1, failure or failure_of(error, "sample")
@@ -81,11 +80,11 @@ class Runner:
         raise NotImplementedError(f"no {request} here")
 
     def hello(self, protocol, codec, requires, adapter, **_):
-        if (protocol[0], codec, adapter) != (2, 1, sys.argv[-1]) or set(requires) - {"touch", "digest"}:
+        if (protocol[0], codec, adapter) != (3, 2, sys.argv[-1]) or set(requires) - {"touch", "digest"}:
             raise NotImplementedError(f"protocol {protocol}, codec {codec}, {requires} or adapter {adapter} is unknown")
         reads = [perf_counter_ns() for _ in range(1001)]
         ids = {"pid": os.getpid(), "loop_tid": threading.get_native_id(), "clock_read_ns": (reads[-1] - reads[0]) / 1e3}
-        return ids | {"protocol": [2, 1], "codec": 1, "language": "python", "runner": "example 1", "adapter": adapter}
+        return ids | {"protocol": [3, 0], "codec": 2, "language": "python", "runner": "example 1", "adapter": adapter}
 
     def open(self, options, **_):
         assert not vars(self).get("connection"), "a connection is open already"
@@ -112,10 +111,10 @@ class Runner:
     def verify(self, phase, first, count, max_rows=200_000, **_):
         phase = self.phases[phase]
         rows = [row for position in range(first, first + count) for row in phase.rows(position)]
-        hashes, touches = list(map(phase.hash, rows[:max_rows])), map(phase.touch, rows)
-        sums = {"digest": f"{len(hashes)}:{sum(hashes) % 2**64:016x}", "touch": f"{sum(touches) % 2**64:016x}"}
-        delivered = ["int" if touch is int else "str" for touch, *_ in phase.types]
-        return sums | {"rows": len(rows), "operations": count, "delivered": delivered}
+        hashes = [xxhash.xxh64_intdigest(b"".join(map(encoded, phase.types, row))) for row in rows[:max_rows]]
+        total = sum(touch(value) for row in rows for value in row) % 2**64
+        sums = {"digest": f"{len(hashes)}:{sum(hashes) % 2**64:016x}", "touch": f"{total:016x}", "rows": len(rows)}
+        return sums | {"operations": count, "delivered": ["int" if one == "integer" else "str" for one in phase.types]}
 
     def facts(self, **_):
         [synchronous], version = self.connection.execute("PRAGMA synchronous").fetchone(), sqlite3.sqlite_version

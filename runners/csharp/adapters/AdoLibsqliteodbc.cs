@@ -47,19 +47,13 @@ namespace Rowpath.Adapters
 
         protected override Getter Getter(Column column)
         {
-            if (column.Type == LogicalType.Float64)
-                throw new Failure("unsupported", "",
-                    "libsqliteodbc hands floating point over by way of text of 15 digits: two are lost");
             if (column.Type == LogicalType.Binary) return Rowpath.Getter.FromString(BytesOfText);
             return SqliteText.Getter(column) ?? base.Getter(column);
         }
 
         /// <summary>GetValue would cut it to the 32 bits that the driver declares (with its option BigInt: a type that
         /// System.Data.Odbc does not know).</summary>
-        protected override Getter LongInteger() => Rowpath.Getter.FromString(LongOfText, HasNoText);
-
-        static long LongOfText(DbDataReader rows, int at) =>
-            long.Parse(rows.GetString(at), CultureInfo.InvariantCulture);
+        protected override Getter LongInteger() => Rowpath.Getter.FromString(Values.LongOfText, HasNoText);
 
         /// <summary>The driver declares it as text: <c>X'00FF'</c>.</summary>
         static byte[] BytesOfText(DbDataReader rows, int at)

@@ -1,6 +1,7 @@
 using System;
 using System.Collections.Generic;
 using System.Data.Common;
+using System.Data.Odbc;
 using System.Linq;
 using Rowpath.Ado;
 using Rowpath.Odbc;
@@ -11,8 +12,6 @@ namespace Rowpath.Adapters
     /// https://mariadb.com/kb/en/about-mariadb-connector-odbc/.</summary>
     public sealed class AdoOdbcMariadb : Odbc.Adapter
     {
-        const int UnsignedDigits = 20; // of 64 bits
-
         protected override void Login(Dictionary<string, string> words)
         {
             AddServer(words);
@@ -50,25 +49,30 @@ namespace Rowpath.Adapters
         public override IEnumerable<DescribedColumn> Describe(string sql) =>
             Description.Declared(this, sql).Select(Described);
 
-        /// <summary>Texts without their length, which the driver counts in bytes. It declares a BIGINT UNSIGNED as a
-        /// decimal, without digits.</summary>
+        /// <summary>Texts without their length, which the driver counts in bytes, as it does that of bits. It declares
+        /// a BIGINT UNSIGNED as a decimal, without digits.</summary>
         DescribedColumn Described(Declaration declared)
         {
             LogicalType type = Description.Type(declared.Type);
-            int bits = Description.Bits(declared.Type), digits = declared.Precision;
+            int bits = Description.Bits(declared.Type);
             switch (declared.TypeName)
             {
                 case "null": type = LogicalType.Text; break;
-                case "bit":
+                case "bit": type = LogicalType.Bits; break;
                 case "geometry": type = LogicalType.Opaque; break;
                 case "year": bits = 16; break;
                 case "mediumint": bits = 32; break;
-                case "bigint": digits = UnsignedDigits; break;
+                case "bigint":
+                    if (type != LogicalType.Decimal) break;
+                    type = LogicalType.Integer;
+                    bits = 128;
+                    break;
             }
             if (type == LogicalType.Varchar) type = LogicalType.Text;
             int length = type == LogicalType.Binary ? declared.Size : 0;
+            if (type == LogicalType.Bits) length = declared.Type == OdbcType.Bit ? 1 : 8 * declared.Size;
             return Description.Column(
-                this, declared.Name, type, bits, declared.TypeName, length, digits, declared.Scale);
+                declared.Name, type, bits, declared.TypeName, length, declared.Precision, declared.Scale);
         }
 
         public override void Facts(Facts facts)

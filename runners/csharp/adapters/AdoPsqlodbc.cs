@@ -1,5 +1,6 @@
 using System;
 using System.Collections.Generic;
+using System.Data.Common;
 using System.Diagnostics;
 using System.IO;
 using System.Linq;
@@ -33,7 +34,8 @@ namespace Rowpath.Adapters
             }
             words["Protocol"] = "7.4-1";
             words["BoolsAsChar"] = "0";
-            words["pqopt"] = "application_name=rowpath gssencmode=disable options='-c TimeZone=UTC -c DateStyle=ISO'";
+            words["pqopt"] = "application_name=rowpath gssencmode=disable options='-c TimeZone=UTC -c DateStyle=ISO"
+                             + " -c IntervalStyle=postgres'";
         }
 
         protected override Getter Getter(Column column)
@@ -41,8 +43,21 @@ namespace Rowpath.Adapters
             switch (column.Type)
             {
                 case LogicalType.Interval: return Rowpath.Getter.FromString(PostgresqlText.Interval);
-                case LogicalType.Array: return Rowpath.Getter.FromString(PostgresqlText.Integers);
+                case LogicalType.Array: return Rowpath.Getter.FromString(Elements(column.Element.Type));
                 default: return base.Getter(column);
+            }
+        }
+
+        static Func<DbDataReader, int, Elements> Elements(LogicalType element)
+        {
+            switch (element)
+            {
+                case LogicalType.Integer: return PostgresqlText.Integers;
+                case LogicalType.Float32:
+                case LogicalType.Float64: return PostgresqlText.Floats;
+                case LogicalType.Binary: return PostgresqlText.Binaries;
+                case LogicalType.Interval: return PostgresqlText.Intervals;
+                default: return PostgresqlText.Texts;
             }
         }
 
@@ -52,6 +67,9 @@ namespace Rowpath.Adapters
             {
                 case LogicalType.Float32:
                 case LogicalType.Float64: return Literals.Quoted(Literals.Plain(value));
+                case LogicalType.Decimal:
+                    string plain = Literals.Plain(value);
+                    return char.IsDigit(plain[plain.Length - 1]) ? plain : Literals.Quoted(plain); // 'nan'
                 case LogicalType.Binary: return "'\\x" + Literals.Hex(value) + "'::bytea";
                 case LogicalType.Date: return Literals.Quoted(Literals.Date(value));
                 default: return base.Literal(column, value);
@@ -66,8 +84,9 @@ namespace Rowpath.Adapters
             return declared.Zip(PostgresqlType.Of(this, sql, declared.Count), (column, type) =>
             {
                 bool madeUp = column.Precision == MadeUpDigits && column.Scale == MadeUpScale;
-                return Description.Column(this, column.Name, type.Type, type.Bits, type.Name,
-                    column.Size == MadeUpLength ? 0 : column.Size, madeUp ? 0 : column.Precision, column.Scale);
+                return Description.Column(column.Name, type.Type, type.Bits, type.Name,
+                    column.Size == MadeUpLength ? 0 : column.Size, madeUp ? 0 : column.Precision, column.Scale,
+                    type.Fields);
             });
         }
 

@@ -1,5 +1,4 @@
 using System;
-using System.Data.SqlTypes;
 using System.Globalization;
 using System.IO;
 using System.Text;
@@ -72,13 +71,22 @@ namespace Rowpath
             }
         }
 
+        /// <summary>In the column's natural type; the digits themselves where it has no room for them.</summary>
         static object Number(string digits, Column column)
         {
-            if (column.Wide) return SqlDecimal.Parse(digits);
-            if (column.Type == LogicalType.Decimal) return decimal.Parse(digits, CultureInfo.InvariantCulture);
-            if (column.Bits > 32) return long.Parse(digits, CultureInfo.InvariantCulture);
-            if (column.Bits > 16) return int.Parse(digits, CultureInfo.InvariantCulture);
-            return short.Parse(digits, CultureInfo.InvariantCulture);
+            try
+            {
+                if (column.Wide) return WideDecimal.Of(digits);
+                if (column.Type == LogicalType.Decimal || column.WideInteger)
+                    return decimal.Parse(digits, CultureInfo.InvariantCulture);
+                if (column.Bits > 32) return long.Parse(digits, CultureInfo.InvariantCulture);
+                if (column.Bits > 16) return int.Parse(digits, CultureInfo.InvariantCulture);
+                return short.Parse(digits, CultureInfo.InvariantCulture);
+            }
+            catch (Exception beyond) when (beyond is FormatException || beyond is OverflowException)
+            {
+                return digits;
+            }
         }
 
         object Floating(Column column)

@@ -1,4 +1,5 @@
 using System.Collections.Generic;
+using System.Linq;
 
 namespace Rowpath
 {
@@ -7,27 +8,33 @@ namespace Rowpath
     {
         readonly Column column;
         readonly string engineType;
-        readonly int length;
-        readonly int scale;
 
-        /// <summary><c>engineType</c>: the engine's own name of the type; <c>length</c> and <c>scale</c> are 0 where
-        /// they are not known, like the column's precision.</summary>
-        public DescribedColumn(Column column, string engineType, int length = 0, int scale = 0)
+        /// <summary><c>engineType</c>: the engine's own name of the type; of the column length, precision and scale are
+        /// 0 where they are not known.</summary>
+        public DescribedColumn(Column column, string engineType)
         {
             this.column = column;
             this.engineType = engineType;
-            this.length = length;
-            this.scale = scale;
         }
 
-        internal Dictionary<string, object> Fields()
+        internal Dictionary<string, object> Reply()
         {
-            return new Dictionary<string, object>
-            {
-                { "name", column.Name }, { "type", column.Type.ToString().ToLowerInvariant() }, { "length", length },
-                { "precision", column.Precision }, { "scale", scale }, { "bits", column.Bits },
-                { "nullable", column.Nullable }, { "engine_type", engineType }
-            };
+            Dictionary<string, object> reply = Declaration(column);
+            reply["engine_type"] = engineType;
+            return reply;
+        }
+
+        /// <summary>As <c>prepare</c> has it: a field that is absent has its default.</summary>
+        static Dictionary<string, object> Declaration(Column column)
+        {
+            var fields = new Dictionary<string, object> { { "name", column.Name }, { "type", column.TypeName } };
+            if (column.Length != 0) fields["length"] = column.Length;
+            if (column.Precision != 0) fields["precision"] = column.Precision;
+            if (column.Scale != 0) fields["scale"] = column.Scale;
+            if (column.Bits != 32) fields["bits"] = column.Bits;
+            if (column.Nullable) fields["nullable"] = true;
+            if (column.Fields.Length > 0) fields["fields"] = column.Fields.Select(Declaration).ToArray();
+            return fields;
         }
     }
 }

@@ -1,51 +1,68 @@
 using System;
-using System.Data.SqlTypes;
-using System.Globalization;
+using System.Collections;
+using System.Collections.Generic;
 using System.IO;
+using System.Linq;
 using System.Text;
 
 namespace Rowpath
 {
-    /// <summary>The codec's bytes of rows and their digest (docs/codec.md). Each method takes the next column's value
-    /// and returns its touch, so that one pass yields both. A value that does not fit is a Failure of kind
-    /// verify.</summary>
-    public sealed class Encoder
+    /// <summary>The codec's bytes of rows, and the digests of them and of their columns (docs/codec.md). It takes every
+    /// value.</summary>
+    sealed class Encoder
     {
-        static readonly Encoding Utf8 = new UTF8Encoding(false, true);
         internal static readonly DateTime Epoch = new DateTime(1970, 1, 1);
 
         readonly Column[] columns;
         readonly long limit;
         readonly Stream kept;
+        ColumnDigest[] digests, markedDigests;
+        RowDigest all = new RowDigest(), markedAll;
+        long markedLength;
         byte[] bytes = new byte[4096];
         int length;
-        int at;
-        long rows;
-        ulong sum;
+        ColumnDigest digest; // of the column under way
 
         /// <summary>A digest over at most <c>limit</c> rows of these columns; the bytes of each go to <c>kept</c>
         /// (unless null), their length before them.</summary>
-        public Encoder(Column[] columns, long limit, Stream kept)
+        internal Encoder(Column[] columns, long limit, Stream kept)
         {
             this.columns = columns;
+            digests = columns.Select(column => new ColumnDigest()).ToArray();
             this.limit = limit;
             this.kept = kept;
         }
 
-        /// <summary>The position of the next column.</summary>
-        internal int At => at;
-
-        /// <summary>Ends the row whose values were taken.</summary>
-        public void EndRow()
+        /// <summary>Takes a row of values as NearestForm has them.</summary>
+        internal void Row(object[] values)
         {
-            if (rows < limit)
-            {
-                rows++;
-                sum = unchecked(sum + XxHash64.Hash(bytes, length));
-                if (kept != null) Keep();
-            }
+            if (all.Rows == limit) return;
             length = 0;
-            at = 0;
+            for (int at = 0; at < columns.Length; at++)
+            {
+                int from = length;
+                digest = digests[at];
+                Put(columns[at], values[at]);
+                digest.Ended(XxHash64.Hash(bytes, from, length));
+            }
+            all.Add(XxHash64.Hash(bytes, 0, length));
+            if (kept != null) Keep();
+        }
+
+        /// <summary>What Back goes back to.</summary>
+        internal void Mark()
+        {
+            markedAll = all.Copy();
+            markedDigests = Array.ConvertAll(digests, each => (ColumnDigest)each.Copy());
+            markedLength = kept == null ? 0 : kept.Position;
+        }
+
+        /// <summary>Forgets the rows since Mark.</summary>
+        internal void Back()
+        {
+            all = markedAll;
+            digests = markedDigests;
+            if (kept != null) kept.SetLength(markedLength);
         }
 
         void Keep()
@@ -54,190 +71,261 @@ namespace Rowpath
             kept.Write(bytes, 0, length);
         }
 
-        /// <summary><c>rows:hex16</c>.</summary>
-        public string Digest() => rows + ":" + sum.ToString("x16", CultureInfo.InvariantCulture);
+        /// <summary>The digests as the reply to <c>verify</c> has them.</summary>
+        internal Dictionary<string, object> Reply() =>
+            new Dictionary<string, object>
+            {
+                { "digest", all.Rows + ":" + SampleReply.Hex(all.Sum) }, { "order", SampleReply.Hex(all.Order) },
+                { "columns", digests.Select(each => each.Reply()).ToArray() }
+            };
 
-        /// <summary>The bytes of the row under way.</summary>
-        internal byte[] Row()
+        /// <summary>The bytes of the last row.</summary>
+        internal byte[] Bytes() => bytes.Take(length).ToArray();
+
+        void Put(Column column, object value)
         {
-            var row = new byte[length];
-            Array.Copy(bytes, row, length);
-            return row;
+            if (value == null)
+            {
+                Put('\0');
+                return;
+            }
+            var foreign = value as Foreign;
+            if (foreign != null)
+            {
+                digest.Met(foreign);
+                Tagged('?', Utf8.Bytes(foreign.Text));
+                return;
+            }
+            switch (column.Type)
+            {
+                case LogicalType.Integer:
+                case LogicalType.Decimal: Tagged('N', Encoding.ASCII.GetBytes((string)value)); break;
+                case LogicalType.Float32:
+                case LogicalType.Float64: PutFloat((double)value); break;
+                case LogicalType.Boolean:
+                    Put('L');
+                    Put((bool)value ? '\x1' : '\0');
+                    break;
+                case LogicalType.Char: Tagged('S', Unpadded(value)); break;
+                case LogicalType.Varchar:
+                case LogicalType.Text:
+                case LogicalType.Json: Tagged('S', value as byte[] ?? Utf8.Bytes((string)value)); break;
+                case LogicalType.Binary: Tagged('B', (byte[])value); break;
+                case LogicalType.Bits: PutBits((string)value); break;
+                case LogicalType.Date:
+                case LogicalType.Time:
+                case LogicalType.TimeTz:
+                case LogicalType.Timestamp:
+                case LogicalType.TimestampTz:
+                    if (value is double) PutInfinity((double)value);
+                    else PutMoment(column, (Moment)value);
+                    break;
+                case LogicalType.Interval:
+                    if (value is double) PutInfinity((double)value);
+                    else PutInterval(column, (Interval)value);
+                    break;
+                case LogicalType.Uuid:
+                    Put('U');
+                    Append((byte[])value);
+                    break;
+                case LogicalType.Array: PutArray(column, (Elements)value); break;
+                case LogicalType.Struct:
+                    Put('K');
+                    PutMembers(column.Fields, (object[])value);
+                    break;
+                case LogicalType.Map: PutMap(column, (object[])value); break;
+                case LogicalType.Rows: PutRows(column, (object[])value); break;
+                case LogicalType.Any: PutAny(value); break;
+                default: Put('O'); break;
+            }
         }
 
-        public long Null()
+        void PutFloat(double value)
         {
-            if (!columns[at++].Nullable) throw Misfit("NULL where none is allowed");
-            Put(0);
-            return 1;
-        }
-
-        public long Integer(long value)
-        {
-            int bits = columns[at++].Bits;
-            if (bits < 64 && value != value << 64 - bits >> 64 - bits)
-                throw Misfit(value + " in an integer of " + bits + " bits");
-            Number(value.ToString(CultureInfo.InvariantCulture));
-            return value;
-        }
-
-        public long Decimal(decimal value)
-        {
-            at++;
-            Number(Stripped(value.ToString(CultureInfo.InvariantCulture)));
-            return Touch.Decimal(value);
-        }
-
-        public long WideDecimal(SqlDecimal value)
-        {
-            at++;
-            Number(Stripped(value.ToString()));
-            return Touch.WideDecimal(value);
-        }
-
-        public long Float32(float value) => Float64(value);
-
-        public long Float64(double value)
-        {
-            at++;
             Put('F');
             if (double.IsNaN(value)) Put64(0x7ff8L << 48);
             else Put64(value == 0 ? 0 : BitConverter.DoubleToInt64Bits(value));
-            return Touch.Float(value);
         }
 
-        public long Truth(bool value)
+        static byte[] Unpadded(object value)
         {
-            at++;
-            Put('L');
-            Put(value ? 1 : 0);
-            return Touch.Truth(value);
+            var text = value as string;
+            if (text != null) return Utf8.Bytes(text.TrimEnd(' '));
+            var padded = (byte[])value;
+            int end = padded.Length;
+            while (end > 0 && padded[end - 1] == ' ') end--;
+            return padded.Take(end).ToArray();
         }
 
-        public long Character(string value)
+        void PutBits(string bits)
         {
-            Text(value.TrimEnd(' '));
-            return Touch.Text(value);
+            Put('b');
+            Put32(bits.Length);
+            for (int at = 0; at < bits.Length; at += 8)
+                Put((char)Convert.ToByte(bits.Substring(at, Math.Min(8, bits.Length - at)).PadRight(8, '0'), 2));
         }
 
-        public long Text(string value)
+        void PutInfinity(double value)
         {
-            at++;
-            try
+            Tagged('X', Encoding.ASCII.GetBytes(value > 0 ? "inf" : "-inf"));
+        }
+
+        void PutMoment(Column column, Moment moment)
+        {
+            bool clock = column.Type == LogicalType.Time || column.Type == LogicalType.TimeTz;
+            if (column.Type != LogicalType.Date) digest.Met(moment.TimeNs);
+            long? days = moment.Days;
+            if (!clock && days == null)
             {
-                Tagged('S', Utf8.GetBytes(value));
+                Put('Y');
+                Put32(moment.Year);
+                Put((char)moment.Month);
+                Put((char)moment.Day);
+                Put64(column.Type == LogicalType.Date ? 0 : Cut(column, moment.TimeNs));
             }
-            catch (EncoderFallbackException broken)
+            else if (column.Type == LogicalType.Date)
             {
-                throw Misfit("text that is no valid Unicode: " + broken.Message);
+                Put('d');
+                Put32((int)days.Value);
             }
-            return Touch.Text(value);
+            else if (clock)
+            {
+                Put(column.Type == LogicalType.Time ? 't' : 'y');
+                Put64(Cut(column, moment.TimeNs));
+                if (column.Type == LogicalType.TimeTz) Put32(moment.OffsetS);
+            }
+            else
+            {
+                long ofSecond = (moment.TimeNs % Moment.SecondNs + Moment.SecondNs) % Moment.SecondNs;
+                long second = days.Value * 86400 - moment.OffsetS + (moment.TimeNs - ofSecond) / Moment.SecondNs;
+                long cut = Cut(column, ofSecond); // rounded up it may be a whole second
+                Put(column.Type == LogicalType.Timestamp ? 'T' : 'Z');
+                Put64(second + cut / Moment.SecondNs);
+                Put32((int)(cut % Moment.SecondNs));
+            }
         }
 
-        public long Binary(byte[] value)
+        void PutInterval(Column column, Interval value)
         {
-            at++;
-            Tagged('B', value);
-            return Touch.Binary(value);
-        }
-
-        public long Date(DateTime value)
-        {
-            at++;
-            if (value.TimeOfDay != TimeSpan.Zero) throw Misfit("a date with a time of day");
-            Put('d');
-            Put32((int)(value - Epoch).TotalDays);
-            return Touch.Date(value);
-        }
-
-        public long Time(TimeSpan value)
-        {
-            at++;
-            Put('t');
-            Put64(value.Ticks * 100);
-            return Touch.Time(value);
-        }
-
-        public long Timestamp(DateTime value) => Moment('T', value);
-
-        public long Instant(DateTime value) => Moment('Z', value);
-
-        public long Interval(Interval value)
-        {
-            at++;
+            digest.Met(value.Nanoseconds);
             Put('I');
             Put32(value.Months);
             Put32(value.Days);
-            Put64(value.Nanoseconds);
-            return Touch.Other(value);
+            Put64(Cut(column, value.Nanoseconds));
         }
 
-        public long Uuid(Guid value)
+        static long Cut(Column column, long ns)
         {
-            at++;
-            Put('U');
-            byte[] mixed = value.ToByteArray(); // its first three fields are little endian
-            foreach (int from in new[] { 3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15 }) Put(mixed[from]);
-            return Touch.Other(value);
+            long unit = column.UnitNs;
+            if (unit == 1) return ns;
+            if (column.Rounded) ns += unit / 2;
+            return ns - (ns % unit + unit) % unit;
         }
 
-        public long Elements(object[] value)
+        void PutArray(Column column, Elements value)
         {
-            at++;
-            Put('A');
-            Put32(value.Length);
-            foreach (object element in value)
+            if (value.Lower != 1)
             {
-                if (element == null) Put(0);
-                else Number(Convert.ToString(element, CultureInfo.InvariantCulture));
+                digest.Bounds = true;
+                if (column.Bounds)
+                {
+                    Put('a');
+                    Put32(value.Lower);
+                }
             }
-            return Touch.Other(value);
+            Column element = column.Element;
+            Put('A');
+            Put32(value.Values.Count);
+            foreach (object each in value.Values)
+            {
+                // A further dimension is no other type: an element that is itself an array.
+                bool dimension = !element.Nested && (each is Elements || each is object[]);
+                PutNearest(dimension ? column : element, each);
+            }
         }
 
-        /// <summary>A value in a form of the driver's own: only that it is there is in the bytes.</summary>
-        public long Opaque(object value)
+        void PutMembers(Column[] fields, object[] values)
         {
-            at++;
-            Put('O');
-            return Touch.Other(value);
+            Put32(values.Length);
+            PutAll(fields, values);
         }
 
-        /// <summary>Plain decimal notation without trailing zeros of the fraction.</summary>
-        static string Stripped(string plain)
+        void PutAll(Column[] fields, object[] values)
         {
-            if (plain.IndexOf('.') >= 0) plain = plain.TrimEnd('0').TrimEnd('.');
-            return plain == "-0" ? "0" : plain;
+            for (int at = 0; at < values.Length; at++) PutNearest(fields[at], values[at]);
         }
 
-        internal Failure Misfit(string what) =>
-            new Failure("verify", "", "column " + columns[Math.Max(at - 1, 0)].Name + ": " + what);
-
-        long Moment(char tag, DateTime value)
+        void PutMap(Column column, object[] entries)
         {
-            at++;
-            long ticks = value.Ticks - Epoch.Ticks;
-            long seconds = (ticks - (ticks % 10000000 + 10000000) % 10000000) / 10000000;
-            Put(tag);
-            Put64(seconds);
-            Put32((int)(ticks - seconds * 10000000) * 100);
-            return Touch.Moment(value);
+            Put('M');
+            Put32(entries.Length);
+            int begin = length;
+            var encoded = new List<byte[]>();
+            foreach (object entry in entries)
+            {
+                PutAll(column.Fields, (object[])entry);
+                encoded.Add(bytes.Skip(begin).Take(length - begin).ToArray());
+                length = begin;
+            }
+            encoded.Sort(Compared);
+            encoded.ForEach(Append);
         }
 
-        void Number(string digits)
+        static int Compared(byte[] one, byte[] other)
         {
-            Tagged('N', Encoding.ASCII.GetBytes(digits));
+            for (int at = 0; at < Math.Min(one.Length, other.Length); at++)
+                if (one[at] != other[at]) return one[at] - other[at];
+            return one.Length - other.Length;
         }
+
+        void PutRows(Column column, object[] rows)
+        {
+            Put('R');
+            Put32(rows.Length);
+            foreach (object row in rows) PutAll(column.Fields, (object[])row);
+        }
+
+        /// <summary>By the value's own kind; a float without a fraction is a number.</summary>
+        void PutAny(object value)
+        {
+            if (value is float) value = (double)(float)value;
+            if (value is double)
+            {
+                double number = (double)value;
+                bool whole = Math.Abs(number) < 1L << 53 && Math.Floor(number) == number;
+                value = whole ? (long)number : value;
+            }
+            PutNearest(new Column("", Own(value)), value);
+        }
+
+        static LogicalType Own(object value)
+        {
+            if (value is double) return LogicalType.Float64;
+            if (value is bool) return LogicalType.Boolean;
+            if (value is byte[]) return LogicalType.Binary;
+            if (value is DateTime) return LogicalType.Timestamp;
+            if (value is TimeSpan) return LogicalType.Time;
+            if (value is Guid) return LogicalType.Uuid;
+            return value is string ? LogicalType.Text : LogicalType.Decimal;
+        }
+
+        void PutNearest(Column column, object value) => Put(column, NearestForm.Of(column, value));
 
         void Tagged(char tag, byte[] value)
         {
             Put(tag);
             Put32(value.Length);
+            Append(value);
+        }
+
+        void Append(byte[] value)
+        {
             Room(value.Length);
             Array.Copy(value, 0, bytes, length, value.Length);
             length += value.Length;
         }
 
-        void Put(int value)
+        void Put(char value)
         {
             Room(1);
             bytes[length++] = (byte)value;
@@ -245,7 +333,7 @@ namespace Rowpath
 
         void Put32(int value)
         {
-            for (int shift = 0; shift < 32; shift += 8) Put(value >> shift & 0xff);
+            for (int shift = 0; shift < 32; shift += 8) Put((char)(value >> shift & 0xff));
         }
 
         void Put64(long value)

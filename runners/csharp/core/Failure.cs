@@ -35,12 +35,11 @@ namespace Rowpath
                 code = codeOf == null ? "" : codeOf((DbException)thrown);
                 if (code.StartsWith("08", StringComparison.Ordinal)) kind = "connect";
                 if (code == "HYC00" || code == "IM001") kind = "unsupported"; // ODBC: not implemented
-                if (code == "22007" || code == "22008") kind = "unsupported"; // no room for a date or time (100:00:00)
             }
             else if (thrown is InvalidCastException || thrown is FormatException || thrown is OverflowException
                      || thrown is ArgumentOutOfRangeException)
             {
-                kind = "verify"; // a value that does not fit its declared type
+                kind = "unsupported"; // a parameter that the driver has no room for
             }
             else
             {

@@ -93,11 +93,11 @@ namespace Rowpath
                 counters.Encoder = null;
                 Seek(resume);
             }
-            return new Dictionary<string, object>
-            {
-                { "digest", encoder.Digest() }, { "rows", counters.Rows }, { "touch", SampleReply.Hex(counters.Touch) },
-                { "operations", count }
-            };
+            Dictionary<string, object> reply = encoder.Reply();
+            reply["rows"] = counters.Rows;
+            reply["touch"] = SampleReply.Hex(counters.Touch);
+            reply["operations"] = count;
+            return reply;
         }
 
         /// <summary>Frees what the phase holds on the connection.</summary>

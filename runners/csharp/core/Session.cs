@@ -13,9 +13,9 @@ namespace Rowpath
     /// <summary>Serves requests one after the other, on the thread that runs the loop.</summary>
     sealed class Session
     {
-        const int Codec = 1;
+        const int Codec = 2;
         const string RunnerName = "rowpath-csharp 1.0";
-        static readonly int[] Protocol = { 2, 1 };
+        static readonly int[] Protocol = { 3, 0 };
         static readonly string[] Requirements =
         {
             "touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"
@@ -121,9 +121,9 @@ namespace Rowpath
             object asked;
             var version = request.TryGetValue("protocol", out asked) ? asked as List<object> : null;
             if (version == null || version.Count == 0 || !(version[0] is long) || (long)version[0] != Protocol[0])
-                throw Unsupported("the C# runner speaks protocol 2, not " + Json.Format(asked));
+                throw Unsupported("the C# runner speaks protocol " + Protocol[0] + ", not " + Json.Format(asked));
             if (request.Number("codec", Codec) != Codec)
-                throw Unsupported("the C# runner has codec 1, not " + request.Number("codec", Codec));
+                throw Unsupported("the C# runner has codec " + Codec + ", not " + request.Number("codec", Codec));
             object required;
             if (request.TryGetValue("requires", out required) && required is List<object>)
                 foreach (object name in (List<object>)required)
@@ -219,7 +219,7 @@ namespace Rowpath
 
         Dictionary<string, object> Describe(string sql)
         {
-            var columns = Opened().First.Describe(sql).Select(column => column.Fields()).ToArray();
+            var columns = Opened().First.Describe(sql).Select(column => column.Reply()).ToArray();
             return new Dictionary<string, object> { { "columns", columns } };
         }
 

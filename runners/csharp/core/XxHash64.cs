@@ -11,17 +11,17 @@ namespace Rowpath
         const ulong P4 = 0x85EBCA77C2B2AE63;
         const ulong P5 = 0x27D4EB2F165667C5;
 
-        /// <summary>The hash of the first <c>length</c> bytes.</summary>
-        public static ulong Hash(byte[] bytes, int length)
+        /// <summary>The hash of the bytes <c>[from, end)</c>.</summary>
+        public static ulong Hash(byte[] bytes, int from, int end)
         {
             unchecked
             {
-                int at = 0;
+                int at = from, length = end - from;
                 ulong hash = P5;
                 if (length >= 32)
                 {
                     ulong a = P1 + P2, b = P2, c = 0, d = 0 - P1;
-                    for (; at <= length - 32; at += 32)
+                    for (; at <= end - 32; at += 32)
                     {
                         a = Round(a, BitConverter.ToUInt64(bytes, at));
                         b = Round(b, BitConverter.ToUInt64(bytes, at + 8));
@@ -32,14 +32,14 @@ namespace Rowpath
                     hash = Merge(Merge(Merge(Merge(hash, a), b), c), d);
                 }
                 hash += (ulong)length;
-                for (; at <= length - 8; at += 8)
+                for (; at <= end - 8; at += 8)
                     hash = Left(hash ^ Round(0, BitConverter.ToUInt64(bytes, at)), 27) * P1 + P4;
-                if (at <= length - 4)
+                if (at <= end - 4)
                 {
                     hash = Left(hash ^ BitConverter.ToUInt32(bytes, at) * P1, 23) * P2 + P3;
                     at += 4;
                 }
-                for (; at < length; at++) hash = Left(hash ^ bytes[at] * P5, 11) * P1;
+                for (; at < end; at++) hash = Left(hash ^ bytes[at] * P5, 11) * P1;
                 hash = (hash ^ hash >> 33) * P2;
                 hash = (hash ^ hash >> 29) * P3;
                 return hash ^ hash >> 32;

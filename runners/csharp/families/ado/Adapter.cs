@@ -33,7 +33,8 @@ namespace Rowpath.Ado
             switch (column.Type)
             {
                 case LogicalType.Integer:
-                    return Typed(column.Bits > 32 ? "GetInt64" : column.Bits > 16 ? "GetInt32" : "GetInt16");
+                    return Typed(column.WideInteger ? "GetDecimal"
+                        : column.Bits > 32 ? "GetInt64" : column.Bits > 16 ? "GetInt32" : "GetInt16");
                 case LogicalType.Decimal:
                     return column.Wide ? Rowpath.Getter.FromString(Values.WideDecimalOfText) : Typed("GetDecimal");
                 case LogicalType.Float32: return Typed("GetFloat");
@@ -45,12 +46,13 @@ namespace Rowpath.Ado
                 case LogicalType.TimestampTz: return Typed("GetDateTime");
                 case LogicalType.Time: return Rowpath.Getter.FromValue(Values.Time);
                 case LogicalType.Uuid: return Typed("GetGuid");
+                case LogicalType.Char:
+                case LogicalType.Varchar:
+                case LogicalType.Text:
+                case LogicalType.Json: return Typed("GetString");
+                case LogicalType.TimeTz: return Rowpath.Getter.FromString(Values.TimeTzOfText);
                 case LogicalType.Opaque: return Typed("GetValue");
-                case LogicalType.Interval:
-                case LogicalType.Array:
-                    throw new Failure("unsupported", "",
-                        "ADO.NET has no natural type for " + column.Type + " (" + column.Name + ")");
-                default: return Typed("GetString");
+                default: return Rowpath.Getter.FromValue(Values.Anything);
             }
         }
 
@@ -139,20 +141,6 @@ namespace Rowpath.Ado
             finally
             {
                 prepared.Close();
-            }
-        }
-
-        /// <summary>The column of a result as described; opaque where the path cannot take its type.</summary>
-        internal DescribedColumn Described(Column column, string engineType, int length = 0, int scale = 0)
-        {
-            try
-            {
-                Getter(column);
-                return new DescribedColumn(column, engineType, length, scale);
-            }
-            catch (Failure)
-            {
-                return new DescribedColumn(new Column(column.Name, LogicalType.Opaque, 0, 32, true), engineType);
             }
         }
 

@@ -35,10 +35,28 @@ namespace Rowpath.Ado
                 counters.Executed();
                 return;
             }
-            using (DbDataReader rows = command.ExecuteReader())
+            while (!Taken(command, counters)) continue;
+        }
+
+        /// <summary>False when a value was lost: the query is to be executed again. That happens once in a phase and
+        /// column.</summary>
+        bool Taken(DbCommand command, SampleCounters counters)
+        {
+            if (counters.Encoder != null) counters.Encoder.Mark();
+            try
             {
-                counters.Executed();
-                loop.Take(rows, counters);
+                using (DbDataReader rows = command.ExecuteReader())
+                {
+                    counters.Executed();
+                    loop.Take(rows, counters);
+                }
+                return true;
+            }
+            catch (TakeAgain lost)
+            {
+                loop.TakeAsText(lost.Column);
+                if (counters.Encoder != null) counters.Encoder.Back();
+                return false;
             }
         }
     }

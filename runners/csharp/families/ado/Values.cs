@@ -1,6 +1,5 @@
 using System;
 using System.Data.Common;
-using System.Data.SqlTypes;
 using System.Globalization;
 
 namespace Rowpath.Ado
@@ -11,7 +10,10 @@ namespace Rowpath.Ado
     {
         public static string Text(DbDataReader rows, int at) => rows.GetString(at);
 
-        public static SqlDecimal WideDecimalOfText(DbDataReader rows, int at) => SqlDecimal.Parse(rows.GetString(at));
+        public static WideDecimal WideDecimalOfText(DbDataReader rows, int at) => WideDecimal.Of(rows.GetString(at));
+
+        public static long LongOfText(DbDataReader rows, int at) =>
+            long.Parse(rows.GetString(at), CultureInfo.InvariantCulture);
 
         public static decimal DecimalOfText(DbDataReader rows, int at) =>
             decimal.Parse(rows.GetString(at), NumberStyles.Number, CultureInfo.InvariantCulture);
@@ -19,6 +21,22 @@ namespace Rowpath.Ado
         public static DateTime DateOfText(DbDataReader rows, int at) => Iso.Date(rows.GetString(at));
 
         public static TimeSpan TimeOfText(DbDataReader rows, int at) => Iso.Time(rows.GetString(at));
+
+        /// <summary>Of a session in UTC: <c>2000-11-07 01:02:03.5+00</c>.</summary>
+        public static DateTime InstantOfText(DbDataReader rows, int at)
+        {
+            string text = rows.GetString(at);
+            return Iso.Timestamp(text.EndsWith("+00", StringComparison.Ordinal)
+                ? text.Substring(0, text.Length - 3)
+                : text);
+        }
+
+        public static Moment TimeTzOfText(DbDataReader rows, int at)
+        {
+            Moment moment;
+            if (!Rowpath.Moment.TryParse(rows.GetString(at), out moment)) throw new FormatException("no time");
+            return moment;
+        }
 
         public static DateTime TimestampOfText(DbDataReader rows, int at) => Iso.Timestamp(rows.GetString(at));
 
@@ -43,5 +61,7 @@ namespace Rowpath.Ado
             Convert.ToDateTime(rows.GetValue(at), CultureInfo.InvariantCulture);
 
         public static TimeSpan Time(DbDataReader rows, int at) => (TimeSpan)rows.GetValue(at);
+
+        public static object Anything(DbDataReader rows, int at) => rows.GetValue(at);
     }
 }

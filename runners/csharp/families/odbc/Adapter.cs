@@ -41,12 +41,35 @@ namespace Rowpath.Odbc
 
         /// <summary>Typed getters, but <c>GetValue</c> where NULL is possible: IsDBNull takes the value and keeps it as
         /// the driver's type, which the typed getter of another then refuses.</summary>
-        protected override Getter Getter(Column column)
+        protected override Getter Getter(Column column) => Usual(column).Or(Textual(column));
+
+        /// <summary>By its text, for a column in which a getter has refused a value: OdbcDataReader hands a value over
+        /// only once. Null where the usual getter is one of text, or another than the driver's own.</summary>
+        static Getter Textual(Column column)
+        {
+            switch (column.Type)
+            {
+                case LogicalType.Integer:
+                    return column.WideInteger
+                        ? Rowpath.Getter.FromString(Values.DecimalOfText, HasNoText)
+                        : Rowpath.Getter.FromString(Values.LongOfText, HasNoText);
+                case LogicalType.Decimal:
+                    return column.Wide ? null : Rowpath.Getter.FromString(Values.DecimalOfText, HasNoText);
+                case LogicalType.Date: return Rowpath.Getter.FromString(Values.DateOfText, HasNoText);
+                case LogicalType.Time: return Rowpath.Getter.FromString(Values.TimeOfText, HasNoText);
+                case LogicalType.Timestamp: return Rowpath.Getter.FromString(Values.TimestampOfText, HasNoText);
+                case LogicalType.TimestampTz: return Rowpath.Getter.FromString(Values.InstantOfText, HasNoText);
+                default: return null;
+            }
+        }
+
+        Getter Usual(Column column)
         {
             if (!column.Nullable) return base.Getter(column);
             switch (column.Type)
             {
                 case LogicalType.Integer:
+                    if (column.WideInteger) return Rowpath.Getter.FromValue(Values.Decimal);
                     return column.Bits > 32 ? LongInteger() : Rowpath.Getter.FromValue(Values.Integer);
                 case LogicalType.Decimal:
                     return column.Wide
@@ -110,7 +133,7 @@ namespace Rowpath.Odbc
                 case LogicalType.Time:
                 case LogicalType.Timestamp:
                 case LogicalType.TimestampTz: return Literals.Plain;
-                default: return column.Wide ? Literals.Plain : (Func<object, object>)null;
+                default: return column.Wide || column.WideInteger ? Literals.Plain : (Func<object, object>)null;
             }
         }
 

@@ -73,20 +73,22 @@ namespace Rowpath.Odbc
         }
 
         /// <summary>How wide an integer of ODBC's type is.</summary>
-        internal static int Bits(OdbcType type) => type == OdbcType.BigInt ? 64 : type == OdbcType.Int ? 32 : 16;
+        internal static int Bits(OdbcType type) =>
+            type == OdbcType.BigInt ? 64 : type == OdbcType.SmallInt || type == OdbcType.TinyInt ? 16 : 32;
 
         /// <summary>The column as the reply has it: <c>length</c> counts for texts and bytes, precision and scale for
         /// decimals.</summary>
-        internal static DescribedColumn Column(Ado.Adapter adapter, string name, LogicalType type, int bits,
-            string engineType, int length, int precision, int scale)
+        internal static DescribedColumn Column(string name, LogicalType type, int bits, string engineType, int length,
+            int precision, int scale, params Column[] fields)
         {
-            bool sized = type == LogicalType.Char || type == LogicalType.Varchar || type == LogicalType.Binary;
+            bool sized = type == LogicalType.Char || type == LogicalType.Varchar || type == LogicalType.Binary
+                         || type == LogicalType.Bits;
             if (!sized || length < 0) length = 0;
             if (type != LogicalType.Decimal || precision == 0) precision = scale = 0;
             precision = scale < 0 ? precision - scale : Math.Max(precision, scale);
             // Nullable, whatever the driver says: it reports what the table declares, behind an outer join too.
-            var column = new Column(name, type, precision, bits, true);
-            return adapter.Described(column, engineType, length, Math.Max(scale, 0));
+            var column = new Column(name, type, precision, bits, true, length, Math.Max(scale, 0), fields);
+            return new DescribedColumn(column, engineType);
         }
     }
 }

@@ -4,8 +4,7 @@ using System.Linq;
 
 namespace Rowpath.Sqlite
 {
-    /// <summary>What a query's columns are by the storage classes of its values: SQLite declares no others. Columns of
-    /// several classes are opaque.</summary>
+    /// <summary>What a query's columns are by the storage classes of its values: SQLite declares no others.</summary>
     static class Description
     {
         const int MostRows = 100000;
@@ -33,16 +32,16 @@ namespace Rowpath.Sqlite
                     for (int at = 0; at < names.Length; at++) seen[at].Add(rows.GetString(at));
             string looked =
                 ended ? "in all " + rowsSeen + " rows" : "in the first " + rowsSeen + " rows, no further looked at";
-            return names.Select((name, at) => Made(adapter, name, seen[at], looked));
+            return names.Select((name, at) => Made(name, seen[at], looked));
         }
 
-        static DescribedColumn Made(Ado.Adapter adapter, string name, SortedSet<string> seen, string looked)
+        static DescribedColumn Made(string name, SortedSet<string> seen, string looked)
         {
             seen.Remove("null");
             string classes = string.Join(" and ", seen);
             string engineType = (classes == "" ? "nothing but NULL" : classes) + ", " + looked;
-            var column = new Column(name, Type(classes), 0, classes == "integer" ? 64 : 32, true);
-            return adapter.Described(column, engineType);
+            var column = new Column(name, Type(classes), bits: classes == "integer" ? 64 : 32);
+            return new DescribedColumn(column, engineType);
         }
 
         static LogicalType Type(string classes)
@@ -52,10 +51,9 @@ namespace Rowpath.Sqlite
                 case "":
                 case "text": return LogicalType.Text;
                 case "integer": return LogicalType.Integer;
-                case "real":
-                case "integer and real": return LogicalType.Float64;
+                case "real": return LogicalType.Float64;
                 case "blob": return LogicalType.Binary;
-                default: return LogicalType.Opaque;
+                default: return LogicalType.Any;
             }
         }
     }
