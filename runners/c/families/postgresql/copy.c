@@ -64,8 +64,15 @@ static void put_text_row(pg_copy_buffer *copy, const rp_phase *phase, uint64_t r
     put(copy, "\n", 1);
 }
 
-/* A decimal in plain notation as groups of four digits around the point. */
+/* A decimal in plain notation as groups of four digits around the point; nan, inf and -inf are signs. */
 static void put_numeric(pg_copy_buffer *copy, const char *text) {
+    if (text[0] == 'n' || text[0] == 'i' || text[1] == 'i') {
+        put_integer(copy, 8, 4);
+        put_integer(copy, 0, 4);
+        put_integer(copy, text[0] == 'n' ? 0xc000 : text[0] == 'i' ? 0xd000 : 0xf000, 2);
+        put_integer(copy, 0, 2);
+        return;
+    }
     bool negative = *text == '-';
     text += negative;
     size_t whole = strcspn(text, "."), decimals = text[whole] == '.' ? strlen(text + whole + 1) : 0;
