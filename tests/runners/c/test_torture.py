@@ -1,0 +1,136 @@
+"""Every type's usual, smallest, largest, awkward and missing values on real engines: none fails, each is what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance
+from rowpath.model.workload import Column, Phase, Table, Workload
+from rowpath.runners.manifest import toolchain
+from rowpath.runners.protocol import RunReply, RunStatements, VerifyReply, Verify
+from rowpath.workloads import codec
+from rowpath.workloads.expected import Expected
+from rowpath.workloads.workload_file import load_workload
+from tests.runners.c.talk import ADAPTERS, Talk, started
+from tests.runners.c.torture import MARIADB, MARIADB_TABLE, POSTGRESQL, SQLITE, Case
+
+c: Any = toolchain("c")
+
+
+def verified(talk: Talk, sql: str, columns: Sequence[Column]) -> VerifyReply:
+    """What one query delivers, and that a sample's touch sum is that of `verify`."""
+    named = tuple(msgspec.structs.replace(each, name=f"c{i}") for i, each in enumerate(columns))
+    phase = Phase("asked", "query", sql, columns=named)
+    workload = Workload("asked", "", {"none": Table(named, 0, "hits")}, (phase,))
+    talk.prepare(Expected(workload), phase, Path("/nonexistent"))
+    first = talk.sample("asked", operations=1, first=0)
+    assert first.failed == 0, first.failure
+    reply: VerifyReply = talk.ask(Verify, VerifyReply, phase="asked", first=0, count=1)
+    assert reply.touch == first.touch
+    assert reply.touch == talk.sample("asked", operations=1, first=0).touch
+    return reply
+
+
+def differing(talk: Talk, cases: Sequence[Case], source: str = "") -> dict[str, str]:
+    """The cases whose column is another one than the value's bytes, by their SQL, with what is said of it."""
+    sql = "SELECT " + ", ".join(f"{case.sql} AS c{i}" for i, case in enumerate(cases)) + source
+    reply = verified(talk, sql, [case.column for case in cases])
+    assert reply.rows == 1
+    wrong = {}
+    for case, found, delivered in zip(cases, reply.columns, reply.delivered, strict=True):
+        right = codec.encode_value(case.value, case.column)
+        if found.digest != f"{codec.row_hash(right):016x}":
+            wrong[case.sql] = f"{case.column.type} {delivered}: {found.reason or 'another value'}"
+    return wrong
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[Instance]:
+    if not ENGINES["postgresql"].availability().ok:
+        pytest.skip("no PostgreSQL")
+    with started("postgresql") as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def mariadb() -> Iterator[Instance]:
+    if not ENGINES["mariadb"].availability().ok:
+        pytest.skip("no MariaDB")
+    with started("mariadb") as server:
+        with Talk("libmariadb", server) as talk:
+            talk.ask(RunStatements, RunReply, statements=list(MARIADB_TABLE), ignore_errors=False)
+        yield server
+
+
+@pytest.fixture(scope="module")
+def sqlite() -> Iterator[Instance]:
+    with started("sqlite") as file:
+        file.load(load_workload("keyed").tables)
+        yield file
+
+
+@pytest.mark.parametrize("statement", ["prepared", "text"])
+@pytest.mark.parametrize("how", ["whole", "single-row", "cursor:1000", "copy"])
+@pytest.mark.parametrize("form", ["text", "binary"])
+def test_libpq(postgresql: Instance, form: str, how: str, statement: str) -> None:
+    if (how == "copy" and statement != "text") or (form == "binary" and statement == "text" and how != "copy"):
+        pytest.skip("there is no such path")
+    fetch = {"fetch": "copy"} if how == "copy" else {"result": how}
+    with Talk("libpq", postgresql, format=form, statement=statement, **fetch) as talk:
+        assert differing(talk, POSTGRESQL) == {}
+
+
+@pytest.mark.parametrize("form", ["text", "binary"])
+def test_libpq_rows_without_columns(postgresql: Instance, form: str) -> None:
+    with Talk("libpq", postgresql, format=form) as talk:
+        reply = verified(talk, "SELECT FROM generate_series(1, 1000)", ())
+        assert (reply.rows, reply.touch, reply.columns) == (1000, "0" * 16, [])
+        assert reply.digest.startswith("1000:")
+
+
+@pytest.mark.parametrize("form", ["text", "binary"])
+def test_libpq_null_in_a_column_that_has_none(postgresql: Instance, form: str) -> None:
+    columns = [Column("a", "integer"), Column("b", "text"), Column("c", "timestamp")]
+    with Talk("libpq", postgresql, format=form) as talk:
+        reply = verified(talk, "SELECT NULL::int, NULL::text, NULL::timestamp", columns)
+        assert int(reply.touch, 16) == len(columns)
+
+
+@pytest.mark.parametrize("form", ["text", "binary"])
+def test_libpq_an_interval_beyond_the_codec(postgresql: Instance, form: str) -> None:
+    with Talk("libpq", postgresql, format=form) as talk:
+        sql = "SELECT '3000000 hours'::interval, '2000000000 hours'::interval"
+        reply = verified(talk, sql, [Column("a", "interval"), Column("b", "interval")])
+        assert [each.foreign for each in reply.columns] == [1, 1]
+
+
+@pytest.mark.parametrize("driver", ["libmariadb"])
+@pytest.mark.parametrize("result", ["whole", "single-row", "cursor:100"])
+@pytest.mark.parametrize("statement", ["prepared", "text"])
+def test_mariadb(mariadb: Instance, driver: str, statement: str, result: str) -> None:
+    if statement == "text" and result == "cursor:100":
+        pytest.skip("there is no such path")
+    with Talk(driver, mariadb, statement=statement, result=result) as talk:
+        assert differing(talk, MARIADB, " FROM torture") == {}
+
+
+@pytest.mark.parametrize("statement", ["prepared", "text"])
+def test_sqlite(sqlite: Instance, statement: str) -> None:
+    with Talk("sqlite", sqlite, statement=statement) as talk:
+        assert differing(talk, SQLITE) == {}
+
+
+def test_psqlodbc(postgresql: Instance) -> None:
+    with Talk("psqlodbc", postgresql) as talk:
+        assert differing(talk, POSTGRESQL) == {}
+
+
+def test_odbc_mariadb(mariadb: Instance) -> None:
+    with Talk("odbc-mariadb", mariadb) as talk:
+        assert differing(talk, MARIADB, " FROM torture") == {}
