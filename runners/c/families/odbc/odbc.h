@@ -23,6 +23,7 @@ typedef struct odbc_driver {
     void (*login)(FILE *to, const rp_options *options); /* writes the connection string behind the driver's name */
     bool wide;                    /* its SQL travels as UTF-16: given bytes, the manager takes them for Latin-1 */
     bool temporal_text;           /* its own times and timestamps lose digits: they go in and out as text */
+    bool durations;               /* its TIME goes beyond a day and below 0, C's does not: it is taken as text */
     const char *no_floats;        /* why floating point does not survive */
     const char *no_binary_arrays; /* why bulk=array cannot hold binary values */
     const char *text_since;       /* its first version whose queries travel as text when they are given as text */
@@ -77,8 +78,8 @@ typedef struct odbc_result {
 bool odbc_fail(SQLSMALLINT type, SQLHANDLE handle, rp_error_kind kind);
 bool odbc_statement_failed(SQLHSTMT handle);
 
-/* A row that could not be taken: the driver has no room for a value (TIME of 100:00:00, the year 12000). */
-bool odbc_fetch_failed(SQLHSTMT handle);
+/* Whether a value could not be taken because C's type for it has no room (TIME of 100:00:00, the year 12000). */
+bool odbc_has_no_room(SQLHSTMT handle);
 
 /* `NAME=value;` of a connection string, in braces where the value could be taken for more than it is. */
 void odbc_put_attribute(FILE *to, const char *name, const char *value);
