@@ -19,7 +19,6 @@ odbc_driver odbc_driver_here = {
     .library = ODBC_LIBRARY,
     .login = login,
     .wide = true,
-    .durations = true,
     .text_since = "03.02",
     .settings = "SHOW VARIABLES WHERE Variable_name IN ('version', 'tx_isolation', 'transaction_isolation', "
                 "'time_zone', 'character_set_client', 'sql_mode',"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,28 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
+from rowpath.machine.c_compiler import library_file
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, Table, Workload
+from rowpath.runners import building
 from rowpath.runners.manifest import toolchain
-from rowpath.runners.protocol import RunReply, RunStatements, VerifyReply, Verify
+from rowpath.runners.protocol import (
+    Describe,
+    DescribeReply,
+    ParameterSlice,
+    PhaseSpec,
+    Prepare,
+    PrepareReply,
+    RunReply,
+    RunStatements,
+    Verify,
+    VerifyReply,
+)
 from rowpath.workloads import codec
 from rowpath.workloads.expected import Expected
 from rowpath.workloads.workload_file import load_workload
 from tests.runners.c.talk import ADAPTERS, Talk, started
+from tests.runners.c.test_odbc import any_driver
 from tests.runners.c.torture import MARIADB, MARIADB_TABLE, POSTGRESQL, SQLITE, Case
 
 c: Any = toolchain("c")
@@ -175,3 +191,89 @@ def test_libsqliteodbc(sqlite: Instance) -> None:
         cases = [case for case in SQLITE if not case.column.type.startswith("float")]
         wrong = differing(talk, cases)
         assert wrong.keys() == LIBSQLITEODBC_OWN, wrong
+
+
+@pytest.mark.parametrize("fetch", ["row", "get-data", "block:100"])
+def test_any_odbc_driver_describes_what_it_delivers(mariadb: Instance, fetch: str) -> None:
+    """The columns that it reports are those that are compared."""
+    login = mariadb.options(AccessPath.of({"transport": "tcp"}))
+    file = building.odbc_driver(ADAPTERS["odbc-mariadb"], "system", library_file)
+    if file is None:
+        pytest.skip("no MariaDB Connector/ODBC")
+    where = f"SERVER=127.0.0.1;PORT={login['port']};DATABASE={login['database']};CHARSET=utf8mb4;"
+    wanted = {
+        "ubi": ("integer", 18446744073709551615), "ye": ("integer", 2155), "ti": ("integer", 127),
+        "b9": ("bits", "101000001"), "te": ("time", "100:00:00"), "tf": ("time", "-01:00:00"),
+        "ta": ("time", "838:59:59.999999"), "dc": ("date", "2024-02-30"), "en": ("char", "x"), "ge": ("opaque", ""),
+    }  # fmt: skip
+    sql = f"SELECT {', '.join(wanted)} FROM torture"
+    with any_driver(file, where, login["user"], login["password"], fetch=fetch) as talk:
+        found = talk.ask(Describe, DescribeReply, sql=sql).columns
+        assert [each.type for each in found] == [kind for kind, _ in wanted.values()]
+        columns = [Column(**{key: getattr(each, key) for key in Column.__struct_fields__}) for each in found]
+        reply = verified(talk, sql, columns)
+        values = [
+            codec.encode_value(value, column) for (_, value), column in zip(wanted.values(), columns, strict=True)
+        ]
+        assert [each.digest for each in reply.columns] == [f"{codec.row_hash(value):016x}" for value in values]
+
+
+WIDE = (Column("i", "integer", bits=128, nullable=True), Column("d", "decimal", nullable=True))
+WIDE_ROWS: list[tuple[int | None, Decimal | None]] = [
+    (170141183460469231731687303715884105727, Decimal("1.5")),
+    (-170141183460469231731687303715884105728, Decimal("-12345678901234567890.25")),
+    (7, Decimal(0)),
+    (None, None),
+]
+NO_NUMBERS: list[tuple[int | None, Decimal | None]] = [
+    (1, Decimal("NaN")),
+    (2, Decimal("Infinity")),
+    (3, Decimal("-Infinity")),
+]
+
+
+@pytest.mark.parametrize(
+    ("driver", "coordinates"),
+    [
+        ("libpq", {"format": "text"}),
+        ("libpq", {"format": "binary"}),
+        ("libpq", {"statement": "text"}),
+        ("psqlodbc", {}),
+        ("libmariadb", {}),
+        ("libmariadb", {"statement": "text"}),
+        ("odbc-mariadb", {}),
+    ],
+)
+def test_wide_parameters(
+    driver: str, coordinates: dict[str, str], postgresql: Instance, mariadb: Instance, tmp_path: Path
+) -> None:
+    """Integers of 128 bits, and decimals that are no number where the engine has such."""
+    ours = "postgresql" in ADAPTERS[driver].engines
+    rows = WIDE_ROWS + (NO_NUMBERS if ours else [])
+    kinds = ("numeric", "numeric") if ours else ("DECIMAL(65,0)", "DECIMAL(65,2)")
+    sql = f"SELECT CAST(? AS {kinds[0]}), CAST(? AS {kinds[1]})"
+    file = tmp_path / "wide.rows"
+    codec.write_rows(file, rows, WIDE)
+    with Talk(driver, postgresql if ours else mariadb, **coordinates) as talk:
+        spec = PhaseSpec(name="q", kind="query", sql=sql, columns=WIDE, parameter_columns=WIDE)
+        slice_ = ParameterSlice(file=str(file), first=0, count=len(rows))
+        talk.ask(Prepare, PrepareReply, phase=spec, parameters=slice_)
+        reply = talk.ask(Verify, VerifyReply, phase="q", first=0, count=len(rows))
+        assert reply.digest == codec.digest(rows, WIDE)
+
+
+@pytest.mark.parametrize("bulk", ["copy", "copy-binary", "multi-row"])
+def test_wide_parameters_in_bulk(bulk: str, postgresql: Instance, tmp_path: Path) -> None:
+    rows = WIDE_ROWS + NO_NUMBERS
+    file = tmp_path / "wide.rows"
+    codec.write_rows(file, rows, WIDE)
+    with Talk("libpq", postgresql, bulk=bulk) as talk:
+        statements = ["DROP TABLE IF EXISTS wide", "CREATE TABLE wide (i numeric, d numeric)"]
+        talk.ask(RunStatements, RunReply, statements=statements, ignore_errors=False)
+        sql = "INSERT INTO wide (i, d) VALUES (?, ?)"
+        spec = PhaseSpec(name="l", kind="load", sql=sql, table="wide", parameter_columns=WIDE,
+                         rows_per_operation=len(rows), way="bulk")  # fmt: skip
+        slice_ = ParameterSlice(file=str(file), first=0, count=len(rows))
+        talk.ask(Prepare, PrepareReply, phase=spec, parameters=slice_)
+        assert talk.sample("l", operations=1, first=0).failure is None
+        assert verified(talk, "SELECT i, d FROM wide", WIDE).digest == codec.digest(rows, WIDE)

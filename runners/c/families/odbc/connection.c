@@ -117,7 +117,11 @@ bool odbc_connect(odbc_connection *connection, const rp_options *options) {
             : SQLDriverConnect(connection->handle, NULL, login, SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT);
     free(text);
     free(login);
-    return SQL_SUCCEEDED(result) || connect_failed(connection->handle, library_of(options));
+    if (!SQL_SUCCEEDED(result)) return connect_failed(connection->handle, library_of(options));
+    char engine[64] = "";
+    SQLGetInfo(connection->handle, SQL_DBMS_NAME, engine, sizeof engine, NULL);
+    odbc_driver_here.durations = strcmp(engine, "MariaDB") == 0 || strcmp(engine, "MySQL") == 0;
+    return true;
 }
 
 static bool run_sql(odbc_connection *connection, const char *sql) {

@@ -9,15 +9,15 @@
 
 /* What the driver says of a result's column, where the declared type does not settle how its values are taken. */
 typedef struct odbc_answer {
-    SQLSMALLINT digits;    /* of a second's fraction */
-    bool unsigned_, bytes; /* an integer without a sign; a type of bytes */
+    SQLSMALLINT digits;       /* of a second's fraction */
+    bool without_sign, bytes; /* 64 bits without a sign; a type of bytes */
 } odbc_answer;
 
 static SQLSMALLINT c_type_of(const rp_column *column, odbc_answer answer) {
     switch (column->type) {
     case RP_INTEGER:
-        if (column->bits > 64) return SQL_C_CHAR;
-        return answer.unsigned_ ? SQL_C_UBIGINT : column->bits > 32 ? SQL_C_SBIGINT : SQL_C_SLONG;
+        if (answer.without_sign) return SQL_C_UBIGINT;
+        return column->bits > 64 ? SQL_C_CHAR : column->bits > 32 ? SQL_C_SBIGINT : SQL_C_SLONG;
     case RP_BOOLEAN: return SQL_C_SLONG;
     case RP_FLOAT32:
     case RP_FLOAT64: return SQL_C_DOUBLE;
@@ -74,13 +74,14 @@ static odbc_answer ask(SQLHSTMT handle, SQLUSMALLINT number, const rp_column *co
     SQLCHAR name[128];
     SQLSMALLINT ignored, type = 0;
     SQLULEN size;
-    SQLLEN without_sign = SQL_FALSE;
-    if (column->type == RP_TIME || column->type == RP_BITS)
+    SQLLEN is_unsigned = SQL_FALSE;
+    bool long_integer = column->type == RP_INTEGER && column->bits >= 64;
+    if (column->type == RP_TIME || column->type == RP_BITS || long_integer)
         SQLDescribeCol(handle, number, name, sizeof name, &ignored, &type, &size, &answer.digits, &ignored);
     answer.bytes = type == SQL_BIT || type == SQL_BINARY || type == SQL_VARBINARY || type == SQL_LONGVARBINARY;
-    if (column->type == RP_INTEGER && column->bits == 64)
-        SQLColAttribute(handle, number, SQL_DESC_UNSIGNED, NULL, 0, NULL, &without_sign);
-    answer.unsigned_ = without_sign == SQL_TRUE;
+    if (long_integer && type == SQL_BIGINT)
+        SQLColAttribute(handle, number, SQL_DESC_UNSIGNED, NULL, 0, NULL, &is_unsigned);
+    answer.without_sign = is_unsigned == SQL_TRUE;
     return answer;
 }
 
@@ -165,7 +166,8 @@ static void take_whole_timestamp(rp_sink *sink, rp_column *column, const SQL_TIM
 }
 
 static void take_bytes(rp_sink *sink, rp_column *column, const char *data, size_t length) {
-    size_t bits = 8 * length, count = column->length > 0 && (size_t)column->length < bits ? (size_t)column->length : bits;
+    size_t bits = 8 * length,
+           count = column->length > 0 && (size_t)column->length < bits ? (size_t)column->length : bits;
     if (column->type == RP_BITS)
         rp_bits(sink, column, data, bits - count, (uint32_t)count);
     else
@@ -233,8 +235,8 @@ static SQLLEN read_pieces(odbc_result *result, int i, const odbc_column *column,
 
 /* Of a block the driver need not be able to go back to a row. */
 static bool go_to(const odbc_result *result, SQLULEN row) {
-    return result->block_rows == 1 || SQL_SUCCEEDED(SQLSetPos(result->handle, (SQLSETPOSIROW)(row + 1), SQL_POSITION,
-                                                              SQL_LOCK_NO_CHANGE));
+    return result->block_rows == 1 ||
+           SQL_SUCCEEDED(SQLSetPos(result->handle, (SQLSETPOSIROW)(row + 1), SQL_POSITION, SQL_LOCK_NO_CHANGE));
 }
 
 /* A bound value that was cut, read again as a whole. */
