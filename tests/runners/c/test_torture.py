@@ -85,6 +85,15 @@ def mariadb() -> Iterator[Instance]:
 
 
 @pytest.fixture(scope="module")
+def embedded() -> Iterator[Instance]:
+    if not c.availability(ADAPTERS["libmariadbd"], "system").ok:
+        pytest.skip("no embedded MariaDB")
+    with started("mariadb", deployment="embedded") as directory:
+        directory.load(load_workload("keyed").tables)
+        yield directory
+
+
+@pytest.fixture(scope="module")
 def sqlite() -> Iterator[Instance]:
     with started("sqlite") as file:
         file.load(load_workload("keyed").tables)
@@ -110,6 +119,11 @@ def test_libpq_rows_without_columns(postgresql: Instance, form: str) -> None:
         assert reply.digest.startswith("1000:")
 
 
+def test_psqlodbc_fetches_no_rows_without_columns(postgresql: Instance) -> None:
+    with Talk("psqlodbc", postgresql) as talk, pytest.raises(AssertionError, match="Bindings were not allocated"):
+        verified(talk, "SELECT FROM generate_series(1, 1000)", ())
+
+
 @pytest.mark.parametrize("form", ["text", "binary"])
 def test_libpq_null_in_a_column_that_has_none(postgresql: Instance, form: str) -> None:
     columns = [Column("a", "integer"), Column("b", "text"), Column("c", "timestamp")]
@@ -126,13 +140,16 @@ def test_libpq_an_interval_beyond_the_codec(postgresql: Instance, form: str) -> 
         assert [each.foreign for each in reply.columns] == [1, 1]
 
 
-@pytest.mark.parametrize("driver", ["libmariadb"])
+@pytest.mark.parametrize("driver", ["libmariadb", "libmariadbd"])
 @pytest.mark.parametrize("result", ["whole", "single-row", "cursor:100"])
 @pytest.mark.parametrize("statement", ["prepared", "text"])
-def test_mariadb(mariadb: Instance, driver: str, statement: str, result: str) -> None:
+def test_mariadb(mariadb: Instance, embedded: Instance, driver: str, statement: str, result: str) -> None:
     if statement == "text" and result == "cursor:100":
         pytest.skip("there is no such path")
-    with Talk(driver, mariadb, statement=statement, result=result) as talk:
+    instance = mariadb if driver == "libmariadb" else embedded
+    with Talk(driver, instance, statement=statement, result=result) as talk:
+        if driver == "libmariadbd":  # each path has a copy of its own
+            talk.ask(RunStatements, RunReply, statements=list(MARIADB_TABLE), ignore_errors=False)
         assert differing(talk, MARIADB, " FROM torture") == {}
 
 

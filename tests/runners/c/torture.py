@@ -176,13 +176,14 @@ MARIADB_TABLE = (
     "CREATE TABLE torture (ti TINYINT(1), uti TINYINT UNSIGNED, bi BIGINT, ubi BIGINT UNSIGNED, ye YEAR,"
     " de DECIMAL(65), fl FLOAT, `do` DOUBLE, da DATE, db DATE, dc DATE, dd DATE, ta TIME(6), tb TIME(6), tc TIME(6),"
     " td TIME, te TIME, tf TIME, ma DATETIME, mb DATETIME(6), mc DATETIME(6), sa TIMESTAMP NULL,"
-    " sb TIMESTAMP(6) NULL, b1 BIT(1), b9 BIT(9), b64 BIT(64), ch CHAR(5), tx TEXT, la VARCHAR(9) CHARACTER SET latin1, nu TEXT, en ENUM('x', 'y'),"
+    " sb TIMESTAMP(6) NULL, b1 BIT(1), b9 BIT(9), b64 BIT(64), ch CHAR(5), tx TEXT,"
+    " la VARCHAR(9) CHARACTER SET latin1, nu TEXT, en ENUM('x', 'y'),"
     " se SET('x', 'y'), bl BLOB, js JSON, ge POINT) CHARACTER SET utf8mb4",
     "INSERT INTO torture VALUES (127, 255, -9223372036854775808, 18446744073709551615, 2155,"
     " 1000000000000000000000000000000, 0.1, 5e-324, '0000-00-00', '2024-00-15', '2024-02-30', '2024-02-29',"
     " '838:59:59.999999', '-838:59:59.999999', '-00:00:00.5', '23:59:59', '100:00:00', '-01:00:00', '0000-00-00',"
-    " '2024-02-30 10:11:12.5', '9999-12-31 23:59:59.999999', '0000-00-00', '2020-02-29 01:02:03.25', b'1', b'101000001', ~0, 'a',"
-    " REPEAT('aé€😀', 5000), 'é', 'a\\0b', 'x', 'x,y', X'00ff27', '{\"a\": 1}', POINT(1, 2))",
+    " '2024-02-30 10:11:12.5', '9999-12-31 23:59:59.999999', '0000-00-00', '2020-02-29 01:02:03.25', b'1',"
+    " b'101000001', ~0, 'a', REPEAT('aé€😀', 5000), 'é', 'a\\0b', 'x', 'x,y', X'00ff27', '{\"a\": 1}', POINT(1, 2))",
 )
 
 SQLITE = (

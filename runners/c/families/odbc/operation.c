@@ -92,7 +92,7 @@ static bool make_ready(odbc_operation *operation, rp_phase *phase) {
     if (operation->mode != RP_LITERAL && !odbc_bind_parameters(&operation->parameters, operation->handle, phase,
                                                                phase->bulk ? operation->array_rows : 1))
         return false;
-    return phase->column_count == 0 || odbc_set_block(&operation->result);
+    return phase->kind != RP_QUERY || odbc_set_block(&operation->result);
 }
 
 void *odbc_prepare(void *opened, rp_phase *phase) {
@@ -128,7 +128,7 @@ bool odbc_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink 
     SQLRETURN result = execute(operation, row);
     rp_executed(sink);
     bool good = SQL_SUCCEEDED(result) || result == SQL_NO_DATA || odbc_statement_failed(operation->handle);
-    if (phase->column_count == 0) return good;
+    if (phase->kind != RP_QUERY) return good;
     good = good && odbc_take_rows(&operation->result, phase, sink);
     SQLFreeStmt(operation->handle, SQL_CLOSE);
     return good;
