@@ -134,10 +134,19 @@ def test_libpq_null_in_a_column_that_has_none(postgresql: Instance, form: str) -
 
 @pytest.mark.parametrize("form", ["text", "binary"])
 def test_libpq_an_interval_beyond_the_codec(postgresql: Instance, form: str) -> None:
+    """Foreign, and the same in both formats."""
+    intervals = {
+        "2562047788:00:54.775807": "PT2562047788H54.775807S",
+        "13 months -3 days -2562047788:00:00.5": "P1Y1M-3DT-2562047788H-0.5S",
+        "3000000:01:00": "PT3000000H1M",
+    }
+    columns = [Column(f"c{i}", "interval") for i in range(len(intervals))]
     with Talk("libpq", postgresql, format=form) as talk:
-        sql = "SELECT '3000000 hours'::interval, '2000000000 hours'::interval"
-        reply = verified(talk, sql, [Column("a", "interval"), Column("b", "interval")])
-        assert [each.foreign for each in reply.columns] == [1, 1]
+        sql = "SELECT " + ", ".join(f"'{interval}'::interval" for interval in intervals)
+        reply = verified(talk, sql, columns)
+    assert [each.foreign for each in reply.columns] == [1] * len(columns)
+    expected = [b"?" + len(text).to_bytes(4, "little") + text.encode() for text in intervals.values()]
+    assert [each.digest for each in reply.columns] == [f"{codec.row_hash(each):016x}" for each in expected]
 
 
 @pytest.mark.parametrize("driver", ["libmariadb", "libmariadbd"])

@@ -167,6 +167,8 @@ MARIADB = (
     of("en", "x", "text"),
     of("se", "x,y", "text"),
     of("bl", b"\x00\xff\x27", "binary"),
+    of("CAST('c0ffee00-1234-4567-89ab-cdef01234567' AS UUID)", UUID("c0ffee00-1234-4567-89ab-cdef01234567"), "uuid"),
+    of("CAST('::1' AS INET6)", "::1", "text"),
     of("js", '{"a": 1}', "json"),
     of("ge", "", "opaque"),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 /* Values in PostgreSQL's binary format. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "codec.h"
 #include "postgresql.h"
@@ -80,13 +81,33 @@ static void pg_take_numeric(rp_sink *sink, rp_column *column, const char *data) 
         rp_decimal(sink, column, text, pg_numeric_text(&numeric, text));
 }
 
-/* More than 292 years in hours have no place in 64 bits of nanoseconds. */
+/* More than 292 years in hours have no place in 64 bits of nanoseconds: it is foreign, in the form that the server gives
+   it where the format is text (IntervalStyle iso_8601). */
 static void take_long_interval(rp_sink *sink, rp_column *column, int32_t months, int32_t days, int64_t us) {
-    char text[96];
-    int length = snprintf(text, sizeof text, "P%dM%dDT%s%llu.%06lluS", months, days, us < 0 ? "-" : "",
-                          (us < 0 ? 0 - (unsigned long long)us : (unsigned long long)us) / 1000000,
-                          (us < 0 ? 0 - (unsigned long long)us : (unsigned long long)us) % 1000000);
-    rp_foreign(sink, column, text, (size_t)length, "an interval of more than 292 years in hours");
+    const struct {
+        int64_t number;
+        char unit;
+    } parts[] = {{months / 12, 'Y'},
+                 {months % 12, 'M'},
+                 {days, 'D'},
+                 {us / 3600 / RP_US_PER_SECOND, 'H'},
+                 {us / 60 / RP_US_PER_SECOND % 60, 'M'}};
+    int64_t rest = llabs(us % (60 * RP_US_PER_SECOND));
+    char text[160], *to = text;
+    *to++ = 'P';
+    for (int i = 0; i < 5; i++) {
+        if (i == 3) *to++ = 'T';
+        if (parts[i].number != 0) to += sprintf(to, "%lld%c", (long long)parts[i].number, parts[i].unit);
+    }
+    if (rest != 0) {
+        to += sprintf(to, "%s%lld.%06lld", us < 0 ? "-" : "", (long long)(rest / RP_US_PER_SECOND),
+                      (long long)(rest % RP_US_PER_SECOND));
+        while (to[-1] == '0')
+            to--;
+        if (to[-1] == '.') to--;
+        *to++ = 'S';
+    }
+    rp_foreign(sink, column, text, (size_t)(to - text), "an interval of more than 292 years in hours");
 }
 
 static void pg_take_interval(rp_sink *sink, rp_column *column, const char *data) {
