@@ -94,6 +94,7 @@ void rp_digest_bound(rp_digest *digest, const rp_column *column, int32_t lower) 
 void rp_digest_undecoded(rp_sink *sink, rp_column *column, const char *text, size_t length) {
     rp_bytes *row = &sink->digest->row;
     size_t from = row->length;
+    if (column->delivered == NULL) column->delivered = "text";
     if (column->type == RP_ANY) {
         rp_digest_text(sink, column, text, length);
         return;
