@@ -81,8 +81,8 @@ static void pg_take_numeric(rp_sink *sink, rp_column *column, const char *data) 
         rp_decimal(sink, column, text, pg_numeric_text(&numeric, text));
 }
 
-/* More than 292 years in hours have no place in 64 bits of nanoseconds: it is foreign, in the form that the server gives
-   it where the format is text (IntervalStyle iso_8601). */
+/* More than 292 years in hours have no place in 64 bits of nanoseconds: it is foreign, in the form that the server
+   gives it where the format is text (IntervalStyle iso_8601). */
 static void take_long_interval(rp_sink *sink, rp_column *column, int32_t months, int32_t days, int64_t us) {
     const struct {
         int64_t number;
