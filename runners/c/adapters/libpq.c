@@ -47,7 +47,7 @@ static void *pq_open(const rp_options *options, int64_t *server_pid) {
 
 static void *pq_prepare(void *opened, rp_phase *phase) {
     pq_connection *connection = opened;
-    bool rows = phase->kind == RP_QUERY && phase->column_count > 0;
+    bool rows = phase->kind == RP_QUERY; /* a result may have no columns */
     if (phase->pipeline > 0 && !pq_pipelines(connection)) return NULL;
     if (rows && connection->copies_out) return pq_copy_out_of(connection, phase);
     if (rows && connection->cursor_rows > 0) return pq_cursor_of(connection, phase);

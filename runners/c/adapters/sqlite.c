@@ -80,25 +80,25 @@ static void *sqlite_prepare(void *opened, rp_phase *phase) {
     return NULL;
 }
 
-/* For the digest, which checks everything: a value is stored as what its column is. */
-static void check_stored(int type, rp_column *column, rp_sink *sink) {
-    switch (column->type) {
-    case RP_INTEGER:
-    case RP_BOOLEAN:
-        if (type != SQLITE_INTEGER) rp_misfit(sink, column, "not an integer");
-        return;
-    case RP_FLOAT32:
-    case RP_FLOAT64:
-        if (type != SQLITE_FLOAT && type != SQLITE_INTEGER) rp_misfit(sink, column, "not a floating-point number");
-        return;
-    case RP_BINARY:
-        if (type != SQLITE_BLOB) rp_misfit(sink, column, "not a blob");
-        return;
-    case RP_OPAQUE: /* each value is of the type that it was stored as */
-    case RP_DECIMAL: return;
-    default:
-        if (type != SQLITE_TEXT) rp_misfit(sink, column, "not text");
-    }
+/* The digest takes each value as what it was stored as. */
+static void digest_stored(sqlite3_stmt *statement, int i, rp_column *column, rp_sink *sink) {
+    int type = sqlite3_column_type(statement, i);
+    const void *bytes = NULL;
+    if (type == SQLITE_TEXT) bytes = sqlite3_column_text(statement, i);
+    if (type == SQLITE_BLOB) bytes = sqlite3_column_blob(statement, i);
+    size_t length = bytes != NULL ? (size_t)sqlite3_column_bytes(statement, i) : 0;
+    if (type == SQLITE_NULL)
+        rp_digest_null(sink, column);
+    else if (column->type == RP_OPAQUE)
+        rp_digest_opaque(sink, column);
+    else if (type == SQLITE_INTEGER)
+        rp_digest_integer(sink, column, sqlite3_column_int64(statement, i));
+    else if (type == SQLITE_FLOAT)
+        rp_digest_float(sink, column, sqlite3_column_double(statement, i));
+    else if (type == SQLITE_BLOB || column->type == RP_BINARY)
+        rp_digest_binary(sink, column, bytes, length);
+    else
+        rp_digest_text(sink, column, (const char *)bytes, length);
 }
 
 static void take_rare(sqlite3_stmt *statement, int i, rp_column *column, rp_sink *sink) {
@@ -110,6 +110,7 @@ static void take_rare(sqlite3_stmt *statement, int i, rp_column *column, rp_sink
         rp_binary(sink, column, bytes, (size_t)sqlite3_column_bytes(statement, i));
         return;
     }
+    case RP_ANY:
     case RP_OPAQUE: {
         int type = sqlite3_column_type(statement, i);
         if (type == SQLITE_INTEGER || type == SQLITE_FLOAT) {
@@ -134,32 +135,33 @@ static inline void take_timestamp(sqlite3_stmt *statement, int i, rp_column *col
     if (!rp_usual_timestamp(sink, column, text, length)) rp_convert(sink, column, text, length);
 }
 
-static inline __attribute__((always_inline)) void take(sqlite3_stmt *statement, int i, rp_column *column, rp_sink *sink,
-                                                       bool checked) {
+static inline __attribute__((always_inline)) void take(sqlite3_stmt *statement, int i, rp_column *column,
+                                                       rp_sink *sink) {
     /* Only where NULL can be a program asks for the value's type. */
-    if (checked || column->nullable) {
-        int type = sqlite3_column_type(statement, i);
-        if (type == SQLITE_NULL) {
-            rp_null(sink, column);
-            return;
-        }
-        if (checked) check_stored(type, column, sink);
+    if (column->nullable && sqlite3_column_type(statement, i) == SQLITE_NULL) {
+        rp_null(sink, column);
+        return;
     }
     if (rp_is_text(column->type)) {
         const char *text = (const char *)sqlite3_column_text(statement, i);
         rp_text(sink, column, text, (size_t)sqlite3_column_bytes(statement, i));
     } else if (column->type == RP_INTEGER || column->type == RP_BOOLEAN) {
         rp_integer(sink, column, sqlite3_column_int64(statement, i));
-    } else if (column->type == RP_TIMESTAMP && !checked) {
+    } else if (column->type == RP_TIMESTAMP) {
         take_timestamp(statement, i, column, sink);
     } else {
         take_rare(statement, i, column, sink);
     }
 }
 
-static void take_checked_row(sqlite3_stmt *statement, const rp_phase *phase, rp_sink *sink) {
-    for (int i = 0; i < phase->column_count; i++)
-        take(statement, i, &phase->columns[i], sink, true);
+/* The touch sum is that of the clock, whatever was stored. */
+static void take_digested_row(sqlite3_stmt *statement, const rp_phase *phase, rp_sink *sink) {
+    rp_sink timed = {0};
+    for (int i = 0; i < phase->column_count; i++) {
+        digest_stored(statement, i, &phase->columns[i], sink);
+        take(statement, i, &phase->columns[i], &timed);
+    }
+    sink->touch += timed.touch;
 }
 
 /* A program names each column of its query, so the processor foresees what comes. In a loop over columns of any type it
@@ -168,7 +170,7 @@ static void take_row(sqlite3_stmt *statement, const rp_phase *phase, rp_sink *si
     rp_column *const columns = phase->columns;
     const int count = phase->column_count;
 #define TAKE(i)                                                                                                        \
-    if (count > (i)) take(statement, (i), &columns[i], sink, false)
+    if (count > (i)) take(statement, (i), &columns[i], sink)
     TAKE(0);
     TAKE(1);
     TAKE(2);
@@ -179,7 +181,7 @@ static void take_row(sqlite3_stmt *statement, const rp_phase *phase, rp_sink *si
     TAKE(7);
 #undef TAKE
     for (int i = 8; i < count; i++)
-        take(statement, i, &columns[i], sink, false);
+        take(statement, i, &columns[i], sink);
 }
 
 static bool sqlite_execute(void *operated, const rp_phase *phase, uint64_t row, rp_sink *sink) {
@@ -198,7 +200,7 @@ static bool sqlite_execute(void *operated, const rp_phase *phase, uint64_t row, 
         rp_misfit(sink, NULL, "the result has another number of columns");
     for (; result == SQLITE_ROW; result = sqlite3_step(statement)) {
         if (RP_UNLIKELY(sink->digest != NULL))
-            take_checked_row(statement, phase, sink);
+            take_digested_row(statement, phase, sink);
         else
             take_row(statement, phase, sink);
         rp_row(sink);

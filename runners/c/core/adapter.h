@@ -2,7 +2,7 @@
 
    An adapter hands every value of every row to the sink, in column order, and calls `rp_row` at the end of each row.
    The same code runs inside the clock (the sink folds values into the touch sum) and outside (it also encodes them for
-   the digest). A value that does not fit its column breaks the sink; the core then counts the operation as failed. */
+   the digest). No value is refused: one of another kind than declared takes the nearest form, or is foreign. */
 #ifndef RP_ADAPTER_H
 #define RP_ADAPTER_H
 

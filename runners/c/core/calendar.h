@@ -2,6 +2,7 @@
 #ifndef RP_CALENDAR_H
 #define RP_CALENDAR_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define RP_SECONDS_PER_DAY 86400LL
@@ -29,6 +30,14 @@ static inline rp_civil rp_civil_of_days(int32_t days) {
                       (month_and_day >> 16) - 12 * late, (month_and_day & 0xffff) / 2141 + 1};
 }
 
+/* The same of any day: eras of 400 years repeat. */
+static inline rp_civil rp_civil_of_any(int64_t days) {
+    int64_t era = days / 146097;
+    rp_civil civil = rp_civil_of_days((int32_t)(days % 146097));
+    civil.year += 400 * era;
+    return civil;
+}
+
 /* Days since 1970-01-01 of a civil date, within ten million years; the inverse of `rp_civil_of_days`, by its source. */
 static inline int64_t rp_days_of_civil(int64_t year, unsigned month, unsigned day) {
     const uint32_t eras = 25000;
@@ -37,6 +46,13 @@ static inline int64_t rp_days_of_civil(int64_t year, unsigned month, unsigned da
     uint64_t days_of_years = 1461ull * shifted / 4 - century + century / 4;
     uint32_t days_of_months = (979 * (month + 12 * late) - 2919) / 32;
     return (int64_t)(days_of_years + days_of_months + day) - ((int64_t)146097 * eras + 719469);
+}
+
+/* Whether the proleptic Gregorian calendar has the day. */
+static inline bool rp_is_day(int64_t year, unsigned month, unsigned day) {
+    static const unsigned char lengths[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    return month - 1 < 12 && day >= 1 && day <= lengths[month - 1] + (unsigned)(leap && month == 2);
 }
 
 /* The second of the minute (0 to 59) of microseconds since 1970-01-01 or since midnight. */

@@ -44,6 +44,8 @@ void rp_put_scaled(rp_bytes *bytes, int64_t scaled, int scale) {
     rp_put_decimal(bytes, text, (size_t)length);
 }
 
+#define MOST_EXPONENT 1000000 /* of a number that is written out */
+
 static bool is_digit(char byte) {
     return byte >= '0' && byte <= '9';
 }
@@ -77,12 +79,12 @@ static bool read_digits(const char *text, size_t length, digits *found) {
         bool minus = i < length && text[i] == '-';
         if (i < length && (text[i] == '-' || text[i] == '+')) i++;
         if (i == length) return false;
-        for (; i < length && is_digit(text[i]) && exponent < 1000000; i++)
+        for (; i < length && is_digit(text[i]) && exponent < MOST_EXPONENT; i++)
             exponent = 10 * exponent + (text[i] - '0');
         if (minus) exponent = -exponent;
         end = i;
     }
-    if (!digit || end != length || labs(exponent) > 200000) return false;
+    if (!digit || end != length || labs(exponent) > MOST_EXPONENT) return false;
     found->place = (long)(point - at) - 1 + exponent;
     long place = found->place;
     for (size_t i = 0; i < found->length; i++) {
@@ -142,9 +144,23 @@ void rp_put_date(rp_bytes *bytes, int32_t days) {
     put_little(bytes, (uint32_t)days, 4);
 }
 
-void rp_put_time(rp_bytes *bytes, uint64_t ns) {
+void rp_put_time(rp_bytes *bytes, int64_t ns) {
     put_byte(bytes, 't');
-    put_little(bytes, ns, 8);
+    put_little(bytes, (uint64_t)ns, 8);
+}
+
+void rp_put_timetz(rp_bytes *bytes, int64_t ns, int32_t offset_s) {
+    put_byte(bytes, 'y');
+    put_little(bytes, (uint64_t)ns, 8);
+    put_little(bytes, (uint32_t)offset_s, 4);
+}
+
+void rp_put_no_day(rp_bytes *bytes, const rp_moment *moment, int64_t ns) {
+    put_byte(bytes, 'Y');
+    put_little(bytes, (uint64_t)moment->year, 4);
+    put_byte(bytes, (uint8_t)moment->month);
+    put_byte(bytes, (uint8_t)moment->day);
+    put_little(bytes, (uint64_t)ns, 8);
 }
 
 void rp_put_timestamp(rp_bytes *bytes, char tag, int64_t seconds, uint32_t ns) {
@@ -165,9 +181,56 @@ void rp_put_uuid(rp_bytes *bytes, const uint8_t uuid[16]) {
     put(bytes, uuid, 16);
 }
 
-void rp_put_array(rp_bytes *bytes, uint32_t count) {
-    put_byte(bytes, 'A');
+void rp_put_bits(rp_bytes *bytes, const uint8_t *data, size_t first, uint32_t count) {
+    put_byte(bytes, 'b');
     put_little(bytes, count, 4);
+    for (uint32_t i = 0; i < count; i += 8) {
+        uint8_t byte = 0;
+        for (uint32_t bit = i; bit < i + 8; bit++) {
+            size_t at = first + bit;
+            byte = (uint8_t)(byte << 1 | (bit < count ? data[at / 8] >> (7 - at % 8) & 1 : 0));
+        }
+        put_byte(bytes, byte);
+    }
+}
+
+void rp_put_bound(rp_bytes *bytes, int32_t lower) {
+    put_byte(bytes, 'a');
+    put_little(bytes, (uint32_t)lower, 4);
+}
+
+void rp_put_nested(rp_bytes *bytes, char tag, uint32_t count) {
+    put_byte(bytes, (uint8_t)tag);
+    put_little(bytes, count, 4);
+}
+
+void rp_set_count(rp_bytes *bytes, size_t tag_at, uint32_t count) {
+    for (size_t i = 0; i < 4; i++)
+        bytes->data[tag_at + 1 + i] = (uint8_t)(count >> 8 * i);
+}
+
+static int compare_bytes(const void *one, const void *other) {
+    const rp_bytes *a = one, *b = other;
+    int order = memcmp(a->data, b->data, a->length < b->length ? a->length : b->length);
+    return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
+}
+
+void rp_sort_entries(rp_bytes *bytes, const size_t *begins, uint32_t count) {
+    if (count < 2) return;
+    size_t from = begins[0], size = bytes->length - from;
+    uint8_t *copy = malloc(size);
+    rp_bytes *entries = calloc(count, sizeof *entries);
+    if (copy == NULL || entries == NULL) abort();
+    memcpy(copy, bytes->data + from, size);
+    for (uint32_t i = 0; i < count; i++)
+        entries[i] = (rp_bytes){.data = copy + begins[i] - from,
+                                .length = (i + 1 < count ? begins[i + 1] : bytes->length) - begins[i]};
+    qsort(entries, count, sizeof *entries, compare_bytes);
+    bytes->length = from;
+    for (uint32_t i = 0; i < count; i++)
+        put(bytes, entries[i].data, entries[i].length);
+    free(entries);
+    free(copy);
 }
 
 void rp_put_opaque(rp_bytes *bytes) {
@@ -178,20 +241,4 @@ size_t rp_without_trailing_blanks(const char *text, size_t length) {
     while (length > 0 && text[length - 1] == ' ')
         length--;
     return length;
-}
-
-bool rp_is_utf8(const char *text, size_t length) {
-    const uint8_t *at = (const uint8_t *)text, *end = at + length;
-    while (at < end) {
-        uint8_t lead = *at++;
-        if (lead < 0x80) continue;
-        int more = lead >= 0xc2 && lead <= 0xdf ? 1 : (lead & 0xf0) == 0xe0 ? 2 : lead >= 0xf0 && lead <= 0xf4 ? 3 : 0;
-        if (more == 0 || end - at < more) return false;
-        bool overlong = (lead == 0xe0 && at[0] < 0xa0) || (lead == 0xf0 && at[0] < 0x90);
-        bool beyond = (lead == 0xed && at[0] > 0x9f) || (lead == 0xf4 && at[0] > 0x8f);
-        if (overlong || beyond) return false;
-        for (; more > 0; more--)
-            if ((*at++ & 0xc0) != 0x80) return false;
-    }
-    return true;
 }

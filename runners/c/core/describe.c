@@ -1,4 +1,4 @@
-/* What a query delivers, for the `describe` request. */
+/* What a query delivers, for the `describe` request: a field with its default is absent. */
 #include "session.h"
 
 struct rp_description {
@@ -10,11 +10,11 @@ void rp_describe(rp_description *description, const rp_column *column, const cha
     rp_write_open(reply, NULL, '{');
     rp_write_text(reply, "name", column->name);
     rp_write_text(reply, "type", rp_type_name(column->type));
-    rp_write_integer(reply, "length", column->length);
-    rp_write_integer(reply, "precision", column->precision);
-    rp_write_integer(reply, "scale", column->scale);
-    rp_write_integer(reply, "bits", column->bits);
-    rp_write_boolean(reply, "nullable", column->nullable);
+    if (column->length != 0) rp_write_integer(reply, "length", column->length);
+    if (column->precision != 0) rp_write_integer(reply, "precision", column->precision);
+    if (column->scale != 0) rp_write_integer(reply, "scale", column->scale);
+    if (column->bits != 32) rp_write_integer(reply, "bits", column->bits);
+    if (column->nullable) rp_write_boolean(reply, "nullable", true);
     rp_write_text(reply, "engine_type", engine_type);
     rp_write_close(reply, '}');
 }

@@ -197,6 +197,11 @@ bool rp_json_true(const rp_json *object, const char *key) {
     return member != NULL && member->type == RP_JSON_TRUE;
 }
 
+bool rp_json_true_unless(const rp_json *object, const char *key) {
+    const rp_json *member = rp_json_member(object, key);
+    return member == NULL || member->type != RP_JSON_FALSE;
+}
+
 static void append(rp_writer *writer, const char *text, size_t length) {
     if (writer->capacity - writer->length < length + 1) {
         writer->capacity = 2 * (writer->length + length) + 256;

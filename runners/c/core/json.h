@@ -33,6 +33,7 @@ const char *rp_json_text(const rp_json *object, const char *key, const char *fal
 int64_t rp_json_integer(const rp_json *object, const char *key, int64_t fallback);
 double rp_json_number(const rp_json *object, const char *key, double fallback);
 bool rp_json_true(const rp_json *object, const char *key);
+bool rp_json_true_unless(const rp_json *object, const char *key); /* unless it is false */
 
 typedef struct rp_writer {
     char *data;

@@ -160,9 +160,12 @@ static bool take_rows(rp_phase *phase, const uint8_t *data, uint64_t size, uint6
         bytes_in offsets = {data + 16 + 8 * (first + row), data + size};
         if (!take_little(&offsets, 8, &from) || !take_little(&offsets, 8, &to) || from > to || to > size) return false;
         bytes_in in = {data + from, data + to};
-        for (size_t i = 0; i < width; i++)
-            if (!take_value(&in, phase->arena, &phase->parameter_columns[i], &phase->parameters[row * width + i]))
-                return false;
+        for (size_t i = 0; i < width; i++) {
+            rp_column *column = &phase->parameter_columns[i];
+            rp_value *value = &phase->parameters[row * width + i];
+            if (!take_value(&in, phase->arena, column, value)) return false;
+            if (column->type == RP_INTEGER && value->type == RP_DECIMAL) column->bits = 128; /* of all its values */
+        }
         if (in.at != in.end) return false;
     }
     return true;

@@ -2,15 +2,30 @@
 #include "session.h"
 
 static const char *const type_names[] = {
-    [RP_INTEGER] = "integer",     [RP_DECIMAL] = "decimal",
-    [RP_FLOAT32] = "float32",     [RP_FLOAT64] = "float64",
-    [RP_BOOLEAN] = "boolean",     [RP_CHAR] = "char",
-    [RP_VARCHAR] = "varchar",     [RP_TEXT] = "text",
-    [RP_JSON] = "json",           [RP_BINARY] = "binary",
-    [RP_DATE] = "date",           [RP_TIME] = "time",
-    [RP_TIMESTAMP] = "timestamp", [RP_TIMESTAMPTZ] = "timestamptz",
-    [RP_INTERVAL] = "interval",   [RP_UUID] = "uuid",
-    [RP_ARRAY] = "array",         [RP_OPAQUE] = "opaque",
+    [RP_INTEGER] = "integer",
+    [RP_DECIMAL] = "decimal",
+    [RP_FLOAT32] = "float32",
+    [RP_FLOAT64] = "float64",
+    [RP_BOOLEAN] = "boolean",
+    [RP_CHAR] = "char",
+    [RP_VARCHAR] = "varchar",
+    [RP_TEXT] = "text",
+    [RP_JSON] = "json",
+    [RP_BINARY] = "binary",
+    [RP_BITS] = "bits",
+    [RP_DATE] = "date",
+    [RP_TIME] = "time",
+    [RP_TIMETZ] = "timetz",
+    [RP_TIMESTAMP] = "timestamp",
+    [RP_TIMESTAMPTZ] = "timestamptz",
+    [RP_INTERVAL] = "interval",
+    [RP_UUID] = "uuid",
+    [RP_ARRAY] = "array",
+    [RP_STRUCT] = "struct",
+    [RP_MAP] = "map",
+    [RP_ROWS] = "rows",
+    [RP_ANY] = "any",
+    [RP_OPAQUE] = "opaque",
 };
 
 static const char *const kind_names[] = {[RP_QUERY] = "query",
@@ -38,28 +53,55 @@ static const char *copy_text(rp_arena *arena, const rp_json *object, const char 
     return rp_arena_copy(arena, text, strlen(text));
 }
 
-static bool read_columns(rp_phase *phase, const rp_json *list, rp_column **columns, int *count) {
+static bool read_columns(rp_phase *phase, const rp_json *list, const rp_column *around, rp_column **columns,
+                         int *count);
+
+/* What stands below a column is cut as the column is. */
+static bool read_column(rp_phase *phase, const rp_json *declared, const rp_column *around, rp_column *column) {
+    const char *type = rp_json_text(declared, "type", "");
+    int known = find(type_names, RP_OPAQUE + 1, type);
+    int64_t length = rp_json_integer(declared, "length", 0); /* a LONGBLOB's is beyond an int: as good as none */
+    if (known < 0) return rp_fail(RP_UNSUPPORTED, "", "this runner knows no column type '%s'", type);
+    *column = (rp_column){
+        .name = copy_text(phase->arena, declared, "name"),
+        .type = (rp_type)known,
+        .length = (int)(length > 0 && length <= INT32_MAX ? length : 0),
+        .precision = (int)rp_json_integer(declared, "precision", 0),
+        .scale = (int)rp_json_integer(declared, "scale", 0),
+        .bits = (int)rp_json_integer(declared, "bits", 32),
+        .nullable = rp_json_true(declared, "nullable"),
+        .inner = around != NULL,
+        .position = around != NULL ? around->position : column->position,
+        .unit_ns = around != NULL ? around->unit_ns : rp_json_integer(declared, "unit_ns", 1),
+        .rounded = around != NULL ? around->rounded : rp_json_true(declared, "rounded"),
+        .bounds = around != NULL ? around->bounds : rp_json_true_unless(declared, "bounds"),
+    };
+    column->wide = column->precision < 1 || column->precision > 18 || column->scale < 0 || column->scale > 18;
+    if (column->unit_ns < 1) return rp_fail(RP_INTERNAL, "", "column %s: no unit of times", column->name);
+    if (!read_columns(phase, rp_json_member(declared, "fields"), column, &column->fields, &column->field_count))
+        return false;
+    if (column->type != RP_ARRAY || column->field_count > 0) return true;
+    column->fields = rp_arena_take(phase->arena, sizeof *column->fields);
+    column->field_count = 1;
+    *column->fields = *column;
+    column->fields->type = RP_INTEGER;
+    column->fields->inner = true;
+    column->fields->fields = NULL;
+    column->fields->field_count = 0;
+    return true;
+}
+
+/* `around`: the column whose fields they are; NULL: those of a result, a table or parameters. */
+static bool read_columns(rp_phase *phase, const rp_json *list, const rp_column *around, rp_column **columns,
+                         int *count) {
     if (list == NULL || list->type != RP_JSON_LIST) return true;
     for (const rp_json *each = list->first; each != NULL; each = each->next)
         ++*count;
     *columns = rp_arena_take(phase->arena, (size_t)*count * sizeof **columns + 1);
     rp_column *column = *columns;
     for (const rp_json *each = list->first; each != NULL; each = each->next, column++) {
-        const char *type = rp_json_text(each, "type", "");
-        int known = find(type_names, RP_OPAQUE + 1, type);
-        int64_t length = rp_json_integer(each, "length", 0); /* a LONGBLOB's is beyond an int: as good as none */
-        if (known < 0) return rp_fail(RP_UNSUPPORTED, "", "this runner knows no column type '%s'", type);
-        *column = (rp_column){
-            .name = copy_text(phase->arena, each, "name"),
-            .type = (rp_type)known,
-            .length = (int)(length > 0 && length <= INT32_MAX ? length : 0),
-            .precision = (int)rp_json_integer(each, "precision", 0),
-            .scale = (int)rp_json_integer(each, "scale", 0),
-            .bits = (int)rp_json_integer(each, "bits", 32),
-            .nullable = rp_json_true(each, "nullable"),
-            .element = RP_INTEGER,
-        };
-        column->wide = column->precision < 1 || column->precision > 18 || column->scale < 0 || column->scale > 18;
+        column->position = (int)(column - *columns);
+        if (!read_column(phase, each, around, column)) return false;
     }
     return true;
 }
@@ -86,7 +128,7 @@ static bool read_access(rp_phase *phase, const rp_json *request) {
     int known = find(access_names, RP_SEGMENT + 1, access);
     if (known < 0) return rp_fail(RP_UNSUPPORTED, "", "this runner knows no access '%s'", access);
     phase->access = (rp_access)known;
-    return read_columns(phase, rp_json_member(request, "table_columns"), &phase->table_columns,
+    return read_columns(phase, rp_json_member(request, "table_columns"), NULL, &phase->table_columns,
                         &phase->table_column_count) &&
            read_key(phase, rp_json_member(request, "key_columns"));
 }
@@ -117,8 +159,9 @@ static bool read_phase(rp_phase *phase, const rp_json *request, const rp_json *p
     phase->scan = rp_json_true(request, "scan");
     phase->stamps = rp_json_true(request, "stamps");
     phase->transaction = strcmp(rp_json_text(request, "transaction", ""), "transaction") == 0;
-    if (!read_columns(phase, rp_json_member(request, "columns"), &phase->columns, &phase->column_count)) return false;
-    if (!read_columns(phase, rp_json_member(request, "parameter_columns"), &phase->parameter_columns,
+    if (!read_columns(phase, rp_json_member(request, "columns"), NULL, &phase->columns, &phase->column_count))
+        return false;
+    if (!read_columns(phase, rp_json_member(request, "parameter_columns"), NULL, &phase->parameter_columns,
                       &phase->parameter_column_count))
         return false;
     if (!read_access(phase, request)) return false;

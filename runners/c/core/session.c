@@ -6,9 +6,9 @@
 
 #include "session.h"
 
-#define RP_PROTOCOL_MAJOR 2
-#define RP_PROTOCOL_MINOR 1
-#define RP_CODEC 1
+#define RP_PROTOCOL_MAJOR 3
+#define RP_PROTOCOL_MINOR 0
+#define RP_CODEC 2
 
 typedef bool handler(rp_session *session, const rp_json *request, rp_writer *reply);
 

@@ -134,6 +134,33 @@ static inline bool read_zone(cursor *in, int64_t *seconds) {
     return true;
 }
 
+/* A date of any year, with a day that no calendar need have. */
+static inline bool read_any_date(cursor *in, rp_moment *moment) {
+    bool negative = skip(in, '-');
+    const char *first = in->at;
+    moment->year = 0;
+    for (; in->at < in->end && is_digit(*in->at) && in->at - first < 9; in->at++)
+        moment->year = 10 * moment->year + (*in->at - '0');
+    if (negative) moment->year = -moment->year;
+    return in->at - first >= 4 && skip(in, '-') && read_fixed(in, 2, &moment->month) && skip(in, '-') &&
+           read_fixed(in, 2, &moment->day);
+}
+
+/* Hours beyond a day and negative ones too; without seconds they are 0. */
+static inline bool read_any_time(cursor *in, int64_t *ns) {
+    unsigned minute, second = 0;
+    uint32_t fraction = 0;
+    int64_t hours;
+    bool negative = skip(in, '-');
+    const char *first = in->at;
+    if (in->at == in->end || !is_digit(*first) || !read_int64(in, &hours)) return false;
+    if (in->at - first < 2 || in->at - first > 6 || !skip(in, ':') || !read_fixed(in, 2, &minute)) return false;
+    if (skip(in, ':') && (!read_fixed(in, 2, &second) || !read_fraction(in, &fraction))) return false;
+    *ns = ((hours * 60 + minute) * 60 + second) * RP_NS_PER_SECOND + fraction;
+    if (negative) *ns = -*ns;
+    return minute < 60 && second <= 60;
+}
+
 static inline uint64_t eight_bytes(const char *at) {
     uint64_t bytes;
     memcpy(&bytes, at, sizeof bytes);
@@ -179,15 +206,16 @@ static inline bool six_digits(const char *at, uint32_t *value) {
     return true;
 }
 
-/* YYYY-MM-DD HH:MM:SS.ffffff and nothing else, which nearly all are; false, with nothing taken, for any other form. */
+/* YYYY-MM-DD HH:MM:SS.ffffff and nothing else, which nearly all are; false, with nothing taken, for any other form, and
+   outside the clock. */
 static inline bool rp_usual_timestamp(rp_sink *sink, rp_column *column, const char *text, size_t length) {
     cursor in = {text, text + length};
     rp_civil civil;
     int64_t seconds;
     uint32_t us;
     if (length != 26 || !six_digits(text + 18, &us) || !read_usual(&in, &civil, &seconds)) return false;
+    if (RP_UNLIKELY(sink->digest != NULL)) return false; /* which asks whether there is such a day */
     seconds += rp_days_of_civil(civil.year, civil.month, civil.day) * RP_SECONDS_PER_DAY;
-    rp_note_conversion(sink, column);
     rp_timestamp(sink, column, seconds * RP_US_PER_SECOND + us);
     return true;
 }

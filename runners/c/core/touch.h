@@ -13,12 +13,20 @@
 
 #define RP_UNLIKELY(condition) __builtin_expect((condition), 0)
 
+/* A date, a time of it and its distance from UTC, each as written: 0000-00-00 and -838:59:59 too. */
+typedef struct rp_moment {
+    int64_t year; /* 0 is 1 BC */
+    unsigned month, day;
+    int64_t time_ns;
+    int32_t offset_s;
+} rp_moment;
+
 typedef struct rp_digest rp_digest;
 typedef struct rp_sink {
     uint64_t touch, rows;
     uint64_t bytes;    /* a floor's: taken, nothing of them parsed */
     rp_digest *digest; /* NULL inside the clock */
-    bool broken;       /* a value did not fit its column */
+    bool broken;       /* a row is none: it has another number of values */
     bool watched;      /* the next row is awaited by a stamp or belongs to the digest */
     bool stamped;
     uint64_t executed_at_ns, first_row_at_ns;
@@ -36,11 +44,20 @@ void rp_digest_decimal(rp_sink *sink, rp_column *column, const char *text, size_
 void rp_digest_float(rp_sink *sink, rp_column *column, double value);
 void rp_digest_text(rp_sink *sink, rp_column *column, const char *text, size_t length);
 void rp_digest_binary(rp_sink *sink, rp_column *column, const void *bytes, size_t length);
-void rp_digest_temporal(rp_sink *sink, rp_column *column, int64_t value);
+void rp_digest_unsigned(rp_sink *sink, rp_column *column, uint64_t value);
+void rp_digest_date(rp_sink *sink, rp_column *column, int64_t days);
+void rp_digest_time(rp_sink *sink, rp_column *column, int64_t ns);
+void rp_digest_timestamp(rp_sink *sink, rp_column *column, int64_t seconds, uint32_t ns);
+void rp_digest_moment(rp_sink *sink, rp_column *column, const rp_moment *moment);
 void rp_digest_infinity(rp_sink *sink, rp_column *column, bool negative);
 void rp_digest_interval(rp_sink *sink, rp_column *column, int32_t months, int32_t days, int64_t ns);
-void rp_digest_array(rp_sink *sink, rp_column *column, uint32_t count);
+void rp_digest_bits(rp_sink *sink, rp_column *column, const void *bytes, size_t first, uint32_t count);
 void rp_digest_opaque(rp_sink *sink, rp_column *column);
+void rp_digest_foreign(rp_sink *sink, rp_column *column, const void *text, size_t length, const char *reason);
+void rp_digest_undecoded(rp_sink *sink, rp_column *column, const char *text, size_t length);
+
+/* Of a value whose parts were put into the digest one by one: it ends. */
+void rp_digest_ends(rp_digest *digest, const rp_column *column);
 
 static inline uint64_t rp_now_ns(void) {
     struct timespec now;
@@ -99,19 +116,20 @@ static inline void rp_binary(rp_sink *sink, rp_column *column, const void *bytes
 /* Days since 1970-01-01. */
 static inline void rp_date(rp_sink *sink, rp_column *column, int32_t days) {
     sink->touch += rp_civil_of_days(days).day;
-    RP_DIGEST(rp_digest_temporal(sink, column, days));
+    RP_DIGEST(rp_digest_date(sink, column, days));
 }
 
 /* Nanoseconds since midnight. */
 static inline void rp_time(rp_sink *sink, rp_column *column, int64_t ns) {
     sink->touch += (uint64_t)(ns / RP_NS_PER_SECOND % 60);
-    RP_DIGEST(rp_digest_temporal(sink, column, ns));
+    RP_DIGEST(rp_digest_time(sink, column, ns));
 }
 
 /* Microseconds since 1970-01-01: a wall clock read as if UTC, or (timestamptz) the instant. */
 static inline void rp_timestamp(rp_sink *sink, rp_column *column, int64_t us) {
     sink->touch += rp_second_of_minute(us);
-    RP_DIGEST(rp_digest_temporal(sink, column, us));
+    RP_DIGEST(rp_digest_timestamp(sink, column, rp_floor_divide(us, RP_US_PER_SECOND),
+                                  (uint32_t)(us - rp_floor_divide(us, RP_US_PER_SECOND) * RP_US_PER_SECOND) * 1000));
 }
 
 static inline void rp_infinity(rp_sink *sink, rp_column *column, bool negative) {
@@ -131,32 +149,38 @@ static inline void rp_uuid(rp_sink *sink, rp_column *column, const void *bytes) 
     RP_DIGEST(rp_digest_binary(sink, column, bytes, 16));
 }
 
-/* A value of a type that drivers deliver in different forms; `length` in bytes. */
-static inline void rp_opaque(rp_sink *sink, rp_column *column, const void *bytes, size_t length) {
+/* Bytes that stay as they are inside the clock, and are no text there; `length` in bytes. */
+static inline void rp_take_bytes(rp_sink *sink, const void *bytes, size_t length) {
     sink->touch += 5;
     if (length > 0) rp_taken = ((const unsigned char *)bytes)[length - 1];
+}
+
+/* A value of a type that drivers deliver in different forms. */
+static inline void rp_opaque(rp_sink *sink, rp_column *column, const void *bytes, size_t length) {
+    rp_take_bytes(sink, bytes, length);
     RP_DIGEST(rp_digest_opaque(sink, column));
 }
 
-/* An array begins; its `count` elements follow through rp_element_integer, rp_element_text and rp_element_null. */
-static inline void rp_array(rp_sink *sink, rp_column *column, uint32_t count) {
-    sink->touch += 5;
-    RP_DIGEST(rp_digest_array(sink, column, count));
+/* `count` bits from the bit `first` on, which is the highest of its byte when it is a multiple of 8. */
+static inline void rp_bits(rp_sink *sink, rp_column *column, const void *bytes, size_t first, uint32_t count) {
+    rp_take_bytes(sink, bytes, (first + count + 7) / 8);
+    RP_DIGEST(rp_digest_bits(sink, column, bytes, first, count));
 }
 
-static inline void rp_element_null(rp_sink *sink) {
-    RP_DIGEST(rp_digest_null(sink, NULL));
+/* The text of an array, of bits, of a structure: only the digest reads it. */
+static inline void rp_undecoded(rp_sink *sink, rp_column *column, const char *text, size_t length) {
+    rp_take_bytes(sink, text, length);
+    RP_DIGEST(rp_digest_undecoded(sink, column, text, length));
 }
 
-static inline void rp_element_integer(rp_sink *sink, int64_t value) {
-    rp_taken = (uint64_t)value;
-    RP_DIGEST(rp_digest_integer(sink, NULL, value));
-}
+/* A 64-bit integer without a sign. */
+void rp_unsigned(rp_sink *sink, rp_column *column, uint64_t value);
 
-static inline void rp_element_text(rp_sink *sink, const char *text, size_t length) {
-    if (length > 0) rp_taken = (unsigned char)text[length - 1];
-    RP_DIGEST(rp_digest_text(sink, NULL, text, length));
-}
+/* A date or time that C's natural types have no room for, or that no calendar has. */
+void rp_take_moment(rp_sink *sink, rp_column *column, const rp_moment *moment);
+
+/* A value that has no bytes of its column's type: `text` is its own. */
+void rp_foreign(rp_sink *sink, rp_column *column, const void *text, size_t length, const char *reason);
 
 /* An exact decimal in plain notation: the natural type where 18 digits are not enough. */
 void rp_decimal(rp_sink *sink, rp_column *column, const char *text, size_t length);
@@ -181,11 +205,8 @@ static inline void rp_text_as(rp_sink *sink, rp_column *column, const char *text
         rp_convert(sink, column, text, length);
 }
 
-/* The value does not fit its column's declared type. */
+/* The row is none of the result: it has another number of values than the result has columns. */
 void rp_misfit(rp_sink *sink, const rp_column *column, const char *what);
-
-/* A legal value of the engine that C's natural type of the column, or the codec, has no room for. */
-void rp_beyond(rp_sink *sink, const rp_column *column, const char *what);
 
 /* Notes the type of a column that is delivered as one type in every row. */
 static inline void rp_deliver(rp_column *column, const char *what) {

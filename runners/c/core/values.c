@@ -187,8 +187,8 @@ static void put_literal(rp_writer *sql, const rp_value *value, const char *const
     const char *text = rp_value_text(value, scratch, &length);
     if (value->type == RP_BOOLEAN) {
         rp_write_raw(sql, value->integer ? "TRUE" : "FALSE");
-    } else if (value->type == RP_INTEGER || value->type == RP_DECIMAL ||
-               (value->type <= RP_FLOAT64 && isfinite(value->real))) {
+    } else if (value->type == RP_INTEGER || (value->type == RP_DECIMAL && text[length - 1] <= '9') ||
+               (value->type != RP_DECIMAL && value->type <= RP_FLOAT64 && isfinite(value->real))) {
         rp_write_raw(sql, text);
     } else {
         rp_write_raw(sql, "'");

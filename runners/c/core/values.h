@@ -18,13 +18,19 @@ typedef enum rp_type {
     RP_TEXT,
     RP_JSON,
     RP_BINARY,
+    RP_BITS,
     RP_DATE,
     RP_TIME,
+    RP_TIMETZ,
     RP_TIMESTAMP,
     RP_TIMESTAMPTZ,
     RP_INTERVAL,
     RP_UUID,
     RP_ARRAY,
+    RP_STRUCT,
+    RP_MAP,
+    RP_ROWS,
+    RP_ANY,
     RP_OPAQUE, /* delivered as the driver pleases: NULL or not is all that is compared */
     RP_NULL,   /* a value's type only, never a column's */
 } rp_type;
@@ -36,11 +42,17 @@ typedef struct rp_column {
     rp_type type;
     int length, precision, scale, bits;
     bool nullable;
-    bool wide;             /* a decimal that int64 × 10^-scale cannot hold, or of unknown size: exact text */
-    int code;              /* the adapter's own, for instance how to decode what the driver delivers */
-    rp_type element;       /* of an array: RP_INTEGER or RP_TEXT */
-    const char *delivered; /* what the driver handed over, for people */
-    bool converted;        /* text was converted to another type */
+    bool wide;                /* a decimal that int64 × 10^-scale cannot hold, or of unknown size: exact text */
+    int code;                 /* the adapter's own, for instance how to decode what the driver delivers */
+    const char *delivered;    /* what the driver handed over, for people */
+    bool converted;           /* text was converted to another type */
+    bool inner;               /* one of the fields below, or of theirs */
+    int position;             /* among the result's columns; an inner one's is that of the column around it */
+    int64_t unit_ns;          /* nanoseconds are cut to multiples of it, */
+    bool rounded;             /* half of it added before */
+    bool bounds;              /* an array's lower bounds belong to its value */
+    struct rp_column *fields; /* an array's element, the members of a structure, key and value, columns of rows */
+    int field_count;
 } rp_column;
 
 /* One parameter value as C holds it naturally. */

@@ -94,7 +94,8 @@ def test_every_type(driver: str, coordinates: dict[str, str], instances: dict[st
     """NULL, empty texts, the least and greatest values, with a key and without."""
     with talk_to(driver, instances, **coordinates) as talk:
         table = for_engine(load_workload("types"), talk.engine.supports)[0].tables["types"]
-        assert {"interval", "array", "opaque"} == set(get_args(LogicalType)) - {column.type for column in table.columns}
+        without = {"interval", "array", "timetz", "bits", "struct", "map", "rows", "any", "opaque"}
+        assert without == set(get_args(LogicalType)) - {column.type for column in table.columns}
         for key in (table.primary_key, ()):
             records = Records(talk, tmp_path, table.columns, key)
             stored = records.insert(list(rows(table)))

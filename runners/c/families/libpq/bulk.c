@@ -5,7 +5,7 @@
 #include "libpq.h"
 
 static bool has_binary_form(const rp_column *column) {
-    return (column->type != RP_INTERVAL && column->type != RP_ARRAY) ||
+    return (column->type != RP_INTERVAL && column->type < RP_ARRAY) ||
            rp_fail(RP_UNSUPPORTED, "", "column %s: bulk=copy-binary has no form of it here", column->name);
 }
 

@@ -39,17 +39,18 @@ static size_t without_backslashes(char *value, size_t length) {
     return (size_t)(to - value);
 }
 
+static bool cut_short(void) {
+    return rp_fail(RP_SQL_ERROR, "", "COPY's data are not what its format says");
+}
+
 /* One line; what is escaped in it is written over itself. */
-static void take_copied_line(const rp_phase *phase, char *at, const char *end, rp_sink *sink) {
+static bool take_copied_line(const rp_phase *phase, char *at, const char *end, rp_sink *sink) {
     bool escapes = memchr(at, '\\', (size_t)(end - at)) != NULL;
     int last = phase->column_count - 1;
     for (int i = 0; i <= last; i++) {
         rp_column *column = &phase->columns[i];
         char *tab = memchr(at, '\t', (size_t)(end - at));
-        if ((tab == NULL) != (i == last)) {
-            rp_misfit(sink, column, "the line has another number of values");
-            return;
-        }
+        if ((tab == NULL) != (i == last)) return cut_short();
         size_t length = (size_t)((tab != NULL ? tab : end) - at);
         if (escapes && length == 2 && at[0] == '\\' && at[1] == 'N')
             rp_null(sink, column);
@@ -58,6 +59,7 @@ static void take_copied_line(const rp_phase *phase, char *at, const char *end, r
         at = tab + 1;
     }
     rp_row(sink);
+    return true;
 }
 
 /* The header stands before the first row. */
@@ -65,10 +67,6 @@ static const char *behind_header(const char *at, const char *end) {
     static const char signature[] = "PGCOPY\n\377\r\n";
     if (end - at < 19 || memcmp(at, signature, sizeof signature) != 0) return at;
     return at + 19 + pg_int4(at + 15);
-}
-
-static bool cut_short(void) {
-    return rp_fail(RP_SQL_ERROR, "", "COPY's binary data are not what its format says");
 }
 
 static bool take_copied_rows(const rp_phase *phase, const char *at, const char *end, rp_sink *sink) {
@@ -99,11 +97,11 @@ static bool take_copied(pq_operation *operation, const rp_phase *phase, rp_sink 
     bool good = true;
     int length;
     for (char *data; (length = PQgetCopyData(pg, &data, 0)) > 0; PQfreemem(data)) {
-        if (!good || sink->broken) continue; /* the rest has to be read all the same */
+        if (!good) continue; /* the rest has to be read all the same */
         if (operation->connection->binary)
             good = take_copied_rows(phase, data, data + length, sink);
         else
-            take_copied_line(phase, data, data + length - 1, sink);
+            good = take_copied_line(phase, data, data + length - 1, sink);
     }
     if (length == -2 && good) good = pq_fail(pg, NULL);
     for (PGresult *result; (result = PQgetResult(pg)) != NULL; PQclear(result))

@@ -73,7 +73,7 @@ bool pq_take(pq_operation *operation, const rp_phase *phase, const PGresult *res
 /* A simple query (the first of a fresh connection, with fetch=copy) delivers text whatever was asked for. */
 bool pq_is_binary(const pq_operation *operation);
 
-/* The result's types, looked at once. As text, a value of any type can be taken. */
+/* The result's types, looked at once. A value of any type can be taken. */
 bool pq_describe(pq_operation *operation, const rp_phase *phase, const PGresult *result);
 
 /* A query between two texts; to be freed by the caller. A semicolon at its end would end the whole. */

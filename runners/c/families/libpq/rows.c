@@ -10,21 +10,11 @@ bool pq_is_binary(const pq_operation *operation) {
 bool pq_describe(pq_operation *operation, const rp_phase *phase, const PGresult *result) {
     if (PQnfields(result) != phase->column_count)
         return rp_fail(RP_VERIFY, "", "the result has %d columns, not %d", PQnfields(result), phase->column_count);
-    bool binary = pq_is_binary(operation);
     for (int i = 0; i < phase->column_count; i++) {
         rp_column *column = &phase->columns[i];
-        const pg_type *type = pg_find_type(PQftype(result, i));
-        bool opaque = column->type == RP_OPAQUE;
-        /* An enumeration's binary form is its text. */
-        bool as_text = rp_is_text(column->type) && (type == NULL || (type->text_only && !binary));
-        bool fits = type != NULL && !type->text_only && (type->declared >> column->type & 1) != 0;
-        if (!fits && !as_text && !opaque)
-            return rp_fail(RP_UNSUPPORTED, "", "column %s: type %s (number %u) cannot be taken as %s%s", column->name,
-                           type != NULL ? type->name : "of the database's own", PQftype(result, i),
-                           rp_type_name(column->type), binary ? " with format=binary" : "");
-        column->code = type != NULL && !opaque ? (int)type->number : 0;
-        column->element = type != NULL ? type->element : RP_NULL;
-        rp_deliver(column, type != NULL ? type->name : "another type");
+        const char *name = pg_type_name(PQftype(result, i));
+        column->code = name != NULL && column->type != RP_OPAQUE ? (int)PQftype(result, i) : 0;
+        rp_deliver(column, name != NULL ? name : "another type");
     }
     operation->described = true;
     return true;
@@ -42,12 +32,14 @@ bool pq_take(pq_operation *operation, const rp_phase *phase, const PGresult *res
         for (int i = 0; i < columns; i++) {
             rp_column *column = &phase->columns[i];
             const char *value = PQgetvalue(result, row, i);
-            if (column->nullable || sink->digest ? PQgetisnull(result, row, i) : 0)
+            size_t length = (size_t)PQgetlength(result, row, i);
+            /* A column may hold NULL all the same; asked only of what has no bytes. */
+            if ((column->nullable || RP_UNLIKELY(length == 0)) && PQgetisnull(result, row, i))
                 rp_null(sink, column);
             else if (binary)
-                pg_take_binary(sink, column, value, (size_t)PQgetlength(result, row, i));
+                pg_take_binary(sink, column, value, length);
             else
-                rp_text_as(sink, column, value, (size_t)PQgetlength(result, row, i));
+                rp_text_as(sink, column, value, length);
         }
         rp_row(sink);
     }

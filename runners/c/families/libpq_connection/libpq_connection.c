@@ -15,6 +15,12 @@ static const char *ssl_mode(const rp_options *options) {
     return rp_option_is(options, "tls", "on") ? "require" : "disable";
 }
 
+/* A database of no encoding hands over its bytes; asked for UTF-8, the server refuses those that are none. */
+static bool leave_bytes(PGconn *pg) {
+    const char *encoding = PQparameterStatus(pg, "server_encoding");
+    return encoding == NULL || strcmp(encoding, "SQL_ASCII") != 0 || PQsetClientEncoding(pg, "SQL_ASCII") == 0;
+}
+
 PGconn *pq_connect(const rp_options *options, int64_t *server_pid) {
     bool local = rp_option_is(options, "transport", "unix");
     const char *const names[] = {
@@ -34,7 +40,7 @@ PGconn *pq_connect(const rp_options *options, int64_t *server_pid) {
                                   NULL};
     PGconn *pg = PQconnectdbParams(names, values, 0);
     *server_pid = PQbackendPID(pg);
-    if (PQstatus(pg) == CONNECTION_OK) return pg;
+    if (PQstatus(pg) == CONNECTION_OK && leave_bytes(pg)) return pg;
     rp_fail(RP_CONNECT_ERROR, "", "%s", PQerrorMessage(pg));
     PQfinish(pg);
     return NULL;

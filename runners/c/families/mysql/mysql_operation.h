@@ -83,8 +83,14 @@ bool my_describe(my_operation *operation, const rp_phase *phase, MYSQL_RES *resu
 /* The position of a phase's column among the result's: its own, or (HANDLER delivers whole records) by its name. */
 int my_position_of(const rp_column *column, int position, const MYSQL_FIELD *fields, int count, bool by_name);
 
-/* What the column is delivered as, once a result shows it. */
-bool my_describe_column(rp_column *column, const MYSQL_FIELD *field);
+/* What the column is delivered as, once a result shows it: `column->code` has the type that its values are bound as in
+   its lowest byte, how they are taken (an rp_type) in the next one, and MY_UNSIGNED. */
+#define MY_UNSIGNED 0x10000
+void my_describe_column(rp_column *column, const MYSQL_FIELD *field);
+
+static inline enum enum_field_types my_buffer(const rp_column *column) {
+    return (enum enum_field_types)(column->code & 0xff);
+}
 
 /* Prepared once, or prepared and closed again here. */
 bool my_execute_bound(my_operation *operation, const rp_phase *phase, uint64_t row, rp_sink *sink);

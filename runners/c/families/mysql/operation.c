@@ -81,8 +81,8 @@ bool my_describe(my_operation *operation, const rp_phase *phase, MYSQL_RES *resu
     for (int i = 0; good && i < columns; i++) {
         rp_column *column = &phase->columns[i];
         int at = positions[i] = my_position_of(column, i, fields, count, operation->by_name);
-        good = at < 0 ? rp_fail(RP_VERIFY, "", "the result has no column %s", column->name)
-                      : my_describe_column(column, &fields[at]);
+        good = at >= 0 || rp_fail(RP_VERIFY, "", "the result has no column %s", column->name);
+        if (good) my_describe_column(column, &fields[at]);
     }
     if (good) {
         operation->positions = positions;

@@ -6,6 +6,7 @@
 static enum enum_field_types parameter_type(const rp_column *column) {
     switch (column->type) {
     case RP_INTEGER:
+        if (column->bits > 64) return MYSQL_TYPE_NEWDECIMAL;
         return column->bits == 16 ? MYSQL_TYPE_SHORT : column->bits == 64 ? MYSQL_TYPE_LONGLONG : MYSQL_TYPE_LONG;
     case RP_BOOLEAN: return MYSQL_TYPE_TINY;
     case RP_FLOAT32:
@@ -57,7 +58,12 @@ static void put_value(my_value *to, const rp_value *value, const rp_column *colu
     to->length = sizeof to->moment; /* the embedded library takes a shorter moment for none */
     switch (column->type) {
     case RP_INTEGER:
-    case RP_BOOLEAN: to->integer = value->integer; break; /* little endian: the narrower ones begin there too */
+    case RP_BOOLEAN:
+        if (RP_UNLIKELY(column->bits > 64))
+            put_text(to, value);
+        else
+            to->integer = value->integer;
+        break; /* little endian: the narrower ones begin there too */
     case RP_FLOAT32:
     case RP_FLOAT64: to->real = value->real; break;
     case RP_DATE:

@@ -5,13 +5,22 @@
 #include "mysql_operation.h"
 
 #define MOST_TEXT_BYTES (64 * 1024)
+#define MOST_NUMBER_BYTES 256 /* of a DECIMAL's text: it has 65 digits */
 #define USUAL_TEXT_BYTES 8192 /* of a text without a declared length; longer ones are fetched again */
+
+static void take_bits(rp_sink *sink, rp_column *column, const char *bytes, size_t length) {
+    size_t bits = 8 * length,
+           wanted = column->length > 0 && (size_t)column->length < bits ? (size_t)column->length : bits;
+    rp_bits(sink, column, bytes, bits - wanted, (uint32_t)wanted);
+}
 
 /* Bytes as either protocol delivers them. */
 static void take_bytes(rp_sink *sink, rp_column *column, const char *text, size_t length) {
     char zoned[RP_SCRATCH_BYTES];
     if (column->type == RP_BINARY) {
         rp_binary(sink, column, text, length);
+    } else if (RP_UNLIKELY(column->type == RP_BITS)) {
+        take_bits(sink, column, text, length);
     } else if (RP_UNLIKELY(column->type == RP_TIMESTAMPTZ && length < sizeof zoned - 3)) {
         memcpy(mempcpy(zoned, text, length), "+00", 3); /* the session's time zone */
         rp_convert(sink, column, zoned, length + 3);
@@ -38,32 +47,38 @@ static int64_t integer_of(const my_value *value, int type) {
     }
 }
 
-/* What no calendar and no clock has: 0000-00-00, and times of more than a day or before 0. */
-static bool is_strange(rp_type type, const MYSQL_TIME *moment) {
-    if (type == RP_TIME) return moment->neg || moment->hour > 23 || moment->day > 0;
-    return moment->month == 0 || moment->day == 0;
+/* What no clock has, and what no calendar has or need not have: 0000-00-00, the 30th, times of more than a day. */
+static bool may_be_strange(rp_type kind, const MYSQL_TIME *moment) {
+    if (kind == RP_TIME) return moment->neg || moment->hour > 23 || moment->day > 0;
+    return moment->month == 0 || moment->day - 1 > 27;
 }
 
-/* A value that is not NULL; `column->code` is the type it was bound as. */
-static void take_value(rp_sink *sink, rp_column *column, const my_value *value) {
-    if (RP_UNLIKELY(value->error && !my_has_text((enum enum_field_types)column->code)))
-        rp_misfit(sink, column, "the library had to cut it");
-    if (column->type >= RP_DATE && column->type <= RP_TIMESTAMPTZ &&
-        RP_UNLIKELY(is_strange(column->type, &value->moment))) {
-        rp_beyond(sink, column, "neither a date nor a time of day");
-        return;
+static bool take_strange(rp_sink *sink, rp_column *column, rp_type kind, const MYSQL_TIME *moment) {
+    rp_moment strange = {.year = moment->year, .month = moment->month, .day = moment->day};
+    if (kind != RP_TIME && rp_is_day(moment->year, moment->month, moment->day)) return false;
+    strange.time_ns = clock_us(moment) * 1000;
+    if (kind == RP_TIME) {
+        strange.time_ns += (int64_t)moment->day * RP_SECONDS_PER_DAY * RP_NS_PER_SECOND;
+        if (moment->neg) strange.time_ns = -strange.time_ns;
     }
-    switch (column->type) {
-    case RP_INTEGER:
-    case RP_BOOLEAN: rp_integer(sink, column, integer_of(value, column->code)); return;
-    case RP_FLOAT32:
+    rp_take_moment(sink, column, &strange);
+    return true;
+}
+
+/* A value that is not NULL. */
+static void take_value(rp_sink *sink, rp_column *column, const my_value *value) {
+    rp_type kind = (rp_type)(column->code >> 8 & 0xff);
+    if (kind >= RP_DATE && RP_UNLIKELY(may_be_strange(kind, &value->moment)) &&
+        take_strange(sink, column, kind, &value->moment))
+        return;
+    switch (kind) {
+    case RP_INTEGER: rp_integer(sink, column, integer_of(value, column->code & 0xff)); return;
     case RP_FLOAT64:
-        rp_float(sink, column, column->code == MYSQL_TYPE_FLOAT ? (double)value->single : value->real);
+        rp_float(sink, column, my_buffer(column) == MYSQL_TYPE_FLOAT ? (double)value->single : value->real);
         return;
     case RP_DATE: rp_date(sink, column, days_of(&value->moment)); return;
     case RP_TIME: rp_time(sink, column, clock_us(&value->moment) * 1000); return;
     case RP_TIMESTAMP:
-    case RP_TIMESTAMPTZ:
         rp_timestamp(sink, column,
                      days_of(&value->moment) * RP_SECONDS_PER_DAY * RP_US_PER_SECOND + clock_us(&value->moment));
         return;
@@ -85,11 +100,11 @@ static void make_results(my_operation *operation, const rp_phase *phase) {
     for (int i = 0; i < phase->column_count; i++) {
         const rp_column *column = &phase->columns[i];
         my_value *value = &operation->results[operation->positions[i]];
-        if (my_has_text((enum enum_field_types)column->code)) {
+        if (my_has_text(my_buffer(column))) {
             value->room = text_room(column);
             value->text = malloc(value->room);
         }
-        my_bind_value(&operation->result_binds[operation->positions[i]], value, (enum enum_field_types)column->code);
+        my_bind_value(&operation->result_binds[operation->positions[i]], value, my_buffer(column));
     }
 }
 
@@ -106,17 +121,30 @@ static bool bind_results(my_operation *operation, const rp_phase *phase, MYSQL_S
     return !mysql_stmt_bind_result(statement, operation->result_binds) || my_fail_statement(statement);
 }
 
-/* A value that did not fit its buffer is fetched again into a longer one, which is then used for this row only. */
-static bool fetch_long(MYSQL_STMT *statement, int position, rp_column *column, my_value *value, rp_sink *sink) {
-    my_value whole = {.room = value->length + 1, .text = malloc(value->length + 1)};
+/* The value as bytes, in a longer buffer that is used for this one only. */
+static bool fetch_bytes(MYSQL_STMT *statement, int position, rp_column *column, size_t length, rp_sink *sink) {
+    my_value whole = {.room = length + 1, .text = malloc(length + 1)};
     MYSQL_BIND bind;
     if (whole.text == NULL) abort();
     my_bind_value(&bind, &whole, MYSQL_TYPE_STRING);
     bool good =
         mysql_stmt_fetch_column(statement, &bind, (unsigned int)position, 0) == 0 || my_fail_statement(statement);
-    if (good) take_value(sink, column, &whole);
+    if (good) take_bytes(sink, column, whole.text, whole.length);
     free(whole.text);
     return good;
+}
+
+/* A value that did not fit its buffer: a long text, an integer without a sign, or one of more than 64 bits. */
+static bool take_cut(MYSQL_STMT *statement, int position, rp_column *column, const my_value *value, rp_sink *sink) {
+    bool text = my_has_text(my_buffer(column));
+    if (text && value->length <= value->room) {
+        take_value(sink, column, value);
+    } else if ((column->code & MY_UNSIGNED) != 0) {
+        rp_unsigned(sink, column, (uint64_t)value->integer);
+    } else {
+        return fetch_bytes(statement, position, column, text ? value->length : MOST_NUMBER_BYTES, sink);
+    }
+    return true;
 }
 
 static bool take_row(my_operation *operation, const rp_phase *phase, MYSQL_STMT *statement, rp_sink *sink) {
@@ -126,8 +154,8 @@ static bool take_row(my_operation *operation, const rp_phase *phase, MYSQL_STMT 
         my_value *value = &operation->results[at];
         if (value->is_null)
             rp_null(sink, column);
-        else if (RP_UNLIKELY(value->length > value->room && my_has_text((enum enum_field_types)column->code))) {
-            if (!fetch_long(statement, at, column, value, sink)) return false;
+        else if (RP_UNLIKELY(value->error || (value->length > value->room && my_has_text(my_buffer(column))))) {
+            if (!take_cut(statement, at, column, value, sink)) return false;
         } else
             take_value(sink, column, value);
     }

@@ -29,13 +29,15 @@ bool odbc_statement_failed(SQLHSTMT handle) {
     return odbc_fail(SQL_HANDLE_STMT, handle, RP_SQL_ERROR);
 }
 
-bool odbc_fetch_failed(SQLHSTMT handle) {
+bool odbc_has_no_room(SQLHSTMT handle) {
+    static const char *const states[] = {"22003", "22007", "22008", "22018"};
     SQLCHAR state[6] = "";
     SQLINTEGER native;
     SQLSMALLINT length;
     SQLGetDiagRec(SQL_HANDLE_STMT, handle, 1, state, &native, NULL, 0, &length);
-    bool beyond = memcmp(state, "22007", 5) == 0 || memcmp(state, "22008", 5) == 0;
-    return odbc_fail(SQL_HANDLE_STMT, handle, beyond ? RP_UNSUPPORTED : RP_SQL_ERROR);
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+        if (memcmp(state, states[i], 5) == 0) return true;
+    return false;
 }
 
 void *odbc_sql(const char *sql) {
@@ -115,7 +117,11 @@ bool odbc_connect(odbc_connection *connection, const rp_options *options) {
             : SQLDriverConnect(connection->handle, NULL, login, SQL_NTS, NULL, 0, NULL, SQL_DRIVER_NOPROMPT);
     free(text);
     free(login);
-    return SQL_SUCCEEDED(result) || connect_failed(connection->handle, library_of(options));
+    if (!SQL_SUCCEEDED(result)) return connect_failed(connection->handle, library_of(options));
+    char engine[64] = "";
+    SQLGetInfo(connection->handle, SQL_DBMS_NAME, engine, sizeof engine, NULL);
+    odbc_driver_here.durations = strcmp(engine, "MariaDB") == 0 || strcmp(engine, "MySQL") == 0;
+    return true;
 }
 
 static bool run_sql(odbc_connection *connection, const char *sql) {

@@ -1,5 +1,6 @@
 /* What a query delivers, as its driver declares it. Source: ODBC Programmer's Reference, "SQL Data Types". */
 #include <stdlib.h>
+#include <strings.h>
 
 #include "odbc.h"
 
@@ -47,6 +48,19 @@ static const odbc_logical *logical_of(SQLSMALLINT sql_type) {
     return NULL;
 }
 
+static bool is_one_of(const char *name, const char *const *names) {
+    for (; *names != NULL; names++)
+        if (strcasecmp(name, *names) == 0) return true;
+    return false;
+}
+
+/* Types that are not compared (docs/codec.md): drivers report them as text, bytes or a number. */
+static bool is_opaque(const char *type_name) {
+    static const char *const names[] = {"inet",    "cidr",  "macaddr", "macaddr8", "money",  "xml",    "tsvector",
+                                        "tsquery", "point", "box",     "geometry", "pg_lsn", "hstore", NULL};
+    return is_one_of(type_name, names);
+}
+
 static void narrow_name(const SQLWCHAR *wide, size_t count, char *to) {
     for (size_t i = 0; i < count; i++) {
         uint32_t code = wide[i];
@@ -75,7 +89,7 @@ static bool describe_column(SQLHSTMT handle, SQLUSMALLINT number, rp_description
     SQLColAttribute(handle, number, SQL_DESC_TYPE_NAME, type_name, sizeof type_name, NULL, NULL);
     const odbc_logical *logical = logical_of(sql_type);
     rp_column column = {.name = name, .type = RP_OPAQUE, .bits = 32, .nullable = true};
-    if (logical == NULL) {
+    if (logical == NULL || is_opaque(type_name)) {
         rp_describe(description, &column, type_name);
         return true;
     }
@@ -84,11 +98,12 @@ static bool describe_column(SQLHSTMT handle, SQLUSMALLINT number, rp_description
     if (logical->sized && size <= LONGEST_DECLARED) column.length = (int)size;
     if (column.type == RP_VARCHAR && column.length == 0) column.type = RP_TEXT;
     if (column.type == RP_INTEGER) SQLColAttribute(handle, number, SQL_DESC_UNSIGNED, NULL, 0, NULL, &is_unsigned);
-    if (is_unsigned == SQL_TRUE && sql_type == SQL_BIGINT) {
-        column.type = RP_DECIMAL; /* 64 bits without a sign */
-        column.precision = 20;
-    } else if (is_unsigned == SQL_TRUE && sql_type != SQL_TINYINT) {
+    if (is_unsigned == SQL_TRUE && sql_type != SQL_TINYINT) {
         column.bits = 2 * column.bits;
+    } else if (strcasecmp(type_name, "year") == 0) {
+        column.bits = 16;
+    } else if (column.type == RP_BINARY && strcasecmp(type_name, "bit") == 0) {
+        column.type = RP_BITS;
     } else if (column.type == RP_DECIMAL) {
         column.precision = (int)size;
         column.scale = digits;

@@ -28,6 +28,7 @@ typedef struct odbc_driver {
     const char *text_since;       /* its first version whose queries travel as text when they are given as text */
     const char *settings;         /* a query of (name, value); `version` is the engine's */
     const char *encryption;       /* a query of (name, TLS protocol), which is empty without TLS */
+    bool durations;               /* its engine's TIME goes beyond a day, C's does not: it is taken as text */
     const char *farewells;        /* files that it leaves on disconnecting, always: a pattern, %d the pid */
 } odbc_driver;
 
@@ -77,8 +78,8 @@ typedef struct odbc_result {
 bool odbc_fail(SQLSMALLINT type, SQLHANDLE handle, rp_error_kind kind);
 bool odbc_statement_failed(SQLHSTMT handle);
 
-/* A row that could not be taken: the driver has no room for a value (TIME of 100:00:00, the year 12000). */
-bool odbc_fetch_failed(SQLHSTMT handle);
+/* Whether a value could not be taken because C's type for it has no room (TIME of 100:00:00, the year 12000). */
+bool odbc_has_no_room(SQLHSTMT handle);
 
 /* `NAME=value;` of a connection string, in braces where the value could be taken for more than it is. */
 void odbc_put_attribute(FILE *to, const char *name, const char *value);

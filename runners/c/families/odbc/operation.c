@@ -79,6 +79,11 @@ static bool can_deliver(const odbc_operation *operation, const rp_phase *phase) 
                    odbc_driver_here.text_since);
 }
 
+/* A query has one without columns, too. */
+static bool has_result(const rp_phase *phase) {
+    return phase->kind == RP_QUERY || phase->column_count > 0;
+}
+
 static bool make_ready(odbc_operation *operation, rp_phase *phase) {
     if (!can_deliver(operation, phase)) return false;
     if (phase->bulk) {
@@ -92,7 +97,7 @@ static bool make_ready(odbc_operation *operation, rp_phase *phase) {
     if (operation->mode != RP_LITERAL && !odbc_bind_parameters(&operation->parameters, operation->handle, phase,
                                                                phase->bulk ? operation->array_rows : 1))
         return false;
-    return phase->column_count == 0 || odbc_set_block(&operation->result);
+    return !has_result(phase) || odbc_set_block(&operation->result);
 }
 
 void *odbc_prepare(void *opened, rp_phase *phase) {
@@ -128,7 +133,7 @@ bool odbc_execute(void *statement, const rp_phase *phase, uint64_t row, rp_sink 
     SQLRETURN result = execute(operation, row);
     rp_executed(sink);
     bool good = SQL_SUCCEEDED(result) || result == SQL_NO_DATA || odbc_statement_failed(operation->handle);
-    if (phase->column_count == 0) return good;
+    if (!has_result(phase)) return good;
     good = good && odbc_take_rows(&operation->result, phase, sink);
     SQLFreeStmt(operation->handle, SQL_CLOSE);
     return good;

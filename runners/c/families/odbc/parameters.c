@@ -8,6 +8,7 @@ static odbc_parameter parameter_type(const rp_column *column) {
     SQLULEN length = column->length > 0 ? (SQLULEN)column->length : 0;
     switch (column->type) {
     case RP_INTEGER:
+        if (column->bits > 64) return (odbc_parameter){SQL_C_CHAR, SQL_DECIMAL, 0, 39, 0, 0, 0};
         if (column->bits > 32) return (odbc_parameter){SQL_C_SBIGINT, SQL_BIGINT, 0, 19, sizeof(SQLBIGINT), 0, 0};
         return (odbc_parameter){SQL_C_SLONG, SQL_INTEGER, 0, 10, sizeof(SQLINTEGER), 0, 0};
     case RP_BOOLEAN: return (odbc_parameter){SQL_C_BIT, SQL_BIT, 0, 1, 1, 0, 0};

@@ -7,15 +7,26 @@
 #define MOST_VALUE_BYTES (64 * 1024)           /* of one bound value; longer ones are read in pieces */
 #define LONG_BYTES 4096 /* room for a value of a column without a declared length; longer ones are read in pieces */
 
-static SQLSMALLINT c_type_of(const rp_column *column, SQLSMALLINT digits) {
+/* What the driver says of a result's column, where the declared type does not settle how its values are taken. */
+typedef struct odbc_answer {
+    SQLSMALLINT digits;       /* of a second's fraction */
+    bool without_sign, bytes; /* 64 bits without a sign; a type of bytes */
+} odbc_answer;
+
+static SQLSMALLINT c_type_of(const rp_column *column, odbc_answer answer) {
     switch (column->type) {
-    case RP_INTEGER: return column->bits > 32 ? SQL_C_SBIGINT : SQL_C_SLONG;
+    case RP_INTEGER:
+        if (answer.without_sign) return SQL_C_UBIGINT;
+        return column->bits > 64 ? SQL_C_CHAR : column->bits > 32 ? SQL_C_SBIGINT : SQL_C_SLONG;
     case RP_BOOLEAN: return SQL_C_SLONG;
     case RP_FLOAT32:
     case RP_FLOAT64: return SQL_C_DOUBLE;
     case RP_BINARY: return SQL_C_BINARY;
+    case RP_BITS: return answer.bytes ? SQL_C_BINARY : SQL_C_CHAR;
     case RP_DATE: return odbc_driver_here.temporal_text ? SQL_C_CHAR : SQL_C_TYPE_DATE;
-    case RP_TIME: return odbc_driver_here.temporal_text || digits > 0 ? SQL_C_CHAR : SQL_C_TYPE_TIME;
+    case RP_TIME:
+        return odbc_driver_here.temporal_text || odbc_driver_here.durations || answer.digits > 0 ? SQL_C_CHAR
+                                                                                                 : SQL_C_TYPE_TIME;
     case RP_TIMESTAMP:
     case RP_TIMESTAMPTZ: return odbc_driver_here.temporal_text ? SQL_C_CHAR : SQL_C_TYPE_TIMESTAMP;
     default: return SQL_C_CHAR;
@@ -26,6 +37,7 @@ static SQLSMALLINT c_type_of(const rp_column *column, SQLSMALLINT digits) {
 static SQLLEN width_of(const rp_column *column, SQLSMALLINT c_type) {
     switch (c_type) {
     case SQL_C_SLONG: return sizeof(SQLINTEGER);
+    case SQL_C_UBIGINT:
     case SQL_C_SBIGINT: return sizeof(SQLBIGINT);
     case SQL_C_DOUBLE: return sizeof(SQLDOUBLE);
     case SQL_C_TYPE_DATE: return sizeof(SQL_DATE_STRUCT);
@@ -35,7 +47,7 @@ static SQLLEN width_of(const rp_column *column, SQLSMALLINT c_type) {
         return column->length == 0 ? LONG_BYTES : column->length < MOST_VALUE_BYTES ? column->length : MOST_VALUE_BYTES;
     default: break;
     }
-    if (!rp_is_text(column->type)) return column->type == RP_ARRAY || column->type == RP_OPAQUE ? LONG_BYTES : 128;
+    if (!rp_is_text(column->type)) return column->type == RP_BITS || column->type >= RP_ARRAY ? LONG_BYTES : 128;
     if (column->length == 0) return LONG_BYTES;
     return column->length < MOST_VALUE_BYTES / 4 ? 4 * (SQLLEN)column->length + 1 : MOST_VALUE_BYTES;
 }
@@ -56,21 +68,28 @@ void odbc_release_result(odbc_result *result) {
     free(result->long_value);
 }
 
-/* Digits of a second's fraction that a column has; only of times, because it may cost a query of the catalogue. */
-static SQLSMALLINT fraction_digits(SQLHSTMT handle, SQLUSMALLINT number, const rp_column *column) {
+/* Asked of few columns, because it may cost a query of the catalogue. */
+static odbc_answer ask(SQLHSTMT handle, SQLUSMALLINT number, const rp_column *column) {
+    odbc_answer answer = {0};
     SQLCHAR name[128];
-    SQLSMALLINT ignored, digits = 0;
+    SQLSMALLINT ignored, type = 0;
     SQLULEN size;
-    if (column->type == RP_TIME)
-        SQLDescribeCol(handle, number, name, sizeof name, &ignored, &ignored, &size, &digits, &ignored);
-    return digits;
+    SQLLEN is_unsigned = SQL_FALSE;
+    bool long_integer = column->type == RP_INTEGER && column->bits >= 64;
+    if (column->type == RP_TIME || column->type == RP_BITS || long_integer)
+        SQLDescribeCol(handle, number, name, sizeof name, &ignored, &type, &size, &answer.digits, &ignored);
+    answer.bytes = type == SQL_BIT || type == SQL_BINARY || type == SQL_VARBINARY || type == SQL_LONGVARBINARY;
+    if (long_integer && type == SQL_BIGINT)
+        SQLColAttribute(handle, number, SQL_DESC_UNSIGNED, NULL, 0, NULL, &is_unsigned);
+    answer.without_sign = is_unsigned == SQL_TRUE;
+    return answer;
 }
 
 static void choose_types(odbc_result *result, const rp_phase *phase) {
     for (int i = 0; i < result->column_count; i++) {
         odbc_column *column = &result->columns[i];
-        SQLSMALLINT digits = fraction_digits(result->handle, (SQLUSMALLINT)(i + 1), &phase->columns[i]);
-        column->c_type = c_type_of(&phase->columns[i], digits);
+        odbc_answer answer = ask(result->handle, (SQLUSMALLINT)(i + 1), &phase->columns[i]);
+        column->c_type = c_type_of(&phase->columns[i], answer);
         column->width = width_of(&phase->columns[i], column->c_type);
     }
 }
@@ -134,18 +153,48 @@ static int64_t microseconds_of(const SQL_TIMESTAMP_STRUCT *at) {
     return seconds * RP_US_PER_SECOND + at->fraction / 1000;
 }
 
+/* No driver has a year 0 before Christ: -44 is 44 BC. */
+static void take_as_written(rp_sink *sink, rp_column *column, int year, unsigned month, unsigned day, int64_t ns) {
+    rp_moment moment = {.year = year < 0 ? year + 1 : year, .month = month, .day = day, .time_ns = ns};
+    rp_take_moment(sink, column, &moment);
+}
+
+/* Outside the clock a timestamp is taken with its nanoseconds, and the day as it is written. */
+static void take_whole_timestamp(rp_sink *sink, rp_column *column, const SQL_TIMESTAMP_STRUCT *at) {
+    int64_t seconds = (at->hour * 60 + at->minute) * 60 + at->second;
+    take_as_written(sink, column, at->year, at->month, at->day, seconds * RP_NS_PER_SECOND + at->fraction);
+}
+
+static void take_bytes(rp_sink *sink, rp_column *column, const char *data, size_t length) {
+    size_t bits = 8 * length,
+           count = column->length > 0 && (size_t)column->length < bits ? (size_t)column->length : bits;
+    if (column->type == RP_BITS)
+        rp_bits(sink, column, data, bits - count, (uint32_t)count);
+    else
+        rp_binary(sink, column, data, length);
+}
+
 /* Always inline: a call for every value would be more than 1 % of a row. */
 __attribute__((always_inline)) static inline void take_value(rp_sink *sink, rp_column *column, SQLSMALLINT c_type,
                                                              const char *data, SQLLEN length) {
     switch (c_type) {
     case SQL_C_SLONG: rp_integer(sink, column, *(const SQLINTEGER *)data); return;
     case SQL_C_SBIGINT: rp_integer(sink, column, *(const SQLBIGINT *)data); return;
+    case SQL_C_UBIGINT: rp_unsigned(sink, column, *(const SQLUBIGINT *)data); return;
     case SQL_C_DOUBLE: rp_float(sink, column, *(const SQLDOUBLE *)data); return;
-    case SQL_C_BINARY: rp_binary(sink, column, data, (size_t)length); return;
-    case SQL_C_TYPE_TIMESTAMP: rp_timestamp(sink, column, microseconds_of((const void *)data)); return;
+    case SQL_C_BINARY: take_bytes(sink, column, data, (size_t)length); return;
+    case SQL_C_TYPE_TIMESTAMP:
+        if (RP_UNLIKELY(sink->digest != NULL))
+            take_whole_timestamp(sink, column, (const void *)data);
+        else
+            rp_timestamp(sink, column, microseconds_of((const void *)data));
+        return;
     case SQL_C_TYPE_DATE: {
         const SQL_DATE_STRUCT *date = (const void *)data;
-        rp_date(sink, column, (int32_t)rp_days_of_civil(date->year, date->month, date->day));
+        if (RP_UNLIKELY(date->year < 1 || date->month - 1u > 11 || date->day - 1u > 27))
+            take_as_written(sink, column, date->year, date->month, date->day, 0);
+        else
+            rp_date(sink, column, (int32_t)rp_days_of_civil(date->year, date->month, date->day));
         return;
     }
     case SQL_C_TYPE_TIME: {
@@ -168,8 +217,8 @@ static bool is_cut(const odbc_column *column, SQLLEN length) {
 }
 
 /* Reads a value piece by piece, behind the `have` bytes that the buffer holds; its length, negative after rp_fail. */
-static SQLLEN read_pieces(odbc_result *result, int i, char **buffer, SQLLEN *capacity, SQLLEN have) {
-    const odbc_column *column = &result->columns[i];
+static SQLLEN read_pieces(odbc_result *result, int i, const odbc_column *column, char **buffer, SQLLEN *capacity,
+                          SQLLEN have) {
     for (;;) {
         if (*capacity < have + LONG_BYTES) {
             *capacity = 2 * (have + LONG_BYTES);
@@ -184,56 +233,98 @@ static SQLLEN read_pieces(odbc_result *result, int i, char **buffer, SQLLEN *cap
     }
 }
 
+/* Of a block the driver need not be able to go back to a row. */
+static bool go_to(const odbc_result *result, SQLULEN row) {
+    return result->block_rows == 1 ||
+           SQL_SUCCEEDED(SQLSetPos(result->handle, (SQLSETPOSIROW)(row + 1), SQL_POSITION, SQL_LOCK_NO_CHANGE));
+}
+
 /* A bound value that was cut, read again as a whole. */
 static bool take_long(odbc_result *result, rp_sink *sink, rp_column *column, int i, SQLULEN row) {
-    SQLSETPOSIROW number = (SQLSETPOSIROW)(row + 1);
-    if (result->block_rows > 1 && !SQL_SUCCEEDED(SQLSetPos(result->handle, number, SQL_POSITION, SQL_LOCK_NO_CHANGE)))
-        return rp_fail(RP_UNSUPPORTED, "",
-                       "column %s: a value of %lld bytes; in a block it has %lld, and the driver cannot go back"
-                       " to it: fetch=row",
-                       column->name, (long long)result->columns[i].lengths[row], (long long)result->columns[i].width);
-    SQLLEN length = read_pieces(result, i, &result->long_value, &result->long_capacity, 0);
+    const odbc_column *from = &result->columns[i];
+    if (!go_to(result, row)) {
+        rp_foreign(sink, column, from->data + row * (SQLULEN)from->width, (size_t)(from->width - close_of(from)),
+                   "cut: it is longer than a block's room for it, and the driver cannot go back to it; fetch=row can");
+        return true;
+    }
+    SQLLEN length = read_pieces(result, i, from, &result->long_value, &result->long_capacity, 0);
     if (length < 0) return false;
-    take_value(sink, column, result->columns[i].c_type, result->long_value, length);
+    take_value(sink, column, from->c_type, result->long_value, length);
     return true;
+}
+
+/* A value for which the type that C has for it has no room (TIME of 100:00:00), as the driver's text. */
+static bool get_text(odbc_result *result, rp_sink *sink, rp_column *column, int i) {
+    const odbc_column as_text = {.c_type = SQL_C_CHAR};
+    char first[LONG_BYTES];
+    SQLLEN length;
+    SQLRETURN got = SQLGetData(result->handle, (SQLUSMALLINT)(i + 1), SQL_C_CHAR, first, sizeof first, &length);
+    if (!SQL_SUCCEEDED(got)) return odbc_statement_failed(result->handle);
+    if (length == SQL_NULL_DATA) {
+        rp_null(sink, column);
+    } else if (length == SQL_NO_TOTAL || length >= (SQLLEN)sizeof first) {
+        if (result->long_capacity < (SQLLEN)sizeof first) {
+            result->long_capacity = 2 * LONG_BYTES;
+            result->long_value = realloc(result->long_value, 2 * LONG_BYTES);
+            if (result->long_value == NULL) abort();
+        }
+        memcpy(result->long_value, first, sizeof first);
+        length = read_pieces(result, i, &as_text, &result->long_value, &result->long_capacity, sizeof first - 1);
+        if (length < 0) return false;
+        rp_text_as(sink, column, result->long_value, (size_t)length);
+    } else {
+        rp_text_as(sink, column, first, (size_t)length);
+    }
+    return true;
+}
+
+static bool get_value(odbc_result *result, rp_sink *sink, rp_column *column, int i) {
+    odbc_column *from = &result->columns[i];
+    SQLLEN length;
+    SQLRETURN got = SQLGetData(result->handle, (SQLUSMALLINT)(i + 1), from->c_type, from->data, from->width, &length);
+    if (RP_UNLIKELY(!SQL_SUCCEEDED(got)))
+        return odbc_has_no_room(result->handle) ? get_text(result, sink, column, i)
+                                                : odbc_statement_failed(result->handle);
+    if (length == SQL_NULL_DATA) {
+        rp_null(sink, column);
+        return true;
+    }
+    if (RP_UNLIKELY(got == SQL_SUCCESS_WITH_INFO) && is_cut(from, length)) {
+        length = read_pieces(result, i, from, &from->data, &from->width, from->width - close_of(from));
+        if (length < 0) return false;
+    }
+    take_value(sink, column, from->c_type, from->data, length);
+    return true;
+}
+
+static bool get_values(odbc_result *result, const rp_phase *phase, rp_sink *sink) {
+    for (int i = 0; i < phase->column_count; i++)
+        if (!get_value(result, sink, &phase->columns[i], i)) return false;
+    rp_row(sink);
+    return true;
+}
+
+/* A row of a block with a value that its buffer has no room for: each value by a call of its own. */
+static bool get_refused(odbc_result *result, const rp_phase *phase, rp_sink *sink, SQLULEN row) {
+    if (!odbc_has_no_room(result->handle)) return odbc_statement_failed(result->handle);
+    odbc_statement_failed(result->handle);
+    return go_to(result, row) && get_values(result, phase, sink);
 }
 
 static bool take_bound(odbc_result *result, const rp_phase *phase, rp_sink *sink, SQLULEN row, bool warned) {
     if (warned && result->statuses != NULL && result->statuses[row] == SQL_ROW_ERROR)
-        return odbc_fetch_failed(result->handle);
+        return get_refused(result, phase, sink, row);
     for (int i = 0; i < phase->column_count; i++) {
         const odbc_column *from = &result->columns[i];
         rp_column *column = &phase->columns[i];
         SQLLEN length = from->lengths[row];
-        if (column->nullable || sink->digest ? length == SQL_NULL_DATA : 0) {
+        if (length == SQL_NULL_DATA) {
             rp_null(sink, column);
         } else if (RP_UNLIKELY(warned) && is_cut(from, length)) {
             if (!take_long(result, sink, column, i, row)) return false;
         } else {
             take_value(sink, column, from->c_type, from->data + row * (SQLULEN)from->width, length);
         }
-    }
-    rp_row(sink);
-    return true;
-}
-
-static bool get_values(odbc_result *result, const rp_phase *phase, rp_sink *sink) {
-    for (int i = 0; i < phase->column_count; i++) {
-        odbc_column *from = &result->columns[i];
-        rp_column *column = &phase->columns[i];
-        SQLLEN length;
-        SQLRETURN got =
-            SQLGetData(result->handle, (SQLUSMALLINT)(i + 1), from->c_type, from->data, from->width, &length);
-        if (!SQL_SUCCEEDED(got)) return odbc_fetch_failed(result->handle);
-        if (length == SQL_NULL_DATA) {
-            rp_null(sink, column);
-            continue;
-        }
-        if (RP_UNLIKELY(got == SQL_SUCCESS_WITH_INFO) && is_cut(from, length)) {
-            length = read_pieces(result, i, &from->data, &from->width, from->width - close_of(from));
-            if (length < 0) return false;
-        }
-        take_value(sink, column, from->c_type, from->data, length);
     }
     rp_row(sink);
     return true;
@@ -255,5 +346,5 @@ bool odbc_take_rows(odbc_result *result, const rp_phase *phase, rp_sink *sink) {
         for (SQLULEN row = 0; row < result->fetched; row++)
             if (!take_bound(result, phase, sink, row, warned)) return false;
     }
-    return fetched == SQL_NO_DATA || odbc_fetch_failed(result->handle);
+    return fetched == SQL_NO_DATA || odbc_statement_failed(result->handle);
 }

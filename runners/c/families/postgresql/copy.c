@@ -64,8 +64,15 @@ static void put_text_row(pg_copy_buffer *copy, const rp_phase *phase, uint64_t r
     put(copy, "\n", 1);
 }
 
-/* A decimal in plain notation as groups of four digits around the point. */
+/* A decimal in plain notation as groups of four digits around the point; nan, inf and -inf are signs. */
 static void put_numeric(pg_copy_buffer *copy, const char *text) {
+    if (text[0] == 'n' || text[0] == 'i' || text[1] == 'i') {
+        put_integer(copy, 8, 4);
+        put_integer(copy, 0, 4);
+        put_integer(copy, text[0] == 'n' ? 0xc000 : text[0] == 'i' ? 0xd000 : 0xf000, 2);
+        put_integer(copy, 0, 2);
+        return;
+    }
     bool negative = *text == '-';
     text += negative;
     size_t whole = strcspn(text, "."), decimals = text[whole] == '.' ? strlen(text + whole + 1) : 0;
@@ -96,14 +103,16 @@ static bool put_binary_row(pg_copy_buffer *copy, const rp_phase *phase, uint64_t
     for (int i = 0; i < phase->parameter_column_count; i++, value++) {
         const rp_column *column = &phase->parameter_columns[i];
         char scratch[RP_SCRATCH_BYTES];
+        size_t length;
+        bool wide = column->type == RP_INTEGER && column->bits > 64;
         int size = value->type == column->type ? pg_put_binary(value, column, scratch) : -1;
         if (value->type == RP_NULL) {
             put_integer(copy, -1, 4);
         } else if (size >= 0) {
             put_integer(copy, size, 4);
             put(copy, scratch, (size_t)size);
-        } else if (column->type == RP_DECIMAL && value->type == RP_DECIMAL) {
-            put_numeric(copy, value->text);
+        } else if (wide || (column->type == RP_DECIMAL && value->type == RP_DECIMAL)) {
+            put_numeric(copy, rp_value_text(value, scratch, &length));
         } else if (value->type == column->type) {
             put_integer(copy, value->length, 4);
             put(copy, value->text, value->length);

@@ -1,4 +1,4 @@
-/* PostgreSQL's formats: what a column delivers by its type's number, binary values to C's natural types, parameters the
+/* PostgreSQL's formats: types by their numbers, binary values to C's natural types, parameters the
    other way, and rows of them as a COPY's. Sources: PostgreSQL's manual, "Frontend/Backend Protocol";
    src/include/catalog/pg_type.dat. */
 #ifndef RP_POSTGRESQL_H
@@ -10,14 +10,6 @@
 
 #include "adapter.h"
 
-typedef struct pg_type {
-    unsigned number;
-    const char *name;
-    uint32_t declared; /* bits 1 << rp_type: the column types that it can deliver */
-    rp_type element;
-    bool text_only; /* its binary format is not known here */
-} pg_type;
-
 enum {
     PG_BOOL = 16,
     PG_BYTEA = 17,
@@ -25,6 +17,8 @@ enum {
     PG_INT2 = 21,
     PG_INT4 = 23,
     PG_OID = 26,
+    PG_XID = 28,
+    PG_CID = 29,
     PG_FLOAT4 = 700,
     PG_FLOAT8 = 701,
     PG_DATE = 1082,
@@ -32,13 +26,17 @@ enum {
     PG_TIMESTAMP = 1114,
     PG_TIMESTAMPTZ = 1184,
     PG_INTERVAL = 1186,
+    PG_TIMETZ = 1266,
+    PG_BIT = 1560,
+    PG_VARBIT = 1562,
     PG_NUMERIC = 1700,
     PG_UUID = 2950,
-    PG_JSONB = 3802
+    PG_JSONB = 3802,
+    PG_XID8 = 5069
 };
 
-/* The type of that number; NULL when it is none that is known here. */
-const pg_type *pg_find_type(unsigned number);
+/* The name of the type of that number; NULL when it is none that is known here. */
+const char *pg_type_name(unsigned number);
 
 /* The type of a placeholder for parameters declared so; 0 leaves it to the server. */
 unsigned pg_parameter_type(const rp_column *column);
@@ -62,7 +60,8 @@ static inline int64_t pg_int8(const char *data) {
     return (int64_t)be64toh(bits);
 }
 
-/* A value in binary format; `column->code` is its type's number. */
+/* A value in binary format; `column->code` is its type's number. One of a type without a number here is text, an array
+   or opaque, as its column is declared. */
 void pg_take_binary(rp_sink *sink, rp_column *column, const char *data, size_t length);
 
 /* A parameter in binary format into `scratch`; its length, or -1 where text serves (and for types without one here). */

@@ -1,62 +1,76 @@
-/* PostgreSQL's types: what a column delivers by its type's number, and what a placeholder is declared as. */
+/* PostgreSQL's types: their names, and what a placeholder is declared as. */
 #include "postgresql.h"
 
-#define AS(type) (1u << (type))
-#define AS_TEXT (AS(RP_CHAR) | AS(RP_VARCHAR) | AS(RP_TEXT) | AS(RP_JSON))
-
-static const pg_type pg_types[] = {
-    {PG_INT2, "int2", AS(RP_INTEGER) | AS(RP_DECIMAL) | AS(RP_BOOLEAN), 0, false},
-    {PG_INT4, "int4", AS(RP_INTEGER) | AS(RP_DECIMAL) | AS(RP_BOOLEAN), 0, false},
-    {PG_INT8, "int8", AS(RP_INTEGER) | AS(RP_DECIMAL) | AS(RP_BOOLEAN), 0, false},
-    {PG_OID, "oid", AS(RP_INTEGER), 0, false},
-    {PG_NUMERIC, "numeric", AS(RP_INTEGER) | AS(RP_DECIMAL), 0, false},
-    {PG_BOOL, "bool", AS(RP_BOOLEAN), 0, false},
-    {PG_FLOAT4, "float4", AS(RP_FLOAT32), 0, false},
-    {PG_FLOAT8, "float8", AS(RP_FLOAT64) | AS(RP_FLOAT32), 0, false},
-    {18, "char", AS_TEXT, 0, false},
-    {19, "name", AS_TEXT, 0, false},
-    {25, "text", AS_TEXT, 0, false},
-    {114, "json", AS_TEXT, 0, false},
-    {PG_JSONB, "jsonb", AS_TEXT, 0, false},
-    {705, "unknown", AS_TEXT, 0, false},
-    {1042, "bpchar", AS_TEXT, 0, false},
-    {1043, "varchar", AS_TEXT, 0, false},
-    {PG_BYTEA, "bytea", AS(RP_BINARY), 0, false},
-    {PG_DATE, "date", AS(RP_DATE), 0, false},
-    {PG_TIME, "time", AS(RP_TIME), 0, false},
-    {PG_TIMESTAMP, "timestamp", AS(RP_TIMESTAMP), 0, false},
-    {PG_TIMESTAMPTZ, "timestamptz", AS(RP_TIMESTAMPTZ), 0, false},
-    {PG_INTERVAL, "interval", AS(RP_INTERVAL), 0, false},
-    {PG_UUID, "uuid", AS(RP_UUID), 0, false},
-    {1005, "int2[]", AS(RP_ARRAY), RP_INTEGER, false},
-    {1007, "int4[]", AS(RP_ARRAY), RP_INTEGER, false},
-    {1016, "int8[]", AS(RP_ARRAY), RP_INTEGER, false},
-    {1009, "text[]", AS(RP_ARRAY), RP_TEXT, false},
-    {1014, "bpchar[]", AS(RP_ARRAY), RP_TEXT, false},
-    {1015, "varchar[]", AS(RP_ARRAY), RP_TEXT, false},
-    {142, "xml", 0, 0, true},
-    {600, "point", 0, 0, true},
-    {650, "cidr", 0, 0, true},
-    {790, "money", 0, 0, true},
-    {829, "macaddr", 0, 0, true},
-    {869, "inet", 0, 0, true},
-    {1231, "numeric[]", 0, 0, true},
-    {1266, "timetz", 0, 0, true},
-    {1560, "bit", 0, 0, true},
-    {1562, "varbit", 0, 0, true},
-    {3614, "tsvector", 0, 0, true},
-    {3904, "int4range", 0, 0, true},
+static const struct {
+    unsigned number;
+    const char *name;
+} pg_types[] = {
+    {PG_BOOL, "bool"},
+    {PG_BYTEA, "bytea"},
+    {18, "char"},
+    {19, "name"},
+    {PG_INT8, "int8"},
+    {PG_INT2, "int2"},
+    {PG_INT4, "int4"},
+    {25, "text"},
+    {PG_OID, "oid"},
+    {PG_XID, "xid"},
+    {PG_CID, "cid"},
+    {114, "json"},
+    {142, "xml"},
+    {600, "point"},
+    {650, "cidr"},
+    {PG_FLOAT4, "float4"},
+    {PG_FLOAT8, "float8"},
+    {705, "unknown"},
+    {790, "money"},
+    {829, "macaddr"},
+    {869, "inet"},
+    {1000, "bool[]"},
+    {1001, "bytea[]"},
+    {1005, "int2[]"},
+    {1007, "int4[]"},
+    {1009, "text[]"},
+    {1014, "bpchar[]"},
+    {1015, "varchar[]"},
+    {1016, "int8[]"},
+    {1021, "float4[]"},
+    {1022, "float8[]"},
+    {1042, "bpchar"},
+    {1043, "varchar"},
+    {PG_DATE, "date"},
+    {PG_TIME, "time"},
+    {PG_TIMESTAMP, "timestamp"},
+    {1115, "timestamp[]"},
+    {1182, "date[]"},
+    {1183, "time[]"},
+    {PG_TIMESTAMPTZ, "timestamptz"},
+    {1185, "timestamptz[]"},
+    {PG_INTERVAL, "interval"},
+    {1187, "interval[]"},
+    {1231, "numeric[]"},
+    {PG_TIMETZ, "timetz"},
+    {PG_BIT, "bit"},
+    {PG_VARBIT, "varbit"},
+    {PG_NUMERIC, "numeric"},
+    {PG_UUID, "uuid"},
+    {2951, "uuid[]"},
+    {3614, "tsvector"},
+    {PG_JSONB, "jsonb"},
+    {3904, "int4range"},
+    {PG_XID8, "xid8"},
 };
 
-const pg_type *pg_find_type(unsigned number) {
+const char *pg_type_name(unsigned number) {
     for (size_t i = 0; i < sizeof pg_types / sizeof *pg_types; i++)
-        if (pg_types[i].number == number) return &pg_types[i];
+        if (pg_types[i].number == number) return pg_types[i].name;
     return NULL;
 }
 
 unsigned pg_parameter_type(const rp_column *column) {
     switch (column->type) {
-    case RP_INTEGER: return column->bits == 16 ? PG_INT2 : column->bits == 64 ? PG_INT8 : PG_INT4;
+    case RP_INTEGER:
+        return column->bits == 16 ? PG_INT2 : column->bits == 64 ? PG_INT8 : column->bits == 128 ? PG_NUMERIC : PG_INT4;
     case RP_DECIMAL: return PG_NUMERIC;
     case RP_FLOAT32: return PG_FLOAT4;
     case RP_FLOAT64: return PG_FLOAT8;

@@ -66,7 +66,8 @@ bool record_lay_out(record_layout *layout, const rp_phase *phase) {
     layout->fixed_bytes = (size_t)(count + 7) / 8;
     for (int i = 0; i < count; i++) {
         const rp_column *column = &phase->table_columns[i];
-        if (column->type == RP_INTERVAL || column->type == RP_ARRAY)
+        if (column->type == RP_INTERVAL || column->type == RP_TIMETZ || column->type == RP_BITS ||
+            column->type >= RP_ARRAY || (column->type == RP_INTEGER && column->bits > 64))
             return rp_fail(RP_UNSUPPORTED, "", "%s: C has no type of its own for it", column->name);
         layout->fields[i] = (record_field){
             .type = column->type,
