@@ -1,7 +1,6 @@
 // What the drivers of MariaDB and MySQL have in common: where the server is, values, cancelling, facts.
 
 import { Adapter } from "../../core/adapter.js";
-import { Unsupported } from "../../core/failure.js";
 import { asParameter, withLiterals } from "../sql/literals.js";
 import { FROM_TEXT, narrowInteger, WIDE_INTEGER } from "../text/values.js";
 
@@ -63,8 +62,6 @@ export class MysqlAdapter extends Adapter {
 
   converters(phase) {
     return phase.columns.map((column) => {
-      if (column.type === "interval" || column.type === "array")
-        throw new Unsupported(`column ${column.name}: no ${column.type} here`);
       if (column.type === "integer") return column.bits > 32 ? WIDE_INTEGER : narrowInteger;
       return FROM_TEXT[column.type] ?? null;
     });

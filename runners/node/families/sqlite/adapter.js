@@ -1,13 +1,11 @@
 // What the synchronous drivers of SQLite have in common: values, statements, how durability is set, facts.
 
 import { Adapter } from "../../core/adapter.js";
-import { Unsupported } from "../../core/failure.js";
 import { Operation } from "../../core/operation.js";
 import { asParameter, withLiterals } from "../sql/literals.js";
-import { FROM_TEXT, narrowInteger, WIDE_INTEGER } from "../text/values.js";
+import { FROM_TEXT, narrowInteger } from "../text/values.js";
 
 const NUMBERS = ["integer", "boolean", "float32", "float64"];
-const ABSENT = ["interval", "uuid", "array", "timestamptz"];
 export const LOCK_TIMEOUT_MS = 60_000;
 
 /** A parameter as SQLite keeps it. */
@@ -44,7 +42,7 @@ export class SqliteAdapter extends Adapter {
   }
 
   prepare(phase, parameters) {
-    const wide = phase.columns.some((column) => column.type === "integer" && column.bits > 32);
+    const wide = phase.columns.some(({ type, bits }) => type === "any" || (type === "integer" && bits > 32));
     const converters = phase.columns.map((column) => this.#converter(column, wide));
     const rows = "here";
     const method = !phase.columns.length ? "run" : this.options.result === "single-row" ? "iterate" : "all";
@@ -83,8 +81,7 @@ export class SqliteAdapter extends Adapter {
   }
 
   #converter(column, wide) {
-    if (ABSENT.includes(column.type)) throw new Unsupported(`column ${column.name}: SQLite has no ${column.type}`);
-    if (column.type === "integer" && column.bits > 32) return WIDE_INTEGER;
+    if (column.type === "integer" && column.bits > 32) return null;
     if (wide && NUMBERS.includes(column.type)) return narrowInteger; // with one wide column every integer is a BigInt
     return FROM_TEXT[column.type] ?? null;
   }
