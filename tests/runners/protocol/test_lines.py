@@ -119,7 +119,7 @@ def left_behind(talk: LineTalk) -> bool:
 def test_handshake(start: Start, language: str, driver: str) -> None:
     talk = start(driver)
     reply = talk.hello()
-    assert (reply["protocol"], reply["codec"], reply["language"]) == ([2, 1], 1, language)
+    assert (reply["protocol"], reply["codec"], reply["language"]) == ([3, 0], 2, language)
     assert reply["pid"] == talk.process.pid
     if language == "go":
         assert reply["loop_tid"] == 0
