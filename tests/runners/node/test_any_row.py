@@ -12,7 +12,7 @@ import pytest
 
 from rowpath.checks.conformance.paths import planned, reason_against
 from rowpath.engines import ENGINES
-from rowpath.engines.base import Instance
+from rowpath.engines.base import Instance, Place
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.model.workload import Column, Phase
@@ -41,6 +41,19 @@ def paths(engine: str) -> list[PlannedPath]:
     return list(found.values())
 
 
+def served(engine: str) -> bool:
+    return ENGINES[engine].deployments[0] == "server"
+
+
+def unloaded(engine: str, folder: Path) -> Iterator[Instance]:
+    """An embedded engine whose database its first connection makes."""
+    kind = ENGINES[engine]
+    instance = kind.instance(kind.deployments[0], kind.durabilities[-1], Place(folder / "d", folder / "s", (0,)))
+    instance.start()
+    yield instance
+    instance.stop()
+
+
 @contextlib.contextmanager
 def running(engine: str) -> Iterator[tuple[Instance, list[Worker]]]:
     """The engine and a runner on each path; all are stopped afterwards."""
@@ -50,12 +63,13 @@ def running(engine: str) -> Iterator[tuple[Instance, list[Worker]]]:
         pytest.skip("no Node")
     with (
         tempfile.TemporaryDirectory() as folder,
-        contextlib.contextmanager(started)(engine, Path(folder)) as instance,
+        contextlib.contextmanager(started if served(engine) else unloaded)(engine, Path(folder)) as instance,
         contextlib.ExitStack() as opened,
     ):
         workers = []
         for each in every:
-            instance.own_copy(each.path)
+            if not served(engine):
+                Path(instance.options(each.path)["path"]).parent.mkdir(parents=True)
             worker = Worker(each, instance, log=lambda _line: None, timeout_s=TIMEOUT_S)
             opened.callback(worker.close)
             worker.open()
