@@ -253,7 +253,8 @@ export default class DuckdbNodeApi extends Adapter {
 
   /** `execute(argument, way)` gives a promise of a result: whole by `run`, as it is made by `stream`. */
   #operation(phase, execute, args, converters) {
-    if (!deliversRows(phase)) return new Operation({ execute: (argument) => execute(argument, "run"), args, converters });
+    if (!deliversRows(phase))
+      return new Operation({ execute: (argument) => execute(argument, "run"), args, converters });
     if (this.options.result?.startsWith("chunked"))
       return new Operation({
         execute: (argument) => rowsOf(execute(argument, "stream")),

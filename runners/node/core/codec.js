@@ -80,6 +80,7 @@ export class Bytes {
   }
 
   int32(value) {
+    if (!Number.isInteger(value)) throw new RangeError(`${value} is no integer`); // it would be written as 0
     const at = this.room(4);
     this.buffer.writeInt32LE(value, at);
   }
@@ -106,7 +107,9 @@ function withSurrogates(text) {
   const part = (sign) => {
     const code = sign.codePointAt(0);
     const alone = code >= 0xd800 && code <= 0xdfff;
-    return alone ? Buffer.from([0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63)]) : Buffer.from(sign);
+    return alone
+      ? Buffer.from([0xe0 | (code >> 12), 0x80 | ((code >> 6) & 63), 0x80 | (code & 63)])
+      : Buffer.from(sign);
   };
   return Buffer.concat([...text].map(part));
 }
@@ -270,16 +273,19 @@ function noDay(out, { year, month, day }, ns) {
   out.int64(ns);
 }
 
+/** Days since 1970 of a date of any kind: null where no calendar has it, NaN of what is none. */
+function daysSince1970(day) {
+  if (day instanceof Date) return Math.floor(day.getTime() / DAY_MS);
+  if (day instanceof WrittenDay) return daysOf(day.year, day.month, day.day);
+  return day instanceof Moment ? Math.floor(day.seconds / DAY_S) : Number.NaN;
+}
+
 function date(out, value) {
   const day = typeof value === "string" ? toDate(value) : value;
   if (infinite(out, day)) return;
-  let days = null;
-  if (day instanceof WrittenDay) {
-    days = daysOf(day.year, day.month, day.day);
-    if (days === null) return noDay(out, day, 0n);
-  } else if (day instanceof Date) days = Math.floor(day.getTime() / DAY_MS);
-  else if (day instanceof Moment) days = Math.floor(day.seconds / DAY_S);
-  else return false;
+  const days = daysSince1970(day);
+  if (days === null) return noDay(out, day, 0n);
+  if (Number.isNaN(days)) return false;
   out.tag(D);
   out.int32(days);
 }
@@ -356,8 +362,7 @@ function array(out, value, column) {
   }
   out.count(A, value.length);
   // A further dimension is no other type: an element that is itself an array.
-  for (const each of value)
-    encodeValue(out, each, Array.isArray(each) && !NESTED.has(element.type) ? column : element);
+  for (const each of value) encodeValue(out, each, Array.isArray(each) && !NESTED.has(element.type) ? column : element);
 }
 
 function struct(out, value, column) {

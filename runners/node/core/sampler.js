@@ -196,7 +196,9 @@ export class Sampler {
     if (kind === "connect") return this.#connectCode(this.take());
     const { rows } = this.operation;
     const call = "execute(args[index])";
-    const code = deliversRows({ kind, columns: this.columns }) ? rowsOf(rows, call, this.take(), stamps) : `${this.wait}${call};`;
+    const code = deliversRows({ kind, columns: this.columns })
+      ? rowsOf(rows, call, this.take(), stamps)
+      : `${this.wait}${call};`;
     return this.#inTransaction(code);
   }
 
@@ -215,7 +217,9 @@ export class Sampler {
     const keep = "rows.push(row);";
     if (kind === "connect") return `let connecting = 0, now = 0; ${this.#connectCode(keep)} return rows;`;
     const call = "execute(args[index])";
-    const code = deliversRows({ kind, columns: this.columns }) ? rowsOf(rows, call, keep, false) : `${this.wait}${call};`;
+    const code = deliversRows({ kind, columns: this.columns })
+      ? rowsOf(rows, call, keep, false)
+      : `${this.wait}${call};`;
     return `try { ${this.#inTransaction(code)} } catch (error) { ${this.mend} throw error; } return rows;`;
   }
 

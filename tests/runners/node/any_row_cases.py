@@ -106,7 +106,9 @@ POSTGRESQL = [
     Case("'[0:1]={1,2}'::int[]", array_of("integer"), Bounded(0, [1, 2])),
     Case("'[-2:-2][5:6]={{1,2}}'::int8[]", array_of("integer", bits=64), Bounded(-2, [Bounded(5, [1, 2])])),
     Case("'{9223372036854775807}'::int8[]", array_of("integer", bits=64), [9223372036854775807]),
-    Case("'{NaN,1.50,Infinity}'::numeric[]", array_of("decimal"), [Decimal("NaN"), Decimal("1.5"), Decimal("Infinity")]),
+    Case(
+        "'{NaN,1.50,Infinity}'::numeric[]", array_of("decimal"), [Decimal("NaN"), Decimal("1.5"), Decimal("Infinity")]
+    ),
     Case("'{12345678901234567890.5}'::numeric[]", array_of("decimal"), [Decimal("12345678901234567890.5")]),
     Case("'{1.5,NaN,-Infinity,NULL}'::float8[]", array_of("float64"), [1.5, NAN, -INFINITY, None]),
     Case("'{t,NULL,f}'::bool[]", array_of("boolean"), [True, None, False]),
@@ -116,11 +118,17 @@ POSTGRESQL = [
         ["a", None, "", "NULL", 'é"\\,{}', "x\ny"],
     ),
     Case("ARRAY[['a','b'],['c','d']]", array_of("text"), [["a", "b"], ["c", "d"]]),
-    Case("'[2:3]={a,b}'::text[]", array_of("text"), Bounded(2, ["a", "b"]), {"pg": ["a", "b"], "pg-native": ["a", "b"]}),
+    Case(
+        "'[2:3]={a,b}'::text[]", array_of("text"), Bounded(2, ["a", "b"]), {"pg": ["a", "b"], "pg-native": ["a", "b"]}
+    ),
     Case("ARRAY['\\x00ff'::bytea, NULL, '']", array_of("binary"), [b"\x00\xff", None, b""]),
     Case("ARRAY[B'101'::varbit]", array_of("bits"), ["101"]),
     Case("ARRAY['a '::char(3)]", of("array", fields=(ColumnSpec("", "char", length=3),)), ["a"]),
-    Case("'{2000-02-29,infinity,0044-03-15 BC}'::date[]", array_of("date"), [date(2000, 2, 29), INFINITY, "0044-03-15 BC"]),
+    Case(
+        "'{2000-02-29,infinity,0044-03-15 BC}'::date[]",
+        array_of("date"),
+        [date(2000, 2, 29), INFINITY, "0044-03-15 BC"],
+    ),
     Case("'{24:00,00:00:00.000001}'::time[]", array_of("time"), ["24:00:00", "00:00:00.000001"]),
     Case("'{12:00+05:30}'::timetz[]", array_of("timetz"), ["12:00:00+05:30"]),
     Case(
@@ -179,8 +187,8 @@ MARIADB = [
 ]
 MARIADB_TABLE = [
     "SET sql_mode = ''",
-    "CREATE TABLE awkward (d0 date, d1 date, t0 datetime, t1 datetime(1), y year, tiny tinyint(1), b1 bit(1), b12 bit(12), "
-    "b64 bit(64), s set('a','b','c'), e enum('é','x'), l varchar(5) CHARACTER SET latin1, "
+    "CREATE TABLE awkward (d0 date, d1 date, t0 datetime, t1 datetime(1), y year, tiny tinyint(1), b1 bit(1), "
+    "b12 bit(12), b64 bit(64), s set('a','b','c'), e enum('é','x'), l varchar(5) CHARACTER SET latin1, "
     "u varchar(5) CHARACTER SET utf8mb3, j json, n inet6)",
     "INSERT INTO awkward VALUES ('0000-00-00', '2024-00-15', '0000-00-00', '2024-00-15 10:11:12.5', 2155, -1, b'1', "
     "b'101000000011', 0xffffffffffffffff, 'a,c', 'é', 'é', '€', '{\"a\": 1.50}', '2001:db8::ff00:42:8329')",
@@ -204,6 +212,8 @@ SQLITE = [
     Case("0.25", of("decimal"), Decimal("0.25")),
     Case("'NaN'", of("decimal"), Decimal("NaN")),
     Case("5", TEXT, "5"),
+    Case("9007199254740993", TEXT, "9007199254740993"),
+    Case("9007199254740993", DECIMAL, Decimal(9007199254740993)),
     Case("'a' || char(0) || 'b'", TEXT, "a\0b"),
     Case("CAST(x'ff00fe41' AS TEXT)", TEXT, "\ufffd\0\ufffdA"),
     Case("'0000-00-00'", DATE, "0000-00-00"),
@@ -224,7 +234,11 @@ DUCKDB = [
     Case("18446744073709551615::UBIGINT", BIG, 2**64 - 1),
     Case("255::UTINYINT", of("integer", bits=16), 255),
     Case("sum(9223372036854775807) FROM range(2)", HUGE, 2 * (2**63 - 1)),
-    Case("12345678901234567890123456789012345.678::DECIMAL(38,3)", DECIMAL, Decimal("12345678901234567890123456789012345.678")),
+    Case(
+        "12345678901234567890123456789012345.678::DECIMAL(38,3)",
+        DECIMAL,
+        Decimal("12345678901234567890123456789012345.678"),
+    ),
     Case("(-0.05)::DECIMAL(4,2)", DECIMAL, Decimal("-0.05")),
     Case("'nan'::DOUBLE", of("float64"), NAN),
     Case("'-inf'::FLOAT", of("float32"), -INFINITY),

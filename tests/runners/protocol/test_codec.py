@@ -1,8 +1,7 @@
-"""The codec of every language but C and Python against the vectors that they share, and what they make of texts."""
+"""The codec of C#, Go, Java and Rust against the vectors that all languages share, and what they make of texts."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,19 +9,15 @@ from typing import Any, NamedTuple
 import pytest
 
 from rowpath.machine import jvm
-from rowpath.model import histogram
-from rowpath.model.path import AccessPath
-from rowpath.runners import manifest
 from rowpath.runners.manifest import language, toolchain
 from tests.runners.java.insides import java_compiled
 from tests.runners.protocol.codec_vectors import NO_DATE_OR_TIME, VECTORS
-from tests.runners.protocol.talk import Ask, adapter, answers
+from tests.runners.protocol.talk import Ask, answers
 
 csharp: Any = toolchain("csharp")
 java: Any = toolchain("java")
 go: Any = toolchain("go")
 rust: Any = toolchain("rust")
-NODE = adapter("node", "null")
 Vector = dict[str, Any]
 
 
@@ -49,10 +44,6 @@ def csharp_value_line(vector: Vector) -> str:
     return f"value {kind} {precision} {column.get('bits', 32)} {nullable(vector)} {vector['bytes']}"
 
 
-def node_value_line(vector: Vector) -> str:
-    return f"value {vector['bytes']} {json.dumps(vector.get('column', {}) | {'type': vector['type']})}"
-
-
 def go_command() -> list[str]:
     return [str(go.built("codec-trial", Path(language("go").folder) / "tests" / "codec_trial.go"))]
 
@@ -74,12 +65,6 @@ def csharp_command() -> list[str]:
     return [csharp.RUNTIME, str(csharp.compiled("codec-trial", sources, main="Rowpath.CodecTrial"))]
 
 
-def node_command() -> list[str]:
-    manifest.build([(NODE, "bundled")])
-    program, main, *_ = manifest.command(NODE, "bundled", AccessPath.of({})).arguments
-    return [program, main.replace("core/main.js", "tests/codec_trial.js")]
-
-
 class Language(NamedTuple):
     """How a language's program that encodes what it is asked is started and asked."""
 
@@ -96,15 +81,6 @@ LANGUAGES = {
     "csharp": Language(csharp.tools_problem, csharp_command, "touch_utf16", 2, csharp_value_line, too_wide="error "),
     "go": Language(go.tools_problem, go_command, "touch_bytes"),
     "java": Language(jvm.compiler_problem, java_command, "touch_utf16"),
-    "node": Language(
-        lambda: manifest.availability(NODE, "bundled").reason,
-        node_command,
-        "touch_utf16",
-        2,
-        node_value_line,
-        "error verify: column value",
-        "error verify: column value",
-    ),
     "rust": Language(rust.tools_problem, rust_command, "touch_bytes"),
 }
 
@@ -180,22 +156,6 @@ TEXTS = {
     },
     "go": ISO,
     "java": MILLISECONDS,
-    "node": {
-        "text date 0001-01-01": "64c606f5ff",
-        "text timestamp 1969-12-31 23:59:59.5": "54ffffffffffffffff0065cd1d",
-        "text timestamptz 2000-11-07 01:02:03+02": "5a6b38073a0000000000000000",
-        "text time 12:34:56.5": "7400c5ca6932290000",
-        "text date infinity": "5803000000696e66",
-        "text interval P1Y2M3DT-4H-5M-6.000007S": "490e00000003000000a8f017fe9ff2ffff",
-        "text array {NULL,0,-1}": "4103000000004e01000000304e020000002d31",
-        "decimal 5.00": "5",
-        "decimal 0.5E1": "5",
-        "decimal -0.0": "0",
-        "decimal 1E+3": "1000",
-        "decimal 12e-3": "0.012",
-        "decimal 007.10": "7.1",
-        "decimal .5": "0.5",
-    },
     "rust": ISO,
 }
 NO_ISO = (*NO_DATE_OR_TIME, "date 2000-02-30", "timestamp 2000-01-01 00:00:00.1234567890")
@@ -211,22 +171,6 @@ REFUSED = {
     ),
     "go": NO_ISO,
     "java": NO_ISO,
-    "node": (
-        *(
-            f"text {line}"
-            for line in NO_DATE_OR_TIME
-            if line not in ("date 2000-01-01 00:00:00", "time 10:00", "timestamp 2000-01-01")
-        ),
-        "text timestamp 2000-02-30 00:00:00",
-        "text timestamp 2000-01-01 00:60:00",
-        "text timestamp 2000-13-01 00:00:00",
-        "text timestamp 2000-01-01 0a:00:00",
-        "text timestamp 2000-01-01 00:00:00.",
-        "text timestamp 2000-01-01 00:00:00.12a",
-        "text timestamp 2000-01-01 00:00:00.1234567890",
-        "text time 24:00:00",
-        "text interval 3 days",
-    ),
     "rust": NO_ISO,
 }
 
@@ -256,20 +200,3 @@ def test_a_decimal_of_few_digits_is_the_same_as_a_wide_one(trial: Trial, precisi
     answered = trial.ask(f"value decimal {precision} 32 false {hexadecimal}").split()
     assert answered[0] == hexadecimal
     assert answered[2:] == ["fffffffffffffff4"] * 2
-
-
-@pytest.mark.parametrize("trial", ["node"], indirect=True)
-@pytest.mark.parametrize(
-    "text",
-    ["0099-12-31 23:59:59", "0100-01-01 00:00:00", "2000-02-29 12:34:56.7", "9999-12-31 23:59:59.999999999"],
-)
-def test_a_timestamp_with_a_blank_and_with_a_t(trial: Trial, text: str) -> None:
-    by_places = trial.ask(f"text timestamp {text}")
-    assert by_places == trial.ask(f"text timestamp {text.replace(' ', 'T')}")
-    assert by_places.startswith("54")
-
-
-@pytest.mark.parametrize("trial", ["node"], indirect=True)
-@pytest.mark.parametrize("value", [0, 1, 255, 256, 257, 1000, 123_456, 2**31, 2**32 - 1, 2**32, 2**40 + 12345, 2**52])
-def test_histogram_buckets_are_those_of_the_controller(trial: Trial, value: int) -> None:
-    assert trial.ask(f"bucket {value}") == str(histogram.index_of(value))

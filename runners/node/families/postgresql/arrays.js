@@ -50,15 +50,23 @@ const ELEMENTS = {
   binary: (text) => (text.startsWith("\\x") ? Buffer.from(text.slice(2), "hex") : text),
 };
 
-/** A converter of arrays whose elements `convert` takes, or are the text itself; an array that is none stays text. */
+function arrayOf(text, element) {
+  const [prefix = "", bounds = ""] = BOUNDS.exec(text) ?? [];
+  const lowers = [...bounds.matchAll(/\[(-?\d+):/g)].map(([, lower]) => Number(lower));
+  const [array, end] = arrayAt(text, prefix.length, element);
+  if (text[prefix.length] !== "{" || end !== text.length) throw new SyntaxError("no array");
+  return lowers.length ? withBounds(array, lowers) : array;
+}
+
+/** A converter of arrays whose elements `convert` takes, or are the text itself; text that is no array stays text. */
 export function arrayConverter(column, convert) {
   const element = convert ?? ELEMENTS[column.fields[0].type] ?? String;
   return fromText((value) => {
     if (typeof value !== "string") return value;
-    const [prefix = "", bounds = ""] = BOUNDS.exec(value) ?? [];
-    const lowers = [...bounds.matchAll(/\[(-?\d+):/g)].map(([, lower]) => Number(lower));
-    const [array, end] = arrayAt(value, prefix.length, element);
-    if (value[prefix.length] !== "{" || end !== value.length) return value;
-    return lowers.length ? withBounds(array, lowers) : array;
+    try {
+      return arrayOf(value, element);
+    } catch {
+      return value;
+    }
   });
 }

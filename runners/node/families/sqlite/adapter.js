@@ -42,8 +42,11 @@ export class SqliteAdapter extends Adapter {
   }
 
   prepare(phase, parameters) {
-    const wide = phase.columns.some(({ type, bits }) => type === "any" || (type === "integer" && bits > 32));
-    const converters = phase.columns.map((column) => this.#converter(column, wide));
+    const { columns: delivered } = phase;
+    const wide =
+      delivered.some(({ type, bits }) => type === "any" || (type === "integer" && bits > 32)) ||
+      (delivered.length > 0 && !delivered.some(({ type }) => NUMBERS.includes(type))); // then it costs nothing
+    const converters = delivered.map((column) => this.#converter(column, wide));
     const rows = "here";
     const method = !phase.columns.length ? "run" : this.options.result === "single-row" ? "iterate" : "all";
     const { database } = this;
