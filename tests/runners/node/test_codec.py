@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -213,6 +214,6 @@ def expected(value: Any, kind: str) -> bytes:
     if kind == "uuid":
         return b"U" + bytes(value)
     if kind == "decimal":
-        return codec.encode_value(codec.Decimal(repr(value)), Column("a", "decimal"))
+        return codec.encode_value(Decimal(repr(value)), Column("a", "decimal"))
     column: Any = ColumnSpec("a", kind)
     return codec.encode_value(value, column)
