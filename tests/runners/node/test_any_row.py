@@ -19,12 +19,12 @@ from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from rowpath.workloads import codec
-from tests.runners.node.any_row_cases import DUCKDB, MARIADB, MARIADB_TABLE, POSTGRESQL, SQLITE, Case, of
+from tests.runners.node.any_row_cases import DUCKDB, MARIADB, MYSQL, MYSQL_TABLE, POSTGRESQL, SQLITE, Case, of
 from tests.runners.protocol.any_result import started
 
 TIMEOUT_S = 30.0
-CASES = {"postgresql": POSTGRESQL, "mariadb": MARIADB, "sqlite": SQLITE, "duckdb": DUCKDB}
-SETTING_UP = {"mariadb": MARIADB_TABLE}
+CASES = {"postgresql": POSTGRESQL, "mariadb": MARIADB, "mysql": MYSQL, "sqlite": SQLITE, "duckdb": DUCKDB}
+SETTING_UP = {"mariadb": MYSQL_TABLE, "mysql": MYSQL_TABLE}
 
 
 def paths(engine: str) -> list[PlannedPath]:
@@ -105,7 +105,7 @@ def kept(worker: Worker, work: PreparedPhase, file: Path) -> tuple[list[bytes], 
 def mistake(worker: Worker, case: Case, engine: str, file: Path) -> str:
     """What a path made of the value that it should not have; empty: nothing."""
     driver = worker.planned.adapter.driver
-    table = " FROM awkward" if engine == "mariadb" else ""
+    table = " FROM awkward" if engine in SETTING_UP else ""
     sql = f"SELECT {case.sql}{table}" if " FROM " not in case.sql else f"SELECT {case.sql}"
     expected = bytes_of(case.own.get(driver, case.value), case.column)
     (row,), reply = kept(worker, work_of(sql, (case.column,)), file)
