@@ -124,13 +124,13 @@ const ANY = new Column({ type: "any" });
 /** The elements of a list or an array: as they are where JavaScript has their type. */
 function toElements({ items }, column) {
   if (typeof items.find((item) => item !== null) !== "object") return items;
-  const [element] = column.fields ?? [ANY];
+  const [element = ANY] = column.fields;
   return items.map((item) => natural(item, Array.isArray(item?.items) && element.type !== "array" ? column : element));
 }
 
 /** Members by their names: an object has names that are numbers first. */
 function toMembers({ entries }, { fields }) {
-  if (fields.every(({ name }) => name in entries)) return fields.map((field) => natural(entries[field.name], field));
+  if (fields.length && fields.every(({ name }) => name in entries)) return fields.map((field) => natural(entries[field.name], field));
   return Object.values(entries).map((value, i) => natural(value, fields[i] ?? ANY));
 }
 

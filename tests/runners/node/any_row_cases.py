@@ -32,6 +32,14 @@ class Case:
     other_kind: bool = False
 
 
+@dataclass
+class As:
+    """The value of a column of any type that has this one."""
+
+    column: Column
+    value: Any
+
+
 def of(kind: Any, **declared: Any) -> Column:
     """A column of the type."""
     return Column(name="a", type=kind, nullable=True, **declared)
@@ -234,6 +242,7 @@ SQLITE = [
     Case("'00112233-4455-6677-8899-aabbccddeeff'", of("uuid"), UUID("00112233-4455-6677-8899-aabbccddeeff")),
 ]
 
+DAYS = {1: [date(2000, 2, 29)]}
 PAIR = fields(a="integer", b="text")
 DUCKDB = [
     Case("NULL::INT", INT, None),
@@ -293,4 +302,19 @@ DUCKDB = [
     Case("union_value(t := 'x')", ANY, "x"),
     Case("union_value(d := 1.25::DECIMAL(4,2))", ANY, Decimal("1.25")),
     Case("union_value(f := 2.0::DOUBLE)", ANY, 2.0),
+    Case("union_value(b := true)", ANY, As(of("boolean"), True)),
+    Case("union_value(n := NULL::INT)", ANY, None),
+    Case("union_value(b := '\\xFF'::BLOB)", ANY, b"\xff"),
+    Case("union_value(d := DATE '2000-02-29')", ANY, As(DATE, date(2000, 2, 29))),
+    Case("union_value(t := TIME '24:00:00')", ANY, As(TIME, "24:00:00")),
+    Case("union_value(t := '2020-01-01 02:00:00+02'::TIMESTAMPTZ)", ANY, As(TIMESTAMPTZ, "2020-01-01 00:00:00+00")),
+    Case("union_value(i := INTERVAL '1 day')", ANY, As(INTERVAL, (0, 1, 0))),
+    Case("union_value(l := [1, 2])", ANY, As(array_of("integer"), [1, 2])),
+    Case("union_value(l := ['2000-02-29'::DATE, NULL])", ANY, As(array_of("date"), [date(2000, 2, 29), None])),
+    Case("union_value(s := {'a': 1, 'b': 'x'})", ANY, As(of("struct", fields=PAIR), [1, "x"])),
+    Case("[union_value(n := 5)]", of("array", fields=(ANY,)), [5]),
+    Case("MAP {1: [DATE '2000-02-29']}", of("map", fields=(ColumnSpec("key", "integer"), array_of("date"))), DAYS),
+    Case("[DATE '2000-02-29']::DATE[1]", array_of("date"), [date(2000, 2, 29)]),
+    Case("[[DATE '2000-02-29'], NULL]", array_of("date"), [[date(2000, 2, 29)], None]),
+    Case("['101'::BIT]", array_of("bits"), ["101"]),
 ]

@@ -19,7 +19,7 @@ from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from rowpath.workloads import codec
-from tests.runners.node.any_row_cases import DUCKDB, MARIADB, MYSQL, MYSQL_TABLE, POSTGRESQL, SQLITE, Case, of
+from tests.runners.node.any_row_cases import DUCKDB, MARIADB, MYSQL, MYSQL_TABLE, POSTGRESQL, SQLITE, As, Case, of
 from tests.runners.protocol.any_result import started
 
 TIMEOUT_S = 30.0
@@ -84,6 +84,8 @@ def work_of(sql: str, columns: tuple[Column, ...]) -> PreparedPhase:
 
 def bytes_of(value: Any, column: Column) -> bytes:
     """A foreign value is given by its bytes."""
+    if isinstance(value, As):
+        return codec.encode_value(value.value, value.column)
     return value if isinstance(value, bytes) and value[:1] == b"?" else codec.encode_value(value, column)
 
 

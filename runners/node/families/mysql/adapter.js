@@ -1,6 +1,7 @@
 // What the drivers of MariaDB and MySQL have in common: where the server is, values, cancelling, facts.
 
 import { Adapter } from "../../core/adapter.js";
+import { Unsupported } from "../../core/failure.js";
 import { asParameter, withLiterals } from "../sql/literals.js";
 import { FROM_TEXT, narrowInteger, WIDE_INTEGER } from "../text/values.js";
 
@@ -22,6 +23,8 @@ function literal(value, column) {
 
 /** A parameter as the server takes it: the session's time zone is UTC. */
 function ready(value, column) {
+  if (column.type === "decimal" && value !== null && !/\d/.test(value))
+    throw new Unsupported(`column ${column.name}: no decimal ${value} here`);
   if (typeof value === "boolean") return Number(value);
   return column.type === "timestamptz" && value !== null ? String(value) : asParameter(value, column);
 }
