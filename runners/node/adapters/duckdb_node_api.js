@@ -130,7 +130,8 @@ function toElements({ items }, column) {
 
 /** Members by their names: an object has names that are numbers first. */
 function toMembers({ entries }, { fields }) {
-  if (fields.length && fields.every(({ name }) => name in entries)) return fields.map((field) => natural(entries[field.name], field));
+  if (fields.length && fields.every(({ name }) => name in entries))
+    return fields.map((field) => natural(entries[field.name], field));
   return Object.values(entries).map((value, i) => natural(value, fields[i] ?? ANY));
 }
 
