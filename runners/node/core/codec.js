@@ -488,7 +488,7 @@ const SURPLUS = new Column({ type: "any" });
 
 /**
  * Writes the bytes of a row of natural values. `findings` has one entry per column, `ends` gets where each value ends.
- * Of a row that is wider than declared every value is written, of a narrower one `undefined`, which is foreign.
+ * Of a row with more values than declared every one is written; one that is not there is `undefined`, and foreign.
  */
 export function encodeRow(out, row, columns, findings = [], ends = []) {
   out.length = 0;
