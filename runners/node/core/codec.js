@@ -142,7 +142,7 @@ export function plainDecimal(text) {
 /** The text of a number of any kind, in any notation; null of what spells none. */
 export function numeral(value) {
   if (typeof value === "bigint" || typeof value === "boolean") return BigInt(value).toString();
-  if (typeof value === "number") return Number.isInteger(value) ? BigInt(value).toString() : String(value);
+  if (typeof value === "number") return String(value);
   if (typeof value !== "string") return null;
   const text = value.trim();
   if (NO_NUMBER.test(text)) return text;
@@ -497,6 +497,7 @@ export function encodeRow(out, row, columns, findings = [], ends = []) {
     encodeValue(out, row[i], columns[i]);
     ends[i] = out.length;
   }
+  out.findings = new Findings(); // of no column
   for (let i = columns.length; i < row.length; i++) encodeValue(out, row[i], SURPLUS);
   return out.written();
 }

@@ -64,10 +64,10 @@ export function touchStatement(column, v, first) {
   return column.nullable ? `if (${v} === null) sum += 1; else { ${add} }` : add;
 }
 
-/** JavaScript that keeps `sum` exact, and has an unusual row taken by `unusual`. */
+/** JavaScript that keeps `sum` exact, and has an unusual row, or one of very large numbers, taken by `unusual`. */
 export const KEEP_EXACT = `
 if (Math.floor(sum) !== sum || sum > ${SUM_LIMIT} || sum < -${SUM_LIMIT}) {
-  if (Number.isInteger(sum)) { total += BigInt(sum); sum = 0; }
+  if (Number.isSafeInteger(sum)) { total += BigInt(sum); sum = 0; }
   else { total = totalBeforeRow + unusual(row); sum = sumBeforeRow; }
 }`;
 
