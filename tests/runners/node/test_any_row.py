@@ -6,8 +6,9 @@ import contextlib
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
+import msgspec
 import pytest
 
 from rowpath.checks.conformance.paths import planned, reason_against
@@ -15,15 +16,27 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.model.workload import Column, Phase
+from rowpath.model.workload import Column, LogicalType, Phase
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from rowpath.workloads import codec
-from tests.runners.node.any_row_cases import DUCKDB, MARIADB, MYSQL, MYSQL_TABLE, POSTGRESQL, SQLITE, As, Case, of
+from tests.runners.node.any_row_cases import (
+    DUCKDB,
+    MARIADB,
+    MYSQL,
+    MYSQL_TABLE,
+    POSTGRESQL,
+    SQLITE,
+    As,
+    Case,
+    fields,
+    of,
+)
 from tests.runners.protocol.any_result import started
 
 TIMEOUT_S = 30.0
 CASES = {"postgresql": POSTGRESQL, "mariadb": MARIADB, "mysql": MYSQL, "sqlite": SQLITE, "duckdb": DUCKDB}
+DECLARED = {kind: of(kind, fields=fields(a="integer", b="text")) for kind in ("struct", "map", "rows")}
 SETTING_UP = {"mariadb": MYSQL_TABLE, "mysql": MYSQL_TABLE}
 
 
@@ -136,6 +149,20 @@ def test_every_value_is_delivered_and_touched(engine: str, tmp_path: Path) -> No
                 except Exception as error:  # every other value is tried too
                     found.append(f"{worker.planned.name} {case.sql}: {error!r}")
     assert [each for each in found if each] == []
+
+
+@pytest.mark.parametrize("engine", CASES)
+def test_a_value_of_any_type_in_a_column_of_any_other_type(engine: str, tmp_path: Path) -> None:
+    values = ", ".join(case.sql for case in CASES[engine] if " FROM " not in case.sql)
+    number = sum(" FROM " not in case.sql for case in CASES[engine])
+    sql = f"SELECT {values}{' FROM awkward' if engine in SETTING_UP else ''}"
+    with running(engine) as (_, workers):
+        for worker in {each.planned.adapter.driver: each for each in workers}.values():
+            for kind in get_args(LogicalType):
+                for nullable in (True, False):
+                    declared = msgspec.structs.replace(DECLARED.get(kind, of(kind)), nullable=nullable)
+                    rows, _ = kept(worker, work_of(sql, (declared,) * number), tmp_path / "kept")
+                    assert len(rows) == 1
 
 
 def test_rows_without_columns_and_columns_of_one_name(tmp_path: Path) -> None:
