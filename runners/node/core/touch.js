@@ -34,7 +34,7 @@ export function integralPart(text) {
 /** A float truncated towards zero: a number where it is small, else a BigInt; 3 where no integer is near. */
 export function truncated(value) {
   if (typeof value === "bigint") return value;
-  if (value > -NUMBER_LIMIT && value < NUMBER_LIMIT) return Math.trunc(value);
+  if (value > -NUMBER_LIMIT && value < NUMBER_LIMIT) return Math.trunc(value) || (value === null ? 1 : 0);
   return Math.abs(value) < FLOAT_LIMIT ? BigInt(Math.trunc(value)) : 3;
 }
 
@@ -45,7 +45,7 @@ const ADDED = {
   float64: (v) => `truncated(${v})`,
   boolean: (v) => `(${v} ? 1 : ${v} === null ? 1 : 0)`,
   date: (v) => `(typeof ${v} === "number" ? 5 : ${v}.getUTCDate())`,
-  time: (v) => `(Math.abs(Math.trunc(${v} / 1e9)) % 60)`,
+  time: (v) => `(Math.abs(Math.trunc(${v} / 1e9)) % 60 || (${v} === null ? 1 : 0))`,
   timestamp: (v) => `(typeof ${v} === "number" ? 5 : +${v}.second)`,
 };
 ADDED.timestamptz = ADDED.timestamp;
@@ -55,7 +55,7 @@ const MAY_BE_LARGE = new Set(["decimal", "float32", "float64"]);
 
 /** JavaScript that adds the value in variable `v` to `sum`, or what is large to `total`; `first` names a variable. */
 export function touchStatement(column, v, first) {
-  const added = (ADDED[column.type] ?? (() => "5"))(v);
+  const added = (ADDED[column.type] ?? (() => `(${v} === null ? 1 : 5)`))(v);
   const add =
     MAY_BE_LARGE.has(column.type) || column.type === "integer"
       ? `const ${first} = ${added}; if (typeof ${first} === "number") sum += ${first};

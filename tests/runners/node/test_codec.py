@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from rowpath.model import histogram
 from rowpath.model.path import AccessPath
-from rowpath.model.workload import Column, ColumnSpec
+from rowpath.model.workload import Column, ColumnSpec, LogicalType
 from rowpath.runners import manifest
 from rowpath.workloads import codec
 from tests.runners.protocol.codec_vectors import VECTORS
@@ -206,6 +206,12 @@ def test_no_value_is_refused(ask: Ask, javascript: str) -> None:
     is_foreign = isinstance(value, bytes) and b"?" in value
     assert (reply["foreign"], bool(reply["reason"])) == (int(is_foreign), is_foreign)
     assert encoded == expected(value, kind)
+
+
+@pytest.mark.parametrize("kind", get_args(LogicalType))
+def test_null_where_none_may_be(ask: Ask, kind: str) -> None:
+    reply = json.loads(ask(f"delivered {json.dumps({'type': kind, 'javascript': 'null'})}"))
+    assert (reply["bytes"], reply["touches"], reply["foreign"]) == ("00", [f"{1:016x}"] * 2, 0)
 
 
 def expected(value: Any, kind: str) -> bytes:
