@@ -1,6 +1,7 @@
 import js from "@eslint/js";
 
-const known = "process performance Buffer URL AbortController console SharedArrayBuffer Atomics setTimeout".split(" ");
+const known =
+  "process performance Buffer URL AbortController console SharedArrayBuffer Atomics setTimeout TextEncoder".split(" ");
 
 export default [
   js.configs.recommended,

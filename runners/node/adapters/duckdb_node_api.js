@@ -2,17 +2,19 @@
 
 import * as duckdb from "@duckdb/node-api";
 import { Adapter } from "../core/adapter.js";
+import { Typed } from "../core/codec.js";
+import { Column } from "../core/column.js";
 import { Unsupported } from "../core/failure.js";
-import { Moment } from "../core/iso.js";
+import { Interval, Moment, WrittenDay, ZonedTime } from "../core/iso.js";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
+import { deliversRows } from "../core/phase.js";
 import { literal as standardLiteral, withLiterals } from "../families/sql/literals.js";
 import { narrowInteger } from "../families/text/values.js";
 
 const SETTINGS = ["threads", "TimeZone", "memory_limit", "checkpoint_threshold"];
 const DAY_MS = 86_400_000;
-const DAY_MICROS = 86_400_000_000n;
-const INTEGERS = { 16: duckdb.SMALLINT, 32: duckdb.INTEGER, 64: duckdb.BIGINT };
+const INTEGERS = { 16: duckdb.SMALLINT, 32: duckdb.INTEGER, 64: duckdb.BIGINT, 128: duckdb.HUGEINT };
 const ENDLESS = { [Number.POSITIVE_INFINITY]: "PosInf", [Number.NEGATIVE_INFINITY]: "NegInf" };
 
 /** A moment, or an infinite one, as a value of that class of DuckDB's. */
@@ -23,9 +25,24 @@ function momentAs(Value) {
       : new Value(BigInt(value.seconds) * 1_000_000n + BigInt(Math.floor(value.nanoseconds / 1000)));
 }
 
+function refused(what) {
+  throw new Unsupported(`DuckDB has no ${what}`);
+}
+
 function decimalOf(text, { precision, scale }) {
+  if (!/\d/.test(text)) refused(`DECIMAL ${text}`);
   const [whole, fraction = ""] = text.split(".");
   return duckdb.decimalValue(BigInt(whole + fraction.padEnd(scale, "0")), precision, scale);
+}
+
+function intervalOf(value) {
+  if (typeof value === "number") refused("infinite INTERVAL");
+  return duckdb.intervalValue(value.months, value.days, BigInt(value.nanoseconds) / 1000n);
+}
+
+function listOf(value) {
+  if (value.some(Array.isArray)) throw new Unsupported("a list of lists is no parameter here");
+  return duckdb.listValue(value);
 }
 
 /** By type: what DuckDB calls it, and its own value of a natural one where that is none of JavaScript's. */
@@ -46,9 +63,9 @@ const GIVEN = {
   time: [() => duckdb.TIME, (ns) => duckdb.timeValue(BigInt(Math.floor(ns / 1000)))],
   timestamp: [() => duckdb.TIMESTAMP, momentAs(duckdb.DuckDBTimestampValue)],
   timestamptz: [() => duckdb.TIMESTAMPTZ, momentAs(duckdb.DuckDBTimestampTZValue)],
-  interval: [() => duckdb.INTERVAL, ([months, days, ns]) => duckdb.intervalValue(months, days, BigInt(ns) / 1000n)],
+  interval: [() => duckdb.INTERVAL, intervalOf],
   uuid: [() => duckdb.UUID, (text) => duckdb.uuidValue(BigInt(`0x${text.replaceAll("-", "")}`))],
-  array: [() => duckdb.LIST(duckdb.INTEGER), duckdb.listValue],
+  array: [() => duckdb.LIST(duckdb.INTEGER), listOf],
 };
 const TEXT = [() => duckdb.VARCHAR];
 
@@ -71,40 +88,106 @@ function literal(value, column) {
   return own ? `'${GIVEN[column.type][1](value)}'` : standardLiteral(value, column);
 }
 
-/** Of any timestamp: TIMESTAMP_S and TIMESTAMP_MS count in units of their own. */
+/** Of any timestamp: TIMESTAMP_S, TIMESTAMP_MS and TIMESTAMP_NS count in units of their own. */
 function toMoment(value) {
-  const all = value.micros ?? (value.millis === undefined ? value.seconds * 1_000_000n : value.millis * 1000n);
+  const all = value.micros ?? microsOf(value);
   if (!value.isFinite) return all > 0n ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
   const micros = ((all % 1_000_000n) + 1_000_000n) % 1_000_000n;
   return new Moment(Number((all - micros) / 1_000_000n), Number(micros) * 1000);
 }
 
-function toTime(value) {
-  if (value.micros >= DAY_MICROS) throw new Unsupported(`${value} is no time of a day`);
-  return Number(value.micros) * 1000;
+function microsOf(value) {
+  return value.millis === undefined ? value.seconds * 1_000_000n : value.millis * 1000n;
+}
+
+function toFineMoment(value) {
+  const all = value.nanos;
+  if (!value.isFinite) return all > 0n ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+  const nanos = ((all % 1_000_000_000n) + 1_000_000_000n) % 1_000_000_000n;
+  return new Moment(Number((all - nanos) / 1_000_000_000n), Number(nanos));
 }
 
 function toDate(value) {
   if (!value.isFinite) return value.days > 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-  return new Date(value.days * DAY_MS);
+  const date = new Date(value.days * DAY_MS);
+  return Number.isNaN(date.getTime()) ? writtenDay(value) : date;
 }
 
-/** Natural values of DuckDB's own. */
-const NATURAL = {
+/** A day that no Date holds. */
+function writtenDay(value) {
+  const { year, month, day } = value.toParts();
+  return new WrittenDay(year, month, day);
+}
+
+const ANY = new Column({ type: "any" });
+
+/** The elements of a list or an array: as they are where JavaScript has their type. */
+function toElements({ items }, column) {
+  if (typeof items.find((item) => item !== null) !== "object") return items;
+  const [element = ANY] = column.fields;
+  return items.map((item) => natural(item, Array.isArray(item?.items) && element.type !== "array" ? column : element));
+}
+
+/** Members by their names: an object has names that are numbers first. */
+function toMembers({ entries }, { fields }) {
+  if (fields.length && fields.every(({ name }) => name in entries))
+    return fields.map((field) => natural(entries[field.name], field));
+  return Object.values(entries).map((value, i) => natural(value, fields[i] ?? ANY));
+}
+
+function toEntries({ entries }, { fields: [key = ANY, inner = ANY] }) {
+  return entries.map((entry) => [natural(entry.key, key), natural(entry.value, inner)]);
+}
+
+/** By the class of DuckDB's values: the logical type, and the natural value. */
+const NATURAL = new Map([
+  [duckdb.DuckDBDecimalValue, ["decimal", String]],
+  [duckdb.DuckDBBlobValue, ["binary", (value) => value.bytes]],
+  [duckdb.DuckDBBitValue, ["bits", String]],
+  [duckdb.DuckDBDateValue, ["date", toDate]],
+  [duckdb.DuckDBTimeValue, ["time", (value) => toTime(value)]],
+  [duckdb.DuckDBTimeNSValue, ["time", (value) => toTime(value)]],
+  [duckdb.DuckDBTimeTZValue, ["timetz", ({ micros, offset }) => new ZonedTime(Number(micros) * 1000, offset)]],
+  [duckdb.DuckDBTimestampValue, ["timestamp", toMoment]],
+  [duckdb.DuckDBTimestampTZValue, ["timestamptz", toMoment]],
+  [duckdb.DuckDBTimestampSecondsValue, ["timestamp", toMoment]],
+  [duckdb.DuckDBTimestampMillisecondsValue, ["timestamp", toMoment]],
+  [duckdb.DuckDBTimestampNanosecondsValue, ["timestamp", toFineMoment]],
+  [duckdb.DuckDBIntervalValue, ["interval", ({ months, days, micros }) => new Interval(months, days, micros * 1000n)]],
+  [duckdb.DuckDBUUIDValue, ["uuid", String]],
+  [duckdb.DuckDBListValue, ["array", toElements]],
+  [duckdb.DuckDBArrayValue, ["array", toElements]],
+  [duckdb.DuckDBStructValue, ["struct", toMembers]],
+  [duckdb.DuckDBMapValue, ["map", toEntries]],
+]);
+
+/** The natural value of any of DuckDB's own; in a column of any type it keeps its type. */
+function natural(value, column) {
+  if (value instanceof duckdb.DuckDBUnionValue || value instanceof duckdb.DuckDBVariantValue)
+    return natural(value.value, ANY);
+  const [type, convert] = NATURAL.get(value?.constructor) ?? [];
+  if (!type) return value;
+  return column.type === "any" ? new Typed(type, convert(value, ANY)) : convert(value, column);
+}
+
+const toTime = (value) => Number(value.nanos ?? value.micros * 1000n);
+const toAnyMoment = (value) => (value.nanos === undefined ? toMoment(value) : toFineMoment(value));
+
+/** Of columns whose values have the class that their type has. */
+const USUAL = {
   decimal: (value) => (typeof value === "object" ? value.toString() : value), // sums of integers are none
   binary: (value) => value.bytes,
   date: toDate,
   time: toTime,
-  timestamp: toMoment,
-  timestamptz: toMoment,
-  interval: ({ months, days, micros }) => [months, days, micros * 1000n],
+  timestamp: toAnyMoment,
+  timestamptz: toAnyMoment,
   uuid: (value) => value.toString(),
-  array: (value) => value.items,
 };
+const OTHERS = new Set(["bits", "timetz", "interval", "array", "struct", "map", "any"]);
 
 function converterOf(column) {
   if (column.type === "integer") return column.bits > 32 ? null : narrowInteger;
-  return NATURAL[column.type] ?? null;
+  return USUAL[column.type] ?? (OTHERS.has(column.type) ? (value) => natural(value, column) : null);
 }
 
 /** The rows of a result that is not whole yet, chunk by chunk. */
@@ -170,8 +253,9 @@ export default class DuckdbNodeApi extends Adapter {
   }
 
   /** `execute(argument, way)` gives a promise of a result: whole by `run`, as it is made by `stream`. */
-  #operation({ columns }, execute, args, converters) {
-    if (!columns.length) return new Operation({ execute: (argument) => execute(argument, "run"), args, converters });
+  #operation(phase, execute, args, converters) {
+    if (!deliversRows(phase))
+      return new Operation({ execute: (argument) => execute(argument, "run"), args, converters });
     if (this.options.result?.startsWith("chunked"))
       return new Operation({
         execute: (argument) => rowsOf(execute(argument, "stream")),

@@ -3,6 +3,7 @@
 import mariadb from "mariadb";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
+import { deliversRows } from "../core/phase.js";
 import { MysqlAdapter } from "../families/mysql/adapter.js";
 
 // Its own Date has no microseconds, and its JSON is no text.
@@ -43,7 +44,7 @@ export default class Mariadb extends MysqlAdapter {
   }
 
   #operation(call, way, on, args, phase, converters) {
-    const stream = this.singleRow && phase.columns.length;
+    const stream = this.singleRow && deliversRows(phase);
     const method = stream ? `${way}Stream` : way;
     const execute = (argument) => on[method](...call(argument));
     return new Operation({ execute, args, rows: stream ? "each" : "awaited", converters });

@@ -3,6 +3,7 @@
 import mysql from "mysql2/promise";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
+import { deliversRows } from "../core/phase.js";
 import { MysqlAdapter } from "../families/mysql/adapter.js";
 
 // Its own Date has no microseconds, its own number no 64 bits, and its JSON is no text.
@@ -39,7 +40,7 @@ export default class Mysql2 extends MysqlAdapter {
     const args = parameters && this.arguments(phase, parameters);
     const way = this.statement === "prepared" ? "execute" : "query";
     const call = args && this.statement === "text" ? (text) => [text] : (values) => [sql, values];
-    if (this.singleRow && phase.columns.length) {
+    if (this.singleRow && deliversRows(phase)) {
       const execute = (argument) => connection.connection[way](...call(argument)).stream();
       return new Operation({ execute, args, rows: "each", converters });
     }

@@ -2,6 +2,7 @@
 
 import { DatabaseSync } from "node:sqlite";
 import { LOCK_TIMEOUT_MS, SqliteAdapter } from "../families/sqlite/adapter.js";
+import { narrowInteger } from "../families/text/values.js";
 
 export default class NodeSqlite extends SqliteAdapter {
   static lacks = {
@@ -18,6 +19,19 @@ export default class NodeSqlite extends SqliteAdapter {
     statement.setReturnArrays(true);
     statement.setReadBigInts(wide);
     return statement;
+  }
+
+  /** Node refuses an integer that no number holds, unless every integer is a BigInt. */
+  readOtherwise(error, statement, row) {
+    if (error.code !== "ERR_OUT_OF_RANGE") throw error;
+    statement.setReadBigInts(true);
+    try {
+      return statement
+        .all(...row)
+        .map((each) => each.map((value) => (typeof value === "bigint" ? narrowInteger(value) : value)));
+    } finally {
+      statement.setReadBigInts(false);
+    }
   }
 
   facts() {

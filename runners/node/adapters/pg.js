@@ -5,6 +5,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import Cursor from "pg-cursor";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
+import { deliversRows } from "../core/phase.js";
 import { parsersBeside, PostgresqlAdapter, SESSION_OPTIONS } from "../families/postgresql/adapter.js";
 
 const SSL = { off: false, on: { rejectUnauthorized: false }, default: undefined };
@@ -53,7 +54,7 @@ export default class Pg extends PostgresqlAdapter {
     }
     const args = parameters && this.arguments(phase, parameters);
     const asText = args && this.statement === "text";
-    if (cursorRows && phase.columns.length) {
+    if (cursorRows && deliversRows(phase)) {
       const cursor = (argument) =>
         asText ? new Cursor(argument, [], { rowMode, types }) : new Cursor(text, argument ?? [], { rowMode, types });
       return new Operation({

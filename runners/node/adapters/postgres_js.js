@@ -5,6 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
+import { deliversRows } from "../core/phase.js";
 import { AS_TEXT, PostgresqlAdapter, SESSION } from "../families/postgresql/adapter.js";
 
 const SSL = { off: false, on: "require", default: undefined };
@@ -56,11 +57,11 @@ export default class PostgresJs extends PostgresqlAdapter {
     // Left out, `simple` is true of a statement without values, which would then be sent as text on each execution.
     const settings = { prepare: this.statement === "prepared", simple: this.statement === "text" };
     const query = asText ? (statement) => sql.unsafe(statement) : (values) => sql.unsafe(text, values ?? [], settings);
-    if (cursorRows && phase.columns.length) {
+    if (cursorRows && deliversRows(phase)) {
       const execute = (argument) => query(argument).values().cursor(cursorRows);
       return new Operation({ execute, args, rows: "batches", converters });
     }
-    const execute = phase.columns.length ? (argument) => query(argument).values() : query;
+    const execute = deliversRows(phase) ? (argument) => query(argument).values() : query;
     return new Operation({ execute, args, converters, pipelines: true });
   }
 

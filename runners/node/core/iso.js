@@ -1,12 +1,18 @@
-// Natural values of dates and times. Date has milliseconds only: a Moment has the nanoseconds beside them.
+// Natural values of dates, times and intervals. Date has milliseconds only: a Moment has the nanoseconds beside them.
+//
+// The readers take SQL's text. They give back as it is what they cannot read: no text of a driver's is an error.
 
-import { Misfit, Unsupported } from "./failure.js";
-
-const DAY_NS = 86_400_000_000_000;
+const DAY_S = 86_400;
+const DAY_MS = 86_400_000;
+const SECOND_NS = 1_000_000_000;
+const DATE_LIMIT_MS = 8.64e15; // what a Date can hold, on both sides of 1970
+const CYCLE_YEARS = 400;
+const CYCLE_DAYS = 146_097;
+const CYCLE_BEGIN = 2000;
 const SHAPE =
-  /^(\d{4,})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:[.](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?(?::?\d\d)?)?)?( BC)?$/;
-const TIME = /^(\d\d):(\d\d)(?::(\d\d)(?:[.](\d{1,9}))?)?$/;
-const CYCLE_MS = 146_097 * 86_400_000; // 400 years: Date.UTC takes the years 0 to 99 for others
+  /^(-?\d{4,})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d)(?::(\d\d)(?:[.](\d{1,9}))?)?(Z|[+-]\d\d(?::?\d\d)?(?::?\d\d)?)?)?( BC)?$/;
+const TIME = /^(-?)(\d{2,}):(\d\d)(?::(\d\d)(?:[.](\d{1,9}))?)?$/;
+const ZONED_TIME = /^(.+?)(Z|[+-]\d\d(?::?\d\d)?(?::?\d\d)?)$/;
 
 /** An instant, or a date with its time of day as if UTC: whole seconds since 1970, and nanoseconds. */
 export class Moment {
@@ -27,6 +33,55 @@ export class Moment {
     const fraction = this.nanoseconds ? `.${String(this.nanoseconds).padStart(9, "0").replace(/0+$/, "")}` : "";
     return `${dateText(date)} ${clock}${fraction}`;
   }
+}
+
+/** A day as written, and nanoseconds of it: one that no calendar has, such as 0000-00-00, or that no Date holds. */
+export class WrittenDay {
+  constructor(year, month, day, nanoseconds = 0) {
+    this.year = year;
+    this.month = month;
+    this.day = day;
+    this.nanoseconds = nanoseconds;
+  }
+
+  /** As a Date has it. */
+  getUTCDate() {
+    return this.day;
+  }
+
+  get second() {
+    return Math.trunc(this.nanoseconds / SECOND_NS) % 60;
+  }
+}
+
+/** Nanoseconds since midnight, and seconds east of UTC. */
+export class ZonedTime {
+  constructor(nanoseconds, offset) {
+    this.nanoseconds = nanoseconds;
+    this.offset = offset;
+  }
+
+  get second() {
+    return Math.trunc(this.nanoseconds / SECOND_NS) % 60;
+  }
+}
+
+/** Months, days and nanoseconds, a BigInt: none of them follows from another. */
+export class Interval {
+  constructor(months, days, nanoseconds) {
+    this.months = months;
+    this.days = days;
+    this.nanoseconds = nanoseconds;
+  }
+}
+
+/** Days since 1970-01-01, proleptic Gregorian, the year 0 being 1 BC; null where no calendar has the day. */
+export function daysOf(year, month, day) {
+  const yearOfCycle = ((year % CYCLE_YEARS) + CYCLE_YEARS) % CYCLE_YEARS;
+  const ms = Date.UTC(CYCLE_BEGIN + yearOfCycle, month - 1, day);
+  const found = new Date(ms);
+  if (found.getUTCDate() !== day || found.getUTCMonth() + 1 !== month) return null;
+  return ms / DAY_MS + ((year - CYCLE_BEGIN - yearOfCycle) / CYCLE_YEARS) * CYCLE_DAYS;
 }
 
 /** A date as ISO 8601. */
@@ -52,36 +107,24 @@ function offsetSeconds(zone) {
   return (zone[0] === "-" ? -1 : 1) * ((hours * 60 + minutes) * 60 + seconds);
 }
 
-function matched(text, shape) {
-  const found = shape.exec(text);
-  if (found) return found;
+/** ±Infinity for the words of an infinite date or time; any other value as it is. */
+export function orInfinite(text) {
   if (text === "infinity") return Number.POSITIVE_INFINITY;
-  if (text === "-infinity") return Number.NEGATIVE_INFINITY;
-  throw new Misfit(`${JSON.stringify(text)} is no date or time`);
+  return text === "-infinity" ? Number.NEGATIVE_INFINITY : text;
 }
 
-function dayMs(text, year, month, day) {
-  const ms = Date.UTC(year + 400, month - 1, day) - CYCLE_MS;
-  const found = new Date(ms);
-  if (found.getUTCMonth() + 1 !== month || found.getUTCDate() !== day) {
-    if (!month || !day) throw new Unsupported(`${text} is no date or time of JavaScript's`);
-    throw new Misfit(`${JSON.stringify(text)} is no date or time`);
-  }
-  return ms;
+/** The year, month and day that a pattern found. */
+function dayIn([, years, month, day, , , , , , before]) {
+  return [before ? 1 - Number(years) : Number(years), Number(month), Number(day)];
 }
 
-const number = (text, at, digits) => {
-  let value = 0;
-  for (let i = at; i < at + digits; i++) value = value * 10 + text.charCodeAt(i) - 48;
-  return value;
-};
-
-/** A date of SQL's text as a Date at midnight of UTC; ±Infinity for an infinite one. */
+/** A date of SQL's text: a Date at midnight of UTC, a WrittenDay or, of an infinite one, ±Infinity. */
 export function toDate(text) {
-  const found = matched(text, SHAPE);
-  if (typeof found === "number") return found;
-  const year = found[9] ? 1 - Number(found[1]) : Number(found[1]);
-  return new Date(dayMs(text, year, Number(found[2]), Number(found[3])));
+  const found = typeof text === "string" && SHAPE.exec(text);
+  if (!found) return orInfinite(text);
+  const day = dayIn(found);
+  const days = daysOf(...day);
+  return days === null || Math.abs(days * DAY_MS) > DATE_LIMIT_MS ? new WrittenDay(...day) : new Date(days * DAY_MS);
 }
 
 const BLANK = 32;
@@ -120,33 +163,36 @@ function usualMoment(text) {
   const ns = fractionAt(text, 19);
   const isRight = year >= 100 && month >= 1 && month <= 12 && day >= 1 && hour <= 23 && minute <= 59 && second <= 59;
   if (!isRight || !(ns >= 0)) return null;
-  const ms = day <= 28 ? Date.UTC(year, month - 1, day) : dayMs(text, year, month, day);
-  return new Moment(ms / 1000 + (hour * 60 + minute) * 60 + second, ns);
+  if (day > 28 && daysOf(year, month, day) === null) return null;
+  return new Moment(Date.UTC(year, month - 1, day) / 1000 + (hour * 60 + minute) * 60 + second, ns);
 }
 
-/** A timestamp of SQL's text, with or without a time zone, as a Moment; ±Infinity for an infinite one. */
+/** A timestamp of SQL's text, with or without a time zone: a Moment, a WrittenDay or, of an infinite one, ±Infinity. */
 export function toMoment(text) {
   const usual = usualMoment(text);
   if (usual) return usual;
-  const found = matched(text, SHAPE);
-  if (typeof found === "number") return found;
-  const [, years, month, day, hour = "0", minute = "0", second = "0", fraction, zone, before] = found;
-  const year = before ? 1 - Number(years) : Number(years);
-  if (hour > 23 || minute > 59 || second > 59) throw new Misfit(`${JSON.stringify(text)} is no date or time`);
-  const days = dayMs(text, year, Number(month), Number(day)) / 1000;
+  const found = typeof text === "string" && SHAPE.exec(text);
+  if (!found) return orInfinite(text);
+  const [, , , , hour = "0", minute = "0", second = "0", fraction, zone] = found;
+  const day = dayIn(found);
+  const days = daysOf(...day);
   const clock = (Number(hour) * 60 + Number(minute)) * 60 + Number(second);
-  return new Moment(days + clock - offsetSeconds(zone), fractionNs(fraction));
+  if (days === null) return new WrittenDay(...day, clock * SECOND_NS + fractionNs(fraction));
+  return new Moment(days * DAY_S + clock - offsetSeconds(zone), fractionNs(fraction));
 }
 
-/** A time of SQL's text as nanoseconds since midnight; Unsupported for 24:00 and longer ones. */
+/** A time of SQL's text as nanoseconds since midnight: of any length, and negative ones too. */
 export function toTime(text) {
   const found = TIME.exec(text);
-  if (!found) {
-    if (/^-?\d+:\d\d(:\d\d)?([.]\d+)?$/.test(text)) throw new Unsupported(`${text} is no time of a day`);
-    throw new Misfit(`${JSON.stringify(text)} is no time`);
-  }
-  const ns = ((number(text, 0, 2) * 60 + number(text, 3, 2)) * 60 + Number(found[3] ?? 0)) * 1e9 + fractionNs(found[4]);
-  if (ns >= DAY_NS) throw new Unsupported(`${text} is no time of a day`);
-  if (found[2] > 59 || found[3] > 59) throw new Misfit(`${JSON.stringify(text)} is no time`);
-  return ns;
+  if (!found) return text;
+  const seconds = (Number(found[2]) * 60 + Number(found[3])) * 60 + Number(found[4] ?? 0);
+  const ns = seconds * 1e9 + fractionNs(found[5]);
+  return found[1] ? -ns : ns;
+}
+
+/** A time with its distance from UTC, of SQL's text. */
+export function toZonedTime(text) {
+  const [, clock, zone] = ZONED_TIME.exec(text) ?? [];
+  const ns = toTime(clock);
+  return typeof ns === "number" ? new ZonedTime(ns, offsetSeconds(zone)) : text;
 }

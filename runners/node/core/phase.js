@@ -4,6 +4,11 @@ import { Column } from "./column.js";
 
 const columns = (specs) => (specs ?? []).map((spec) => new Column(spec));
 
+/** Whether an operation has rows to take: a query's may be without columns. */
+export function deliversRows({ kind, columns }) {
+  return kind === "query" || columns.length > 0;
+}
+
 /** The phase of a `prepare` request. */
 export class Phase {
   constructor(spec) {

@@ -1,6 +1,7 @@
 // Pipelines: the loop of a phase whose operations are sent many at a time, before the first answer is taken.
 
 import { Unsupported } from "./failure.js";
+import { deliversRows } from "./phase.js";
 import { FAILURES_LIMIT, Sampler } from "./sampler.js";
 
 const BLOCK = ({ rows, size, limited, done }) => `
@@ -52,7 +53,8 @@ export class PipelineSampler extends Sampler {
     if (!operation.pipelines) throw new Unsupported("this driver has no pipeline for that");
     super(phase.kind, phase.columns, operation);
     this.size = size;
-    const rows = phase.columns.length ? `for (const row of answer.value) { ${this.take()} }` : "";
+    this.delivers = deliversRows(phase);
+    const rows = deliversRows(phase) ? `for (const row of answer.value) { ${this.take()} }` : "";
     const { args, execute } = operation;
     const answersTo = (position, sent) => {
       const promises = [];
@@ -69,7 +71,7 @@ export class PipelineSampler extends Sampler {
     for (let done = 0; done < count; done += this.size) {
       for (const answer of await this.answersTo(first + done, Math.min(this.size, count - done))) {
         if (answer.reason !== undefined) throw answer.reason;
-        yield this.columns.length ? answer.value : [];
+        yield this.delivers ? answer.value : [];
       }
     }
   }

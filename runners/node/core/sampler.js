@@ -14,8 +14,8 @@
 import { clock } from "./clock.js";
 import { nameOfType } from "./codec.js";
 import { Digest } from "./digest.js";
-import { Misfit } from "./failure.js";
 import { threadCpuNs } from "./native.js";
+import { deliversRows } from "./phase.js";
 import * as touch from "./touch.js";
 
 export const FAILURES_LIMIT = 100;
@@ -94,7 +94,8 @@ export class Sampler {
     this.converters = columns.map((_, i) => operation.converters[i] ?? null);
     this.async = operation.synchronous ? "" : "async";
     this.wait = operation.synchronous ? "" : "await ";
-    this.scope = { clock, threadCpuNs, ...touch, ...operation, ...transaction };
+    const unusual = touch.unusualRow(columns, this.converters);
+    this.scope = { clock, threadCpuNs, unusual, ...touch, ...operation, ...transaction };
     for (const [i, convert] of this.converters.entries()) if (convert) this.scope[`convert${i}`] = convert;
     this.code = this.#operationCode(kind, stamps);
     this.codeWithoutStamps = this.#operationCode(kind, false);
@@ -134,14 +135,14 @@ export class Sampler {
   /** Digest and touch of operations [first, first + count): the same execute, the same conversions, untimed. */
   async verify(first, count, most, keep = "") {
     const digest = new Digest(this.columns, most, keep);
-    const seen = { rows: 0, sum: 0n, delivered: this.columns.map(() => "null") };
+    const seen = { rows: 0, sum: 0n, delivered: this.columns.map(() => "null"), texts: new Set() };
     try {
       for await (const raw of this.answers(first, count)) this.#verifyOne(raw, digest, seen);
     } finally {
       digest.close();
     }
-    const converted = this.columns.filter((_, i) => this.converters[i]?.fromText).map((column) => column.name);
-    const reply = { digest: digest.text(), touch: touch.touchText(seen.sum), rows: seen.rows, operations: count };
+    const converted = this.columns.filter((_, i) => seen.texts.has(i)).map((column) => column.name);
+    const reply = { ...digest.reply(), touch: touch.touchText(seen.sum), rows: seen.rows, operations: count };
     return { ...reply, delivered: seen.delivered, converted };
   }
 
@@ -154,8 +155,10 @@ export class Sampler {
 
   #verifyOne(raw, digest, seen) {
     for (const row of raw) {
-      for (let i = 0; i < row.length; i++) {
-        if (row[i] !== null && seen.delivered[i] === "null") seen.delivered[i] = nameOfType(row[i]);
+      for (let i = 0; i < this.columns.length; i++) {
+        const value = row[i] ?? null;
+        if (value !== null && seen.delivered[i] === "null") seen.delivered[i] = nameOfType(value);
+        if (typeof value === "string" && this.converters[i]?.fromText) seen.texts.add(i);
       }
       digest.add(row.map((value, i) => (value !== null && this.converters[i] ? this.#converted(value, i) : value)));
       seen.sum += this.#touched(row);
@@ -163,13 +166,12 @@ export class Sampler {
     }
   }
 
+  /** The value as the driver handed it over where the converter knows no such one. */
   #converted(value, i) {
     try {
       return this.converters[i](value);
-    } catch (error) {
-      error.message = `column ${this.columns[i].name}: ${error.message}`;
-      if (error instanceof SyntaxError) throw new Misfit(error.message); // BigInt of a text
-      throw error;
+    } catch {
+      return value;
     }
   }
 
@@ -194,7 +196,9 @@ export class Sampler {
     if (kind === "connect") return this.#connectCode(this.take());
     const { rows } = this.operation;
     const call = "execute(args[index])";
-    const code = this.columns.length ? rowsOf(rows, call, this.take(), stamps) : `${this.wait}${call};`;
+    const code = deliversRows({ kind, columns: this.columns })
+      ? rowsOf(rows, call, this.take(), stamps)
+      : `${this.wait}${call};`;
     return this.#inTransaction(code);
   }
 
@@ -213,7 +217,9 @@ export class Sampler {
     const keep = "rows.push(row);";
     if (kind === "connect") return `let connecting = 0, now = 0; ${this.#connectCode(keep)} return rows;`;
     const call = "execute(args[index])";
-    const code = this.columns.length ? rowsOf(rows, call, keep, false) : `${this.wait}${call};`;
+    const code = deliversRows({ kind, columns: this.columns })
+      ? rowsOf(rows, call, keep, false)
+      : `${this.wait}${call};`;
     return `try { ${this.#inTransaction(code)} } catch (error) { ${this.mend} throw error; } return rows;`;
   }
 
@@ -226,6 +232,7 @@ export class Sampler {
         : "";
       return `let v${i} = row[${i}]; ${convert} ${touch.touchStatement(column, `v${i}`, `t${i}`)}`;
     });
-    return `${parts.join("\n")} rows++; ${touch.KEEP_EXACT}`;
+    return `const sumBeforeRow = sum, totalBeforeRow = total;
+      try { ${parts.join("\n")} } catch { sum = NaN; } rows++; ${touch.KEEP_EXACT}`;
   }
 }

@@ -11,8 +11,8 @@ import { store } from "./load.js";
 import { threadId } from "./native.js";
 import { Phase } from "./phase.js";
 
-const PROTOCOL = [2, 1];
-const CODEC = 1;
+const PROTOCOL = [3, 0];
+const CODEC = 2;
 const VERSION = "1";
 const KNOWN = new Set(["touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"]);
 export const LIMIT_BYTES = 1 << 20;

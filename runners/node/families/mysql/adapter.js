@@ -23,6 +23,8 @@ function literal(value, column) {
 
 /** A parameter as the server takes it: the session's time zone is UTC. */
 function ready(value, column) {
+  if (column.type === "decimal" && value !== null && !/\d/.test(value))
+    throw new Unsupported(`column ${column.name}: no decimal ${value} here`);
   if (typeof value === "boolean") return Number(value);
   return column.type === "timestamptz" && value !== null ? String(value) : asParameter(value, column);
 }
@@ -63,8 +65,6 @@ export class MysqlAdapter extends Adapter {
 
   converters(phase) {
     return phase.columns.map((column) => {
-      if (column.type === "interval" || column.type === "array")
-        throw new Unsupported(`column ${column.name}: no ${column.type} here`);
       if (column.type === "integer") return column.bits > 32 ? WIDE_INTEGER : narrowInteger;
       return FROM_TEXT[column.type] ?? null;
     });

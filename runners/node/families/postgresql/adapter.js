@@ -3,19 +3,26 @@
 import { Adapter } from "../../core/adapter.js";
 import { Misfit, Unsupported } from "../../core/failure.js";
 import { Operation } from "../../core/operation.js";
+import { toInteger } from "../../core/touch.js";
 import { literal, asParameter, asParameters, withLiterals } from "../sql/literals.js";
 import { numbered } from "../sql/placeholders.js";
 import { FROM_TEXT, WIDE_INTEGER } from "../text/values.js";
+import { arrayConverter } from "./arrays.js";
 
 const SHOWN = ["server_version", "TimeZone", "fsync", "synchronous_commit", "default_transaction_isolation"];
 const ESCAPED = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
-/** Types whose text the adapter takes: the drivers' own values have no microseconds, or are no text (JSON). */
-export const AS_TEXT = { json: [114, 3802], moment: [1082, 1083, 1114, 1184, 1186], array: [1005, 1007, 1016] };
+/** Types whose text the adapter takes: the drivers' own values lose microseconds or digits, or are no text (JSON). */
+export const AS_TEXT = {
+  json: [114, 3802, 199, 3807],
+  moment: [1082, 1083, 1114, 1184, 1186, 1266],
+  moments: [1115, 1182, 1183, 1185, 1187, 1270],
+  numbers: [1005, 1007, 1016, 1231],
+};
 const TEXTS = new Set(Object.values(AS_TEXT).flat());
 const asIs = (text) => text;
 /** What every session is opened with. */
-export const SESSION = { TimeZone: "UTC", IntervalStyle: "iso_8601" };
+export const SESSION = { TimeZone: "UTC", DateStyle: "ISO", IntervalStyle: "iso_8601" };
 
 /** The same as one of libpq's options. */
 export const SESSION_OPTIONS = Object.entries(SESSION)
@@ -89,6 +96,10 @@ export class PostgresqlAdapter extends Adapter {
   converters(phase) {
     return phase.columns.map((column) => {
       if (column.type === "integer" && column.bits > 32) return WIDE_INTEGER;
+      if (column.type === "array") {
+        const { type } = column.fields[0];
+        return arrayConverter(column, type === "integer" ? toInteger : FROM_TEXT[type]);
+      }
       return FROM_TEXT[column.type] ?? null;
     });
   }

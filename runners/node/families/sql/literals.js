@@ -3,26 +3,29 @@
 import { dateText, timeText } from "../../core/iso.js";
 import { splitPlaceholders } from "./placeholders.js";
 
-/** An interval, `[months, days, nanoseconds]`, in ISO 8601. */
-export function intervalText([months, days, nanoseconds]) {
+/** An interval in ISO 8601. */
+export function intervalText({ months, days, nanoseconds }) {
   const ns = BigInt(nanoseconds);
   const sign = ns < 0n ? "-" : "";
   const [whole, fraction] = [(ns < 0n ? -ns : ns) / 1_000_000_000n, (ns < 0n ? -ns : ns) % 1_000_000_000n];
   return `P${months}M${days}DT${sign}${whole}.${String(fraction).padStart(9, "0")}S`;
 }
 
-function momentText(value, zone) {
-  if (typeof value === "number") return value > 0 ? "infinity" : "-infinity";
-  return `${value}${zone}`;
+/** The text of a value that may be infinite, then a number. */
+const orInfinity = (text) => (value) =>
+  typeof value === "number" ? (value > 0 ? "infinity" : "-infinity") : text(value);
+
+function arrayText(value) {
+  return Array.isArray(value) ? `{${value.map(arrayText).join(",")}}` : String(value ?? "NULL");
 }
 
 const TEXTS = {
-  date: (value) => (typeof value === "number" ? momentText(value) : dateText(value)),
+  date: orInfinity(dateText),
   time: timeText,
-  timestamp: (value) => momentText(value, ""),
-  timestamptz: (value) => momentText(value, typeof value === "number" ? "" : "+00"),
-  interval: intervalText,
-  array: (value) => `{${value.map((element) => element ?? "NULL").join(",")}}`,
+  timestamp: orInfinity(String),
+  timestamptz: orInfinity((value) => `${value}+00`),
+  interval: orInfinity(intervalText),
+  array: arrayText,
 };
 
 /** What a driver takes of a value that JavaScript has no type for, or none of its own: its text. */

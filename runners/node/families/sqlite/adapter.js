@@ -1,13 +1,11 @@
 // What the synchronous drivers of SQLite have in common: values, statements, how durability is set, facts.
 
 import { Adapter } from "../../core/adapter.js";
-import { Unsupported } from "../../core/failure.js";
 import { Operation } from "../../core/operation.js";
 import { asParameter, withLiterals } from "../sql/literals.js";
-import { FROM_TEXT, narrowInteger, WIDE_INTEGER } from "../text/values.js";
+import { FROM_TEXT, narrowInteger } from "../text/values.js";
 
-const NUMBERS = ["integer", "boolean", "float32", "float64"];
-const ABSENT = ["interval", "uuid", "array", "timestamptz"];
+const SMALL = ["integer", "boolean"]; // where a BigInt for each value would take time
 export const LOCK_TIMEOUT_MS = 60_000;
 
 /** A parameter as SQLite keeps it. */
@@ -44,8 +42,11 @@ export class SqliteAdapter extends Adapter {
   }
 
   prepare(phase, parameters) {
-    const wide = phase.columns.some((column) => column.type === "integer" && column.bits > 32);
-    const converters = phase.columns.map((column) => this.#converter(column, wide));
+    const { columns: delivered } = phase;
+    const wide =
+      delivered.some(({ type, bits }) => type === "any" || (type === "integer" && bits > 32)) ||
+      (delivered.length > 0 && !delivered.some(({ type }) => SMALL.includes(type)));
+    const converters = delivered.map((column) => this.#converter(column, wide));
     const rows = "here";
     const method = !phase.columns.length ? "run" : this.options.result === "single-row" ? "iterate" : "all";
     const { database } = this;
@@ -65,7 +66,7 @@ export class SqliteAdapter extends Adapter {
     if (parameters && mode === "text") {
       const args = parameters.map((row) => withLiterals(sql, row, columns, literal));
       return new Operation({
-        execute: (text) => this.prepared(database, text, wide)[method](),
+        execute: (text) => this.#executed(this.prepared(database, text, wide), method, []),
         args,
         rows,
         converters,
@@ -73,19 +74,37 @@ export class SqliteAdapter extends Adapter {
     }
     const args = parameters?.map((row) => row.map((value, i) => ready(value, columns[i]))) ?? [[]];
     if (mode === "bound") {
-      const execute = (row) => this.prepared(database, sql, wide)[method](...row);
+      const execute = (row) => this.#executed(this.prepared(database, sql, wide), method, row);
       return new Operation({ execute, args, rows, converters });
     }
     const started = performance.now();
     const statement = this.prepared(database, sql, wide);
     const prepareNs = Math.round((performance.now() - started) * 1e6);
-    return new Operation({ execute: (row) => statement[method](...row), args, rows, converters, prepareNs });
+    return new Operation({
+      execute: (row) => this.#executed(statement, method, row),
+      args,
+      rows,
+      converters,
+      prepareNs,
+    });
+  }
+
+  #executed(statement, method, row) {
+    try {
+      return statement[method](...row);
+    } catch (error) {
+      return this.readOtherwise(error, statement, row);
+    }
+  }
+
+  /** The rows of a statement that failed when it was read in the usual way, if the driver has another one. */
+  readOtherwise(error) {
+    throw error;
   }
 
   #converter(column, wide) {
-    if (ABSENT.includes(column.type)) throw new Unsupported(`column ${column.name}: SQLite has no ${column.type}`);
-    if (column.type === "integer" && column.bits > 32) return WIDE_INTEGER;
-    if (wide && NUMBERS.includes(column.type)) return narrowInteger; // with one wide column every integer is a BigInt
+    if (column.type === "integer" && column.bits > 32) return null;
+    if (wide && SMALL.includes(column.type)) return narrowInteger; // with one wide column every integer is a BigInt
     return FROM_TEXT[column.type] ?? null;
   }
 

@@ -1,22 +1,11 @@
 // Natural values of what arrives as text.
 
-import { Misfit } from "../../core/failure.js";
-import { toDate, toMoment, toTime } from "../../core/iso.js";
+import { Interval, orInfinite, toDate, toMoment, toTime, toZonedTime } from "../../core/iso.js";
 import { toInteger } from "../../core/touch.js";
 
-/** A converter that turns text into a natural value: it is listed as such. */
+/** A converter that turns text into a natural value: a column for which it gets text is listed as converted. */
 export function fromText(convert) {
   return Object.assign(convert, { fromText: true });
-}
-
-function toElements(text) {
-  if (text.includes("{", 1)) return [[]]; // of more dimensions: the codec says so
-  return text === "{}"
-    ? []
-    : text
-        .slice(1, -1)
-        .split(",")
-        .map((each) => (each === "NULL" ? null : toInteger(each)));
 }
 
 const UNITS = { Y: "years", M: "months", W: "weeks", D: "days" };
@@ -29,9 +18,9 @@ function secondsNs(text) {
   return text.startsWith("-") ? -ns : ns;
 }
 
-/** An interval in ISO 8601 as `[months, days, nanoseconds]`. */
+/** An interval in ISO 8601; ±Infinity for an infinite one. */
 export function toInterval(text) {
-  if (!/^P[-\dYMWDTHS.]+$/.test(text)) throw new Misfit(`${JSON.stringify(text)} is no interval`);
+  if (!/^P(-?\d+[YMWD])*(T(-?\d+([.]\d+)?[HMS])+)?$/.test(text)) return orInfinite(text);
   const [days, clock = ""] = text.slice(1).split("T");
   const amounts = { years: 0, months: 0, weeks: 0, days: 0 };
   for (const [, amount, unit] of days.matchAll(/(-?\d+)([YMWD])/g)) amounts[UNITS[unit]] = Number(amount);
@@ -39,23 +28,25 @@ export function toInterval(text) {
   for (const [, amount, unit] of clock.matchAll(/(-?[\d.]+)([HMS])/g)) {
     ns += secondsNs(amount) * { H: 3600n, M: 60n, S: 1n }[unit];
   }
-  return [amounts.years * 12 + amounts.months, amounts.weeks * 7 + amounts.days, ns];
+  return new Interval(amounts.years * 12 + amounts.months, amounts.weeks * 7 + amounts.days, ns);
 }
 
 /** The natural converter of what some drivers deliver as text. */
 export const FROM_TEXT = {
   date: fromText((text) => toDate(text)),
   time: fromText((text) => toTime(text)),
+  timetz: fromText((text) => toZonedTime(text)),
   timestamp: fromText((text) => toMoment(text)),
   timestamptz: fromText((text) => toMoment(text)),
   interval: fromText((text) => toInterval(text)),
-  array: fromText((text) => toElements(text)),
 };
 
 /** Integers of 64 bits, which most drivers deliver as text: a number where it is small, else a BigInt. */
 export const WIDE_INTEGER = fromText((value) => (typeof value === "string" ? toInteger(value) : value));
 
-/** Integers of at most 32 bits that an engine delivers with 64: MySQL's constants and counts. */
+/** Integers of at most 32 bits that an engine delivers with 64: constants and counts. */
 export function narrowInteger(value) {
-  return typeof value === "number" ? value : Number(value);
+  if (typeof value === "number") return value;
+  const number = typeof value === "bigint" || /^-?\d+$/.test(value) ? Number(value) : Number.NaN;
+  return Number.isSafeInteger(number) ? number : value;
 }
