@@ -1,4 +1,7 @@
 //! What the drivers of PostgreSQL share: how its SQL has values, what it reports of itself.
+pub mod binary;
+pub mod numeric;
+
 use crate::core::text_forms::hex_text;
 use crate::core::{Facts, Outcome, Phase, Value};
 use crate::families::sqltext;
