@@ -1,4 +1,5 @@
 //! DuckDB's SQL and values as the crate duckdb has them.
+mod arrow;
 mod batches;
 mod bind;
 mod describe;
@@ -7,10 +8,10 @@ mod values;
 pub use batches::Columns;
 pub use bind::bind;
 pub use describe::described;
-pub use values::{Taken, delivers};
+pub use values::{Taken, WithoutTypes, delivers};
 
 use crate::core::text_forms::hex_text;
-use crate::core::{Facts, Failure, Outcome, Value, fail};
+use crate::core::{Facts, Failure, Outcome, Value, fail, unsupported};
 use crate::families::sqltext::{self, postgresql_text::array_text};
 use duckdb::Error;
 
@@ -48,7 +49,8 @@ pub fn failed(error: Error) -> Failure {
     Failure::with_code(if code == "FATAL" { "connect" } else { "sql" }, code, text)
 }
 
+/// Why a parameter cannot be sent.
 #[cold]
 fn misfit(error: impl std::fmt::Display) -> Failure {
-    fail("verify", error)
+    unsupported(error)
 }
