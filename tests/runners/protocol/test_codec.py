@@ -1,4 +1,4 @@
-"""The codec of every language but C and Python against the vectors that they share, and what they make of texts."""
+"""The codec of every language but C, Python and Rust against the vectors that they share, and what they make of texts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from tests.runners.protocol.talk import Ask, adapter, answers
 csharp: Any = toolchain("csharp")
 java: Any = toolchain("java")
 go: Any = toolchain("go")
-rust: Any = toolchain("rust")
 NODE = adapter("node", "null")
 Vector = dict[str, Any]
 
@@ -55,11 +54,6 @@ def node_value_line(vector: Vector) -> str:
 
 def go_command() -> list[str]:
     return [str(go.built("codec-trial", Path(language("go").folder) / "tests" / "codec_trial.go"))]
-
-
-def rust_command() -> list[str]:
-    source = Path(language("rust").folder) / "tests" / "codec_trial.rs"
-    return [str(rust.Program("codec-trial", source).built())]
 
 
 def java_command() -> list[str]:
@@ -105,7 +99,6 @@ LANGUAGES = {
         "error verify: column value",
         "error verify: column value",
     ),
-    "rust": Language(rust.tools_problem, rust_command, "touch_bytes"),
 }
 
 
@@ -196,7 +189,6 @@ TEXTS = {
         "decimal 007.10": "7.1",
         "decimal .5": "0.5",
     },
-    "rust": ISO,
 }
 NO_ISO = (*NO_DATE_OR_TIME, "date 2000-02-30", "timestamp 2000-01-01 00:00:00.1234567890")
 REFUSED = {
@@ -227,7 +219,6 @@ REFUSED = {
         "text time 24:00:00",
         "text interval 3 days",
     ),
-    "rust": NO_ISO,
 }
 
 
