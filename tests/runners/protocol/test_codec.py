@@ -1,4 +1,4 @@
-"""The codec of every language but C, Python and Rust against the vectors that they share, and what they make of texts."""
+"""The codec of Java, C#, Go and Node against the vectors that they share, and what they make of texts."""
 
 from __future__ import annotations
 
