@@ -1,9 +1,8 @@
 use super::column::{Column, Cut, Type};
 use super::decimal::Decimal;
 use super::failure::{Outcome, fail};
-use super::nearest::nearest;
 use super::sink::{Day, OfDay, Sink, Wall};
-use super::values::{Array, Date, Interval, Moment, SECOND_NS, Time, Value};
+use super::values::{Array, Date, Interval, Moment, SECOND_NS, Time, Value, nearest};
 use super::xxhash64::xxhash64;
 use serde::Serialize;
 use std::fs::File;

@@ -15,7 +15,6 @@ mod group_client;
 mod interruption;
 pub mod iso;
 mod mailbox;
-mod nearest;
 mod options;
 mod pacing;
 mod phase;

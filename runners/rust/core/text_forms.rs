@@ -81,7 +81,9 @@ pub fn natural_text(value: &Value) -> String {
         Value::Timestamp(value) => wall_text(*value),
         Value::Instant(value) => wall_text(*value) + "+00:00",
         Value::NoDay(day, time) => format!("{} {}", date_text(*day), time_text(*time)),
-        Value::Interval(Interval { months, days, nanoseconds }) => format!("{months} mons {days} days {nanoseconds} ns"),
+        Value::Interval(Interval { months, days, nanoseconds }) => {
+            format!("{months} mons {days} days {nanoseconds} ns")
+        }
         Value::Uuid(value) => uuid_text(value),
         Value::Array(value) => format!("[{}]", list_text(&value.elements)),
         Value::Struct(values) => format!("({})", list_text(values)),

@@ -1,9 +1,8 @@
 use super::column::{Column, Type};
 use super::decimal::Decimal;
 use super::failure::Outcome;
-use super::nearest::nearest;
 use super::sink::{Day, OfDay, Sink, Wall};
-use super::values::{Interval, Value};
+use super::values::{Interval, Value, nearest};
 use std::hint::black_box;
 
 const EXACT: f64 = 9_007_199_254_740_992.0; // 2⁵³

@@ -117,9 +117,9 @@ fn natural(value: &Json, column: &Column) -> Value {
                 let part = |at: usize| values[at].as_i64().unwrap_or_default();
                 Value::Interval(Interval { months: part(0) as i32, days: part(1) as i32, nanoseconds: part(2) })
             }
-            Type::Map => Value::Map(
-                rows(values, column).into_iter().map(|mut row| (row.remove(0), row.remove(0))).collect(),
-            ),
+            Type::Map => {
+                Value::Map(rows(values, column).into_iter().map(|mut row| (row.remove(0), row.remove(0))).collect())
+            }
             Type::Rows => Value::Rows(rows(values, column)),
             _ => Value::Struct(row(values, column)),
         },

@@ -77,7 +77,9 @@ impl Batch for Columns<'_> {
                 let texts = values.array.as_string::<i32>();
                 values.each(sink, |sink, row| sink.text(texts.value(row)))
             }
-            (Type::Char | Type::Varchar | Type::Text | Type::Json, DataType::Dictionary(_, texts)) if texts.is_string() => {
+            (Type::Char | Type::Varchar | Type::Text | Type::Json, DataType::Dictionary(_, texts))
+                if texts.is_string() =>
+            {
                 let codes = values.array.as_any_dictionary();
                 let (keys, texts) = (codes.normalized_keys(), codes.values().as_string::<i32>());
                 values.each(sink, |sink, row| sink.text(texts.value(keys[row])))

@@ -65,7 +65,11 @@ fn member_of(spelt: &str) -> Column {
         Some(rest) => {
             let mut from = 0;
             while rest[from..].starts_with("\"\"") || !rest[from..].starts_with('"') && from < rest.len() {
-                from += if rest[from..].starts_with('"') { 2 } else { rest[from..].chars().next().map_or(1, char::len_utf8) };
+                from += if rest[from..].starts_with('"') {
+                    2
+                } else {
+                    rest[from..].chars().next().map_or(1, char::len_utf8)
+                };
             }
             from + 2
         }

@@ -26,6 +26,9 @@ pub fn literal(value: &Value) -> Outcome<String> {
             let microseconds = value.nanoseconds / 1000;
             format!("INTERVAL '{} months {} days {microseconds} microseconds'", value.months, value.days)
         }
+        Value::Decimal(value) if !value.is_finite() => {
+            return Err(unsupported("DuckDB has no decimal that is no number"));
+        }
         Value::Float(value) if !value.is_finite() => sqltext::quoted(&value.to_string()),
         other => sqltext::standard(other),
     })

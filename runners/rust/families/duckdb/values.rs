@@ -20,9 +20,7 @@ impl Source for Taken<'_, '_> {
             (_, ValueRef::Null) => sink.null(),
             (Type::Integer, ValueRef::Int(value)) => sink.integer(value.into()),
             (Type::Integer, ValueRef::BigInt(value)) => sink.integer(value),
-            (Type::Decimal, ValueRef::Decimal(value)) => {
-                sink.decimal(&Decimal::of_i128(value.value(), value.scale()))
-            }
+            (Type::Decimal, ValueRef::Decimal(value)) => sink.decimal(&Decimal::of_i128(value.value(), value.scale())),
             (Type::Integer | Type::Decimal, ValueRef::UHugeInt(value)) => {
                 sink.decimal(&Decimal::parse(&value.to_string())?)
             }

@@ -26,6 +26,7 @@ pub fn literal(value: &Value) -> Outcome<String> {
         Value::Text(text) => sqltext::quoted(&text.replace('\\', "\\\\")),
         Value::Instant(value) => sqltext::quoted(&wall_text(*value)),
         Value::Interval(_) | Value::Array(_) | Value::Infinite { .. } => return Err(no_type()),
+        Value::Decimal(value) if !value.is_finite() => return Err(no_type()),
         other => sqltext::standard(other),
     })
 }
@@ -50,7 +51,7 @@ pub fn has_types(columns: &[Column]) -> Outcome<()> {
 
 #[cold]
 pub fn no_type() -> Failure {
-    unsupported("MariaDB and MySQL have no type for an interval, an array or infinity")
+    unsupported("MariaDB and MySQL have no type for an interval, an array, infinity or a decimal that is no number")
 }
 
 /// Fills in what the server reports; `ask` gives the last value of a query's first row as text, or nothing.

@@ -16,6 +16,7 @@ pub fn literal(value: &Value) -> Outcome<String> {
     Ok(match value {
         Value::Float(value) => sqltext::quoted(&sqltext::float_text(*value)),
         Value::Binary(value) => format!("'\\x{}'", hex_text(value)),
+        Value::Decimal(value) if !value.is_finite() => sqltext::quoted(&value.text()),
         other => sqltext::standard(other),
     })
 }

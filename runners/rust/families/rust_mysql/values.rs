@@ -134,6 +134,7 @@ pub fn bind(row: &[Value]) -> Outcome<Vec<Own>> {
                 }
                 Value::Timestamp(moment) | Value::Instant(moment) => moment_of(*moment),
                 Value::Interval(_) | Value::Array(_) | Value::Infinite { .. } => return Err(no_type()),
+                Value::Decimal(value) if !value.is_finite() => return Err(no_type()),
                 other => Own::Bytes(sqltext::text(other).into_bytes()),
             })
         })
