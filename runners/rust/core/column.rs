@@ -88,8 +88,11 @@ impl Column {
         column
     }
 
-    /// What an array's elements are declared as.
+    /// What an array's elements are declared as; in a column of any type each is of its own.
     pub fn element(&self) -> &Column {
+        if self.kind == Type::Any {
+            return self;
+        }
         static OF_BITS: LazyLock<[(u8, Column); 4]> =
             LazyLock::new(|| [16, 32, 64, 128].map(|bits| (bits, Column::new("", Type::Integer).of_bits(bits))));
         let integers = || OF_BITS.iter().find(|(bits, _)| *bits == self.bits).map_or(&OF_BITS[1].1, |(_, one)| one);

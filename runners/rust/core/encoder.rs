@@ -230,7 +230,7 @@ impl Encoder {
         self.put_count(b'A', value.elements.len());
         for one in value.elements {
             // A further dimension is no other type: an element that is itself an array.
-            let is_dimension = matches!(one, Value::Array(_)) && !element.kind.is_nested() && element.kind != Type::Any;
+            let is_dimension = matches!(one, Value::Array(_)) && !element.kind.is_nested();
             self.put_value(one, if is_dimension { column } else { element });
         }
     }

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import contextlib
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import msgspec
 import pytest
 
 from rowpath.checks.conformance.paths import planned, reason_against
 from rowpath.engines import ENGINES
-from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.model.workload import Column, Phase
+from rowpath.model.path import AccessPath
+from rowpath.model.workload import Column
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
-from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import DescribedColumn
+from rowpath.runners.process import Runner, RunnerFailure
+from rowpath.runners.protocol import DescribedColumn, PhaseSpec
 from rowpath.workloads import codec
-from tests.runners.protocol.any_result import Bench, started
+from tests.runners.protocol.any_result import started
 from tests.runners.protocol.codec_vectors import natural
+from tests.runners.protocol.talk import Talk
 from tests.runners.rust import awkward
 from tests.runners.rust.awkward import Of
 
@@ -44,7 +47,7 @@ def rust_paths(engine: str) -> list[PlannedPath]:
         if engine in adapter.engines:
             for each in planned(adapter, "values", {"engine": (engine,), "deployment": (deployment,)}):
                 shape = (adapter.driver, *(each.path.get(key) for key in ("statement", "fetch", "result", "format")))
-                if not reason_against(each) and each.path.get("clients", "1") == "1":
+                if not reason_against(each) and each.path.clients == 1:
                     found.setdefault(shape, each)
     manifest.build([(each.adapter, each.path.get("version")) for each in found.values()])
     return list(found.values())
@@ -70,6 +73,42 @@ def rows_of(file: Path) -> list[bytes]:
     return rows
 
 
+class Embedded:
+    """A folder instead of an instance, whose loader is another language's runner."""
+
+    deployment = "embedded"
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def options(self, path: AccessPath) -> dict[str, Any]:
+        """What opens a database that no other path has."""
+        return {"path": str(self.folder / f"{crc32(path.id.encode())}.db")}
+
+
+@contextlib.contextmanager
+def running(engine: str) -> Iterator[Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        if ENGINES[engine].deployments[0] == "embedded":
+            yield Embedded(Path(folder))
+        else:
+            yield from started(engine, Path(folder))
+
+
+@contextlib.contextmanager
+def talking(each: PlannedPath, instance: Any, setting_up: list[str]) -> Iterator[Talk]:
+    """A runner on the path, the tables made."""
+    runner = Runner.start(manifest.command(each.adapter, each.path.version, each.path), ())
+    try:
+        runner.hello(each.adapter.driver)
+        talk = Talk(runner)
+        talk.open(each.path.as_dict() | instance.options(each.path))
+        talk.run(*setting_up)
+        yield talk
+    finally:
+        runner.stop()
+
+
 @pytest.mark.parametrize("engine", CASES)
 def test_awkward_values(engine: str, tmp_path: Path) -> None:
     availability = ENGINES[engine].availability()
@@ -77,38 +116,29 @@ def test_awkward_values(engine: str, tmp_path: Path) -> None:
         pytest.skip(availability.reason)
     setting_up = [*LENIENT.get(engine, []), *(sql for at, case in enumerate(CASES[engine]) for sql in made(at, case))]
     wrong: list[str] = []
-    with (
-        tempfile.TemporaryDirectory() as folder,
-        contextlib.contextmanager(started)(engine, Path(folder)) as instance,
-    ):
-        bench = Bench(instance, rust_paths(engine), setting_up)
-        try:
-            if instance.deployment == "server":
-                bench.worker(bench.paths[0]).run(setting_up)
-            for each in bench.paths:
+    with running(engine) as instance:
+        for number, each in enumerate(rust_paths(engine)):
+            is_first = number == 0 or instance.deployment == "embedded"
+            with talking(each, instance, setting_up if is_first else []) as talk:
                 for at, case in enumerate(CASES[engine]):
-                    wrong += [f"{each.name} {case.sql}: {what}" for what in mistakes(bench, each, at, case, tmp_path)]
-        finally:
-            bench.close()
+                    wrong += [f"{each.name} {case.sql}: {what}" for what in mistakes(talk, each, at, case, tmp_path)]
     assert wrong == []
 
 
-def mistakes(bench: Bench, each: PlannedPath, at: int, case: Of, folder: Path) -> list[str]:
+def mistakes(talk: Talk, each: PlannedPath, at: int, case: Of, folder: Path) -> list[str]:
     """What came out differently than the literals say."""
     sql = f"SELECT v FROM t{at} ORDER BY i"
     column = column_of(case.column)
-    work = PreparedPhase("any.result", Phase("result", "query", sql, columns=(column,)), sql, (column,), (), None, 0)
     kept = folder / "kept"
     try:
         found = []
         if each.path.get("engine") in each.adapter.describes:
-            (described,) = bench.describe(each, sql)
+            (described,) = talk.describe(sql)
             if (said := spelt(described)) != spelt(column):
                 found.append(f"described as {said}")
-        worker = bench.worker(each)
-        worker.prepare(work)
-        reply = worker.verify(work, 0, 1, keep=str(kept))
-        timed = worker.sample(work, "steady", operations=1, first=0).reply
+        talk.prepare_spec(PhaseSpec(name="any", kind="query", sql=sql, columns=(column,)))
+        reply = talk.verify("any", keep=str(kept))
+        timed = talk.sample("any", operations=1, first=0)
     except RunnerFailure as failure:
         return [f"{failure.kind}: {failure.text}"]
     if (timed.touch, timed.rows, timed.failed) != (reply.touch, reply.rows, 0):

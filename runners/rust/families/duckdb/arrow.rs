@@ -1,11 +1,11 @@
 //! A value of an Arrow array of any type, nested ones too.
-use crate::core::{Decimal, Interval, Moment, Time, Value};
+use crate::core::{Bits, Column, Decimal, Interval, Moment, Time, Type, Value};
 use duckdb::arrow::array::{Array, AsArray};
 use duckdb::arrow::datatypes as types;
 use duckdb::arrow::datatypes::{DataType, IntervalUnit, TimeUnit};
 
-/// The value of a row of an array.
-pub fn value(array: &dyn Array, row: usize) -> Value {
+/// The value of a row of an array, which the column declares.
+pub fn value(array: &dyn Array, row: usize, column: &Column) -> Value {
     macro_rules! at {
         ($kind:ident) => {
             array.as_primitive::<types::$kind>().value(row)
@@ -32,8 +32,8 @@ pub fn value(array: &dyn Array, row: usize) -> Value {
         DataType::Decimal128(_, scale) => decimal(at!(Decimal128Type), *scale),
         DataType::Utf8 => Value::of_text(array.as_string::<i32>().value(row).as_bytes()),
         DataType::LargeUtf8 => Value::of_text(array.as_string::<i64>().value(row).as_bytes()),
-        DataType::Binary => Value::Binary(array.as_binary::<i32>().value(row).to_vec()),
-        DataType::LargeBinary => Value::Binary(array.as_binary::<i64>().value(row).to_vec()),
+        DataType::Binary => binary(array.as_binary::<i32>().value(row), column),
+        DataType::LargeBinary => binary(array.as_binary::<i64>().value(row), column),
         DataType::FixedSizeBinary(_) => Value::Binary(array.as_fixed_size_binary().value(row).to_vec()),
         DataType::Date32 => super::values::day(at!(Date32Type)),
         DataType::Time64(TimeUnit::Microsecond) => time(at!(Time64MicrosecondType), 1000),
@@ -53,29 +53,44 @@ pub fn value(array: &dyn Array, row: usize) -> Value {
         }
         DataType::Dictionary(..) => {
             let codes = array.as_any_dictionary();
-            self::value(codes.values().as_ref(), codes.normalized_keys()[row])
+            self::value(codes.values().as_ref(), codes.normalized_keys()[row], column)
         }
-        DataType::List(_) => list(array.as_list::<i32>().value(row).as_ref()),
-        DataType::LargeList(_) => list(array.as_list::<i64>().value(row).as_ref()),
-        DataType::FixedSizeList(..) => list(array.as_fixed_size_list().value(row).as_ref()),
+        DataType::List(_) => list(array.as_list::<i32>().value(row).as_ref(), column),
+        DataType::LargeList(_) => list(array.as_list::<i64>().value(row).as_ref(), column),
+        DataType::FixedSizeList(..) => list(array.as_fixed_size_list().value(row).as_ref(), column),
         DataType::Struct(_) => {
-            Value::Struct(array.as_struct().columns().iter().map(|column| self::value(column, row)).collect())
+            let members = array.as_struct().columns().iter().enumerate();
+            Value::Struct(members.map(|(at, one)| self::value(one, row, field(column, at))).collect())
         }
         DataType::Map(..) => {
             let entries = array.as_map().value(row);
-            let [keys, values] = [entries.column(0), entries.column(1)];
-            Value::Map((0..entries.len()).map(|at| (self::value(keys, at), self::value(values, at))).collect())
+            let part = |at: usize, row: usize| self::value(entries.column(at), row, field(column, at));
+            Value::Map((0..entries.len()).map(|row| (part(0, row), part(1, row))).collect())
         }
         DataType::Union(..) => {
             let union = array.as_union();
-            self::value(union.child(union.type_id(row)), union.value_offset(row))
+            self::value(union.child(union.type_id(row)), union.value_offset(row), column)
         }
         other => Value::foreign(format!("{:?}", array.slice(row, 1)), format!("Arrow's type {other}")),
     }
 }
 
-fn list(elements: &dyn Array) -> Value {
-    Value::list((0..elements.len()).map(|at| value(elements, at)).collect())
+fn list(elements: &dyn Array, column: &Column) -> Value {
+    Value::list((0..elements.len()).map(|at| value(elements, at, column.element())).collect())
+}
+
+fn field(column: &Column, at: usize) -> &Column {
+    column.fields.get(at).unwrap_or(column)
+}
+
+/// Bytes, or bits as DuckDB keeps them: how many the first byte lacks, then the bytes, filled up at the front.
+pub fn binary(bytes: &[u8], column: &Column) -> Value {
+    match bytes {
+        [lacking, bits @ ..] if column.kind == Type::Bits => {
+            Value::Bits(Bits::of_low(bits, (bits.len() * 8).saturating_sub((*lacking).into())))
+        }
+        _ => Value::Binary(bytes.to_vec()),
+    }
 }
 
 fn decimal(unscaled: i128, scale: i8) -> Value {

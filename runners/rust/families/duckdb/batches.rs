@@ -63,14 +63,14 @@ impl Batch for Columns<'_> {
                 let lists = values.array.as_list::<i32>();
                 values.each(sink, |sink, row| match integers(&lists.value(row)) {
                     Ok(integers) => sink.array(&integers),
-                    Err(_) => sink.other(value(lists, row), column),
+                    Err(_) => sink.other(value(lists, row, column), column),
                 })
             }
             (Type::Uuid, DataType::Utf8) => {
                 let texts = values.array.as_string::<i32>();
                 values.each(sink, |sink, row| match text_forms::uuid(texts.value(row)) {
                     Ok(uuid) => sink.uuid(&uuid),
-                    Err(_) => sink.other(value(texts, row), column),
+                    Err(_) => sink.other(value(texts, row, column), column),
                 })
             }
             (Type::Char | Type::Varchar | Type::Text | Type::Json, DataType::Utf8) => {
@@ -88,7 +88,7 @@ impl Batch for Columns<'_> {
                 black_box(values.array);
                 values.each(sink, |sink, _| sink.opaque())
             }
-            _ => values.rows.clone().try_for_each(|row| sink.other(value(values.array, row), column)),
+            _ => values.rows.clone().try_for_each(|row| sink.other(value(values.array, row, column), column)),
         }
     }
 }

@@ -54,12 +54,12 @@ impl Source for Taken<'_, '_> {
                 black_box(value);
                 sink.opaque()
             }
-            (_, value) => sink.other(natural(value), column),
+            (_, value) => sink.other(natural(value, column), column),
         }
     }
 
-    fn natural(&self, at: usize, _: &Column) -> Outcome<Value> {
-        self.0.get_ref(at).map(natural).map_err(failed)
+    fn natural(&self, at: usize, column: &Column) -> Outcome<Value> {
+        self.0.get_ref(at).map(|value| natural(value, column)).map_err(failed)
     }
 }
 
@@ -79,7 +79,7 @@ impl Source for WithoutTypes<'_, '_> {
     }
 }
 
-fn natural(value: ValueRef) -> Value {
+fn natural(value: ValueRef, column: &Column) -> Value {
     match value {
         ValueRef::Null => Value::Null,
         ValueRef::Boolean(value) => Value::Boolean(value),
@@ -92,16 +92,16 @@ fn natural(value: ValueRef) -> Value {
         ValueRef::Decimal(value) => Value::Decimal(Decimal::of_i128(value.value(), value.scale())),
         ValueRef::Timestamp(unit, value) => arrow::moment(value, per_second(unit), false),
         ValueRef::Text(text) => Value::of_text(text),
-        ValueRef::Blob(bytes) | ValueRef::Geometry(bytes) => Value::Binary(bytes.to_vec()),
+        ValueRef::Blob(bytes) | ValueRef::Geometry(bytes) => arrow::binary(bytes, column),
         ValueRef::Date32(days) => day(days),
         ValueRef::Time64(unit, value) => arrow::time(value, 1_000_000_000 / per_second(unit)),
         ValueRef::Interval { months, days, nanos } => Value::Interval(Interval { months, days, nanoseconds: nanos }),
-        ValueRef::List(ListType::Regular(array), row) => arrow::value(array, row),
-        ValueRef::List(ListType::Large(array), row) => arrow::value(array, row),
-        ValueRef::Array(array, row) => arrow::value(array, row),
-        ValueRef::Struct(array, row) => arrow::value(array, row),
-        ValueRef::Map(array, row) => arrow::value(array, row),
-        ValueRef::Union(array, row) => arrow::value(array, row),
+        ValueRef::List(ListType::Regular(array), row) => arrow::value(array, row, column),
+        ValueRef::List(ListType::Large(array), row) => arrow::value(array, row, column),
+        ValueRef::Array(array, row) => arrow::value(array, row, column),
+        ValueRef::Struct(array, row) => arrow::value(array, row, column),
+        ValueRef::Map(array, row) => arrow::value(array, row, column),
+        ValueRef::Union(array, row) => arrow::value(array, row, column),
         ref other => match (whole(other), other.as_str()) {
             (Ok(value), _) => Value::of_i128(value),
             (_, Ok(text)) => Value::Text(text.to_string()),
