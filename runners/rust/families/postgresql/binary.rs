@@ -15,7 +15,8 @@ const INT4: u32 = 23;
 const OID: u32 = 26;
 const XID: u32 = 28;
 const CID: u32 = 29;
-const TEXTS: [u32; 8] = [18, 19, 25, 114, 142, 705, 1042, 1043]; // "char", name, text, json, xml, unknown, char, varchar
+const CHAR: u32 = 18;
+const TEXTS: [u32; 7] = [19, 25, 114, 142, 705, 1042, 1043]; // name, text, json, xml, unknown, char, varchar
 const FLOAT4: u32 = 700;
 const FLOAT8: u32 = 701;
 const DATE: u32 = 1082;
@@ -35,6 +36,8 @@ const XID8: u32 = 5069;
 pub fn value(oid: u32, raw: &[u8], column: &Column) -> Value {
     let read = match oid {
         oid if TEXTS.contains(&oid) => Some(Value::of_text(raw)),
+        CHAR if raw == [0] => Some(Value::Text(String::new())),
+        CHAR => Some(Value::of_text(raw)),
         JSONB => raw.get(1..).map(Value::of_text), // a version first
         _ if column.kind == Type::Array => array(raw, column),
         oid => scalar(oid, raw).or_else(|| match column.kind {

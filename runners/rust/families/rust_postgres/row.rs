@@ -43,9 +43,9 @@ impl Source for Row {
                 sink.opaque()
             }),
             Type::Array => match column.integer_bits() {
-                Some(16) => given(self, at, |value: Vec<Option<i16>>| sink.array(&widened(&value))),
-                Some(32) => given(self, at, |value: Vec<Option<i32>>| sink.array(&widened(&value))),
-                Some(64) => given(self, at, |value: Vec<Option<i64>>| sink.array(&value)),
+                Some(16) => given(self, at, |List::<i16>(value)| sink.array(&widened(&value))),
+                Some(32) => given(self, at, |List::<i32>(value)| sink.array(&widened(&value))),
+                Some(64) => given(self, at, |List::<i64>(value)| sink.array(&value)),
                 _ => return sink.other(self.natural(at, column)?, column),
             },
             Type::Date | Type::Time | Type::Timestamp | Type::Timestamptz | Type::Interval => {
@@ -148,6 +148,21 @@ impl<'a> FromSql<'a> for Bytes<'a> {
     }
     fn accepts(_: &Engine) -> bool {
         true
+    }
+}
+
+/// The driver's list; none where its first index is not 1, which a list does not keep.
+struct List<T>(Vec<Option<T>>);
+
+impl<'a, T: FromSql<'a>> FromSql<'a> for List<T> {
+    fn from_sql(engine: &Engine, raw: &'a [u8]) -> Read<Self> {
+        match raw.get(16..20) {
+            Some(lower) if lower != [0, 0, 0, 1] => Err("a lower bound".into()),
+            _ => Ok(List(Vec::from_sql(engine, raw)?)),
+        }
+    }
+    fn accepts(engine: &Engine) -> bool {
+        Vec::<Option<T>>::accepts(engine)
     }
 }
 
