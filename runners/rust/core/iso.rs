@@ -48,7 +48,7 @@ pub fn instant(text: &str) -> Outcome<Moment> {
     let (wall, zone) = text.split_at(19 + zone);
     let (date, time) = timestamp(wall)?;
     let moment = date.at(time);
-    let offset = offset_seconds(zone).ok_or_else(|| unusual())?;
+    let offset = offset_seconds(zone).ok_or_else(unusual)?;
     Ok(Moment { seconds: moment.seconds - offset, ..moment })
 }
 
