@@ -12,7 +12,6 @@ use rowpath::families::sqlx::{
 };
 use rowpath::families::{mysql as family, sqltext};
 use sqlx::error::DatabaseError;
-use sqlx::mysql::types::{MySqlTime, MySqlTimeSign};
 use sqlx::mysql::{MySqlConnectOptions, MySqlDatabaseError, MySqlSslMode};
 use sqlx::types::BigDecimal;
 use sqlx::{Decode, MySql, Row as _, TypeInfo, ValueRef};
@@ -100,15 +99,14 @@ impl Engine for MySqlOrMariaDb {
             }
             "FLOAT" => row.try_get_unchecked::<f32, _>(at).ok().map(|value| Value::Float(value.into())),
             "DOUBLE" => row.try_get_unchecked(at).ok().map(Value::Float),
-            "TIME" => row.try_get_unchecked(at).ok().map(|value| Value::Time(duration(&value))),
             _ => None,
         };
         let bytes = || row.try_get_unchecked::<&[u8], _>(at).map_err(failed::<Self>);
-        let date = || bytes().map(|bytes| wall(bytes, column.kind));
-        match read {
-            Some(value) => Ok(value),
-            None if matches!(kind.as_str(), "DATE" | "DATETIME" | "TIMESTAMP") => date(),
-            None => bytes().map(|bytes| family::from_bytes(bytes, column)),
+        match (read, kind.as_str()) {
+            (Some(value), _) => Ok(value),
+            (None, "DATE" | "DATETIME" | "TIMESTAMP") => bytes().map(|bytes| wall(bytes, column.kind)),
+            (None, "TIME") => bytes().map(duration),
+            (None, _) => bytes().map(|bytes| family::from_bytes(bytes, column)),
         }
     }
 
@@ -172,24 +170,33 @@ fn unsigned(row: &Own, at: usize, sink: &mut impl Sink) -> Outcome<()> {
     }
 }
 
-/// A TIME, which goes from -838 to 838 hours.
-fn duration(value: &MySqlTime) -> Time {
-    let whole = i64::from(value.hours()) * 3600 + i64::from(value.minutes()) * 60 + i64::from(value.seconds());
-    let ns = whole * SECOND_NS + i64::from(value.microseconds()) * 1000;
-    Time(if value.sign() == MySqlTimeSign::Negative { -ns } else { ns })
+/// What stands behind its length where it is no text (MariaDB's documentation, "Binary row").
+fn parts_of(bytes: &[u8]) -> Option<impl Fn(usize) -> u8> {
+    let [length, parts @ ..] = bytes else { return None };
+    let is_text = *length == b'-' || digits(&[*length]).is_some();
+    (!is_text).then_some(|at: usize| parts.get(at).copied().unwrap_or(0))
 }
 
-/// A date that chrono has not: text, or the parts behind their length (MariaDB's documentation, "Binary row").
+/// Hours, minutes, seconds and microseconds from some part on.
+fn clock(part: &impl Fn(usize) -> u8, from: usize) -> i64 {
+    let whole = i64::from(part(from)) * 3600 + i64::from(part(from + 1)) * 60 + i64::from(part(from + 2));
+    let microseconds = u32::from_le_bytes([3, 4, 5, 6].map(|at| part(from + at)));
+    whole * SECOND_NS + i64::from(microseconds) * 1000
+}
+
+/// A TIME that chrono has not: its sign, days and time of a day.
+fn duration(bytes: &[u8]) -> Value {
+    let Some(part) = parts_of(bytes) else { return Value::of_text(bytes) };
+    let days = u32::from_le_bytes([1, 2, 3, 4].map(&part));
+    let ns = i64::from(days) * 86_400 * SECOND_NS + clock(&part, 5);
+    Value::Time(Time(if part(0) == 1 { -ns } else { ns }))
+}
+
+/// A date or a timestamp that chrono has not.
 fn wall(bytes: &[u8], kind: Type) -> Value {
-    let [length, parts @ ..] = bytes else { return Value::of_text(bytes) };
-    if digits(&[*length]).is_some() {
-        return Value::of_text(bytes);
-    }
-    let part = |at: usize| parts.get(at).copied().unwrap_or(0);
-    let whole = i64::from(part(4)) * 3600 + i64::from(part(5)) * 60 + i64::from(part(6));
-    let microseconds = u32::from_le_bytes([part(7), part(8), part(9), part(10)]);
+    let Some(part) = parts_of(bytes) else { return Value::of_text(bytes) };
     let day = Date { year: u16::from_le_bytes([part(0), part(1)]).into(), month: part(2), day: part(3) };
-    family::from_wall(day, Time(whole * SECOND_NS + i64::from(microseconds) * 1000), kind)
+    family::from_wall(day, Time(clock(&part, 4)), kind)
 }
 
 rowpath::sqlx_bound! {

@@ -38,6 +38,10 @@ LENIENT = {"mariadb": ["SET sql_mode = 'ALLOW_INVALID_DATES'"]}
 # What a driver makes of a value by itself, by its type: other bytes.
 OWN: dict[tuple[str, str], dict[str, str]] = {
     ("sqlx-postgres", '"char"'): {"''": "530100000000"},  # the byte of the wire
+    ("sqlx-mysql", "DATE"): {"'0000-00-00'": "00"},  # as the binary protocol has it: NULL
+    ("sqlx-mysql", "DATETIME(6)"): {"'0000-00-00 00:00:00'": "00"},
+    # Its NaiveTime loses the sign of what is shorter than a day.
+    ("sqlx-mysql", "TIME(6)"): {"'-01:00:00'": "7400a0b83046030000", "'-00:00:00.5'": "740065cd1d00000000"},
 }
 # What a driver refuses by itself, by a way of its statements: a word of what it says.
 REFUSED = {
