@@ -1,12 +1,11 @@
 //! duckdb: DuckDB's library, linked into the program; blocking. Rows, or Arrow record batches.
-use duckdb::arrow::datatypes::Schema;
 use duckdb::types::Value as Bound;
 use duckdb::{AccessMode, Config, Statement, appender_params_from_iter, params_from_iter};
 use rowpath::core::{
     Adapter, Column, Counters, Delivered, DescribedColumn, Facts, Interruption, Operation, Options, Outcome, Phase,
     Rows, Stopped, Threads, after, now_ns, take, take_batch, unsupported,
 };
-use rowpath::families::duckdb::{self as family, Columns, Taken, bind, described, failed};
+use rowpath::families::duckdb::{self as family, Columns, Taken, WithoutTypes, bind, described, failed};
 use rowpath::families::sqltext;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -241,10 +240,15 @@ fn execute(
         Fetch::Rows => {
             let mut rows = statement.query(given).map_err(failed)?;
             counters.executed();
-            if let Some(statement) = rows.as_ref() {
-                let schema = statement.schema();
+            let schema = rows.as_ref().map(|statement| statement.schema());
+            if let Some(schema) = &schema {
                 counters.expect(schema.fields().len())?;
-                has_types(&schema)?;
+            }
+            if let Some(schema) = schema.filter(|schema| schema.fields().iter().any(|one| one.data_type().is_null())) {
+                while let Some(row) = rows.next().map_err(failed)? {
+                    take(&WithoutTypes(row, &schema), &phase.columns, counters)?;
+                }
+                return Ok(());
             }
             while let Some(row) = rows.next().map_err(failed)? {
                 take(&Taken(row), &phase.columns, counters)?;
@@ -263,16 +267,6 @@ fn execute(
             counters.expect(batches.get_schema().fields().len())?;
             batches.try_for_each(|batch| take_batch(&Columns(&batch.map_err(failed)?), &phase.columns, counters))
         }
-    }
-}
-
-/// Refuses a column of no type, such as NULL alone: there the crate's rows panic.
-fn has_types(schema: &Schema) -> Outcome<()> {
-    match schema.fields().iter().find(|field| field.data_type().is_null()) {
-        Some(field) => {
-            Err(unsupported(format!("column {}: duckdb has no rows of a column without a type", field.name())))
-        }
-        None => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 //! rusqlite: SQLite's C code, compiled into the program; blocking.
 use rowpath::core::{
     Adapter, Column, Counters, Decimal, Delivered, Facts, Failure, Interruption, Operation, Options, Outcome, Phase,
-    Rows, Sink, Source, Stopped, Threads, Type, Value, after, fail, iso, now_ns, take, unsupported,
+    Rows, Sink, Source, Stopped, Threads, Type, Value, after, iso, now_ns, take, unsupported, unusual,
 };
 use rowpath::families::{sqlite, sqltext};
 use rusqlite::types::{ToSqlOutput, Value as Bound, ValueRef};
@@ -47,7 +47,7 @@ impl Adapter for Sqlite {
             Type::Boolean => Delivered::natural("bool"),
             Type::Float32 | Type::Float64 => Delivered::natural("f64"),
             Type::Binary => Delivered::natural("&[u8]"),
-            Type::Opaque => Delivered::natural("ValueRef"),
+            Type::Any | Type::Opaque => Delivered::natural("ValueRef"),
             kind if sqlite::is_kept_as_text(kind) => Delivered::from_text("&str"),
             _ => Delivered::natural("&str"),
         }
@@ -181,33 +181,44 @@ impl Source for Taken<'_, '_> {
         if value == ValueRef::Null {
             return sink.null();
         }
-        match column.kind {
-            Type::Integer => sink.integer(value.as_i64().map_err(misfit)?),
-            Type::Boolean => sink.boolean(value.as_i64().map_err(misfit)? != 0),
-            Type::Float32 | Type::Float64 => match value {
-                ValueRef::Integer(whole) => sink.float(whole as f64), // an affinity may have kept it so
-                other => sink.float(other.as_f64().map_err(misfit)?),
-            },
-            Type::Binary => sink.binary(value.as_blob().map_err(misfit)?),
-            Type::Opaque => {
+        match (column.kind, value) {
+            (Type::Integer, ValueRef::Integer(whole)) => sink.integer(whole),
+            (Type::Boolean, ValueRef::Integer(whole @ (0 | 1))) => sink.boolean(whole != 0),
+            (Type::Float32 | Type::Float64, ValueRef::Real(real)) => sink.float(real),
+            (Type::Float32 | Type::Float64, ValueRef::Integer(whole)) => sink.float(whole as f64), // an affinity's
+            (Type::Binary, ValueRef::Blob(bytes)) => sink.binary(bytes),
+            (Type::Opaque, value) => {
                 std::hint::black_box(value);
                 sink.opaque()
             }
-            Type::Decimal => match value {
-                ValueRef::Text(_) => sink.decimal(&Decimal::parse(value.as_str().map_err(misfit)?)?),
-                other => sink.decimal(&Decimal::parse(&text_of(other))?),
-            },
-            kind => {
-                let text = value.as_str().map_err(misfit)?;
+            (kind, ValueRef::Text(_)) => {
+                let text = value.as_str().map_err(|_| unusual())?;
                 match kind {
+                    Type::Char | Type::Varchar | Type::Text | Type::Json => sink.text(text),
+                    Type::Decimal => sink.decimal(&Decimal::parse(text)?),
                     Type::Date => sink.date(&iso::date(text)?),
                     Type::Time => sink.time(&iso::time(text)?),
                     Type::Timestamp => sink.timestamp(&iso::timestamp(text)?),
                     Type::Timestamptz => sink.instant(&iso::instant(text)?),
-                    _ => sink.text(text),
+                    _ => sink.other(natural(value), column),
                 }
             }
+            (_, value) => sink.other(natural(value), column),
         }
+    }
+
+    fn natural(&self, at: usize, _: &Column) -> Outcome<Value> {
+        self.0.get_ref(at).map(natural).map_err(failed)
+    }
+}
+
+fn natural(value: ValueRef) -> Value {
+    match value {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(whole) => Value::Integer(whole),
+        ValueRef::Real(real) => Value::Float(real),
+        ValueRef::Text(text) => Value::of_text(text),
+        ValueRef::Blob(bytes) => Value::Binary(bytes.to_vec()),
     }
 }
 
@@ -261,9 +272,4 @@ fn failed(error: rusqlite::Error) -> Failure {
     };
     let code = own.map_or(String::new(), |own| (own.extended_code & 0xFF).to_string());
     Failure::with_code("sql", code, error)
-}
-
-#[cold]
-fn misfit(error: impl std::fmt::Display) -> Failure {
-    fail("verify", error)
 }

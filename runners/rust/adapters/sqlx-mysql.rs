@@ -1,19 +1,20 @@
 //! sqlx on MariaDB and MySQL: asynchronous; all on one thread.
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
+use rowpath::core::iso::digits;
 use rowpath::core::{
-    Column, Decimal, Delivered, Facts, Interruption, Options, Outcome, Phase, Sink, Type, Value, fail, text_forms,
-    unsupported,
+    Column, Date, Decimal, Delivered, Facts, Interruption, Options, Outcome, Phase, SECOND_NS, Sink, Time, Type, Value,
+    text_forms, unsupported, unusual,
 };
 use rowpath::families::sqltext::Mode;
 use rowpath::families::sqlx::{
-    Address, Conn, Connection, Engine, Row, bound, execute_elsewhere, misfit, opaque, run, take_decimal, text_of,
-    type_name, unchecked as given, unchecked_or_held as temporal,
+    Address, Conn, Connection, Engine, Row, bound, execute_elsewhere, failed, opaque, run, take_decimal, text_of,
+    type_name, unchecked as given,
 };
 use rowpath::families::{mysql as family, sqltext};
 use sqlx::error::DatabaseError;
 use sqlx::mysql::{MySqlConnectOptions, MySqlDatabaseError, MySqlSslMode};
 use sqlx::types::BigDecimal;
-use sqlx::{Decode, MySql, Row as _};
+use sqlx::{Decode, MySql, Row as _, TypeInfo, ValueRef};
 
 fn main() {
     rowpath::core::serve::<Connection<MySqlOrMariaDb>>("sqlx-mysql");
@@ -71,22 +72,48 @@ impl Engine for MySqlOrMariaDb {
             (Type::Decimal, _) => match row.try_get::<Option<BigDecimal>, _>(at) {
                 Ok(Some(value)) => take_decimal(&value, sink),
                 Ok(None) => sink.null(),
-                Err(error) => unsigned(row, at, error, |value| sink.decimal(&Decimal::parse(&value.to_string())?)),
+                Err(_) => unsigned(row, at, sink),
             },
-            (Type::Date, _) => temporal(row, at, sink, |value: NaiveDate, sink| sink.date(&value)),
-            (Type::Time, _) => temporal(row, at, sink, |value: NaiveTime, sink| sink.time(&value)),
-            (Type::Timestamp, _) => temporal(row, at, sink, |value: NaiveDateTime, sink| sink.timestamp(&value)),
-            (Type::Timestamptz, _) => temporal(row, at, sink, |value: DateTime<Utc>, sink| sink.instant(&value)),
+            (Type::Date, _) => given(row, at, sink, |value: NaiveDate, sink| sink.date(&value)),
+            (Type::Time, _) => given(row, at, sink, |value: NaiveTime, sink| sink.time(&value)),
+            (Type::Timestamp, _) => given(row, at, sink, |value: NaiveDateTime, sink| sink.timestamp(&value)),
+            (Type::Timestamptz, _) => given(row, at, sink, |value: DateTime<Utc>, sink| sink.instant(&value)),
             (Type::Uuid, _) => given(row, at, sink, |value: &str, sink| sink.uuid(&text_forms::uuid(value)?)),
             (Type::Opaque, _) => opaque(row, at, sink),
-            (other, _) => Err(fail("internal", format!("no way to take {other:?}"))),
+            _ => sink.other(Self::natural(row, at, column)?, column),
+        }
+    }
+
+    fn natural(row: &Row<Self>, at: usize, column: &Column) -> Outcome<Value> {
+        let value = row.try_get_raw(at).map_err(failed::<Self>)?;
+        if value.is_null() {
+            return Ok(Value::Null);
+        }
+        let kind = value.type_info().name().to_string();
+        let read = match kind.trim_end_matches(" UNSIGNED") {
+            "BOOLEAN" | "TINYINT" | "SMALLINT" | "MEDIUMINT" | "INT" | "BIGINT" | "YEAR" => {
+                match row.try_get_unchecked(at) {
+                    Ok(value) => Some(Value::Integer(value)),
+                    Err(_) => row.try_get_unchecked(at).ok().map(Value::of_u64),
+                }
+            }
+            "FLOAT" => row.try_get_unchecked::<f32, _>(at).ok().map(|value| Value::Float(value.into())),
+            "DOUBLE" => row.try_get_unchecked(at).ok().map(Value::Float),
+            _ => None,
+        };
+        let bytes = || row.try_get_unchecked::<&[u8], _>(at).map_err(failed::<Self>);
+        match (read, kind.as_str()) {
+            (Some(value), _) => Ok(value),
+            (None, "DATE" | "DATETIME" | "TIMESTAMP") => bytes().map(|bytes| wall(bytes, column.kind)),
+            (None, "TIME") => bytes().map(duration),
+            (None, _) => bytes().map(|bytes| family::from_bytes(bytes, column)),
         }
     }
 
     fn delivers(column: &Column, _: Mode) -> Delivered {
         Delivered::natural(match column.kind {
-            Type::Binary => "&[u8]",
-            Type::Opaque => "MySqlValueRef",
+            Type::Binary | Type::Bits => "&[u8]",
+            Type::Any | Type::Opaque => "MySqlValueRef",
             Type::Uuid => return Delivered::from_text("&str"),
             _ => type_name(column).unwrap_or("&str"),
         })
@@ -132,15 +159,44 @@ fn integer<'r, T: Decode<'r, MySql> + sqlx::Type<MySql> + Into<i64>>(
     match row.try_get::<Option<T>, _>(at) {
         Ok(Some(value)) => sink.integer(value.into()),
         Ok(None) => sink.null(),
-        Err(error) => unsigned(row, at, error, |value| sink.integer(i64::try_from(value).map_err(misfit)?)),
+        Err(_) => unsigned(row, at, sink),
     }
 }
 
-fn unsigned(row: &Own, at: usize, before: sqlx::Error, take: impl FnOnce(u64) -> Outcome<()>) -> Outcome<()> {
+fn unsigned(row: &Own, at: usize, sink: &mut impl Sink) -> Outcome<()> {
     match row.try_get::<u64, _>(at) {
-        Ok(value) => take(value),
-        Err(_) => Err(misfit(before)),
+        Ok(value) => sink.decimal(&Decimal::of_i128(value.into(), 0)),
+        Err(_) => Err(unusual()),
     }
+}
+
+/// What stands behind its length where it is no text (MariaDB's documentation, "Binary row").
+fn parts_of(bytes: &[u8]) -> Option<impl Fn(usize) -> u8> {
+    let [length, parts @ ..] = bytes else { return None };
+    let is_text = *length == b'-' || digits(&[*length]).is_some();
+    (!is_text).then_some(|at: usize| parts.get(at).copied().unwrap_or(0))
+}
+
+/// Hours, minutes, seconds and microseconds from some part on.
+fn clock(part: &impl Fn(usize) -> u8, from: usize) -> i64 {
+    let whole = i64::from(part(from)) * 3600 + i64::from(part(from + 1)) * 60 + i64::from(part(from + 2));
+    let microseconds = u32::from_le_bytes([3, 4, 5, 6].map(|at| part(from + at)));
+    whole * SECOND_NS + i64::from(microseconds) * 1000
+}
+
+/// A TIME that chrono has not: its sign, days and time of a day.
+fn duration(bytes: &[u8]) -> Value {
+    let Some(part) = parts_of(bytes) else { return Value::of_text(bytes) };
+    let days = u32::from_le_bytes([1, 2, 3, 4].map(&part));
+    let ns = i64::from(days) * 86_400 * SECOND_NS + clock(&part, 5);
+    Value::Time(Time(if part(0) == 1 { -ns } else { ns }))
+}
+
+/// A date or a timestamp that chrono has not.
+fn wall(bytes: &[u8], kind: Type) -> Value {
+    let Some(part) = parts_of(bytes) else { return Value::of_text(bytes) };
+    let day = Date { year: u16::from_le_bytes([part(0), part(1)]).into(), month: part(2), day: part(3) };
+    family::from_wall(day, Time(clock(&part, 4)), kind)
 }
 
 rowpath::sqlx_bound! {

@@ -1,13 +1,13 @@
 //! sqlx on PostgreSQL: asynchronous; all on one thread.
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use rowpath::core::{
-    Column, Delivered, Facts, Interruption, Options, Outcome, Phase, Rows, Sink, Type, Value, fail, unsupported,
+    Column, Delivered, Facts, Interruption, Options, Outcome, Phase, Rows, Sink, Type, Value, unsupported, unusual,
 };
-use rowpath::families::postgresql::{self, widened};
+use rowpath::families::postgresql::{self, binary, widened};
 use rowpath::families::sqltext::{self, Mode, postgresql_text};
 use rowpath::families::sqlx::{
-    Address, Conn, Connection, Engine, Row, bound, execute_elsewhere, failed, given, held, misfit, run, take_decimal,
-    text_of, type_name,
+    Address, Conn, Connection, Engine, Row, bound, execute_elsewhere, failed, given, run, take_decimal, text_of,
+    type_name,
 };
 use sqlx::encode::IsNull;
 use sqlx::error::{BoxDynError, DatabaseError};
@@ -20,6 +20,8 @@ use std::ops::Range;
 
 const PIECE_BYTES: usize = 64 << 10; // of COPY
 const JSON: Oid = Oid(114);
+const MOST_DAYS: i64 = 90_000_000; // before and after 2000: chrono has 262,142 years
+const MOST_MICROSECONDS: u64 = MOST_DAYS as u64 * 86_400_000_000;
 
 fn main() {
     rowpath::core::serve::<Connection<PostgreSql>>("sqlx-postgres");
@@ -62,9 +64,15 @@ impl Engine for PostgreSql {
                 Bound::Interval(PgInterval { months: value.months, days: value.days, microseconds })
             }
             (Value::Uuid(value), ..) => Bound::Uuid(Uuid::from_bytes(*value)),
-            (Value::Array(value), _, 16) => Bound::Array16(value.iter().map(|one| one.map(|one| one as i16)).collect()),
-            (Value::Array(value), _, 32) => Bound::Array32(value.iter().map(|one| one.map(|one| one as i32)).collect()),
-            (Value::Array(value), ..) => Bound::Array64(value.clone()),
+            (Value::Array(value), ..) => {
+                let value = value.integers().ok_or_else(|| unsupported("sqlx has arrays of one dimension only"))?;
+                let narrowed = |one: &Option<i64>| one.map(|one| one as i32);
+                match column.integer_bits() {
+                    Some(16) => Bound::Array16(value.iter().map(|one| one.map(|one| one as i16)).collect()),
+                    Some(32) => Bound::Array32(value.iter().map(narrowed).collect()),
+                    _ => Bound::Array64(value),
+                }
+            }
             (Value::Infinite { .. }, ..) => return Err(unsupported("chrono has no infinite date or time")),
             (Value::Text(value), Type::Json | Type::Opaque, _) => Bound::Json(JsonText(value.clone())),
             (other, ..) => bound(other, column)?,
@@ -82,13 +90,29 @@ impl Engine for PostgreSql {
             (Type::Boolean, _) => given(row, at, sink, |value: bool, sink| sink.boolean(value)),
             (Type::Char | Type::Varchar | Type::Text, _) => raw(row, at, sink, |value: &str, sink| sink.text(value)),
             (Type::Binary, _) => given(row, at, sink, |value: Vec<u8>, sink| sink.binary(&value)),
-            (Type::Decimal, _) => held(row, at, sink, |value: BigDecimal, sink| take_decimal(&value, sink)),
+            (Type::Decimal, _) => given(row, at, sink, |value: BigDecimal, sink| take_decimal(&value, sink)),
             (Type::Uuid, _) => given(row, at, sink, |value: Uuid, sink| sink.uuid(value.as_bytes())),
-            (Type::Array, 16) => held(row, at, sink, |value: Vec<Option<i16>>, sink| sink.array(&widened(&value))),
-            (Type::Array, 32) => held(row, at, sink, |value: Vec<Option<i32>>, sink| sink.array(&widened(&value))),
-            (Type::Array, _) => held(row, at, sink, |value: Vec<Option<i64>>, sink| sink.array(&value)),
+            (Type::Array, _) => match column.integer_bits() {
+                Some(16) => given(row, at, sink, |value: Vec<Option<i16>>, sink| sink.array(&widened(&value))),
+                Some(32) => given(row, at, sink, |value: Vec<Option<i32>>, sink| sink.array(&widened(&value))),
+                Some(64) => given(row, at, sink, |value: Vec<Option<i64>>, sink| sink.array(&value)),
+                _ => sink.other(Self::natural(row, at, column)?, column),
+            },
             _ => special(row, at, column, sink),
         }
+    }
+
+    fn natural(row: &Row<Self>, at: usize, column: &Column) -> Outcome<Value> {
+        let value = row.try_get_raw(at).map_err(failed::<Self>)?;
+        if value.is_null() {
+            return Ok(Value::Null);
+        }
+        let bytes = value.as_bytes().map_err(|error| failed::<Self>(sqlx::Error::Decode(error)))?;
+        let oid = value.type_info().oid().map_or(0, |oid| oid.0);
+        Ok(match value.format() {
+            PgValueFormat::Text => postgresql_text::value(bytes, column),
+            PgValueFormat::Binary => binary::value(oid, bytes, column),
+        })
     }
 
     fn delivers(column: &Column, mode: Mode) -> Delivered {
@@ -97,8 +121,8 @@ impl Engine for PostgreSql {
             Type::Interval if mode == Mode::Text => return Delivered::from_text("&str"),
             Type::Interval => "PgInterval",
             Type::Uuid => "Uuid",
-            Type::Opaque => "PgValueRef",
-            _ => type_name(column).unwrap_or("&str"),
+            kind if kind.is_text() => "&str",
+            _ => type_name(column).unwrap_or("PgValueRef"),
         })
     }
 
@@ -154,17 +178,17 @@ fn raw<'r, T: Decode<'r, Postgres>, S: Sink>(
     sink: &mut S,
     take: impl FnOnce(T, &mut S) -> Outcome<()>,
 ) -> Outcome<()> {
-    let value = row.try_get_raw(at).map_err(misfit)?;
-    if value.is_null() { sink.null() } else { take(T::decode(value).map_err(misfit)?, sink) }
+    let value = row.try_get_raw(at).map_err(|_| unusual())?;
+    if value.is_null() { sink.null() } else { take(T::decode(value).map_err(|_| unusual())?, sink) }
 }
 
 /// Takes values that sqlx decodes wrongly, not in text, or not at all.
 fn special(row: &Own, at: usize, column: &Column, sink: &mut impl Sink) -> Outcome<()> {
-    let value = row.try_get_raw(at).map_err(misfit)?;
+    let value = row.try_get_raw(at).map_err(|_| unusual())?;
     if value.is_null() {
         return sink.null();
     }
-    let (bytes, is_text) = (value.as_bytes().map_err(misfit)?, value.format() == PgValueFormat::Text);
+    let (bytes, is_text) = (value.as_bytes().map_err(|_| unusual())?, value.format() == PgValueFormat::Text);
     match column.kind {
         Type::Opaque => {
             black_box(bytes);
@@ -172,24 +196,38 @@ fn special(row: &Own, at: usize, column: &Column, sink: &mut impl Sink) -> Outco
         }
         Type::Json => {
             let has_version = !is_text && bytes.first() == Some(&1); // of jsonb
-            sink.text(str::from_utf8(&bytes[usize::from(has_version)..]).map_err(misfit)?)
+            sink.text(str::from_utf8(&bytes[usize::from(has_version)..]).map_err(|_| unusual())?)
         }
-        Type::Interval if is_text => sink.interval(&postgresql_text::interval(str::from_utf8(bytes).map_err(misfit)?)?),
-        Type::Interval => given(row, at, sink, |value: PgInterval, sink| interval(value, sink)),
-        Type::Time if is_end_of_day(bytes, is_text) => Err(unsupported("a time of day ends before 24:00")),
-        Type::Time => held(row, at, sink, |value: NaiveTime, sink| sink.time(&value)),
-        _ if let Some(negative) = infinity(bytes, is_text) => sink.infinite(negative),
-        Type::Date => held(row, at, sink, |value: NaiveDate, sink| sink.date(&value)),
-        Type::Timestamp => held(row, at, sink, |value: NaiveDateTime, sink| sink.timestamp(&value)),
-        Type::Timestamptz => held(row, at, sink, |value: DateTime<Utc>, sink| sink.instant(&value)),
-        other => Err(fail("internal", format!("no way to take {other:?}"))),
+        Type::Interval if !is_text => given(row, at, sink, |value: PgInterval, sink| interval(value, sink)),
+        Type::Time if !is_end_of_day(bytes, is_text) => {
+            given(row, at, sink, |value: NaiveTime, sink| sink.time(&value))
+        }
+        Type::Date | Type::Timestamp | Type::Timestamptz if let Some(negative) = infinity(bytes, is_text) => {
+            sink.infinite(negative)
+        }
+        Type::Date if has_chrono(bytes, is_text) => given(row, at, sink, |value: NaiveDate, sink| sink.date(&value)),
+        Type::Timestamp if has_chrono(bytes, is_text) => {
+            given(row, at, sink, |value: NaiveDateTime, sink| sink.timestamp(&value))
+        }
+        Type::Timestamptz if has_chrono(bytes, is_text) => {
+            given(row, at, sink, |value: DateTime<Utc>, sink| sink.instant(&value))
+        }
+        _ => sink.other(PostgreSql::natural(row, at, column)?, column),
     }
 }
 
 fn interval(value: PgInterval, sink: &mut impl Sink) -> Outcome<()> {
-    let nanoseconds = value.microseconds.checked_mul(1000);
-    let nanoseconds = nanoseconds.ok_or_else(|| unsupported("an interval beyond 64 bits of nanoseconds"))?;
+    let nanoseconds = value.microseconds.checked_mul(1000).ok_or_else(unusual)?;
     sink.interval(&rowpath::core::Interval { months: value.months, days: value.days, nanoseconds })
+}
+
+/// Whether chrono reaches as far: beyond, sqlx would panic.
+fn has_chrono(bytes: &[u8], is_text: bool) -> bool {
+    match *bytes {
+        _ if is_text => true,
+        [a, b, c, d] => i64::from(i32::from_be_bytes([a, b, c, d])).abs() < MOST_DAYS,
+        _ => bytes.try_into().is_ok_and(|bytes| i64::from_be_bytes(bytes).unsigned_abs() < MOST_MICROSECONDS),
+    }
 }
 
 /// Whether a time is 24:00, of which chrono has no time.
@@ -255,8 +293,11 @@ fn declared(column: &Column) -> PgTypeInfo {
         (Type::Timestamptz, _) => of::<DateTime<Utc>>(),
         (Type::Interval, _) => of::<PgInterval>(),
         (Type::Uuid, _) => of::<Uuid>(),
-        (Type::Array, 16) => of::<Vec<i16>>(),
-        (Type::Array, 32) => of::<Vec<i32>>(),
-        (Type::Array, _) => of::<Vec<i64>>(),
+        (Type::Array, _) => match column.integer_bits() {
+            Some(16) => of::<Vec<i16>>(),
+            Some(32) => of::<Vec<i32>>(),
+            _ => of::<Vec<i64>>(),
+        },
+        _ => PgTypeInfo::with_name("unknown"),
     }
 }

@@ -1,7 +1,7 @@
 //! sqlx on SQLite: each connection has a thread of its own, to which the program's task sends its statements.
-use rowpath::core::{Column, Decimal, Delivered, Facts, Options, Outcome, Sink, Type, Value, iso};
+use rowpath::core::{Column, Decimal, Delivered, Facts, Options, Outcome, Sink, Type, Value, iso, unusual};
 use rowpath::families::sqltext::Mode;
-use rowpath::families::sqlx::{Conn, Connection, Engine, Row, misfit, opaque, text_of, unchecked as given};
+use rowpath::families::sqlx::{Conn, Connection, Engine, Row, failed, given, opaque, text_of};
 use rowpath::families::{sqlite, sqltext};
 use sqlx::error::DatabaseError;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
@@ -62,8 +62,22 @@ impl Engine for OfSqlite {
             Type::Timestamp => given(row, at, sink, |value: &str, sink| sink.timestamp(&iso::timestamp(value)?)),
             Type::Timestamptz => given(row, at, sink, |value: &str, sink| sink.instant(&iso::instant(value)?)),
             Type::Opaque => opaque(row, at, sink),
-            _ => given(row, at, sink, |value: &str, sink| sink.text(value)),
+            Type::Char | Type::Varchar | Type::Text | Type::Json => {
+                given(row, at, sink, |value: &str, sink| sink.text(value))
+            }
+            _ => sink.other(Self::natural(row, at, column)?, column),
         }
+    }
+
+    fn natural(row: &Row<Self>, at: usize, _: &Column) -> Outcome<Value> {
+        let kind = row.try_get_raw(at).map_err(failed::<Self>)?.type_info().into_owned();
+        Ok(match kind.name() {
+            _ if row.try_get_raw(at).map_err(failed::<Self>)?.is_null() => Value::Null,
+            "INTEGER" => Value::Integer(row.try_get(at).map_err(failed::<Self>)?),
+            "REAL" => Value::Float(row.try_get(at).map_err(failed::<Self>)?),
+            "TEXT" => Value::of_text(row.try_get_unchecked(at).map_err(failed::<Self>)?),
+            _ => Value::Binary(row.try_get_unchecked(at).map_err(failed::<Self>)?),
+        })
     }
 
     fn delivers(column: &Column, _: Mode) -> Delivered {
@@ -72,7 +86,7 @@ impl Engine for OfSqlite {
             Type::Boolean => Delivered::natural("bool"),
             Type::Float32 | Type::Float64 => Delivered::natural("f64"),
             Type::Binary => Delivered::natural("&[u8]"),
-            Type::Opaque => Delivered::natural("SqliteValueRef"),
+            Type::Any | Type::Opaque => Delivered::natural("SqliteValueRef"),
             kind if sqlite::is_kept_as_text(kind) => Delivered::from_text("&str"),
             _ => Delivered::natural("&str"),
         }
@@ -92,10 +106,10 @@ impl Engine for OfSqlite {
 
 /// Takes a decimal, which is text unless an affinity has made a number of it.
 fn decimal(row: &Row<OfSqlite>, at: usize, sink: &mut impl Sink) -> Outcome<()> {
-    let value = row.try_get_raw(at).map_err(misfit)?;
+    let value = row.try_get_raw(at).map_err(|_| unusual())?;
     match value.type_info().name() {
-        "INTEGER" => given(row, at, sink, |value: i64, sink| sink.decimal(&Decimal::parse(&value.to_string())?)),
-        "REAL" => given(row, at, sink, |value: f64, sink| sink.decimal(&Decimal::parse(&value.to_string())?)),
+        "INTEGER" => given(row, at, sink, |value: i64, sink| sink.decimal(&Decimal::of_i128(value.into(), 0))),
+        "REAL" => given(row, at, sink, |value: f64, sink| sink.decimal(&Decimal::of_float(value))),
         _ => given(row, at, sink, |value: &str, sink| sink.decimal(&Decimal::parse(value)?)),
     }
 }

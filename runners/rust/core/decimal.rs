@@ -1,6 +1,7 @@
-use super::failure::{Outcome, fail, unsupported};
+use super::failure::{Outcome, unusual};
 
 const MOST_DIGITS: usize = 18; // that are sure to fit 64 bits
+const MOST_ZEROS: i32 = 1 << 18; // that an exponent stands for: more than any engine's decimal has
 const POWERS: [i64; MOST_DIGITS + 1] = {
     let mut all = [1; MOST_DIGITS + 1];
     let mut at = 1;
@@ -11,18 +12,21 @@ const POWERS: [i64; MOST_DIGITS + 1] = {
     all
 };
 
-/// A decimal: unscaled · 10^-scale where 64 bits hold it, else its digits.
-#[derive(Clone, Debug)]
+/// A decimal: unscaled · 10^-scale where 64 bits hold it, else its digits, or a word.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Decimal {
     Small { unscaled: i64, scale: u8 },
-    Large(Box<str>), // -?digits[.digits]
+    Large(Box<str>), // -?digits[.digits], nan, inf, -inf
 }
 
 impl Decimal {
-    /// Reads a decimal, with an exponent or without.
+    /// Reads a decimal, with an exponent or without, NaN and the infinities too.
     pub fn parse(text: &str) -> Outcome<Decimal> {
         let (mantissa, exponent) = match text.bytes().position(|byte| byte | 0x20 == b'e') {
-            Some(at) => (&text[..at], text[at + 1..].parse().map_err(|_| no_decimal(text))?),
+            Some(at) => match text[at + 1..].parse::<i32>() {
+                Ok(exponent) if exponent.abs() <= MOST_ZEROS => (&text[..at], exponent),
+                _ => return Err(unusual()),
+            },
             None => (text, 0_i32),
         };
         let negative = mantissa.starts_with('-');
@@ -30,7 +34,7 @@ impl Decimal {
         let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
         let digits = whole.len() + fraction.len();
         if digits == 0 || !whole.bytes().chain(fraction.bytes()).all(|byte| byte.is_ascii_digit()) {
-            return Err(no_decimal(text));
+            return no_number(text).ok_or_else(unusual);
         }
         if exponent == 0 && digits <= MOST_DIGITS {
             let mut unscaled =
@@ -65,10 +69,42 @@ impl Decimal {
         Decimal::Large(format!("{sign}{whole}{point}{fraction}").into())
     }
 
-    /// The integral part, modulo 2⁶⁴.
+    /// unscaled · 10^-scale.
+    pub fn of_i128(unscaled: i128, scale: u8) -> Decimal {
+        match i64::try_from(unscaled) {
+            Ok(unscaled) if usize::from(scale) <= MOST_DIGITS => Decimal::Small { unscaled, scale },
+            _ => {
+                let digits = unscaled.unsigned_abs().to_string();
+                Decimal::of_digits(unscaled < 0, &digits, digits.len() as i32 - i32::from(scale))
+            }
+        }
+    }
+
+    pub fn nan() -> Decimal {
+        Decimal::Large("nan".into())
+    }
+
+    pub fn infinite(negative: bool) -> Decimal {
+        Decimal::Large(if negative { "-inf" } else { "inf" }.into())
+    }
+
+    /// A float's shortest text.
+    pub fn of_float(value: f64) -> Decimal {
+        if value.is_nan() {
+            return Decimal::nan();
+        }
+        Decimal::parse(&format!("{value:e}")).unwrap_or_else(|_| Decimal::infinite(value < 0.0))
+    }
+
+    pub fn is_finite(&self) -> bool {
+        !matches!(self, Decimal::Large(text) if text.ends_with(['n', 'f']))
+    }
+
+    /// The integral part, modulo 2⁶⁴; 3 where it is no number.
     pub fn touch(&self) -> i64 {
         match self {
             Decimal::Small { unscaled, scale } => unscaled / POWERS[usize::from(*scale)],
+            Decimal::Large(_) if !self.is_finite() => 3,
             Decimal::Large(text) => {
                 let whole = text.split('.').next().unwrap_or("").bytes();
                 let sum = whole
@@ -103,9 +139,11 @@ impl Decimal {
 }
 
 #[cold]
-fn no_decimal(text: &str) -> super::Failure {
+fn no_number(text: &str) -> Option<Decimal> {
     match text.to_ascii_lowercase().as_str() {
-        "nan" | "infinity" | "-infinity" => unsupported(format!("a decimal has no {text} here")),
-        _ => fail("verify", format!("no decimal: '{text}'")),
+        "nan" => Some(Decimal::nan()),
+        "inf" | "infinity" | "+inf" | "+infinity" => Some(Decimal::infinite(false)),
+        "-inf" | "-infinity" => Some(Decimal::infinite(true)),
+        _ => None,
     }
 }

@@ -1,7 +1,7 @@
 use super::column::{Column, Type};
 use super::decimal::Decimal;
 use super::failure::{Outcome, fail};
-use super::values::{Date, Interval, Moment, Rows, Time, Value};
+use super::values::{Array, Date, Interval, Moment, Rows, Time, Value};
 
 const MAGIC: &[u8; 8] = b"RPROWS1\n";
 type Read<T> = Result<T, String>;
@@ -66,29 +66,22 @@ impl<'a> Reader<'a> {
     pub fn value(&mut self, column: &Column) -> Read<Value> {
         Ok(match self.bytes::<1>()?[0] {
             0 => Value::Null,
-            b'N' if column.kind == Type::Decimal => {
-                Value::Decimal(Decimal::parse(self.text()?).map_err(|failure| failure.text().to_string())?)
-            }
-            b'N' => Value::Integer(self.integer()?),
+            b'N' => number(self.text()?, column.kind)?,
             b'F' => Value::Float(f64::from_le_bytes(self.bytes()?)),
             b'L' => Value::Boolean(self.bytes::<1>()?[0] == 1),
             b'S' => Value::Text(self.text()?.to_string()),
             b'B' => Value::Binary(self.long()?.to_vec()),
             b'd' => Value::Date(Date::of_days(self.u32()? as i32)),
-            b't' => Value::Time(Time(self.u64()?)),
+            b't' => Value::Time(Time(self.u64()? as i64)),
             b'T' => Value::Timestamp(self.moment()?),
             b'Z' => Value::Instant(self.moment()?),
             b'I' => Value::Interval(self.interval()?),
             b'U' => Value::Uuid(self.bytes()?),
-            b'A' => Value::Array(self.array()?),
+            b'A' => Value::Array(self.array(column)?),
             b'X' => Value::Infinite { negative: self.text()? == "-inf" },
             b'O' => return Err("an opaque value is no parameter".into()),
             tag => return Err(format!("no value begins with {tag}")),
         })
-    }
-
-    fn integer(&mut self) -> Read<i64> {
-        self.text()?.parse().map_err(|error| format!("{error}"))
     }
 
     fn moment(&mut self) -> Read<Moment> {
@@ -99,8 +92,18 @@ impl<'a> Reader<'a> {
         Ok(Interval { months: self.u32()? as i32, days: self.u32()? as i32, nanoseconds: self.u64()? as i64 })
     }
 
-    fn array(&mut self) -> Read<Vec<Option<i64>>> {
+    /// Of a further dimension the elements are arrays.
+    fn array(&mut self, column: &Column) -> Read<Array> {
         let count = self.u32()?;
-        (0..count).map(|_| if self.bytes::<1>()?[0] == 0 { Ok(None) } else { self.integer().map(Some) }).collect()
+        let elements = (0..count).map(|_| self.value(column.element())).collect::<Read<_>>()?;
+        Ok(Array { lower: 1, elements })
+    }
+}
+
+/// A decimal, or an integer, which may be beyond 64 bits.
+fn number(text: &str, kind: Type) -> Read<Value> {
+    match text.parse() {
+        Ok(whole) if kind != Type::Decimal => Ok(Value::Integer(whole)),
+        _ => Decimal::parse(text).map(Value::Decimal).map_err(|_| format!("no number: {text}")),
     }
 }

@@ -26,6 +26,12 @@ pub fn unsupported(text: impl fmt::Display) -> Failure {
     fail("unsupported", text)
 }
 
+/// Why a row's usual way leaves a value to its `natural`, which delivers whatever there is: nobody reads it.
+#[cold]
+pub fn unusual() -> Failure {
+    Failure(Box::new(Parts { kind: "verify", code: String::new(), text: String::new() }))
+}
+
 impl Failure {
     /// A failure with the driver's own code.
     pub fn with_code(kind: &'static str, code: impl Into<String>, text: impl fmt::Display) -> Failure {

@@ -2,6 +2,7 @@
 use super::adapter::Facts;
 use super::client_groups::GroupReply;
 use super::column::DescribedColumn;
+use super::encoder::Digests;
 use super::failure::{Outcome, fail};
 use super::interruption::Stopped;
 use super::sample_reply::SampleReply;
@@ -31,7 +32,8 @@ pub enum Reply {
     },
     Sample(Box<SampleReply>),
     Verify {
-        digest: String,
+        #[serde(flatten)]
+        digests: Digests,
         rows: i64,
         touch: String,
         operations: i64,

@@ -51,7 +51,7 @@ impl<A: Adapter> Session<A> {
         let names = delivered.iter().map(|(_, type_)| type_.name).collect();
         let converted = delivered.into_iter().filter(|(_, type_)| type_.converted).map(|(name, _)| name).collect();
         Ok(Reply::Verify {
-            digest: proven.digest,
+            digests: proven.digests,
             rows: proven.rows,
             touch: hex(proven.touch),
             operations: asked.count,

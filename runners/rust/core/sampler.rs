@@ -1,7 +1,7 @@
 use super::adapter::{Adapter, Operation};
 use super::clock::now_ns;
-use super::encoder::Encoder;
-use super::failure::{Failure, Outcome};
+use super::encoder::{Digests, Encoder};
+use super::failure::{Failure, Outcome, fail};
 use super::phase::Phase;
 use super::runtime::Runtime;
 use super::sample_counters::Counters;
@@ -104,11 +104,11 @@ impl<A: Adapter> Sampler<A> {
         self.seek(resume);
         let mut encoder = self.counters.encoder.take();
         done?;
-        let digest = match &mut encoder {
-            Some(encoder) => encoder.finish().map(|()| encoder.digest())?,
-            None => String::new(),
+        let digests = match &mut encoder {
+            Some(encoder) => encoder.finish().map(|()| encoder.digests())?,
+            None => return Err(fail("internal", "the digests are lost")),
         };
-        Ok(Proven { digest, rows: self.counters.rows, touch: self.counters.touch })
+        Ok(Proven { digests, rows: self.counters.rows, touch: self.counters.touch })
     }
 
     async fn proven(&mut self, adapter: &mut A, count: i64) -> Outcome<()> {
@@ -188,7 +188,7 @@ impl<A: Adapter> Sampler<A> {
 
 /// What `verify` found.
 pub struct Proven {
-    pub digest: String,
+    pub digests: Digests,
     pub rows: i64,
     pub touch: i64,
 }

@@ -86,11 +86,11 @@ impl<A: Adapter> Session<A> {
     }
 
     fn hello(&mut self, asked: HelloRequest) -> Outcome<Reply> {
-        if asked.protocol.first() != Some(&2) {
-            return Err(unsupported(format!("the Rust runner speaks protocol 2, not {:?}", asked.protocol)));
+        if asked.protocol.first() != Some(&3) {
+            return Err(unsupported(format!("the Rust runner speaks protocol 3, not {:?}", asked.protocol)));
         }
-        if let Some(codec) = asked.codec.filter(|codec| *codec != 1) {
-            return Err(unsupported(format!("the Rust runner has codec 1, not {codec}")));
+        if let Some(codec) = asked.codec.filter(|codec| *codec != 2) {
+            return Err(unsupported(format!("the Rust runner has codec 2, not {codec}")));
         }
         if let Some(unknown) = asked.requires.iter().find(|name| !REQUIREMENTS.contains(&name.as_str())) {
             let text = format!("the Rust runner does not know the requirement {}", shortened(unknown));
@@ -105,8 +105,8 @@ impl<A: Adapter> Session<A> {
         }
         let pid = std::process::id();
         Ok(Reply::Hello {
-            protocol: [2, 1],
-            codec: 1,
+            protocol: [3, 0],
+            codec: 2,
             language: "rust",
             runner: "rowpath-rust 1.0",
             adapter: self.driver,

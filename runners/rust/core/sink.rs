@@ -1,8 +1,9 @@
+use super::column::Column;
 use super::decimal::Decimal;
 use super::failure::Outcome;
-use super::values::{Date, Interval, Moment, SECOND_NS, Time};
+use super::values::{Date, Interval, Moment, SECOND_NS, Time, Value};
 
-/// What takes the values of a row, in column order: the touch sum, or the encoder.
+/// What takes the values of a row, in column order: the touch sum, or the encoder. It takes every value.
 pub trait Sink {
     fn null(&mut self) -> Outcome<()>;
     fn integer(&mut self, value: i64) -> Outcome<()>;
@@ -23,6 +24,8 @@ pub trait Sink {
     fn array(&mut self, value: &[Option<i64>]) -> Outcome<()>;
     /// Takes a value of which only that it is there is in the digest.
     fn opaque(&mut self) -> Outcome<()>;
+    /// Takes any value in the form that is nearest to its column's declared type.
+    fn other(&mut self, value: Value, column: &Column) -> Outcome<()>;
 }
 
 /// A date, as a library has it.
@@ -36,7 +39,7 @@ pub trait Day {
 pub trait OfDay {
     fn second_of_minute(&self) -> u32;
     /// Nanoseconds since midnight.
-    fn ns(&self) -> u64;
+    fn ns(&self) -> i64;
 }
 
 /// A timestamp or an instant, as a library has it.
@@ -56,9 +59,9 @@ impl Day for Date {
 
 impl OfDay for Time {
     fn second_of_minute(&self) -> u32 {
-        (self.0 / SECOND_NS % 60) as u32
+        (self.0 / SECOND_NS % 60).unsigned_abs() as u32
     }
-    fn ns(&self) -> u64 {
+    fn ns(&self) -> i64 {
         self.0
     }
 }

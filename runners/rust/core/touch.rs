@@ -1,7 +1,8 @@
+use super::column::{Column, Type};
 use super::decimal::Decimal;
 use super::failure::Outcome;
 use super::sink::{Day, OfDay, Sink, Wall};
-use super::values::Interval;
+use super::values::{Interval, Value, nearest};
 use std::hint::black_box;
 
 const EXACT: f64 = 9_007_199_254_740_992.0; // 2⁵³
@@ -78,5 +79,25 @@ impl Sink for Touch {
     }
     fn opaque(&mut self) -> Outcome<()> {
         self.add(5)
+    }
+    #[cold]
+    fn other(&mut self, value: Value, column: &Column) -> Outcome<()> {
+        let value = nearest(value, column);
+        match (column.kind, &value) {
+            (_, Value::Null) => self.null(),
+            (Type::Any | Type::Opaque, _) => self.opaque(),
+            (_, Value::Integer(value)) => self.integer(*value),
+            (_, Value::Decimal(value)) => self.decimal(value),
+            (_, Value::Float(value)) => self.float(*value),
+            (_, Value::Boolean(value)) => self.boolean(*value),
+            (_, Value::Text(value)) => self.text(value),
+            (_, Value::Raw(value) | Value::Binary(value)) => self.binary(value),
+            (_, Value::Date(value)) => self.date(value),
+            (_, Value::Time(value) | Value::Timetz(value, _)) => self.time(value),
+            (_, Value::Timestamp(value) | Value::Instant(value)) => self.timestamp(value),
+            (Type::Date, Value::NoDay(day, _)) => self.date(day),
+            (_, Value::NoDay(_, time)) => self.time(time),
+            _ => self.opaque(),
+        }
     }
 }

@@ -1,8 +1,12 @@
-//! Answers, line by line, for tests/runners/protocol/test_codec.py: `hash HEX` with the XXH64 of the bytes; `value TYPE
-//! BITS NULLABLE HEX` with the bytes, digest and touch of the value decoded from the codec's bytes; `date TEXT`, `time
-//! TEXT`, `timestamp TEXT`, `instant TEXT` with what is made of the text.
+//! Answers, line by line, for tests/runners/rust: `hash HEX` with the XXH64 of the bytes; `decoded COLUMN HEX` and
+//! `result COLUMNS ROWS`, both in JSON, with what `verify` replies, the touch sum and each row's bytes: of the value
+//! decoded from the codec's bytes, taken the usual way, or of values by their own kind; `date TEXT`, `time TEXT`,
+//! `timestamp TEXT`, `instant TEXT` with what the usual readers make of the text.
 use rowpath::core::text_forms::{date_text, hex_text, time_text};
-use rowpath::core::{Column, Encoder, Moment, Outcome, Reader, Sink, Touch, Type, Value, fail, iso, xxhash64};
+use rowpath::core::{
+    Array, Column, Encoder, Interval, Moment, Outcome, Reader, Sink, Touch, Type, Value, fail, iso, unusual, xxhash64,
+};
+use serde_json::{Value as Json, json};
 use std::io::stdin;
 
 fn main() {
@@ -19,7 +23,19 @@ fn answer(line: &str) -> String {
 fn tried(kind: &str, rest: &str) -> Outcome<String> {
     Ok(match kind {
         "hash" => format!("{:016x}", xxhash64(&unhex(rest)?)),
-        "value" => return value(&rest.split(' ').collect::<Vec<_>>()),
+        "decoded" => {
+            let (column, hex) = rest.rsplit_once(' ').ok_or_else(unusual)?;
+            let column: Column = serde_json::from_str(column).map_err(|error| fail("internal", error))?;
+            let value = Reader(&unhex(hex)?).value(&column).map_err(|text| fail("internal", text))?;
+            verified(vec![column], &[vec![value]])?
+        }
+        "result" => {
+            let (columns, rows): (Vec<Column>, Vec<Vec<Json>>) =
+                serde_json::from_str(rest).map_err(|error| fail("internal", error))?;
+            let row = |row: &Vec<Json>| row.iter().zip(&columns).map(|(one, column)| natural(one, column)).collect();
+            let rows: Vec<Vec<Value>> = rows.iter().map(row).collect();
+            verified(columns, &rows)?
+        }
         "date" => date_text(iso::date(rest)?),
         "time" => time_text(iso::time(rest)?),
         "timestamp" => iso::timestamp(rest).map(|(date, time)| moment_text(date.at(time)))?,
@@ -36,43 +52,91 @@ fn unhex(text: &str) -> Outcome<Vec<u8>> {
     (0..text.len()).step_by(2).map(|at| byte(at).ok_or_else(|| fail("internal", "no hexadecimal digits"))).collect()
 }
 
-fn value(words: &[&str]) -> Outcome<String> {
-    let kind: Type = serde_json::from_value(words[0].into()).map_err(|error| fail("internal", error))?;
-    let bits = words[1].parse().unwrap_or(32);
-    let nullable = words[2] == "true";
-    let column = Column { name: "value".into(), kind, length: 0, precision: 0, scale: 0, bits, nullable };
-    let data = unhex(words[3])?;
-    let value = match Reader(&data).value(&column) {
-        Ok(value) => Some(value),
-        Err(_) if kind == Type::Opaque => None,
-        Err(text) => return Err(fail("internal", text)),
-    };
-    let mut encoder = Encoder::new([column].into(), 1, "")?;
-    let mut touch = Touch(0);
-    put(value.as_ref(), &mut touch)?;
-    put(value.as_ref(), &mut encoder).map_err(|failure| failure.in_column("value"))?;
-    let bytes = hex_text(&encoder.bytes);
-    encoder.end_row()?;
-    Ok(format!("{bytes} {} {}", encoder.digest(), hex_text(&touch.0.to_be_bytes())))
+fn verified(columns: Vec<Column>, rows: &[Vec<Value>]) -> Outcome<String> {
+    let mut encoder = Encoder::new(columns.clone().into(), u64::MAX, "")?;
+    let (mut touch, mut bytes) = (Touch(0), Vec::new());
+    for row in rows {
+        for (at, (value, column)) in row.iter().zip(&columns).enumerate() {
+            put(value, column, &mut touch)?;
+            encoder.begin_value(at);
+            put(value, column, &mut encoder)?;
+            encoder.end_value();
+        }
+        bytes.push(hex_text(&encoder.bytes));
+        encoder.end_row()?;
+    }
+    let mut reply = json!(encoder.digests());
+    (reply["touch"], reply["bytes"]) = (json!(hex_text(&touch.0.to_be_bytes())), json!(bytes));
+    Ok(reply.to_string())
 }
 
-fn put(value: Option<&Value>, sink: &mut impl Sink) -> Outcome<()> {
-    match value {
-        None => sink.opaque(),
-        Some(Value::Null) => sink.null(),
-        Some(Value::Integer(value)) => sink.integer(*value),
-        Some(Value::Decimal(value)) => sink.decimal(value),
-        Some(Value::Float(value)) => sink.float(*value),
-        Some(Value::Boolean(value)) => sink.boolean(*value),
-        Some(Value::Text(value)) => sink.text(value),
-        Some(Value::Binary(value)) => sink.binary(value),
-        Some(Value::Date(value)) => sink.date(value),
-        Some(Value::Time(value)) => sink.time(value),
-        Some(Value::Timestamp(value)) => sink.timestamp(value),
-        Some(Value::Instant(value)) => sink.instant(value),
-        Some(Value::Interval(value)) => sink.interval(value),
-        Some(Value::Uuid(value)) => sink.uuid(value),
-        Some(Value::Array(value)) => sink.array(value),
-        Some(Value::Infinite { negative }) => sink.infinite(*negative),
+/// Takes a value as an adapter does: the usual way, else by its own kind.
+fn put(value: &Value, column: &Column, sink: &mut impl Sink) -> Outcome<()> {
+    match (column.kind, value) {
+        (_, Value::Null) => sink.null(),
+        (Type::Integer, Value::Integer(value)) => sink.integer(*value),
+        (Type::Integer | Type::Decimal, Value::Decimal(value)) => sink.decimal(value),
+        (Type::Float32 | Type::Float64, Value::Float(value)) => sink.float(*value),
+        (Type::Boolean, Value::Boolean(value)) => sink.boolean(*value),
+        (kind, Value::Text(value)) if kind.is_text() => sink.text(value),
+        (Type::Binary, Value::Binary(value)) => sink.binary(value),
+        (Type::Date, Value::Date(value)) => sink.date(value),
+        (Type::Time, Value::Time(value)) => sink.time(value),
+        (Type::Timestamp, Value::Timestamp(value)) => sink.timestamp(value),
+        (Type::Timestamptz, Value::Instant(value)) => sink.instant(value),
+        (Type::Interval, Value::Interval(value)) => sink.interval(value),
+        (Type::Uuid, Value::Uuid(value)) => sink.uuid(value),
+        (Type::Array, Value::Array(value)) if value.lower == 1 && value.integers().is_some() => {
+            sink.array(&value.integers().unwrap_or_default())
+        }
+        (Type::Date | Type::Timestamp | Type::Timestamptz, Value::Infinite { negative }) => sink.infinite(*negative),
+        _ => sink.other(value.clone(), column),
     }
+}
+
+/// A vector's value by its own kind; what it spells in text stays text.
+fn natural(value: &Json, column: &Column) -> Value {
+    match value {
+        Json::Null => Value::Null,
+        Json::Bool(flag) => Value::Boolean(*flag),
+        Json::String(text) if column.kind == Type::Binary => Value::Binary(unhex(text).unwrap_or_default()),
+        Json::String(text) => Value::Text(text.clone()),
+        Json::Number(number) => Value::Integer(number.as_i64().unwrap_or_default()),
+        Json::Object(spelt) => match spelt.iter().next().map(|(form, inner)| (form.as_str(), inner)) {
+            Some(("hex", inner)) => {
+                let bytes = unhex(inner.as_str().unwrap_or("")).unwrap_or_default();
+                if column.kind == Type::Any { Value::Binary(bytes) } else { Value::Raw(bytes) }
+            }
+            Some(("integer", inner)) => Value::Integer(inner.as_str().unwrap_or("").parse().unwrap_or_default()),
+            Some(("float", inner)) => Value::Float(inner.as_str().unwrap_or("").parse().unwrap_or_default()),
+            _ => bounded(spelt["lower"].as_i64().unwrap_or(1) as i32, &spelt["elements"], column),
+        },
+        Json::Array(values) => match column.kind {
+            Type::Array => bounded(1, value, column),
+            Type::Interval => {
+                let part = |at: usize| values[at].as_i64().unwrap_or_default();
+                Value::Interval(Interval { months: part(0) as i32, days: part(1) as i32, nanoseconds: part(2) })
+            }
+            Type::Map => {
+                Value::Map(rows(values, column).into_iter().map(|mut row| (row.remove(0), row.remove(0))).collect())
+            }
+            Type::Rows => Value::Rows(rows(values, column)),
+            _ => Value::Struct(row(values, column)),
+        },
+    }
+}
+
+fn bounded(lower: i32, elements: &Json, column: &Column) -> Value {
+    let element = column.element();
+    let is_dimension = |one: &Json| (one.is_array() || one.get("lower").is_some()) && !element.kind.is_nested();
+    let one = |one: &Json| natural(one, if is_dimension(one) { column } else { element });
+    Value::Array(Array { lower, elements: elements.as_array().into_iter().flatten().map(one).collect() })
+}
+
+fn row(values: &[Json], column: &Column) -> Vec<Value> {
+    values.iter().zip(&column.fields).map(|(one, field)| natural(one, field)).collect()
+}
+
+fn rows(values: &[Json], column: &Column) -> Vec<Vec<Value>> {
+    values.iter().map(|one| row(one.as_array().map_or(&[], Vec::as_slice), column)).collect()
 }

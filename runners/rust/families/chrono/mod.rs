@@ -1,9 +1,8 @@
 //! Dates and times as the crate chrono has them.
-use crate::core::{Date, Day, Moment, OfDay, Outcome, Time, Wall, unsupported};
+use crate::core::{Date, Day, Moment, OfDay, Outcome, SECOND_NS, Time, Wall, unsupported};
 use ::chrono::{DateTime, Datelike, NaiveDate, NaiveDateTime, NaiveTime, Timelike, Utc};
 
 const DAYS_TO_1970: i32 = 719_163; // from the day before 0001-01-01
-const SECOND_NS: u64 = 1_000_000_000;
 
 pub fn date(value: Date) -> Outcome<NaiveDate> {
     let made = NaiveDate::from_ymd_opt(value.year, value.month.into(), value.day.into());
@@ -11,8 +10,11 @@ pub fn date(value: Date) -> Outcome<NaiveDate> {
 }
 
 pub fn time(value: Time) -> Outcome<NaiveTime> {
-    let (seconds, ns) = ((value.0 / SECOND_NS) as u32, (value.0 % SECOND_NS) as u32);
-    let made = NaiveTime::from_num_seconds_from_midnight_opt(seconds, ns);
+    let parts = (u32::try_from(value.0 / SECOND_NS), u32::try_from(value.0 % SECOND_NS));
+    let made = match parts {
+        (Ok(seconds), Ok(ns)) => NaiveTime::from_num_seconds_from_midnight_opt(seconds, ns),
+        _ => None,
+    };
     made.ok_or_else(|| unsupported("a time of day that chrono has not"))
 }
 
@@ -33,8 +35,8 @@ impl OfDay for NaiveTime {
     fn second_of_minute(&self) -> u32 {
         self.second()
     }
-    fn ns(&self) -> u64 {
-        u64::from(self.num_seconds_from_midnight()) * SECOND_NS + u64::from(self.nanosecond())
+    fn ns(&self) -> i64 {
+        i64::from(self.num_seconds_from_midnight()) * SECOND_NS + i64::from(self.nanosecond())
     }
 }
 

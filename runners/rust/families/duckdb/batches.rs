@@ -1,7 +1,7 @@
 //! Arrow record batches: the type of a column is looked at once, then its values are taken one after the other.
-use super::misfit;
-use super::values::{date, decimal, integers, moment, time};
-use crate::core::{Batch, Column, Interval, Outcome, Sink, Type, fail, text_forms};
+use super::arrow::value;
+use super::values::{date, integers, moment, time};
+use crate::core::{Batch, Column, Decimal, Interval, Outcome, Sink, Type, text_forms};
 use duckdb::arrow::array::{Array, ArrowPrimitiveType, AsArray};
 use duckdb::arrow::datatypes as arrow;
 use duckdb::arrow::datatypes::{DataType, TimeUnit};
@@ -22,13 +22,15 @@ impl Batch for Columns<'_> {
         let values = Values { array: self.0.column(at).as_ref(), rows };
         match (column.kind, values.array.data_type()) {
             (_, DataType::Null) => values.each(sink, |sink, _| sink.null()),
-            (Type::Integer, kind) => values.whole(kind, sink, |sink, value| sink.integer(fitting(value)?)),
+            (Type::Integer, DataType::Int16) => values.integers::<arrow::Int16Type, _>(sink),
+            (Type::Integer, DataType::Int32) => values.integers::<arrow::Int32Type, _>(sink),
+            (Type::Integer, DataType::Int64) => values.integers::<arrow::Int64Type, _>(sink),
+            (Type::Integer, DataType::Decimal128(_, 0)) => values.decimals::<arrow::Decimal128Type, _>(0, sink),
             (Type::Decimal, DataType::Decimal32(_, scale)) => values.decimals::<arrow::Decimal32Type, _>(*scale, sink),
             (Type::Decimal, DataType::Decimal64(_, scale)) => values.decimals::<arrow::Decimal64Type, _>(*scale, sink),
             (Type::Decimal, DataType::Decimal128(_, scale)) => {
                 values.decimals::<arrow::Decimal128Type, _>(*scale, sink)
             }
-            (Type::Decimal, kind) => values.whole(kind, sink, |sink, value| sink.decimal(&decimal(value, 0))),
             (Type::Float32 | Type::Float64, DataType::Float32) => {
                 values.primitive::<arrow::Float32Type, _>(sink, |sink, value| sink.float(value.into()))
             }
@@ -59,18 +61,34 @@ impl Batch for Columns<'_> {
             }
             (Type::Array, DataType::List(_)) => {
                 let lists = values.array.as_list::<i32>();
-                values.each(sink, |sink, row| sink.array(&integers(&lists.value(row))?))
+                values.each(sink, |sink, row| match integers(&lists.value(row)) {
+                    Ok(integers) => sink.array(&integers),
+                    Err(_) => sink.other(value(lists, row, column), column),
+                })
             }
             (Type::Uuid, DataType::Utf8) => {
                 let texts = values.array.as_string::<i32>();
-                values.each(sink, |sink, row| sink.uuid(&text_forms::uuid(texts.value(row))?))
+                values.each(sink, |sink, row| match text_forms::uuid(texts.value(row)) {
+                    Ok(uuid) => sink.uuid(&uuid),
+                    Err(_) => sink.other(value(texts, row, column), column),
+                })
             }
-            (Type::Char | Type::Varchar | Type::Text | Type::Json, kind) => values.texts(kind, sink),
+            (Type::Char | Type::Varchar | Type::Text | Type::Json, DataType::Utf8) => {
+                let texts = values.array.as_string::<i32>();
+                values.each(sink, |sink, row| sink.text(texts.value(row)))
+            }
+            (Type::Char | Type::Varchar | Type::Text | Type::Json, DataType::Dictionary(_, texts))
+                if texts.is_string() =>
+            {
+                let codes = values.array.as_any_dictionary();
+                let (keys, texts) = (codes.normalized_keys(), codes.values().as_string::<i32>());
+                values.each(sink, |sink, row| sink.text(texts.value(keys[row])))
+            }
             (Type::Opaque, _) => {
                 black_box(values.array);
                 values.each(sink, |sink, _| sink.opaque())
             }
-            (kind, other) => Err(fail("verify", format!("{other} came where {kind:?} is declared"))),
+            _ => values.rows.clone().try_for_each(|row| sink.other(value(values.array, row, column), column)),
         }
     }
 }
@@ -104,23 +122,11 @@ impl Values<'_> {
     }
 
     fn decimals<T: ArrowPrimitiveType<Native: Into<i128>>, S: Sink>(&self, scale: i8, sink: &mut S) -> Outcome<()> {
-        self.primitive::<T, S>(sink, |sink, value| sink.decimal(&decimal(value.into(), scale as u8)))
+        self.primitive::<T, S>(sink, |sink, value| sink.decimal(&Decimal::of_i128(value.into(), scale as u8)))
     }
 
-    /// Takes whole numbers of any width.
-    fn whole<S: Sink>(&self, kind: &DataType, sink: &mut S, take: impl Fn(&mut S, i128) -> Outcome<()>) -> Outcome<()> {
-        match kind {
-            DataType::Int8 => self.primitive::<arrow::Int8Type, S>(sink, |sink, value| take(sink, value.into())),
-            DataType::Int16 => self.primitive::<arrow::Int16Type, S>(sink, |sink, value| take(sink, value.into())),
-            DataType::Int32 => self.primitive::<arrow::Int32Type, S>(sink, |sink, value| take(sink, value.into())),
-            DataType::Int64 => self.primitive::<arrow::Int64Type, S>(sink, |sink, value| take(sink, value.into())),
-            DataType::UInt8 => self.primitive::<arrow::UInt8Type, S>(sink, |sink, value| take(sink, value.into())),
-            DataType::UInt16 => self.primitive::<arrow::UInt16Type, S>(sink, |sink, value| take(sink, value.into())),
-            DataType::UInt32 => self.primitive::<arrow::UInt32Type, S>(sink, |sink, value| take(sink, value.into())),
-            DataType::UInt64 => self.primitive::<arrow::UInt64Type, S>(sink, |sink, value| take(sink, value.into())),
-            DataType::Decimal128(_, 0) => self.primitive::<arrow::Decimal128Type, S>(sink, take),
-            other => Err(fail("verify", format!("no whole number: {other}"))),
-        }
+    fn integers<T: ArrowPrimitiveType<Native: Into<i64>>, S: Sink>(&self, sink: &mut S) -> Outcome<()> {
+        self.primitive::<T, S>(sink, |sink, value| sink.integer(value.into()))
     }
 
     fn moments(&self, unit: TimeUnit, kind: Type, sink: &mut impl Sink) -> Outcome<()> {
@@ -140,23 +146,4 @@ impl Values<'_> {
     ) -> Outcome<()> {
         self.primitive::<T, _>(sink, |sink, value| moment(value, unit, kind, sink))
     }
-
-    fn texts(&self, kind: &DataType, sink: &mut impl Sink) -> Outcome<()> {
-        match kind {
-            DataType::Utf8 => {
-                let texts = self.array.as_string::<i32>();
-                self.each(sink, |sink, row| sink.text(texts.value(row)))
-            }
-            DataType::Dictionary(..) => {
-                let codes = self.array.as_any_dictionary();
-                let (keys, texts) = (codes.normalized_keys(), codes.values().as_string::<i32>());
-                self.each(sink, |sink, row| sink.text(texts.value(keys[row])))
-            }
-            other => Err(fail("verify", format!("no text: {other}"))),
-        }
-    }
-}
-
-fn fitting(value: i128) -> Outcome<i64> {
-    i64::try_from(value).map_err(misfit)
 }

@@ -16,10 +16,11 @@ fn bound(value: &Value, column: &Column) -> Outcome<Own> {
         Value::Float(value) if column.kind == Type::Float32 => Own::Float(*value as f32),
         Value::Float(value) => Own::Double(*value),
         Value::Boolean(value) => Own::Boolean(*value),
+        Value::Decimal(value) if column.kind == Type::Integer => Own::HugeInt(value.text().parse().map_err(misfit)?),
         Value::Decimal(value) => Own::Decimal(decimal(&value.text(), column)?),
         Value::Binary(value) => Own::Blob(value.clone()),
         Value::Date(value) => Own::Date32(value.days()),
-        Value::Time(value) => Own::Time64(TimeUnit::Microsecond, (value.0 / 1000) as i64),
+        Value::Time(value) => Own::Time64(TimeUnit::Microsecond, value.0 / 1000),
         Value::Timestamp(value) | Value::Instant(value) => Own::Timestamp(TimeUnit::Microsecond, microseconds(*value)),
         Value::Infinite { negative } if column.kind == Type::Date => {
             Own::Date32(if *negative { -i32::MAX } else { i32::MAX })
@@ -29,7 +30,8 @@ fn bound(value: &Value, column: &Column) -> Outcome<Own> {
         }
         Value::Interval(value) => Own::Interval { months: value.months, days: value.days, nanos: value.nanoseconds },
         Value::Array(value) => {
-            Own::List(value.iter().map(|one| one.map_or(Own::Null, |one| integer(one, column.bits))).collect())
+            let element = column.element();
+            Own::List(value.elements.iter().map(|one| bound(one, element)).collect::<Outcome<_>>()?)
         }
         other => Own::Text(sqltext::text(other)),
     })
@@ -39,6 +41,7 @@ fn integer(value: i64, bits: u8) -> Own {
     match bits {
         16 => Own::SmallInt(value as i16),
         32 => Own::Int(value as i32),
+        128 => Own::HugeInt(value.into()),
         _ => Own::BigInt(value),
     }
 }

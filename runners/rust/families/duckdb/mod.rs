@@ -1,4 +1,5 @@
 //! DuckDB's SQL and values as the crate duckdb has them.
+mod arrow;
 mod batches;
 mod bind;
 mod describe;
@@ -7,10 +8,10 @@ mod values;
 pub use batches::Columns;
 pub use bind::bind;
 pub use describe::described;
-pub use values::{Taken, delivers};
+pub use values::{Taken, WithoutTypes, delivers};
 
 use crate::core::text_forms::hex_text;
-use crate::core::{Facts, Failure, Outcome, Value, fail};
+use crate::core::{Facts, Failure, Outcome, Value, fail, unsupported};
 use crate::families::sqltext::{self, postgresql_text::array_text};
 use duckdb::Error;
 
@@ -24,6 +25,9 @@ pub fn literal(value: &Value) -> Outcome<String> {
         Value::Interval(value) => {
             let microseconds = value.nanoseconds / 1000;
             format!("INTERVAL '{} months {} days {microseconds} microseconds'", value.months, value.days)
+        }
+        Value::Decimal(value) if !value.is_finite() => {
+            return Err(unsupported("DuckDB has no decimal that is no number"));
         }
         Value::Float(value) if !value.is_finite() => sqltext::quoted(&value.to_string()),
         other => sqltext::standard(other),
@@ -48,7 +52,8 @@ pub fn failed(error: Error) -> Failure {
     Failure::with_code(if code == "FATAL" { "connect" } else { "sql" }, code, text)
 }
 
+/// Why a parameter cannot be sent.
 #[cold]
 fn misfit(error: impl std::fmt::Display) -> Failure {
-    fail("verify", error)
+    unsupported(error)
 }

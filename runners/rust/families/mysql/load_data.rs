@@ -30,6 +30,7 @@ fn written(value: &Value) -> Outcome<String> {
         Value::Boolean(value) => u8::from(*value).to_string(),
         Value::Instant(value) => wall_text(*value),
         Value::Interval(_) | Value::Array(_) | Value::Infinite { .. } => return Err(no_type()),
+        Value::Decimal(value) if !value.is_finite() => return Err(no_type()),
         other => sqltext::text(other),
     })
 }

@@ -4,7 +4,7 @@ mod load_data;
 pub use load_data::{load_data, write_row};
 
 use crate::core::text_forms::wall_text;
-use crate::core::{Column, Facts, Failure, Outcome, Type, Value, unsupported};
+use crate::core::{Column, Date, Facts, Failure, Outcome, Time, Type, Value, unsupported};
 use crate::families::sqltext;
 
 /// What a session begins with: instants are UTC.
@@ -26,8 +26,19 @@ pub fn literal(value: &Value) -> Outcome<String> {
         Value::Text(text) => sqltext::quoted(&text.replace('\\', "\\\\")),
         Value::Instant(value) => sqltext::quoted(&wall_text(*value)),
         Value::Interval(_) | Value::Array(_) | Value::Infinite { .. } => return Err(no_type()),
+        Value::Decimal(value) if !value.is_finite() => return Err(no_type()),
         other => sqltext::standard(other),
     })
+}
+
+/// What came as bytes: by the text protocol everything but NULL.
+pub fn from_bytes(bytes: &[u8], column: &Column) -> Value {
+    if matches!(column.kind, Type::Binary | Type::Bits) { Value::Binary(bytes.to_vec()) } else { Value::of_text(bytes) }
+}
+
+/// A DATE, of which a driver has the same value as of a DATETIME, or a DATETIME.
+pub fn from_wall(day: Date, time: Time, kind: Type) -> Value {
+    if kind == Type::Date && time == Time(0) { Value::of_date(day) } else { Value::of_wall(day, time) }
 }
 
 /// Refuses columns of a type that these engines lack.
@@ -40,7 +51,7 @@ pub fn has_types(columns: &[Column]) -> Outcome<()> {
 
 #[cold]
 pub fn no_type() -> Failure {
-    unsupported("MariaDB and MySQL have no type for an interval, an array or infinity")
+    unsupported("MariaDB and MySQL have no type for an interval, an array, infinity or a decimal that is no number")
 }
 
 /// Fills in what the server reports; `ask` gives the last value of a query's first row as text, or nothing.

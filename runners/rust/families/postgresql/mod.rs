@@ -1,4 +1,7 @@
 //! What the drivers of PostgreSQL share: how its SQL has values, what it reports of itself.
+pub mod binary;
+pub mod numeric;
+
 use crate::core::text_forms::hex_text;
 use crate::core::{Facts, Outcome, Phase, Value};
 use crate::families::sqltext;
@@ -13,6 +16,7 @@ pub fn literal(value: &Value) -> Outcome<String> {
     Ok(match value {
         Value::Float(value) => sqltext::quoted(&sqltext::float_text(*value)),
         Value::Binary(value) => format!("'\\x{}'", hex_text(value)),
+        Value::Decimal(value) if !value.is_finite() => sqltext::quoted(&value.text()),
         other => sqltext::standard(other),
     })
 }

@@ -13,13 +13,11 @@ pub fn described(columns: &[Own]) -> Vec<DescribedColumn> {
 fn column(own: &Own) -> DescribedColumn {
     let (flags, is_bytes) = (own.flags(), own.character_set() == BYTES);
     let (kind, bits, engine_type) = type_of(own.column_type(), flags, is_bytes);
-    let name = own.name_str().into_owned();
-    let nullable = !flags.contains(Flag::NOT_NULL_FLAG);
-    let mut column = Column { name, kind, length: 0, precision: 0, scale: 0, bits, nullable };
+    let mut column = Column::new(own.name_str(), kind).of_bits(bits);
+    column.nullable = !flags.contains(Flag::NOT_NULL_FLAG);
     let mut engine_type = engine_type.to_string();
     match kind {
-        Type::Binary => column.length = own.column_length().into(),
-        Type::Decimal if own.column_type() == Kind::MYSQL_TYPE_LONGLONG => column.precision = 20,
+        Type::Binary | Type::Bits => column.length = own.column_length().into(),
         Type::Decimal => {
             let signs = i64::from(!flags.contains(Flag::UNSIGNED_FLAG)) + i64::from(own.decimals() > 0);
             column.scale = own.decimals().into();
@@ -36,7 +34,7 @@ fn type_of(kind: Kind, flags: Flag, is_bytes: bool) -> (Type, u8, &'static str) 
     let is_unsigned = flags.contains(Flag::UNSIGNED_FLAG);
     let text = |text, binary| if is_bytes { (Type::Binary, 32, binary) } else { (Type::Text, 32, text) };
     match kind {
-        _ if flags.contains(Flag::SET_FLAG) => (Type::Opaque, 32, "SET"),
+        _ if flags.contains(Flag::SET_FLAG) => (Type::Text, 32, "SET"),
         _ if flags.contains(Flag::ENUM_FLAG) => (Type::Text, 32, "ENUM"),
         Kind::MYSQL_TYPE_TINY if is_unsigned => (Type::Integer, 16, "TINYINT UNSIGNED"),
         Kind::MYSQL_TYPE_TINY => (Type::Integer, 16, "TINYINT"),
@@ -47,7 +45,7 @@ fn type_of(kind: Kind, flags: Flag, is_bytes: bool) -> (Type, u8, &'static str) 
         Kind::MYSQL_TYPE_INT24 => (Type::Integer, 32, "MEDIUMINT"),
         Kind::MYSQL_TYPE_LONG if is_unsigned => (Type::Integer, 64, "INT UNSIGNED"),
         Kind::MYSQL_TYPE_LONG => (Type::Integer, 32, "INT"),
-        Kind::MYSQL_TYPE_LONGLONG if is_unsigned => (Type::Decimal, 32, "BIGINT UNSIGNED"), // beyond 63 bits
+        Kind::MYSQL_TYPE_LONGLONG if is_unsigned => (Type::Integer, 128, "BIGINT UNSIGNED"), // beyond 63 bits
         Kind::MYSQL_TYPE_LONGLONG => (Type::Integer, 64, "BIGINT"),
         Kind::MYSQL_TYPE_DECIMAL | Kind::MYSQL_TYPE_NEWDECIMAL => (Type::Decimal, 32, "DECIMAL"),
         Kind::MYSQL_TYPE_FLOAT => (Type::Float32, 32, "FLOAT"),
@@ -65,7 +63,7 @@ fn type_of(kind: Kind, flags: Flag, is_bytes: bool) -> (Type, u8, &'static str) 
         Kind::MYSQL_TYPE_VARCHAR | Kind::MYSQL_TYPE_VAR_STRING => text("VARCHAR", "VARBINARY"),
         Kind::MYSQL_TYPE_STRING if !is_bytes => (Type::Char, 32, "CHAR"),
         Kind::MYSQL_TYPE_STRING => (Type::Binary, 32, "BINARY"),
-        Kind::MYSQL_TYPE_BIT => (Type::Opaque, 32, "BIT"),
+        Kind::MYSQL_TYPE_BIT => (Type::Bits, 32, "BIT"),
         Kind::MYSQL_TYPE_GEOMETRY => (Type::Opaque, 32, "GEOMETRY"),
         _ => (Type::Opaque, 32, "of another kind"),
     }

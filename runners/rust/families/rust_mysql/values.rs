@@ -1,22 +1,19 @@
 //! Values of a row, and parameters, as the driver's own `Value` has them.
 use crate::core::{
-    Column, Date, Decimal, Delivered, Failure, Moment, Outcome, Sink, Source, Time, Type, Value, fail, iso, text_forms,
-    unsupported,
+    Column, Date, Decimal, Delivered, Moment, Outcome, SECOND_NS, Sink, Source, Time, Type, Value, fail, iso,
+    text_forms, unusual,
 };
-use crate::families::mysql::no_type;
+use crate::families::mysql::{self as family, no_type};
 use crate::families::sqltext;
 use mysql_common::row::Row;
 use mysql_common::value::Value as Own;
-use std::fmt::Display;
 use std::hint::black_box;
 use std::str::FromStr;
-
-const SECOND_NS: u64 = 1_000_000_000;
 
 impl Source for Row {
     #[inline]
     fn value(&self, at: usize, column: &Column, sink: &mut impl Sink) -> Outcome<()> {
-        let Some(value) = self.as_ref(at) else { return Err(fail("verify", "no such column came")) };
+        let Some(value) = self.as_ref(at) else { return Err(unusual()) };
         match (column.kind, value) {
             (_, Own::NULL) => sink.null(),
             (Type::Opaque, value) => {
@@ -24,12 +21,12 @@ impl Source for Row {
                 sink.opaque()
             }
             (Type::Integer, Own::Int(value)) => sink.integer(*value),
+            (Type::Integer | Type::Decimal, Own::UInt(value)) => sink.decimal(&Decimal::of_i128((*value).into(), 0)),
             (Type::Boolean, Own::Int(value)) => sink.boolean(*value != 0),
             (Type::Decimal, Own::Int(value)) => sink.decimal(&Decimal::Small { unscaled: *value, scale: 0 }),
-            (Type::Decimal, Own::UInt(value)) => sink.decimal(&Decimal::parse(&value.to_string())?),
             (Type::Float32 | Type::Float64, Own::Float(value)) => sink.float((*value).into()),
             (Type::Float32 | Type::Float64, Own::Double(value)) => sink.float(*value),
-            (Type::Date, Own::Date(year, month, day, ..)) => sink.date(&date(*year, *month, *day)?),
+            (Type::Date, Own::Date(year, month, day, 0, 0, 0, 0)) => sink.date(&date(*year, *month, *day)?),
             (Type::Timestamp, Own::Date(year, month, day, hour, minute, second, us)) => {
                 sink.timestamp(&(date(*year, *month, *day)?, time(*hour, *minute, *second, *us)))
             }
@@ -39,12 +36,32 @@ impl Source for Row {
             (Type::Time, Own::Time(false, 0, hour, minute, second, us)) => {
                 sink.time(&time(*hour, *minute, *second, *us))
             }
-            (Type::Time, Own::Time(..)) => {
-                Err(unsupported("no time of a day: MySQL's TIME goes from -838 to 838 hours"))
-            }
             (Type::Binary, Own::Bytes(bytes)) => sink.binary(bytes),
-            (kind, Own::Bytes(bytes)) => from_text(str::from_utf8(bytes).map_err(misfit)?, kind, sink),
-            (kind, other) => Err(fail("verify", format!("{other:?} came where {kind:?} is declared"))),
+            (kind, Own::Bytes(bytes)) => from_text(str::from_utf8(bytes).map_err(|_| unusual())?, kind, sink),
+            (_, other) => sink.other(natural(other, column), column),
+        }
+    }
+
+    fn natural(&self, at: usize, column: &Column) -> Outcome<Value> {
+        let value = self.as_ref(at).ok_or_else(|| fail("sql", "no such column came"))?;
+        Ok(natural(value, column))
+    }
+}
+
+fn natural(value: &Own, column: &Column) -> Value {
+    match *value {
+        Own::NULL => Value::Null,
+        Own::Bytes(ref bytes) => family::from_bytes(bytes, column),
+        Own::Int(value) => Value::Integer(value),
+        Own::UInt(value) => Value::of_u64(value),
+        Own::Float(value) => Value::Float(value.into()),
+        Own::Double(value) => Value::Float(value),
+        Own::Date(year, month, day, hour, minute, second, us) => {
+            family::from_wall(Date { year: year.into(), month, day }, time(hour, minute, second, us), column.kind)
+        }
+        Own::Time(is_negative, days, hour, minute, second, us) => {
+            let ns = i64::from(days) * 86_400 * SECOND_NS + time(hour, minute, second, us).0;
+            Value::Time(Time(if is_negative { -ns } else { ns }))
         }
     }
 }
@@ -64,37 +81,33 @@ fn from_text(text: &str, kind: Type, sink: &mut impl Sink) -> Outcome<()> {
         Type::Timestamp => sink.timestamp(&iso::timestamp(text)?),
         Type::Timestamptz => sink.instant(&iso::instant(text)?),
         Type::Uuid => sink.uuid(&text_forms::uuid(text)?),
-        _ => Err(fail("verify", format!("text came where {kind:?} is declared"))),
+        _ => Err(unusual()),
     }
 }
 
-fn parsed<T: FromStr<Err: Display>>(text: &str) -> Outcome<T> {
-    text.parse().map_err(|error| fail("verify", format!("'{text}': {error}")))
+fn parsed<T: FromStr>(text: &str) -> Outcome<T> {
+    text.parse().map_err(|_| unusual())
 }
 
+/// A date that a calendar has.
 fn date(year: u16, month: u8, day: u8) -> Outcome<Date> {
-    if month == 0 || day == 0 {
-        return Err(unsupported(format!("no date: {year:04}-{month:02}-{day:02}")));
-    }
-    Ok(Date { year: year.into(), month, day })
+    let date = Date { year: year.into(), month, day };
+    if date.is_real() { Ok(date) } else { Err(unusual()) }
 }
 
 fn time(hour: u8, minute: u8, second: u8, us: u32) -> Time {
-    let seconds = u64::from(hour) * 3600 + u64::from(minute) * 60 + u64::from(second);
-    Time(seconds * SECOND_NS + u64::from(us) * 1000)
-}
-
-#[cold]
-fn misfit(error: impl Display) -> Failure {
-    fail("verify", error)
+    let seconds = i64::from(hour) * 3600 + i64::from(minute) * 60 + i64::from(second);
+    Time(seconds * SECOND_NS + i64::from(us) * 1000)
 }
 
 /// What a row hands over for a column: by the text protocol everything as bytes.
 pub fn delivers(column: &Column, is_text_protocol: bool) -> Delivered {
     match column.kind {
         Type::Decimal | Type::Uuid => Delivered::from_text("Value::Bytes"),
-        Type::Char | Type::Varchar | Type::Text | Type::Json | Type::Binary => Delivered::natural("Value::Bytes"),
-        Type::Opaque => Delivered::natural("Value"),
+        Type::Char | Type::Varchar | Type::Text | Type::Json | Type::Binary | Type::Bits => {
+            Delivered::natural("Value::Bytes")
+        }
+        Type::Any | Type::Opaque => Delivered::natural("Value"),
         _ if is_text_protocol => Delivered::from_text("Value::Bytes"),
         Type::Integer | Type::Boolean => Delivered::natural("Value::Int"),
         Type::Float32 => Delivered::natural("Value::Float"),
@@ -121,6 +134,7 @@ pub fn bind(row: &[Value]) -> Outcome<Vec<Own>> {
                 }
                 Value::Timestamp(moment) | Value::Instant(moment) => moment_of(*moment),
                 Value::Interval(_) | Value::Array(_) | Value::Infinite { .. } => return Err(no_type()),
+                Value::Decimal(value) if !value.is_finite() => return Err(no_type()),
                 other => Own::Bytes(sqltext::text(other).into_bytes()),
             })
         })
@@ -133,8 +147,7 @@ fn moment_of(moment: Moment) -> Own {
 }
 
 fn clock(time: Time) -> (u8, u8, u8, u32) {
-    let seconds = time.0 / SECOND_NS;
-    let us = time.0 % SECOND_NS / 1000;
+    let (seconds, us) = (time.0 / SECOND_NS, time.0 % SECOND_NS / 1000);
     ((seconds / 3600) as u8, (seconds / 60 % 60) as u8, (seconds % 60) as u8, us as u32)
 }
 

@@ -1,7 +1,7 @@
 //! Parameters as the driver's types have them, made before the clock runs.
-use super::numeric;
 use crate::core::{Column, Decimal, Interval, Outcome, Phase, Type, Value, fail, unsupported};
 use crate::families::chrono::{date, instant, time};
+use crate::families::postgresql::numeric;
 use crate::families::sqltext;
 use bytes::{BufMut, BytesMut};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, Utc};
@@ -48,9 +48,14 @@ fn bind(value: &Value, wanted: &Engine) -> Outcome<Bound> {
         (Value::Instant(value), Engine::TIMESTAMPTZ) => Box::new(instant(*value)?),
         (Value::Interval(value), Engine::INTERVAL) => Box::new(Span(*value)),
         (Value::Uuid(value), Engine::UUID) => Box::new(Uuid::from_bytes(*value)),
-        (Value::Array(value), Engine::INT2_ARRAY) => Box::new(narrowed(value, |one| one as i16)),
-        (Value::Array(value), Engine::INT4_ARRAY) => Box::new(narrowed(value, |one| one as i32)),
-        (Value::Array(value), Engine::INT8_ARRAY) => Box::new(value.clone()),
+        (Value::Array(value), Engine::INT2_ARRAY | Engine::INT4_ARRAY | Engine::INT8_ARRAY) => {
+            match (value.integers(), wanted) {
+                (Some(value), &Engine::INT2_ARRAY) => Box::new(narrowed(&value, |one| one as i16)),
+                (Some(value), &Engine::INT4_ARRAY) => Box::new(narrowed(&value, |one| one as i32)),
+                (Some(value), _) => Box::new(value),
+                (None, _) => Box::new(Text(Some(sqltext::postgresql_text::array_text(value)))),
+            }
+        }
         (Value::Infinite { negative: true }, Engine::DATE) => Box::new(Date::<NaiveDate>::NegInfinity),
         (Value::Infinite { .. }, Engine::DATE) => Box::new(Date::<NaiveDate>::PosInfinity),
         (Value::Infinite { negative: true }, Engine::TIMESTAMP) => Box::new(Timestamp::<NaiveDateTime>::NegInfinity),
@@ -89,10 +94,15 @@ pub fn declared(column: &Column) -> Engine {
         (Type::Timestamptz, _) => Engine::TIMESTAMPTZ,
         (Type::Interval, _) => Engine::INTERVAL,
         (Type::Uuid, _) => Engine::UUID,
-        (Type::Array, 16) => Engine::INT2_ARRAY,
-        (Type::Array, 32) => Engine::INT4_ARRAY,
-        (Type::Array, _) => Engine::INT8_ARRAY,
-        (Type::Json | Type::Opaque, _) => Engine::UNKNOWN,
+        (Type::Timetz, _) => Engine::TIMETZ,
+        (Type::Bits, _) => Engine::VARBIT,
+        (Type::Array, _) => match column.integer_bits() {
+            Some(16) => Engine::INT2_ARRAY,
+            Some(32) => Engine::INT4_ARRAY,
+            Some(64) => Engine::INT8_ARRAY,
+            _ => Engine::UNKNOWN,
+        },
+        _ => Engine::UNKNOWN,
     }
 }
 

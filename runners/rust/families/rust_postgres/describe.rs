@@ -9,44 +9,50 @@ const HEADER: i32 = 4; // what a length or a precision is counted from in a type
 
 /// The column of a prepared statement.
 pub fn column(field: &tokio_postgres::Column, engine_type: String) -> DescribedColumn {
-    let (kind, bits) = kind_of(field.type_());
-    let name = field.name().to_string();
-    let column = Column { name, kind, length: 0, precision: 0, scale: 0, bits, nullable: true };
-    DescribedColumn { column: sized(column, i64::from(field.type_modifier() - HEADER)), engine_type }
+    let column = sized(of_type(field.name(), field.type_()), i64::from(field.type_modifier() - HEADER));
+    DescribedColumn { column, engine_type }
 }
 
-fn kind_of(engine: &Engine) -> (Type, u8) {
-    match *engine {
-        Engine::BOOL => (Type::Boolean, 32),
-        Engine::INT2 => (Type::Integer, 16),
-        Engine::INT4 => (Type::Integer, 32),
-        Engine::INT8 => (Type::Integer, 64),
-        Engine::FLOAT4 => (Type::Float32, 32),
-        Engine::FLOAT8 => (Type::Float64, 32),
-        Engine::TEXT | Engine::NAME | Engine::UNKNOWN => (Type::Text, 32),
-        Engine::JSON | Engine::JSONB => (Type::Json, 32),
-        Engine::BYTEA => (Type::Binary, 32),
-        Engine::DATE => (Type::Date, 32),
-        Engine::TIME => (Type::Time, 32),
-        Engine::TIMESTAMP => (Type::Timestamp, 32),
-        Engine::TIMESTAMPTZ => (Type::Timestamptz, 32),
-        Engine::INTERVAL => (Type::Interval, 32),
-        Engine::UUID => (Type::Uuid, 32),
-        Engine::INT2_ARRAY => (Type::Array, 16),
-        Engine::INT4_ARRAY => (Type::Array, 32),
-        Engine::INT8_ARRAY => (Type::Array, 64),
-        Engine::BPCHAR => (Type::Char, 32),
-        Engine::VARCHAR => (Type::Varchar, 32),
-        Engine::NUMERIC => (Type::Decimal, 32),
-        _ if matches!(engine.kind(), Kind::Enum(_)) => (Type::Text, 32),
-        _ => (Type::Opaque, 32),
-    }
+fn of_type(name: &str, engine: &Engine) -> Column {
+    let integer = |bits| Column::new(name, Type::Integer).of_bits(bits);
+    let kind = match *engine {
+        Engine::INT2 => return integer(16),
+        Engine::INT4 => return integer(32),
+        Engine::INT8 | Engine::OID | Engine::XID | Engine::CID => return integer(64),
+        Engine::XID8 => return integer(128),
+        Engine::INT2_VECTOR | Engine::OID_VECTOR => Type::Opaque, // of which the text is no array's
+        Engine::BOOL => Type::Boolean,
+        Engine::FLOAT4 => Type::Float32,
+        Engine::FLOAT8 => Type::Float64,
+        Engine::TEXT | Engine::NAME | Engine::UNKNOWN | Engine::CHAR => Type::Text,
+        Engine::JSON | Engine::JSONB => Type::Json,
+        Engine::BYTEA => Type::Binary,
+        Engine::BIT | Engine::VARBIT => Type::Bits,
+        Engine::DATE => Type::Date,
+        Engine::TIME => Type::Time,
+        Engine::TIMETZ => Type::Timetz,
+        Engine::TIMESTAMP => Type::Timestamp,
+        Engine::TIMESTAMPTZ => Type::Timestamptz,
+        Engine::INTERVAL => Type::Interval,
+        Engine::UUID => Type::Uuid,
+        Engine::BPCHAR => Type::Char,
+        Engine::VARCHAR => Type::Varchar,
+        Engine::NUMERIC => Type::Decimal,
+        _ => match engine.kind() {
+            Kind::Enum(_) => Type::Text,
+            Kind::Domain(base) => return of_type(name, base),
+            Kind::Array(element) => return Column::array_of(name, of_type("", element)),
+            _ => Type::Opaque,
+        },
+    };
+    Column::new(name, kind)
 }
 
-/// With what a type's modifier says: a length, or 16 bits of precision above 11 of scale.
+/// With what a type's modifier says: a length, or 16 bits of precision above 11 of scale. An array's is its elements'.
 fn sized(mut column: Column, modifier: i64) -> Column {
     match column.kind {
         _ if modifier < 0 => {}
+        Type::Array => column.fields = column.fields.into_iter().map(|element| sized(element, modifier)).collect(),
         Type::Char | Type::Varchar => column.length = modifier,
         Type::Decimal => {
             column.scale = ((modifier & 0x7FF) ^ 1024) - 1024;

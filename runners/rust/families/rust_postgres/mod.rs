@@ -3,7 +3,6 @@
 pub mod asynchronous;
 mod bind;
 mod describe;
-mod numeric;
 mod row;
 pub mod statements;
 mod text_row;

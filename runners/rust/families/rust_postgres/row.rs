@@ -1,8 +1,7 @@
 //! Values of a row in the binary format, as the driver's types have them; of those that it lacks our own.
 use super::failed;
-use super::numeric;
-use crate::core::{Column, Delivered, Interval, Outcome, Sink, Source, Type, fail, unsupported};
-use crate::families::postgresql::widened;
+use crate::core::{Column, Delivered, Interval, Outcome, Sink, Source, Type, Value, unusual};
+use crate::families::postgresql::{binary, numeric, widened};
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
 use std::error::Error;
 use std::hint::black_box;
@@ -37,20 +36,29 @@ impl Source for Row {
             Type::Boolean => given(self, at, |value: bool| sink.boolean(value)),
             Type::Char | Type::Varchar | Type::Text | Type::Json => given(self, at, |Words(value)| sink.text(value)),
             Type::Binary => given(self, at, |value: &[u8]| sink.binary(value)),
-            Type::Decimal => given(self, at, |Numeric(value)| sink.decimal(&numeric::read(value)?)),
+            Type::Decimal => given(self, at, |Numeric(value)| sink.decimal(&numeric::read(value).ok_or_else(unusual)?)),
             Type::Uuid => given(self, at, |value: Uuid| sink.uuid(value.as_bytes())),
             Type::Opaque => given(self, at, |Bytes(value)| {
                 black_box(value);
                 sink.opaque()
             }),
-            Type::Array => match column.bits {
-                16 => given(self, at, |value: Vec<Option<i16>>| sink.array(&widened(&value))),
-                32 => given(self, at, |value: Vec<Option<i32>>| sink.array(&widened(&value))),
-                _ => given(self, at, |value: Vec<Option<i64>>| sink.array(&value)),
+            Type::Array => match column.integer_bits() {
+                Some(16) => given(self, at, |List::<i16>(value)| sink.array(&widened(&value))),
+                Some(32) => given(self, at, |List::<i32>(value)| sink.array(&widened(&value))),
+                Some(64) => given(self, at, |List::<i64>(value)| sink.array(&value)),
+                _ => return sink.other(self.natural(at, column)?, column),
             },
-            _ => temporal(self, at, column.kind, sink),
+            Type::Date | Type::Time | Type::Timestamp | Type::Timestamptz | Type::Interval => {
+                temporal(self, at, column.kind, sink)
+            }
+            _ => return sink.other(self.natural(at, column)?, column), // the driver has no type for the others
         }
         .unwrap_or_else(|| sink.null())
+    }
+
+    fn natural(&self, at: usize, column: &Column) -> Outcome<Value> {
+        let Some(Bytes(raw)) = self.try_get(at).map_err(failed)? else { return Ok(Value::Null) };
+        Ok(binary::value(self.columns()[at].type_().oid(), raw, column))
     }
 }
 
@@ -62,7 +70,7 @@ fn temporal(row: &Row, at: usize, kind: Type, sink: &mut impl Sink) -> Option<Ou
         }),
         Type::Time => given(row, at, |Clock(value)| match value {
             Some(time) => sink.time(&time),
-            None => Err(unsupported("a time of day ends before 24:00")),
+            None => Err(unusual()),
         }),
         Type::Timestamp => given(row, at, |value: Timestamp<NaiveDateTime>| match value {
             Timestamp::Value(wall) => sink.timestamp(&wall),
@@ -74,7 +82,7 @@ fn temporal(row: &Row, at: usize, kind: Type, sink: &mut impl Sink) -> Option<Ou
         }),
         _ => given(row, at, |Span(value)| match value {
             Some(span) => sink.interval(&span),
-            None => Err(unsupported("an interval beyond 64 bits of nanoseconds")),
+            None => Err(unusual()),
         }),
     }
 }
@@ -84,27 +92,20 @@ fn temporal(row: &Row, at: usize, kind: Type, sink: &mut impl Sink) -> Option<Ou
 fn given<'a, T: FromSql<'a>>(row: &'a Row, at: usize, take: impl FnOnce(T) -> Outcome<()>) -> Option<Outcome<()>> {
     match row.try_get::<usize, Option<T>>(at) {
         Ok(value) => value.map(take),
-        Err(error) => Some(Err(misfit(error))),
+        Err(_) => Some(Err(unusual())), // beyond the driver's type; `natural` has the bytes
     }
-}
-
-#[cold]
-fn misfit(error: tokio_postgres::Error) -> crate::core::Failure {
-    let text = failed(error).text().to_string();
-    let is_beyond = text.contains("too large") || text.contains("dimensions"); // of the driver's types, not of ours
-    fail(if is_beyond { "unsupported" } else { "verify" }, text)
 }
 
 /// The type that a row hands over for a column.
 pub fn delivers(column: &Column) -> Delivered {
     Delivered::natural(match column.kind {
-        Type::Binary | Type::Opaque | Type::Decimal | Type::Interval => "&[u8]", // it has no type for the others
+        Type::Char | Type::Varchar | Type::Text | Type::Json => "&str",
         Type::Uuid => "Uuid",
         Type::Date => "Date<NaiveDate>",
         Type::Time => "NaiveTime",
         Type::Timestamp => "Timestamp<NaiveDateTime>",
         Type::Timestamptz => "Timestamp<DateTime<Utc>>",
-        _ => column.rust_type().unwrap_or("&str"),
+        _ => column.rust_type().unwrap_or("&[u8]"), // it has no type for the others
     })
 }
 
@@ -147,6 +148,21 @@ impl<'a> FromSql<'a> for Bytes<'a> {
     }
     fn accepts(_: &Engine) -> bool {
         true
+    }
+}
+
+/// The driver's list; none where its first index is not 1, which a list does not keep.
+struct List<T>(Vec<Option<T>>);
+
+impl<'a, T: FromSql<'a>> FromSql<'a> for List<T> {
+    fn from_sql(engine: &Engine, raw: &'a [u8]) -> Read<Self> {
+        match raw.get(16..20) {
+            Some(lower) if lower != [0, 0, 0, 1] => Err("a lower bound".into()),
+            _ => Ok(List(Vec::from_sql(engine, raw)?)),
+        }
+    }
+    fn accepts(engine: &Engine) -> bool {
+        Vec::<Option<T>>::accepts(engine)
     }
 }
 

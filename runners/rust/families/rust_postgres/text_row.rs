@@ -1,6 +1,6 @@
 //! Values of a simple query's row: the driver hands over text, which a program parses by itself.
 use super::row::Width;
-use crate::core::{Column, Decimal, Delivered, Outcome, Sink, Source, Type, fail, iso, text_forms};
+use crate::core::{Column, Decimal, Delivered, Outcome, Sink, Source, Type, Value, iso, text_forms, unusual};
 use crate::families::sqltext::postgresql_text;
 use std::hint::black_box;
 use std::str::FromStr;
@@ -25,19 +25,24 @@ impl Source for SimpleQueryRow {
             Type::Boolean => sink.boolean(text == "t"),
             Type::Decimal => sink.decimal(&Decimal::parse(text)?),
             Type::Char | Type::Varchar | Type::Text | Type::Json => sink.text(text),
-            Type::Binary => sink.binary(&unhexed(text)?),
+            Type::Binary => sink.binary(&postgresql_text::bytea(text.as_bytes()).ok_or_else(unusual)?),
             Type::Date => sink.date(&iso::date(text)?),
             Type::Time => sink.time(&iso::time(text)?),
             Type::Timestamp => sink.timestamp(&iso::timestamp(text)?),
             Type::Timestamptz => sink.instant(&iso::instant(text)?),
-            Type::Interval => sink.interval(&postgresql_text::interval(text)?),
+            Type::Interval => sink.interval(&postgresql_text::interval(text).ok_or_else(unusual)?),
             Type::Uuid => sink.uuid(&text_forms::uuid(text)?),
-            Type::Array => sink.array(&postgresql_text::array(text)?),
             Type::Opaque => {
                 black_box(text);
                 sink.opaque()
             }
+            _ => sink.other(postgresql_text::value(text.as_bytes(), column), column),
         }
+    }
+
+    fn natural(&self, at: usize, column: &Column) -> Outcome<Value> {
+        let text = self.try_get(at).map_err(super::failed)?;
+        Ok(text.map_or(Value::Null, |text| postgresql_text::value(text.as_bytes(), column)))
     }
 }
 
@@ -57,16 +62,6 @@ fn infinity(text: &str) -> Option<bool> {
     matches!(text, "infinity" | "-infinity").then(|| text.starts_with('-'))
 }
 
-fn parsed<T: FromStr<Err: std::fmt::Display>>(text: &str) -> Outcome<T> {
-    text.parse().map_err(|error| fail("verify", format!("'{text}': {error}")))
-}
-
-/// Reads bytea in hexadecimal digits.
-fn unhexed(text: &str) -> Outcome<Vec<u8>> {
-    let digits = text.strip_prefix("\\x").unwrap_or(text).as_bytes();
-    let nibble = |digit: u8| (digit as char).to_digit(16).map(|value| value as u8);
-    let byte = |pair: &[u8; 2]| Some(nibble(pair[0])? * 16 + nibble(pair[1])?);
-    let (pairs, rest) = digits.as_chunks::<2>();
-    let bytes: Option<Vec<u8>> = pairs.iter().map(byte).collect();
-    bytes.filter(|_| rest.is_empty()).ok_or_else(|| fail("verify", "a bytea that is not in hexadecimal digits"))
+fn parsed<T: FromStr>(text: &str) -> Outcome<T> {
+    text.parse().map_err(|_| unusual())
 }

@@ -4,7 +4,7 @@ pub mod postgresql_text;
 
 pub use mode::Mode;
 
-use crate::core::text_forms::{date_text, hex_text, micro_time_text, uuid_text, wall_text};
+use crate::core::text_forms::{date_text, hex_text, micro_time_text, natural_text, uuid_text, wall_text};
 use crate::core::{Outcome, Phase, Rows, Value, fail};
 use postgresql_text::{array_text, interval_text};
 
@@ -131,6 +131,6 @@ pub fn text(value: &Value) -> String {
         Value::Interval(value) => interval_text(value),
         Value::Uuid(value) => uuid_text(value),
         Value::Array(value) => array_text(value),
-        Value::Infinite { negative } => if *negative { "-infinity" } else { "infinity" }.into(),
+        other => natural_text(other),
     }
 }

@@ -5,7 +5,7 @@ mod statements;
 mod values;
 
 pub use statements::Work;
-pub use values::{bound, given, held, opaque, take_decimal, text_of, type_name, unchecked, unchecked_or_held};
+pub use values::{bound, given, opaque, take_decimal, text_of, type_name, unchecked};
 
 use crate::core::{
     Adapter, Column, Delivered, Facts, Failure, Interruption, Options, Outcome, Phase, Rows, Sink, Stopped, Value,
@@ -47,6 +47,8 @@ pub trait Engine: Sized + 'static {
     fn bind(value: &Value, column: &Column) -> Outcome<Self::Bound>;
     /// Takes one value of a row.
     fn value(row: &Row<Self>, at: usize, column: &Column, sink: &mut impl Sink) -> Outcome<()>;
+    /// A value that sqlx's type for its column cannot take, by its own kind.
+    fn natural(row: &Row<Self>, at: usize, column: &Column) -> Outcome<Value>;
     fn delivers(column: &Column, mode: Mode) -> Delivered;
     /// The protocol's kind of a database's error, and its code.
     fn code(error: &(dyn DatabaseError + 'static)) -> (&'static str, String);
@@ -189,7 +191,8 @@ pub fn failed<E: Engine>(error: sqlx::Error) -> Failure {
     fail(if is_lost { "connect" } else { "sql" }, error)
 }
 
+/// Why a parameter cannot be sent.
 #[cold]
 pub fn misfit(error: impl std::fmt::Display) -> Failure {
-    fail("verify", error)
+    unsupported(error)
 }

@@ -207,4 +207,8 @@ impl<E: Engine> Source for Taken<'_, E> {
     fn value(&self, at: usize, column: &Column, sink: &mut impl Sink) -> Outcome<()> {
         E::value(self.0, at, column, sink)
     }
+
+    fn natural(&self, at: usize, column: &Column) -> Outcome<Value> {
+        E::natural(self.0, at, column)
+    }
 }

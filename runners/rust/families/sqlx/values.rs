@@ -1,6 +1,6 @@
 //! Values as sqlx has them, with chrono's and bigdecimal's types, and texts of whatever a database tells.
 use super::{Conn, Engine, failed};
-use crate::core::{Column, Decimal, Outcome, Sink, Type, Value, unsupported};
+use crate::core::{Column, Decimal, Outcome, Sink, Type, Value, unusual};
 use crate::families::chrono::{date, instant, time};
 use crate::families::sqltext;
 use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};
@@ -8,10 +8,9 @@ use sqlx::types::BigDecimal;
 use sqlx::{AssertSqlSafe, ColumnIndex, Decode, Executor, Row, ValueRef};
 use std::hint::black_box;
 
-/// The functions that take a value of the driver's type: whether it is compared with the column's, and which failure
-/// one is that cannot be taken. What a type holds less than the server's is no failure of the path.
+/// The functions that take a value of the driver's type: whether it is compared with the column's.
 macro_rules! takes {
-    ($($(#[$about:meta])* $name:ident: $get:ident $(+ $bound:path)?, $failed:expr;)+) => {$(
+    ($($(#[$about:meta])* $name:ident: $get:ident $(+ $bound:path)?;)+) => {$(
         $(#[$about])*
         #[inline]
         pub fn $name<'r, R: Row, T: Decode<'r, R::Database> $(+ $bound)?, S: Sink>(
@@ -23,7 +22,7 @@ macro_rules! takes {
         where
             usize: ColumnIndex<R>,
         {
-            match row.$get::<Option<T>, _>(at).map_err($failed)? {
+            match row.$get::<Option<T>, _>(at).map_err(|_| unusual())? {
                 Some(value) => take(value, sink),
                 None => sink.null(),
             }
@@ -32,10 +31,8 @@ macro_rules! takes {
 }
 
 takes! {
-    given: try_get + sqlx::Type<R::Database>, super::misfit;
-    held: try_get + sqlx::Type<R::Database>, unsupported;
-    unchecked: try_get_unchecked, super::misfit;
-    unchecked_or_held: try_get_unchecked, unsupported;
+    given: try_get + sqlx::Type<R::Database>;
+    unchecked: try_get_unchecked;
 }
 
 /// Takes a value of which only that it is there counts.
@@ -43,7 +40,7 @@ pub fn opaque<R: Row>(row: &R, at: usize, sink: &mut impl Sink) -> Outcome<()>
 where
     usize: ColumnIndex<R>,
 {
-    let value = row.try_get_raw(at).map_err(super::misfit)?;
+    let value = row.try_get_raw(at).map_err(|_| unusual())?;
     black_box(&value);
     if value.is_null() { sink.null() } else { sink.opaque() }
 }
