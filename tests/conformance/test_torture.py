@@ -35,6 +35,7 @@ from rowpath.workloads.kept_rows import kept_values, shown
 FOLDER = Path(__file__).parent / "torture"
 TABLES = {"postgresql": "postgresql", "mariadb": "mariadb", "mysql": "mariadb", "sqlite": "sqlite", "duckdb": "duckdb"}
 DIFFERENCES = FOLDER / "differences.json"
+READ = "scan.read"  # what a path must be able to do: execute any query
 UPDATE = "ROWPATH_UPDATE_TORTURE"
 SHAPING = ("engine", "deployment", "fetch", "format", "statement", "decode")
 OURS = ("ours: ", "verify: ", "internal: ")  # how outcomes begin that are no driver's
@@ -84,10 +85,10 @@ def paths() -> Iterator[PlannedPath]:
     """Of each driver those that may decode in another way."""
     met = set()
     for planned in project_paths():
-        if planned.path.engine not in TABLES or planned.adapter.floor or not planned.phases:
+        if planned.path.engine not in TABLES or READ not in planned.phases or planned.adapter.serves:
             continue
         key = planned.adapter.language, planned.adapter.driver, *(planned.path.get(name) for name in SHAPING)
-        if "handler" in dict(planned.path.coordinates).values():  # no query: records by key
+        if planned.path.get("access") == "handler":  # records by key, no query
             continue
         plain = all(planned.path.get(name) in ("1", "none", "off", "default") for name in ("clients", "pipeline"))
         if key not in met and plain and "query" in planned.adapter.phases:

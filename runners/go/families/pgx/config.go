@@ -42,6 +42,7 @@ func Config(options core.Options) (*pgx.ConnConfig, error) {
 		return nil, core.Unsupported("pgx has no exec mode %s", named)
 	}
 	config.DefaultQueryExecMode = mode
+	config.RuntimeParams["DateStyle"] = "ISO" // as pq has it: a role's own style would be misread as text
 	config.AfterConnect = func(until context.Context, connection *pgconn.PgConn) error {
 		return textAsUTF8(until, connection, mode == pgx.QueryExecModeSimpleProtocol)
 	}

@@ -52,7 +52,7 @@ func ConnectionString(options core.Options) (string, error) {
 	}
 	words := [][2]string{
 		{"host", host}, {"port", port}, {"user", options.Get("user", "")}, {"password", options.Get("password", "")},
-		{"dbname", options.Get("database", "")}, {"application_name", "rowpath"},
+		{"dbname", options.Get("database", "")}, {"application_name", "rowpath"}, {"IntervalStyle", "postgres"},
 		{"sslmode", map[string]string{"off": "disable", "on": "require"}[options.Get("tls", "off")]},
 	}
 	var texts []string
