@@ -22,8 +22,8 @@ from core.interruption import try_interruption
 from core.load import store
 from core.phase import Phase
 
-PROTOCOL = [2, 1]
-CODEC = 1
+PROTOCOL = [3, 0]
+CODEC = 2
 KNOWN = {"touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"}
 LIMIT_BYTES = 1 << 20
 
