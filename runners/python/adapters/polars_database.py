@@ -20,13 +20,6 @@ class Adapter(DataFrameAdapter):
 
     def prepare(self, phase, parameters):
         adbc = self.through.startswith("adbc")
-        for column in phase.columns:
-            if self.through == "connectorx":
-                self.below.check(column)
-            if column.type == "interval" and adbc:
-                raise Unsupported(f"column {column.name}: polars takes no interval of Arrow's in")
-            if column.type == "binary" and self.below_name == "psycopg2":
-                raise Unsupported(f"column {column.name}: polars makes no bytes of psycopg2's memoryview")
         frames = importlib.import_module("families.polars.database").Frames(phase.columns, self.as_text, adbc)
         return ColumnarOperation(frames, self.reader(frames), self.texts(phase, parameters))
 
@@ -39,15 +32,7 @@ class Adapter(DataFrameAdapter):
             read = partial(read, pre_execution_query=self.below.before or None)
         else:
             read = partial(self.polars.read_database, connection=self.connection, infer_schema_length=None)
-        twice = self.polars.exceptions.DuplicateError
-
-        def frames_of(sql):
-            try:
-                return [frames.converted_frame(read(query=sql))]
-            except twice as error:
-                raise Unsupported(f"polars has no two columns of one name: {error}") from error
-
-        return frames_of
+        return lambda sql: [frames.converted_frame(read(query=sql))]
 
     def run(self, statement):
         if self.through == "adbc-uri":

@@ -12,6 +12,7 @@ from psycopg.types.string import TextBinaryLoader, TextLoader
 from core.adapter import Unsupported
 from core.operation import Operation
 from families.libpq.adapter import LibpqAdapter, begun
+from families.postgresql.binary import reader
 from families.postgresql.connection import libpq_keywords
 from families.psycopg import copy, describe, pipeline
 from families.sql.blocks import block_size, in_blocks
@@ -68,7 +69,7 @@ class Adapter(LibpqAdapter):
             connection.adapters.register_loader(name, TextLoader)
         connection.adapters.register_loader("json", TextBinaryLoader)
         connection.adapters.register_loader("jsonb", JsonbBinary)
-        connection.adapters.register_loader(INVALID_OID, TextBinaryLoader)  # types of the user's own: enums
+        connection.adapters.register_loader(INVALID_OID, OwnTypeBinary)  # types of the user's own: enums
         connection.adapters.register_loader("interval", IntervalText)
         connection.adapters.register_loader("interval", IntervalBinary)
         return connection
@@ -78,10 +79,14 @@ class Adapter(LibpqAdapter):
         return self.options.get("format") == "binary"
 
     def prepare(self, phase, parameters):
+        operation = self.operation(phase, parameters)
+        if self.binary:
+            operation.readers = [reader(column) for column in phase.columns]
+        return operation
+
+    def operation(self, phase, parameters):
         connection, binary = self.connection, self.binary
         statement = self.options.get("statement")
-        if any(column.type == "opaque" for column in phase.columns):
-            connection.adapters.register_loader(INVALID_OID, OwnTypeBinary)
         if phase.kind == "connect":
             return Operation(
                 lambda opened: opened.execute(phase.sql, binary=binary),

@@ -278,6 +278,11 @@ def _timestamp(value, column, met):
     return struct.pack("<cqI", tag, *divmod(_cut(passed_ns, column, met), SECOND_NS))
 
 
+I64 = 1 << 63
+# What an infinite interval has in PostgreSQL's binary form; its nanoseconds are beyond 64 bits.
+EXTREMES = {((1 << 31) - 1, (1 << 31) - 1): math.inf, (-(1 << 31), -(1 << 31)): -math.inf}
+
+
 def _interval(value, column, met):
     value = _read(value)
     if bound := _infinite(value):
@@ -290,6 +295,8 @@ def _interval(value, column, met):
     if not isinstance(value, (tuple, list)):
         raise _misfit(value, column)
     months, days, nanoseconds = value
+    if abs(nanoseconds) >= I64 and (months, days) in EXTREMES:
+        return _infinite(EXTREMES[months, days])
     return struct.pack("<ciiq", b"I", months, days, _cut(nanoseconds, column, met))
 
 
@@ -348,6 +355,8 @@ def _struct(value, column, met):
 
 
 def _map(value, column, met):
+    if isinstance(value, dict) and column.fields[0].type in NESTED:  # DuckDB's, for keys that Python cannot hash
+        value = list(zip(value["key"], value["value"], strict=True)) if value else []
     entries = value.items() if isinstance(value, dict) else _listed(value, column)
     return _counted(b"M", sorted(b"".join(_fields(entry, column, met)) for entry in entries))
 

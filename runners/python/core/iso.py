@@ -1,6 +1,6 @@
 """Dates, times, intervals and arrays as engines write them, also those that Python has no value for.
 
-Sources: ISO 8601; PostgreSQL's manual, "Date/Time Types" (output, `BC`, `infinity`) and "Arrays" (output, lower bounds);
+Sources: ISO 8601; PostgreSQL's manual, "Date/Time Types" (output, `BC`, `infinity`) and "Arrays" (lower bounds);
 Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 """
 
@@ -85,7 +85,7 @@ def day_of_month(days):
 
 
 def interval(text):
-    """(months, days, nanoseconds) of ISO 8601 or of `1 year 2 mons -3 days 04:05:06.7`; a float where it is infinite."""
+    """(months, days, nanoseconds) of ISO 8601 or of `1 year 2 mons -3 days 04:05:06.7`; a float: infinite."""
     if text.lower() in INFINITE:
         return INFINITE[text.lower()]
     return _designated(text) if text.startswith("P") else _in_words(text)

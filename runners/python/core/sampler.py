@@ -143,7 +143,8 @@ class Sampler:
         if transaction:
             scope.update(zip(("begin", "commit", "rollback"), transaction, strict=True))
         self._careful = False
-        self._natural = [_careful(convert) for convert in self.converters]
+        self._natural = [careful(convert) for convert in self.converters]
+        self._readers = [careful(read) for read in operation.readers or [None] * len(columns)]
         self._touches = [touch_function(column, self._notice) for column in columns]
         scope["touched"] = self._touched
         self._scope = scope
@@ -256,7 +257,8 @@ class Sampler:
                 for i, value in enumerate(row):
                     if value is not None and not delivered[i]:
                         delivered[i] = type(value).__name__
-                digest.add([convert(value) for convert, value in zip(self._natural, row, strict=True)])
+                natural = [convert(value) for convert, value in zip(self._natural, row, strict=True)]
+                digest.add([read(value) for read, value in zip(self._readers, natural, strict=True)])
                 rows += 1
                 total += self._touched(*row)
         return {
@@ -295,7 +297,7 @@ class Sampler:
             operation.close(connection)
 
 
-def _careful(convert):
+def careful(convert):
     """A converter that leaves alone what it cannot convert, and NULL."""
     if convert is None:
         return lambda value: value
