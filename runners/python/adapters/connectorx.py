@@ -13,7 +13,6 @@ from families.columnar.sampler import ColumnarOperation, natural_uuid
 from families.mysql import connection as mysql
 from families.mysql import values as mysql_values
 from families.postgresql import connection as postgresql
-from families.postgresql.binary import reader
 from families.postgresql.facts import server_facts
 from families.sql.literals import literal, with_literals
 
@@ -90,13 +89,19 @@ class Adapter(Base):
         def tables(sql):
             return [self.read(sql, **partitions)]
 
-        readers = [reader(column) if self.postgresql else None for column in phase.columns]
+        readers = [self.reader(column) for column in phase.columns]
         if self.options.get("fetch", "columnar") == "columnar":
             return ColumnarOperation(Arrow(phase.columns, readers=readers), tables, queries)
         converters = [natural_uuid if column.type == "uuid" else None for column in phase.columns]
         operation = Operation(lambda sql: arrow_rows(tables(sql)[0]), queries, converters)
         operation.readers = readers
         return operation
+
+    def reader(self, column):
+        """For bits of PostgreSQL, which arrive from the highest of the first byte on, without their number."""
+        if column.type != "bits" or not self.postgresql:
+            return None
+        return lambda data: f"{int.from_bytes(data, 'big'):0{8 * len(data)}b}"[: column.length or None]
 
     def partitions(self, phase):
         """More than one thread: the whole table in that many ranges of its integer key."""

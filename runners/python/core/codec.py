@@ -331,11 +331,15 @@ def _array(value, column, met):
         met.bounds = True
         if column.bounds:
             bound = b"a" + struct.pack("<i", value.lower)
-    # A further dimension is no other type: an element that is itself an array.
-    deeper = (list,) if element.type not in NESTED else ()
-    return bound + _counted(
-        b"A", [encode_value(one, column if isinstance(one, deeper) else element, met) for one in value]
-    )
+    inner = [column if _is_dimension(one, element) else element for one in value]
+    return bound + _counted(b"A", [encode_value(one, each, met) for one, each in zip(value, inner, strict=True)])
+
+
+def _is_dimension(one, element):
+    """Whether an element is an array of a further dimension, which is no other type; an interval may be a list."""
+    if not isinstance(one, list) or element.type in NESTED:
+        return False
+    return element.type != "interval" or not all(isinstance(part, int) for part in one) or not one
 
 
 def _members(value, column):

@@ -18,9 +18,19 @@ INFINITE = {"infinity": float("inf"), "-infinity": float("-inf"), "inf": float("
 class Days(int):
     """A date beyond Python's, as days since 1970-01-01."""
 
+    @property
+    def day(self):
+        """The day of the month."""
+        return date.fromordinal((self + EPOCH_DAY - 1) % DAYS_OF_400_YEARS + 1).day
+
 
 class Nanoseconds(int):
     """A time of day, or an instant since 1970-01-01 00:00, that Python's own types would cut or refuse."""
+
+    @property
+    def second(self):
+        """The second of the minute."""
+        return self // SECOND_NS % 60
 
 
 class Bounded(list):
@@ -77,11 +87,6 @@ def days_of(year, month, day):
     except ValueError:
         return None
     return within - EPOCH_DAY + (cycle - 1) * DAYS_OF_400_YEARS
-
-
-def day_of_month(days):
-    """The day of the month of a number of days since 1970-01-01."""
-    return date.fromordinal((days + EPOCH_DAY - 1) % DAYS_OF_400_YEARS + 1).day
 
 
 def interval(text):

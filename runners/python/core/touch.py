@@ -88,10 +88,8 @@ def _moment(value):
 
 
 def _day(value, _column):
-    if isinstance(value, Days):
-        return iso.day_of_month(value)
     if isinstance(value, Nanoseconds):
-        return iso.day_of_month(value // (86400 * SECOND_NS))
+        return Days(value // (86400 * SECOND_NS)).day
     return _moment(value).day[2]
 
 
@@ -100,8 +98,6 @@ def _second(value, column):
 
 
 def _second_of_instant(value, _column):
-    if isinstance(value, Nanoseconds):
-        return value // SECOND_NS % 60
     return 0 if isinstance(value, Days) else (_moment(value).time_ns or 0) // SECOND_NS % 60
 
 

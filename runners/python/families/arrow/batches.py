@@ -16,7 +16,7 @@ def arrow_rows(table):
     """The rows of a table or batch as tuples of Python values, made column by column."""
     if not table.num_columns:
         return iter([()] * table.num_rows)
-    return zip(*[column.to_pylist() for column in table.columns], strict=True)
+    return zip(*[natural_values(column) for column in table.columns], strict=True)
 
 
 def from_text(column):

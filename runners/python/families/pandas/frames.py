@@ -8,10 +8,12 @@ from operator import attrgetter
 import numpy as np
 import pandas as pd
 
+from core.iso import Nanoseconds
 from core.sampler import careful
 from core.touch import FLOAT_LIMIT, OTHER, touch_function
 from families.columnar.sampler import Library
 
+UNITS_NS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1000, "ns": 1}
 FLOATS = ("float32", "float64")
 
 
@@ -123,6 +125,8 @@ def _elements(value, column):
     return [
         _elements(one, inner)
         if isinstance(one, (list, np.ndarray))
+        else _interval(one)
+        if isinstance(one, pd.DateOffset)
         else None
         if isinstance(one, float) and math.isnan(one) and element.type not in (*FLOATS, "decimal")
         else one
@@ -137,11 +141,23 @@ def _interval(value):
     return parts.get("months", 0), parts.get("days", 0), parts.get("microseconds", 0) * 1000 + parts["nanoseconds"]
 
 
+def _moment(value):
+    """A moment beyond Python's years as nanoseconds."""
+    if not isinstance(value, pd.Timestamp) or 1 <= value.year <= 9999:
+        return value
+    counted = value.asm8
+    return Nanoseconds(int(counted.astype("int64")) * UNITS_NS[np.datetime_data(counted.dtype)[0]])
+
+
 def natural(column, read):
     """A function of one value of the column: the natural one, of what is pandas' own."""
     if column.type == "opaque":
         return True.__and__
-    own = {"interval": _interval, "array": lambda value: _elements(value, column)}.get(column.type)
+    own = {
+        "interval": _interval,
+        "array": lambda value: _elements(value, column),
+        **dict.fromkeys(("date", "timestamp", "timestamptz"), _moment),
+    }.get(column.type)
     return lambda value: careful(read)(careful(own)(value))
 
 

@@ -25,8 +25,8 @@ FROM_EXTENSION = {
 class Frames(frames.Frames):
     """Frames of which columns of the types `as_text` arrive as text; `extensions`: as Arrow's types of ADBC's."""
 
-    def __init__(self, columns, as_text=(), extensions=False):
-        super().__init__(columns)
+    def __init__(self, columns, as_text=(), extensions=False, readers=()):
+        super().__init__(columns, readers)
         self.converted = [column.name for column in columns if column.type in as_text and not unbounded(column)]
         known = FROM_EXTENSION if extensions else {kind: FROM_TEXT[kind] for kind in as_text}
         self._from_text = [

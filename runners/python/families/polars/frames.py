@@ -2,9 +2,10 @@
 
 import polars as pl
 
+from core.sampler import careful
 from core.touch import FLOAT_LIMIT, OTHER, touch_function
 from families.columnar.sampler import Library
-from families.polars.values import natural_values
+from families.polars.values import ERRORS, natural_values
 
 
 def _float(values):
@@ -50,10 +51,11 @@ def expression(column, values):
 
 
 class Frames(Library):
-    """Data frames of polars."""
+    """Data frames of polars; `readers` are an `Operation`'s."""
 
-    def __init__(self, columns):
+    def __init__(self, columns, readers=()):
         self._columns = columns
+        self._readers = [careful(read) for read in readers or [None] * len(columns)]
         # Names of its own: a query's may occur twice.
         self._touches = [expression(column, self.chosen(i, column)).alias(f"c{i}") for i, column in enumerate(columns)]
         self._of_any = [touch_function(column) for column in columns]
@@ -65,24 +67,24 @@ class Frames(Library):
     def fold(self, batch):
         try:
             return sum(batch.select(self._touches).row(0)), batch.height
-        except Exception:  # values that these expressions do not take
+        except ERRORS:  # values that these expressions do not take
             return sum(map(self._one_by_one, self._touches, self._of_any, batch.get_columns())), batch.height
 
     def _one_by_one(self, touch, of_any, values):
         try:
             return values.to_frame().select(touch).item()
-        except Exception:
+        except ERRORS:
             return sum(map(of_any, natural_values(values)))
 
     def rows(self, batch):
         if not self._columns:
             return iter([()] * batch.height)
-        columns = [
-            [there or None for there in values.is_not_null().to_list()]
-            if column.type == "opaque"
-            else natural_values(values)
-            for column, values in zip(self._columns, batch.get_columns(), strict=True)
-        ]
+        columns = []
+        for column, read, values in zip(self._columns, self._readers, batch.get_columns(), strict=True):
+            if column.type == "opaque":
+                columns.append([there or None for there in values.is_not_null().to_list()])
+            else:
+                columns.append(map(read, natural_values(values)))
         return zip(*columns, strict=True)
 
     def types(self, batch):

@@ -4,6 +4,8 @@ import polars as pl
 
 from core.iso import Days, Nanoseconds
 
+# A panic of Rust's is no Exception.
+ERRORS = (Exception, pl.exceptions.PanicException)
 UNITS_NS = {"ms": 1_000_000, "us": 1000, "ns": 1}
 
 
@@ -12,7 +14,7 @@ def natural_values(values):
     if not _finer(values.dtype):
         try:
             return values.to_list()
-        except Exception:  # the year 12000: by its number
+        except ERRORS:  # the year 12000: by its number
             pass
     return _exact(values)
 
