@@ -54,18 +54,18 @@ class Moment(NamedTuple):
 
 
 WRITTEN = re.compile(
-    r"(?:([+-]?\d{4,})-(\d\d)-(\d\d))?(?(1)(?:[ T]|$|(?= ?[(B])))?"
+    r"(?:([+-]?\d{4,})-(\d\d)-(\d\d)( \(BC\))?)?(?(1)(?:[ T]|$|(?= ?[(B])))?"
     r"(?:(-?)(\d{1,}):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,9})\d*)?)?)?"
-    r"\s?(Z|[+-]\d\d(?::?\d\d){0,2})?( ?BC| ?\(BC\))?"
+    r"\s?(Z|[+-]\d\d(?::?\d\d){0,2})?( ?BC)?"
 )
 
 
 def moment(text):
     """The `Moment` that a text spells in ISO 8601. Errors: ValueError."""
     found = WRITTEN.fullmatch(text)
-    if not found or not (found[1] or found[5]):
+    if not found or not (found[1] or found[6]):
         raise ValueError(f"{text!r} is no date and no time")
-    year, month, day, sign, hour, minute, second, fraction, offset, bc = found.groups()
+    year, month, day, before, sign, hour, minute, second, fraction, offset, behind = found.groups()
     time_ns, offset_s = None, 0
     if hour:
         seconds = (int(hour) * 60 + int(minute)) * 60 + int(second or 0)
@@ -75,7 +75,7 @@ def moment(text):
         digits = offset[1:].replace(":", "").ljust(6, "0")
         offset_s = (int(digits[:2]) * 60 + int(digits[2:4])) * 60 + int(digits[4:])
         offset_s = -offset_s if offset[0] == "-" else offset_s
-    written = (1 - int(year) if bc else int(year), int(month), int(day)) if year else None
+    written = (1 - int(year) if before or behind else int(year), int(month), int(day)) if year else None
     return Moment(written, time_ns, offset_s)
 
 
