@@ -14,7 +14,7 @@ from families.arrow.batches import Arrow, arrow_rows, from_text
 from families.columnar.sampler import ColumnarOperation, natural_uuid
 from families.odbc.connection import connection_string
 from families.odbc.facts import facts_of
-from families.odbc.values import KEPT_AS_TEXT, LITERALS, check, converters_of
+from families.odbc.values import KEPT_AS_TEXT, LITERALS, converters_of
 from families.sql.adapter import SqlAdapter
 from families.sql.literals import with_literals
 
@@ -35,7 +35,6 @@ class Adapter(SqlAdapter):
         return self.connection.read_arrow_batches(sql, batch_size=self.size, fetch_concurrently=False, **bounds)
 
     def prepare(self, phase, parameters):
-        check(self.engine, phase.columns)
         columnar = self.options.get("fetch", "columnar") == "columnar"
         batches = partial(self.batches, **bounds(phase.columns), map_schema=exact(phase.columns))
         queries = [phase.sql]

@@ -80,6 +80,8 @@ class Adapter(Base):
             raise Failed(text) from None
 
     def prepare(self, phase, parameters):
+        if not phase.columns:
+            raise Unsupported("connectorx never ends on a result without columns")
         partitions = self.partitions(phase)
         as_literal = literal if self.postgresql else mysql_values.literal
         queries = (

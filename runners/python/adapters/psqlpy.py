@@ -71,9 +71,9 @@ class Adapter(AsyncAdapter):
         cached = self.options.get("statement") == "prepared"  # by their text, for the connection's life
         execute = partial(connection.execute, prepared=cached)
         if as_text:
-            run = execute if not phase.columns else lambda text: rows_of(execute(text))
+            run = execute if not phase.delivers else lambda text: rows_of(execute(text))
             return operation(lambda argument: run(*argument), arguments)
-        if not phase.columns:
+        if not phase.delivers:
             return operation(lambda row: execute(query, row), arguments)
         return operation(lambda row: rows_of(execute(query, row)), arguments)
 

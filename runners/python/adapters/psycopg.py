@@ -100,14 +100,14 @@ class Adapter(LibpqAdapter):
                 return compose.Literal(value).as_string(connection)
 
             arguments = [with_literals(phase.sql, row, literal) for row in parameters]
-        if self.options.get("fetch") == "copy" and phase.columns:
+        if self.options.get("fetch") == "copy" and phase.delivers:
             return Operation(copy.rows_out(connection, phase, binary), arguments or [phase.sql])
         bound = parameters is not None and statement != "text"
         query = formatted(phase.sql) if bound else phase.sql
         # Shipped: the driver prepares by itself once a statement was executed five times.
         keep = None if self.shipped else statement == "prepared"
         result, _, size = self.options.get("result", "whole").partition(":")
-        if result == "cursor" and phase.columns:
+        if result == "cursor" and phase.delivers:
             return Operation(self.through_cursor(query, bound, int(size)), arguments)
         execute = connection.cursor(binary=binary).execute
         if bound:
@@ -117,9 +117,9 @@ class Adapter(LibpqAdapter):
         else:
             work = Operation(lambda _: execute(query, prepare=keep))
         size = block_size(self.options)
-        if size and phase.columns:
+        if size and phase.delivers:
             work.execute = in_blocks(work.execute, size)
-        elif parameters is not None and phase.columns:
+        elif parameters is not None and phase.delivers:
             work.pipelined = pipeline.executed(connection, binary, query if bound else None, keep)
         return work
 

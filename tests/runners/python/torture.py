@@ -65,7 +65,9 @@ POSTGRESQL = [
             "0": "0",
         },
     ),
-    Case("numeric(9,2)", {"type": "decimal", "precision": 9, "scale": 2}, {"'NaN'": "NaN", "-1234567.89": "-1234567.89"}),
+    Case(
+        "numeric(9,2)", {"type": "decimal", "precision": 9, "scale": 2}, {"'NaN'": "NaN", "-1234567.89": "-1234567.89"}
+    ),
     Case("float4", {"type": "float32"}, {"'NaN'": "nan", "'-Infinity'": "-inf", "0.1": "0.1", "-0.0": "-0.0"}),
     Case("float8", {"type": "float64"}, {"'NaN'": "nan", "'Infinity'": "inf", "1e308": "1e308", "5e-324": "5e-324"}),
     Case("bool", {"type": "boolean"}, {"true": True, "false": False, "NULL": None}),
@@ -169,7 +171,11 @@ POSTGRESQL = [
     Case("timestamp[]", array_of(type="timestamp"), {"'{2000-01-31 01:02:03.5}'": ["2000-01-31 01:02:03.5"]}),
     Case("timestamptz[]", array_of(type="timestamptz"), {"'{2000-01-31 01:02:03+00}'": ["2000-01-31 01:02:03+00:00"]}),
     Case("interval[]", array_of(type="interval"), {"'{1 month 2 days,NULL}'": [(1, 2, 0), None]}, True),
-    Case("uuid[]", array_of(type="uuid"), {"'{c0ffee00-1234-4567-89ab-cdef01234567}'": ["c0ffee00-1234-4567-89ab-cdef01234567"]}),
+    Case(
+        "uuid[]",
+        array_of(type="uuid"),
+        {"'{c0ffee00-1234-4567-89ab-cdef01234567}'": ["c0ffee00-1234-4567-89ab-cdef01234567"]},
+    ),
     Case("json[]", array_of(type="json"), {"ARRAY['{\"a\" : 1}'::json]": ['{"a" : 1}']}),
     Case("jsonb[]", array_of(type="json"), {"ARRAY['{\"a\":1}'::jsonb, NULL]": ['{"a": 1}', None]}),
     Case("mood[]", array_of(type="text"), {"'{sad,NULL,ok}'": ["sad", None, "ok"]}),
@@ -262,7 +268,9 @@ DUCKDB = [
     Case("UBIGINT", {"type": "integer", "bits": 128}, {"18446744073709551615": "18446744073709551615"}),
     Case("HUGEINT", {"type": "integer", "bits": 128}, {"170141183460469231731687303715884105727": str(2**127 - 1)}),
     Case("UHUGEINT", {"type": "integer", "bits": 128}, {"340282366920938463463374607431768211455": str(2**128 - 1)}),
-    Case("BIGNUM", {"type": "decimal"}, {"'-123456789012345678901234567890123456789012345'": f"-{'1234567890' * 4}12345"}),
+    Case(
+        "BIGNUM", {"type": "decimal"}, {"'-123456789012345678901234567890123456789012345'": f"-{'1234567890' * 4}12345"}
+    ),
     Case("DECIMAL(38,10)", {"type": "decimal", "precision": 38, "scale": 10}, {"-1.5": "-1.5", "NULL": None}),
     Case("FLOAT", {"type": "float32"}, {"'nan'": "nan", "0.1": "0.1", "'-inf'": "-inf"}),
     Case("DOUBLE", {"type": "float64"}, {"'nan'": "nan", "5e-324": "5e-324", "'inf'": "inf", "-0.0": "-0.0"}),
@@ -287,7 +295,11 @@ DUCKDB = [
     ),
     Case("TIME", {"type": "time"}, {"'12:34:56.5'": "12:34:56.5", "'24:00:00'": "24:00:00", "NULL": None}),
     Case("TIME_NS", {"type": "time"}, {"'12:34:56.123456789'": "12:34:56.123456789"}),
-    Case("TIME WITH TIME ZONE", {"type": "timetz"}, {"'12:34:56.5+05:00'": "12:34:56.5+05:00", "'24:00:00-01'": "24:00:00-01:00"}),
+    Case(
+        "TIME WITH TIME ZONE",
+        {"type": "timetz"},
+        {"'12:34:56.5+05:00'": "12:34:56.5+05:00", "'24:00:00-01'": "24:00:00-01:00"},
+    ),
     Case(
         "TIMESTAMP",
         {"type": "timestamp"},
@@ -324,11 +336,27 @@ DUCKDB = [
     Case("INTEGER[]", array_of(type="integer", bits=32), {"[1, NULL]": [1, None], "[]": [], "NULL": None}),
     Case("INTEGER[2]", array_of(type="integer", bits=32), {"[1, NULL]": [1, None]}),
     Case("VARCHAR[]", array_of(type="text"), {"['a,b', NULL, '', 'é']": ["a,b", None, "", "é"]}),
-    Case("HUGEINT[]", array_of(type="integer", bits=128), {"[170141183460469231731687303715884105727]": [str(2**127 - 1)]}),
+    Case(
+        "HUGEINT[]",
+        array_of(type="integer", bits=128),
+        {"[170141183460469231731687303715884105727]": [str(2**127 - 1)]},
+    ),
     Case("DOUBLE[]", array_of(type="float64"), {"['nan'::DOUBLE, 1.5, NULL]": ["nan", "1.5", None]}),
-    Case("DATE[]", array_of(type="date"), {"['2000-01-31', NULL]": ["2000-01-31", None], "['12000-01-01']": ["12000-01-01"]}),
-    Case("TIMESTAMP_NS[]", array_of(type="timestamp"), {"['2020-01-01 00:00:00.123456789']": ["2020-01-01 00:00:00.123456789"]}),
-    Case("TIMESTAMP WITH TIME ZONE[]", array_of(type="timestamptz"), {"['2020-01-01 00:00:00+00']": ["2020-01-01 00:00:00+00:00"]}),
+    Case(
+        "DATE[]",
+        array_of(type="date"),
+        {"['2000-01-31', NULL]": ["2000-01-31", None], "['12000-01-01']": ["12000-01-01"]},
+    ),
+    Case(
+        "TIMESTAMP_NS[]",
+        array_of(type="timestamp"),
+        {"['2020-01-01 00:00:00.123456789']": ["2020-01-01 00:00:00.123456789"]},
+    ),
+    Case(
+        "TIMESTAMP WITH TIME ZONE[]",
+        array_of(type="timestamptz"),
+        {"['2020-01-01 00:00:00+00']": ["2020-01-01 00:00:00+00:00"]},
+    ),
     Case("INTERVAL[]", array_of(type="interval"), {"['1 month 2 days', NULL]": [(1, 2, 0), None]}, True),
     Case("BIT[]", array_of(type="bits"), {"['101', NULL]": ["101", None]}),
     Case(
@@ -336,7 +364,9 @@ DUCKDB = [
         {"type": "array", "fields": [element(type="array", fields=[INTEGER])]},
         {"[[1], [], NULL, [2, 3]]": [[1], [], None, [2, 3]]},
     ),
-    Case('STRUCT(a INTEGER, "b c" VARCHAR)', {"type": "struct", "fields": PAIR}, {"row(1, 'x')": [1, "x"], "NULL": None}),
+    Case(
+        'STRUCT(a INTEGER, "b c" VARCHAR)', {"type": "struct", "fields": PAIR}, {"row(1, 'x')": [1, "x"], "NULL": None}
+    ),
     Case(
         'STRUCT(a INTEGER, "b c" VARCHAR)[]',
         {"type": "array", "fields": [element(type="struct", fields=PAIR)]},
@@ -344,7 +374,10 @@ DUCKDB = [
     ),
     Case(
         "STRUCT(t TIMESTAMP WITH TIME ZONE, d DATE)",
-        {"type": "struct", "fields": [element(type="timestamptz") | {"name": "t"}, element(type="date") | {"name": "d"}]},
+        {
+            "type": "struct",
+            "fields": [element(type="timestamptz") | {"name": "t"}, element(type="date") | {"name": "d"}],
+        },
         {"row('2020-01-01 00:00:00+00', '2000-01-31')": ["2020-01-01 00:00:00+00:00", "2000-01-31"]},
     ),
     Case(
