@@ -142,7 +142,7 @@ def test_what_postgresql_does_not_compare_is_delivered(
     talk = opened(start, ("psycopg", "statement=prepared"), "postgresql", options)
     talk.run("DROP TYPE IF EXISTS comp CASCADE", *(each for each in POSTGRESQL_TYPES if "comp" in each))
     values = ("ROW(1, 'x')::comp", "ARRAY[ROW(1, 'x')::comp]", "numrange(1, 2)", "'1.2.3.4'::inet", "'1 2'::int2vector")
-    for value in (*values, "box '(1,1),(0,0)'", "'<a/>'::xml", "5::money", "'16/B374D848'::pg_lsn", "'a & b'::tsquery"):
+    for value in (*values, "box '(1,1),(0,0)'", "5::money", "'16/B374D848'::pg_lsn", "'a & b'::tsquery"):
         [column] = talk.describe(f"SELECT {value} AS v")
         assert column.type == "opaque", value
         for form in ("text", "binary"):

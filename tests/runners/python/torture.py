@@ -151,7 +151,7 @@ POSTGRESQL = [
         array_of(type="integer", bits=32),
         {"'{1,NULL}'": [1, None], "'{}'": [], "NULL": None, "'{{1,2},{3,NULL}}'": [[1, 2], [3, None]]},
     ),
-    Case("int8[]", array_of(type="integer", bits=64), {"'{{{1}},{{2}}}'": [[[1]], [[2]]], "'{-1}'": [-1]}),
+    Case("int8[]", array_of(type="integer", bits=64), {"'{-1}'": [-1], "'{{{1}},{{2}}}'": [[[1]], [[2]]]}),
     Case("int2[]", array_of(type="integer", bits=16), {"'{1,2}'": [1, 2]}),
     Case(
         "text[]",

@@ -83,12 +83,14 @@ def timestamp(data):
     return INFINITE_US.get(microseconds) or Nanoseconds((microseconds + EPOCH_DAYS * DAY_US) * 1000)
 
 
+ONE = b"\0\0\0\1"  # dimension, and lower bound
+
+
 def integers(data, forms=INTEGERS):
     """An array of integers."""
-    dimensions = struct.unpack_from("!i", data)[0]
-    if dimensions != 1:
+    if data[:4] != ONE or data[16:20] != ONE:
         return array(data, lambda element: struct.unpack(forms[len(element)], element)[0])
-    found, at = [], 12 + 8 * dimensions
+    found, at = [], 20
     while at < len(data):
         (size,) = struct.unpack_from("!i", data, at)
         at += 4
