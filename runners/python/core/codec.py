@@ -19,6 +19,7 @@ EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 BYTES = (bytes, bytearray, memoryview)
 FOREIGN_BYTES = 100  # of a foreign value's own text
+REASON_CHARACTERS = 300
 EXACT = 1 << 53  # up to here floating point holds every integer
 NESTED = ("array", "struct", "map", "rows")
 
@@ -70,8 +71,11 @@ def _sized(tag, payload):
     return tag + len(payload).to_bytes(4, "little") + payload
 
 
-def _misfit(value, column):
-    return ValueError(f"{value!r} ({type(value).__name__}) is no {column.type}")
+class Misfit(ValueError):
+    """A value that is none of its column's type, and spells none."""
+
+    def __init__(self, value, column):
+        super().__init__(f"{value!r:.100} ({type(value).__name__}) is no {column.type}")
 
 
 def _read(value):
@@ -106,7 +110,7 @@ def number_of(value, column):
         return Decimal(value)
     if hasattr(value, "__index__"):  # numpy's
         return int(value)
-    raise _misfit(value, column)
+    raise Misfit(value, column)
 
 
 def _number(value, column, _met):
@@ -118,7 +122,7 @@ def float_of(value, column):
     value = _read(value)
     if isinstance(value, (float, int, str, Decimal)) or hasattr(value, "__float__"):
         return float(value)
-    raise _misfit(value, column)
+    raise Misfit(value, column)
 
 
 def _float(value, column, _met):
@@ -141,7 +145,7 @@ def _boolean(value, column, _met):
     if isinstance(value, str):
         value = TRUTHS[value.lower()]
     if value not in (0, 1):
-        raise _misfit(value, column)
+        raise Misfit(value, column)
     return b"L\x01" if value else b"L\x00"
 
 
@@ -152,7 +156,7 @@ def _text(value, column):
         return bytes(value)
     if isinstance(value, (int, float, Decimal, date, time, UUID)):
         return str(value).encode()
-    raise _misfit(value, column)
+    raise Misfit(value, column)
 
 
 def _char(value, column, _met):
@@ -167,7 +171,7 @@ def _binary(value, column, _met):
     if isinstance(value, str):
         value = bytes.fromhex(value[2:]) if value.startswith("\\x") else value.encode("utf-8", "surrogatepass")
     if not isinstance(value, BYTES):
-        raise _misfit(value, column)
+        raise Misfit(value, column)
     return _sized(b"B", bytes(value))
 
 
@@ -181,7 +185,7 @@ def _bits(value, column, _met):
     if isinstance(value, int):
         value = f"{value & (1 << length) - 1 if length else value:0{length}b}"
     if not isinstance(value, str) or value.strip("01"):
-        raise _misfit(value, column)
+        raise Misfit(value, column)
     size = -(-len(value) // 8)
     data = int(value.ljust(8 * size, "0"), 2).to_bytes(size, "big") if size else b""
     return b"b" + len(value).to_bytes(4, "little") + data
@@ -215,14 +219,14 @@ def _date(value, column, met):
     if isinstance(value, str):
         found = iso.moment(value)
         if not found.day or found.time_ns:
-            raise _misfit(value, column)
+            raise Misfit(value, column)
         days = found.days()
         return _no_day(found.day, 0) if days is None else struct.pack("<ci", b"d", days)
     if isinstance(value, (date, Nanoseconds)):
         days, time_ns = divmod(value if isinstance(value, Nanoseconds) else instant(value), 86400 * SECOND_NS)
         # A moment keeps its time, as a moment.
         return _timestamp(value, column, met) if time_ns else struct.pack("<ci", b"d", days)
-    raise _misfit(value, column)
+    raise Misfit(value, column)
 
 
 def time_of(value, column):
@@ -242,7 +246,7 @@ def time_of(value, column):
         found = iso.moment(value)
         if found.day is None:
             return found.time_ns, found.offset_s
-    raise _misfit(value, column)
+    raise Misfit(value, column)
 
 
 def _time(value, column, met):
@@ -267,13 +271,13 @@ def _timestamp(value, column, met):
     elif isinstance(value, str):
         found = iso.moment(value)
         if not found.day:
-            raise _misfit(value, column)
+            raise Misfit(value, column)
         days, time_ns = found.days(), found.time_ns or 0
         if days is None:
             return _no_day(found.day, _cut(time_ns, column, met))
         passed_ns = (days * 86400 - found.offset_s) * SECOND_NS + time_ns
     else:
-        raise _misfit(value, column)
+        raise Misfit(value, column)
     tag = b"Z" if column.type == "timestamptz" else b"T"
     return struct.pack("<cqI", tag, *divmod(_cut(passed_ns, column, met), SECOND_NS))
 
@@ -293,7 +297,7 @@ def _interval(value, column, met):
         days = value // DAY
         value = 0, days, time_of(value, column)[0] - days * 86400 * SECOND_NS
     if not isinstance(value, (tuple, list)):
-        raise _misfit(value, column)
+        raise Misfit(value, column)
     months, days, nanoseconds = value
     if abs(nanoseconds) >= I64 and (months, days) in EXTREMES:
         return _infinite(EXTREMES[months, days])
@@ -306,7 +310,7 @@ def _uuid(value, column, _met):
     if isinstance(value, str):
         value = UUID(value)
     if not isinstance(value, UUID):
-        raise _misfit(value, column)
+        raise Misfit(value, column)
     return b"U" + value.bytes
 
 
@@ -320,7 +324,7 @@ def _listed(value, column):
         return value
     if hasattr(value, "tolist"):
         return value.tolist()
-    raise _misfit(value, column)
+    raise Misfit(value, column)
 
 
 def _array(value, column, met):
@@ -346,7 +350,7 @@ def _members(value, column):
     """A structure's values in the order of its fields."""
     values = value.values() if isinstance(value, dict) else _listed(value, column)
     if len(values) != len(column.fields):
-        raise _misfit(value, column)
+        raise Misfit(value, column)
     return values
 
 
@@ -380,7 +384,7 @@ def _any(value, column, met):
     for kinds, encode, name in KINDS:
         if isinstance(value, kinds):
             return encode(value, as_type(column, name), met)
-    raise _misfit(value, column)
+    raise Misfit(value, column)
 
 
 def as_type(column, name):
@@ -440,17 +444,18 @@ def encode_value(value, column, met):
     try:
         return ENCODERS[column.type](value, column, met)
     except Exception as error:
-        return _foreign(value, error, met)
+        return _foreign(value, column, error, met)
 
 
-def _foreign(value, error, met):
+def _foreign(value, column, error, met):
     met.foreign += 1
-    if not met.reason:
-        met.reason = "".join(c if c.isprintable() else " " for c in str(error))[:500]
     try:
-        text = str(value)
+        text, reason = str(value), str(error if isinstance(error, Misfit) else f"{Misfit(value, column)}: {error}")
     except Exception:  # a class of a driver's own
         text = type(value).__name__
+        reason = f"a {text} is no {column.type}"
+    if not met.reason:
+        met.reason = "".join(c if c.isprintable() else " " for c in reason)[:REASON_CHARACTERS]
     cut = text[:FOREIGN_BYTES].encode("utf-8", "backslashreplace")[:FOREIGN_BYTES]
     return _sized(b"?", cut.decode("utf-8", "ignore").encode())
 

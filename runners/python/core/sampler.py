@@ -6,9 +6,8 @@ next begins. A sample pays for none of that.
 Generated for a query of a timestamp that arrives as text and a nullable integer, the operation is:
 
     for v0, v1 in execute(arguments[index]):
-        try: n0 = convert0(v0); total += n0.second + (1 if v1 is None else v1)
-        except Exception: total += touched(v0, v1)
-        rows += 1
+        try: n0 = convert0(v0); total += n0.second + (1 if v1 is None else v1); rows += 1
+        except Exception: total += touched(v0, v1); rows += 1
 
 A `try` costs nothing where nothing is raised. `touched` is a function that takes values of any kind. A total that is no
 int means that a value was of another kind without failing: the block is then repeated, uncounted, with `touched` only.
@@ -239,13 +238,13 @@ class Sampler:
                 null = f" if v{i} is not None else None" if column.nullable else ""
                 conversions.append(f"n{i} = convert{i}(v{i}){null}; ")
             touches.append(touch_expression(column, f"n{i}" if convert else f"v{i}"))
-        if self._careful:
-            yield f"total += touched({raw})"
-        elif touches:
-            # On one line: a line of its own for `try` is an instruction.
-            yield f"try: {''.join(conversions)}total += {' + '.join(touches)}"
-            yield f"except Exception: total += touched({raw})"
-        yield "rows += 1"
+        careful = f"total += touched({raw}); rows += 1"
+        if self._careful or not touches:
+            yield careful if touches else "rows += 1"
+            return
+        # A line of its own for `try` would be an instruction, and so would be a jump over `except` to what is behind it.
+        yield f"try: {''.join(conversions)}total += {' + '.join(touches)}; rows += 1"
+        yield f"except Exception: {careful}"
 
     def verify(self, first, count, max_rows, keep=""):
         """Digest and touch of operations [first, first + count): the same execute, the same conversions, untimed."""
