@@ -242,7 +242,7 @@ class Sampler:
         if self._careful or not touches:
             yield careful if touches else "rows += 1"
             return
-        # A line of its own for `try` would be an instruction, and so would be a jump over `except` to what is behind it.
+        # A line of its own for `try` would be an instruction, and so would a jump over `except` to what is behind it.
         yield f"try: {''.join(conversions)}total += {' + '.join(touches)}; rows += 1"
         yield f"except Exception: {careful}"
 
