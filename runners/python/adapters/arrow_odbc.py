@@ -85,7 +85,7 @@ def bounds(columns):
     """How long the longest values may be, in bytes."""
     texts = [UTF8_BYTES * column.length for column in columns if column.type in ("char", "varchar", "text", "json")]
     binary = [column.length or LEAST_BYTES for column in columns if column.type == "binary"]
-    return {"max_text_size": max(LEAST_BYTES, *texts, 0), "max_binary_size": max(binary, default=None)}
+    return {"max_text_size": max(LEAST_BYTES, *texts, 0), "max_binary_size": max(binary, default=LEAST_BYTES)}
 
 
 def exact(columns):

@@ -21,7 +21,18 @@ class Days(int):
     @property
     def day(self):
         """The day of the month."""
-        return date.fromordinal((self + EPOCH_DAY - 1) % DAYS_OF_400_YEARS + 1).day
+        return self._within()[1].day
+
+    def _within(self):
+        """The cycle of 400 years, and the date in the first one."""
+        cycle, within = divmod(self + EPOCH_DAY - 1, DAYS_OF_400_YEARS)
+        return cycle, date.fromordinal(within + 1)
+
+    def __str__(self):
+        cycle, within = self._within()
+        year = within.year + 400 * cycle
+        text = f"{year if year > 0 else 1 - year:04}-{within:%m-%d}"
+        return text if year > 0 else f"{text} BC"
 
 
 class Nanoseconds(int):

@@ -297,13 +297,13 @@ class Sampler:
 
 
 def careful(convert):
-    """A converter that leaves alone what it cannot convert, and NULL."""
+    """A converter that leaves alone NULL, what it cannot convert, and floats: their Decimal has digits of its own."""
     if convert is None:
         return lambda value: value
 
     def converted(value):
-        if value is None:
-            return None
+        if value is None or isinstance(value, float):
+            return value
         try:
             return convert(value)
         except Exception:

@@ -161,6 +161,8 @@ NEAREST = (
     ("float64", "1", b"F" + struct.pack("<d", 1)),
     ("char", b"x  ", b"S\1\0\0\0x"),
     ("text", b"\xff", b"S\1\0\0\0\xff"),
+    ("text", Days(3663382), b"S\x0b\0\0\00012000-01-01"),
+    ("text", Days(-735160), b"S\x0d\0\0\0000044-03-15 BC"),
     ("text", "\ud800", b"S\3\0\0\0\xed\xa0\x80"),
     ("boolean", "t", b"L\1"),
     ("date", "2000-01-01", b"d" + struct.pack("<i", 10957)),
