@@ -98,7 +98,9 @@ class Session:
             if handler is None:
                 raise Failure("unsupported", f"this runner does not know requests of type {kind!r}")
             return handler(request)
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # also a panic of a driver's in Rust, which is no Exception
             return {"error": failure_of(error, self.adapter, kind)}
 
     def _opened(self):

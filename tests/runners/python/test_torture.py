@@ -14,6 +14,7 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
+from rowpath.model.workload import ColumnSpec
 from rowpath.runners import protocol as p
 from rowpath.runners.process import RunnerFailure
 from rowpath.workloads import codec
@@ -173,7 +174,7 @@ def test_rows_without_columns_and_columns_of_one_name(
     talk.prepare_spec(p.PhaseSpec(name="t", kind="query", sql="SELECT FROM generate_series(1, 1000)"))
     assert talk.sample("t", operations=2).rows == 2000
     assert (talk.verify("t").rows, talk.verify("t").columns) == (1000, [])
-    twice = tuple(codec.ColumnSpec(name="a", type=kind, nullable=True) for kind in ("integer", "text"))
+    twice = tuple(ColumnSpec(name="a", type=kind, nullable=True) for kind in ("integer", "text"))
     talk.prepare_spec(p.PhaseSpec(name="u", kind="query", sql="SELECT 1 AS a, 'x' AS a", columns=twice))
     assert talk.verify("u").digest == codec.digest([(1, "x")], twice)  # type: ignore[arg-type]
 

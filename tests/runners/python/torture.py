@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import msgspec
+
 from rowpath.model.workload import ColumnSpec
 from rowpath.workloads import codec
 from tests.runners.protocol.codec_vectors import natural
@@ -22,7 +24,7 @@ class Case(NamedTuple):
 
     @property
     def column(self) -> ColumnSpec:
-        return codec.msgspec.convert({"name": "v", "nullable": True, **self.declared}, ColumnSpec)
+        return msgspec.convert({"name": "v", "nullable": True, **self.declared}, ColumnSpec)
 
     def right(self, value: Value) -> str:
         """The codec's bytes. A map whose keys Python cannot hash has its only entry's."""
