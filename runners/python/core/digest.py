@@ -11,6 +11,7 @@ from core.row_bytes import row_encoder
 from core.touch import MASK64, touch_text
 
 ORDER = 0x9E3779B97F4A7C15
+MOST_COLUMNS = 8000  # that a reply of 1 MiB has room for
 BLOCK_ROWS = 1000  # whose values are hashed at once, column by column
 
 row_hash = xxhash.xxh64_intdigest  # XXH64 with seed 0
@@ -77,8 +78,10 @@ class Digest:
         return digest_text(self._count, self._rows.total)
 
     def fields(self):
-        """The protocol's fields of the digest, of its order and of its columns."""
+        """The protocol's fields of the digest, of its order and of its columns: left out where these are too many."""
         digest = self.text()
+        if len(self._columns) > MOST_COLUMNS:
+            return {"digest": digest}
         columns = [
             {"digest": touch_text(sums.total), "order": touch_text(sums.order), **met.fields()}
             for sums, met in zip(self._columns, self._met, strict=True)

@@ -20,6 +20,7 @@ from core.digest import digesting
 from core.touch import touch_expression, touch_function, touch_text
 
 FAILURES_LIMIT = 100
+MOST_TERMS = 500  # of one sum
 
 
 class Outcome(NamedTuple):
@@ -142,8 +143,7 @@ class Sampler:
         if transaction:
             scope.update(zip(("begin", "commit", "rollback"), transaction, strict=True))
         self._careful = False
-        self._natural = [careful(convert) for convert in self.converters]
-        self._readers = [careful(read) for read in operation.readers or [None] * len(columns)]
+        self._natural, self._read = each(self.converters), each(operation.readers)
         self._touches = [touch_function(column, self._notice) for column in columns]
         scope["touched"] = self._touched
         self._scope = scope
@@ -174,7 +174,9 @@ class Sampler:
 
     def _touched(self, *values):
         """What a row of any values adds to the touch sum; they are converted here."""
-        natural = [convert(value) for convert, value in zip(self._natural, values, strict=True)]
+        return self._touch_of(self._natural(values))
+
+    def _touch_of(self, natural):
         return sum([touch(value) for touch, value in zip(self._touches, natural, strict=True)])
 
     def sample(self, share, meet=None):
@@ -243,7 +245,7 @@ class Sampler:
             yield careful if touches else "rows += 1"
             return
         # A line of its own for `try` would be an instruction, and so would a jump over `except` to what is behind it.
-        yield f"try: {''.join(conversions)}total += {' + '.join(touches)}; rows += 1"
+        yield f"try: {''.join(conversions)}total += {added(touches)}; rows += 1"
         yield f"except Exception: {careful}"
 
     def verify(self, first, count, max_rows, keep=""):
@@ -256,10 +258,10 @@ class Sampler:
                 for i, value in enumerate(row):
                     if value is not None and not delivered[i]:
                         delivered[i] = type(value).__name__
-                natural = [convert(value) for convert, value in zip(self._natural, row, strict=True)]
-                digest.add([read(value) for read, value in zip(self._readers, natural, strict=True)])
+                natural = self._natural(row)
+                digest.add(self._read(natural))
                 rows += 1
-                total += self._touched(*row)
+                total += self._touch_of(natural)
         return {
             **digest.fields(),
             "rows": rows,
@@ -294,6 +296,22 @@ class Sampler:
             commit()
         if operation.connect:
             operation.close(connection)
+
+
+def added(terms):
+    """The source of a sum, in parts that the compiler's stack has room for."""
+    while len(terms) > MOST_TERMS:
+        parts = [terms[first : first + MOST_TERMS] for first in range(0, len(terms), MOST_TERMS)]
+        terms = [f"({' + '.join(part)})" for part in parts]
+    return " + ".join(terms)
+
+
+def each(functions):
+    """A function of a row that applies its own one to each value, carefully; the row itself where there are none."""
+    if not any(functions):
+        return lambda row: row
+    applied = [careful(function) for function in functions]
+    return lambda row: [function(value) for function, value in zip(applied, row, strict=True)]
 
 
 def careful(convert):

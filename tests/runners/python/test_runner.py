@@ -207,6 +207,8 @@ def test_a_row_of_nothing_and_rows_of_several_columns() -> None:
         encode = row_encoder(columns, [runner_codec.Met() for _ in columns])
         assert b"".join(encode(row)).hex() == vector["bytes"]
     assert row_encoder([], [])(()) == []
+    wide = Sampler("query", [runner_codec.Column({"type": "integer"})] * 12_000, Operation(lambda _: [[1] * 12_000]))
+    assert wide.by_count(0, 0, 2)[4] == 24_000
     nothing = Sampler("query", [], Operation(lambda _: [(), ()]))
     assert nothing.by_count(0, 0, 3)[3:5] == (6, 0)
     assert nothing.verify(0, 1, 10)["digest"] == f"2:{2 * row_hash(b'') & MASK64:016x}"
