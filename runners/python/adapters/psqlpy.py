@@ -147,7 +147,7 @@ def decoder_of(column):
 
 def every_decoder(columns):
     """The same for every type: for values that psqlpy's own have no room for."""
-    return {column.name.lower(): binary.decoder(column) for column in by_name(columns) if column.type != "opaque"}
+    return {column.name.lower(): binary.decoder(column) for column in by_name(columns)}
 
 
 def kept(column):

@@ -142,16 +142,16 @@ def test_what_postgresql_does_not_compare_is_delivered(
     options = {**postgresql, "transport": "unix", "tls": "off"}
     talk = opened(start, ("psycopg", "statement=prepared"), "postgresql", options)
     talk.run("DROP TYPE IF EXISTS comp CASCADE", *(each for each in POSTGRESQL_TYPES if "comp" in each))
-    values = ("ROW(1, 'x')::comp", "ARRAY[ROW(1, 'x')::comp]", "numrange(1, 2)", "'1.2.3.4'::inet", "'1 2'::int2vector")
-    for value in (*values, "box '(1,1),(0,0)'", "5::money", "'16/B374D848'::pg_lsn", "'a & b'::tsquery"):
-        [column] = talk.describe(f"SELECT {value} AS v")
-        assert column.type == "opaque", value
-        for form in ("text", "binary"):
-            path = ("psycopg", f"format={form}", "statement=prepared")
-            assert (
-                delivered(opened(start, path, "postgresql", options), f"SELECT {value} AS v", column, tmp_path / "k")
-                == "4f"
-            )
+    literals = (
+        *("ROW(1, 'x')::comp", "ARRAY[ROW(1, 'x')::comp]", "numrange(1, 2)", "'1.2.3.4'::inet", "'1 2'::int2vector"),
+        *("box '(1,1),(0,0)'", "5::money", "'16/B374D848'::pg_lsn", "'a & b'::tsquery"),
+    )
+    columns = [talk.describe(f"SELECT {literal} AS v")[0] for literal in literals]
+    assert {column.type for column in columns} == {"opaque"}
+    for path in ON_POSTGRESQL:
+        other = opened(start, path, "postgresql", options)
+        for literal, column in zip(literals, columns, strict=True):
+            assert delivered(other, f"SELECT {literal} AS v", column, tmp_path / "k") == "4f", (path, literal)
 
 
 def test_bounds_of_arrays_where_the_driver_has_them(
