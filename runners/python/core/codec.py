@@ -108,7 +108,7 @@ def number_of(value, column):
         return Decimal(repr(float(value)))  # its shortest text
     if isinstance(value, str):
         return Decimal(value)
-    if hasattr(value, "__index__"):  # numpy's
+    if hasattr(value, "__index__"):  # an integer of a library's own
         return int(value)
     raise Misfit(value, column)
 
@@ -177,9 +177,9 @@ def _binary(value, column, _met):
 
 def _bits(value, column, _met):
     length = column.length
-    if hasattr(value, "as_string"):  # asyncpg's
+    if hasattr(value, "as_string"):  # a class of a driver's own
         value = value.as_string().replace(" ", "")
-    if isinstance(value, BYTES):  # MySQL's: the last ones are the value's
+    if isinstance(value, BYTES):  # the last bits are the value's
         length = length or 8 * len(value)
         value = int.from_bytes(value, "big")
     if isinstance(value, int):
@@ -235,7 +235,7 @@ def time_of(value, column):
     if isinstance(value, Nanoseconds):
         return int(value), 0
     if isinstance(value, timedelta):
-        below_ns = getattr(value, "nanoseconds", 0)  # pandas has them too
+        below_ns = getattr(value, "nanoseconds", 0)  # a subclass may have them too
         return (value.days * 86400 + value.seconds) * SECOND_NS + value.microseconds * 1000 + below_ns, 0
     if isinstance(value, time):
         zone = value.utcoffset()
@@ -283,7 +283,7 @@ def _timestamp(value, column, met):
 
 
 I64 = 1 << 63
-# What an infinite interval has in PostgreSQL's binary form; its nanoseconds are beyond 64 bits.
+# What an infinite interval has in an engine's binary form; its nanoseconds are beyond 64 bits.
 EXTREMES = {((1 << 31) - 1, (1 << 31) - 1): math.inf, (-(1 << 31), -(1 << 31)): -math.inf}
 
 
@@ -319,7 +319,7 @@ def _counted(tag, values):
 
 
 def _listed(value, column):
-    """A sequence as a list: numpy's arrays and polars' series too."""
+    """A sequence as a list, one of a library's own too."""
     if isinstance(value, (list, tuple)):
         return value
     if hasattr(value, "tolist"):
@@ -363,7 +363,7 @@ def _struct(value, column, met):
 
 
 def _map(value, column, met):
-    if isinstance(value, dict) and column.fields[0].type in NESTED:  # DuckDB's, for keys that Python cannot hash
+    if isinstance(value, dict) and column.fields[0].type in NESTED:  # two lists, for keys that Python cannot hash
         value = list(zip(value["key"], value["value"], strict=True)) if value else []
     entries = value.items() if isinstance(value, dict) else _listed(value, column)
     return _counted(b"M", sorted(b"".join(_fields(entry, column, met)) for entry in entries))

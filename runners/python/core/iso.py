@@ -1,7 +1,6 @@
 """Dates, times, intervals and arrays as engines write them, also those that Python has no value for.
 
-Sources: ISO 8601; PostgreSQL's manual, "Date/Time Types" (output, `BC`, `infinity`) and "Arrays" (lower bounds);
-Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
+Sources: ISO 8601; SQL:2016 (intervals); what engines write beyond them: `BC`, `infinity`, `{1,NULL}`, `[0:1]={1,2}`.
 """
 
 import re
@@ -148,7 +147,7 @@ ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
 
 def array(text):
-    """PostgreSQL's text of an array: its elements' texts and None, nested as its dimensions. Errors: ValueError."""
+    """The texts of an array in braces and None, nested as its dimensions. Errors: ValueError."""
     lowers, at = [], 0
     if found := BOUNDS.match(text):
         lowers, at = list(map(int, LOWER.findall(found[1]))), found.end()
@@ -188,7 +187,7 @@ def instant(value):
         zone = value.utcoffset()
         offset_s = zone.days * 86400 + zone.seconds if zone is not None else 0
         seconds = ((value.hour * 60 + value.minute) * 60 + value.second) - offset_s
-        below_ns = value.microsecond * 1000 + getattr(value, "nanosecond", 0)  # pandas has them too
+        below_ns = value.microsecond * 1000 + getattr(value, "nanosecond", 0)  # a subclass may have them too
     else:
         seconds = below_ns = 0
     return ((value.toordinal() - EPOCH_DAY) * 86400 + seconds) * SECOND_NS + below_ns

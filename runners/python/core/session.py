@@ -100,7 +100,7 @@ class Session:
             return handler(request)
         except (KeyboardInterrupt, SystemExit):
             raise
-        except BaseException as error:  # also a panic of a driver's in Rust, which is no Exception
+        except BaseException as error:  # also a panic of a driver's, which is no Exception
             return {"error": failure_of(error, self.adapter, kind)}
 
     def _opened(self):
