@@ -8,6 +8,7 @@ from adbc_driver_postgresql import dbapi
 
 from families.adbc.adapter import AdbcAdapter
 from families.arrow.batches import from_text
+from families.postgresql.binary import reader
 from families.postgresql.connection import libpq_keywords, numbered
 from families.postgresql.facts import server_facts
 
@@ -32,6 +33,9 @@ class Adapter(AdbcAdapter):
 
     def rows_from_text(self, column):
         return Decimal if column.type == "decimal" else None
+
+    def reader(self, column):
+        return reader(column)
 
     def server_pid(self):
         return self.one("SELECT pg_backend_pid()")

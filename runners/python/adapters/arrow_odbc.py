@@ -9,17 +9,16 @@ import arrow_odbc
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.adapter import Unsupported
 from core.operation import Operation
 from families.arrow.batches import Arrow, arrow_rows, from_text
 from families.columnar.sampler import ColumnarOperation, natural_uuid
 from families.odbc.connection import connection_string
 from families.odbc.facts import facts_of
-from families.odbc.values import KEPT_AS_TEXT, LITERALS, check, converters_of
+from families.odbc.values import KEPT_AS_TEXT, LITERALS, converters_of
 from families.sql.adapter import SqlAdapter
 from families.sql.literals import with_literals
 
-LEAST_TEXT_BYTES = 8192  # of a buffer for a value whose greatest length is not declared
+LEAST_BYTES = 8192  # of a buffer for a value whose greatest length is not declared
 UTF8_BYTES = 4  # the most of a character
 STATE = re.compile(r"State: (\w{5})")
 
@@ -36,15 +35,7 @@ class Adapter(SqlAdapter):
         return self.connection.read_arrow_batches(sql, batch_size=self.size, fetch_concurrently=False, **bounds)
 
     def prepare(self, phase, parameters):
-        check(self.engine, phase.columns)
         columnar = self.options.get("fetch", "columnar") == "columnar"
-        for column in phase.columns:
-            if (column.type in ("interval", "array") and columnar) or (
-                column.type == "decimal" and not column.precision
-            ):
-                raise Unsupported(f"column {column.name}: ODBC describes no such {column.type} to arrow-odbc")
-            if column.type == "binary" and not column.length:
-                raise Unsupported(f"column {column.name}: arrow-odbc binds buffers for the longest value, here unknown")
         batches = partial(self.batches, **bounds(phase.columns), map_schema=exact(phase.columns))
         queries = [phase.sql]
         if parameters is not None:
@@ -93,8 +84,8 @@ class Adapter(SqlAdapter):
 def bounds(columns):
     """How long the longest values may be, in bytes."""
     texts = [UTF8_BYTES * column.length for column in columns if column.type in ("char", "varchar", "text", "json")]
-    binary = [column.length for column in columns if column.type == "binary"]
-    return {"max_text_size": max(LEAST_TEXT_BYTES, *texts, 0), "max_binary_size": max(binary, default=None)}
+    binary = [column.length or LEAST_BYTES for column in columns if column.type == "binary"]
+    return {"max_text_size": max(LEAST_BYTES, *texts, 0), "max_binary_size": max(binary, default=LEAST_BYTES)}
 
 
 def exact(columns):

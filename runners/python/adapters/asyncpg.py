@@ -58,16 +58,16 @@ class Adapter(AsyncAdapter):
         if phase.kind == "connect":
             close = asyncpg.Connection.close
             return self.operation(lambda opened: opened.fetch(query), connect=self.log_in, close=close)
-        execute = connection.fetch if phase.columns else connection.execute
+        execute = connection.fetch if phase.delivers else connection.execute
         statement, prepare_ns = self.options.get("statement"), 0
         result, _, size = self.options.get("result", "whole").partition(":")
-        in_server = result == "cursor" and phase.columns
+        in_server = result == "cursor" and phase.delivers
         if parameters is not None and statement == "text":
             texts = [with_literals(phase.sql, row, literal) for row in parameters]
             if in_server:
                 return self.operation(lambda text: connection.cursor(text, prefetch=int(size)), texts, each=True)
             return self.operation(execute, texts)
-        if statement == "prepared" and self.options.get("profile") != "shipped" and (parameters or phase.columns):
+        if statement == "prepared" and self.options.get("profile") != "shipped" and (parameters or phase.delivers):
             started = perf_counter_ns()
             prepared = self.wait(connection.prepare(query))
             prepare_ns = perf_counter_ns() - started
@@ -82,7 +82,7 @@ class Adapter(AsyncAdapter):
         return self.operation(lambda row: execute(*row), parameters, prepare_ns=prepare_ns)
 
     def transaction(self, phase):
-        in_server = phase.columns and self.options.get("result", "").startswith("cursor")
+        in_server = phase.delivers and self.options.get("result", "").startswith("cursor")
         if not phase.transaction and not in_server:
             return None
         execute = self.connection.execute

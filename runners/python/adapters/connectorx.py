@@ -16,9 +16,6 @@ from families.postgresql import connection as postgresql
 from families.postgresql.facts import server_facts
 from families.sql.literals import literal, with_literals
 
-CANNOT = ("not implemented", "Couldn't convert", "error deserializing")  # its words for a value or type it cannot take
-DECIMAL_SCALE = 10  # what it gives every decimal, whatever the column's own
-DECIMAL_DIGITS = 28  # the most that its decimals hold
 SSLMODE = {"off": {"sslmode": "disable"}, "on": {"sslmode": "require"}, "default": {}}
 
 
@@ -80,11 +77,11 @@ class Adapter(Base):
             return read(*given, **named)
         except BaseException as error:
             text = str(error).replace(self.url, "its URL")
-            raise (Unsupported if any(words in text for words in CANNOT) else Failed)(text) from None
+            raise Failed(text) from None
 
     def prepare(self, phase, parameters):
-        for column in phase.columns:
-            self.check(column)
+        if not phase.columns:
+            raise Unsupported("connectorx never ends on a result without columns")
         partitions = self.partitions(phase)
         as_literal = literal if self.postgresql else mysql_values.literal
         queries = (
@@ -94,10 +91,19 @@ class Adapter(Base):
         def tables(sql):
             return [self.read(sql, **partitions)]
 
+        readers = [self.reader(column) for column in phase.columns]
         if self.options.get("fetch", "columnar") == "columnar":
-            return ColumnarOperation(Arrow(phase.columns), tables, queries)
+            return ColumnarOperation(Arrow(phase.columns, readers=readers), tables, queries)
         converters = [natural_uuid if column.type == "uuid" else None for column in phase.columns]
-        return Operation(lambda sql: arrow_rows(tables(sql)[0]), queries, converters)
+        operation = Operation(lambda sql: arrow_rows(tables(sql)[0]), queries, converters)
+        operation.readers = readers
+        return operation
+
+    def reader(self, column):
+        """For bits of PostgreSQL, which arrive from the highest of the first byte on, without their number."""
+        if column.type != "bits" or not self.postgresql:
+            return None
+        return lambda data: f"{int.from_bytes(data, 'big'):0{8 * len(data)}b}"[: column.length or None]
 
     def partitions(self, phase):
         """More than one thread: the whole table in that many ranges of its integer key."""
@@ -107,19 +113,6 @@ class Adapter(Base):
         if not phase.scan or len(phase.key_columns) != 1 or kinds.get(phase.key_columns[0]) != "integer":
             raise Unsupported("connectorx splits only whole tables, by their integer key: use threads=1")
         return {"partition_on": phase.key_columns[0], "partition_num": self.threads}
-
-    def check(self, column):
-        """Unsupported for what it would deliver changed, or not at all."""
-        kind = column.type
-        if kind == "decimal":
-            whole = column.precision - column.scale
-            if not column.precision or column.scale > DECIMAL_SCALE or whole > DECIMAL_DIGITS - DECIMAL_SCALE:
-                raise Unsupported(
-                    f"{column.name}: a decimal ({column.precision}, {column.scale}); connectorx keeps "
-                    f"{DECIMAL_DIGITS} digits, {DECIMAL_SCALE} of them after the point"
-                )
-        if kind == "interval" or (kind == "json" and self.options["engine"] != "mariadb"):
-            raise Unsupported(f"{column.name}: connectorx delivers no {kind} as the server has it")
 
     def run(self, statement):
         """A SET comes before every query from now on, for each has a connection of its own."""

@@ -1,12 +1,12 @@
 """DuckDB in this process, through its own Python module: rows or Arrow."""
 
 from datetime import date, datetime, time
-from decimal import Decimal
 from uuid import UUID
 
 import duckdb
 
 from core.adapter import Unsupported
+from core.iso import interval
 from core.operation import Operation
 from families.arrow.batches import Arrow
 from families.arrow.schema import arrow_schema, arrow_table
@@ -16,26 +16,46 @@ from families.sql.adapter import SqlAdapter
 from families.sql.blocks import block_size, in_blocks
 from families.sql.literals import with_literals
 
+QUOTE = '"'
 SETTINGS = ("threads", "async_threads", "fsync_mode", "TimeZone", "memory_limit", "checkpoint_threshold")
-
-
-def interval(text):
-    """(months, days, nanoseconds) of `1 year 2 months -3 days 01:02:03.5`."""
-    amounts = {"y": 0, "m": 0, "d": 0}
-    nanoseconds = 0
-    words = iter(text.split())
-    for word in words:
-        if ":" in word:
-            hours, minutes, seconds = word.lstrip("-").split(":")
-            nanoseconds = (int(hours) * 60 + int(minutes)) * 60_000_000_000 + int(Decimal(seconds) * 1_000_000_000)
-            nanoseconds = -nanoseconds if word.startswith("-") else nanoseconds
-        else:
-            amounts[next(words)[0]] = int(word)
-    return 12 * amounts["y"] + amounts["m"], amounts["d"], nanoseconds
 
 
 # As a Python value an interval loses its months, and an instant needs a package more: they are fetched as text.
 FETCHED_AS_TEXT = {"interval": interval, "timestamptz": datetime.fromisoformat}
+NO_TEXT = ("binary", "any")  # which text cannot stand for
+
+
+def text_type(column):
+    """The type that a column is cast to so that what is in it is fetched as text."""
+    if column.type == "array":
+        return f"{text_type(column.fields[0])}[]"
+    if column.type == "map":
+        return f"MAP({', '.join(map(text_type, column.fields))})"
+    if column.type == "struct":
+        members = [f'"{field.name.replace(QUOTE, QUOTE * 2)}" {text_type(field)}' for field in column.fields]
+        return f"STRUCT({', '.join(members)})"
+    return "VARCHAR"
+
+
+def leaves(column):
+    """The columns without fields in a column, itself where it has none."""
+    return [leaf for field in column.fields for leaf in leaves(field)] or [column]
+
+
+def fetched_as_text(column):
+    """Whether a column is fetched as text, or what is in it."""
+    found = leaves(column)
+    named = all(field.name for field in column.fields) or column.type != "struct"
+    return named and any(c.type in FETCHED_AS_TEXT for c in found) and not any(c.type in NO_TEXT for c in found)
+
+
+def bits(value):
+    """Bits as text, from what Arrow has of them: the first byte is how many of the second are filled in."""
+    if isinstance(value, list):
+        return list(map(bits, value))
+    if not isinstance(value, bytes):
+        return value
+    return f"{int.from_bytes(value[1:], 'big'):0{8 * (len(value) - 1)}b}"[value[0] :]
 
 
 def literal(value):
@@ -93,11 +113,12 @@ class Adapter(SqlAdapter):
             return Operation(lambda argument: connection.execute(*argument), arguments)
         fetch = self.options.get("fetch", "row")
         if fetch == "columnar":
-            return ColumnarOperation(Arrow(phase.columns), self.batches(), arguments)
-        if any(c.type in FETCHED_AS_TEXT for c in phase.columns):
+            readers = [bits if leaves(column)[0].type == "bits" else None for column in phase.columns]
+            return ColumnarOperation(Arrow(phase.columns, readers=readers), self.batches(), arguments)
+        if any(map(fetched_as_text, phase.columns)):
             names = [f"c{number}" for number in range(len(phase.columns))]  # the query's own may occur twice
             taken = ", ".join(
-                f"CAST({name} AS VARCHAR)" if c.type in FETCHED_AS_TEXT else name
+                f"CAST({name} AS {text_type(c)})" if fetched_as_text(c) else name
                 for name, c in zip(names, phase.columns, strict=True)
             )
             arguments = [(f"SELECT {taken} FROM ({text}\n) AS q ({', '.join(names)})", row) for text, row in arguments]

@@ -17,7 +17,7 @@ class Adapter(DataFrameAdapter):
         read = partial(pandas.read_sql, con=self.connection)
         if self.through != "adbc":
             read = partial(read, coerce_float=False)  # else decimals become floating point
-        frames = Frames(phase.columns, self.as_text)
+        frames = Frames(phase.columns, self.as_text, self.readers(phase))
         if parameters is None or self.options.get("statement") == "text":
             return ColumnarOperation(frames, lambda sql: [read(sql)], self.texts(phase, parameters))
         sql = phase.sql if self.options["engine"] == "sqlite" else formatted(phase.sql)

@@ -9,25 +9,24 @@ from families.columnar.sampler import ColumnarOperation
 from families.dataframes.adapter import DataFrameAdapter
 
 
+class Panic(Exception):
+    """A panic of Rust's, which is no Exception."""
+
+
 class Adapter(DataFrameAdapter):
     def connect(self):
         # polars makes its threads when it is imported, once for the process's life.
         clients = 1 if self.options.get("concurrency") == "processes" else int(self.options.get("clients", 1))
         os.environ["POLARS_MAX_THREADS"] = str(clients)
         self.polars = importlib.import_module("polars")
-        self.own_errors = (self.polars.exceptions.PolarsError,)
+        self.own_errors = (self.polars.exceptions.PolarsError, Panic)
         return super().connect()
 
     def prepare(self, phase, parameters):
         adbc = self.through.startswith("adbc")
-        for column in phase.columns:
-            if self.through == "connectorx":
-                self.below.check(column)
-            if column.type == "interval" and adbc:
-                raise Unsupported(f"column {column.name}: polars takes no interval of Arrow's in")
-            if column.type == "binary" and self.below_name == "psycopg2":
-                raise Unsupported(f"column {column.name}: polars makes no bytes of psycopg2's memoryview")
-        frames = importlib.import_module("families.polars.database").Frames(phase.columns, self.as_text, adbc)
+        frames = importlib.import_module("families.polars.database").Frames(
+            phase.columns, self.as_text, adbc, self.readers(phase)
+        )
         return ColumnarOperation(frames, self.reader(frames), self.texts(phase, parameters))
 
     def reader(self, frames):
@@ -39,13 +38,13 @@ class Adapter(DataFrameAdapter):
             read = partial(read, pre_execution_query=self.below.before or None)
         else:
             read = partial(self.polars.read_database, connection=self.connection, infer_schema_length=None)
-        twice = self.polars.exceptions.DuplicateError
+        panic = self.polars.exceptions.PanicException
 
         def frames_of(sql):
             try:
                 return [frames.converted_frame(read(query=sql))]
-            except twice as error:
-                raise Unsupported(f"polars has no two columns of one name: {error}") from error
+            except panic as error:
+                raise Panic(error) from None
 
         return frames_of
 

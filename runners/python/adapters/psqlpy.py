@@ -1,6 +1,7 @@
 """PostgreSQL through psqlpy: tokio-postgres in Rust, awaited from Python; binary results."""
 
 import importlib.metadata
+from collections import Counter
 from functools import partial
 from uuid import UUID
 
@@ -15,13 +16,14 @@ from families.postgresql.facts import server_facts
 from families.sql.literals import literal, with_literals
 
 SSL = {"off": {"ssl_mode": psqlpy.SslMode.Disable}, "on": {"ssl_mode": psqlpy.SslMode.Require}, "default": {}}
-# CHAR, the text of JSON, months of an interval, long decimals, arrays with NULL: psqlpy has no such values.
+# CHAR, the text of JSON, months of an interval, long decimals, bits, arrays with NULL: psqlpy has no such values.
 DECODERS = {
     "char": binary.text,
     "json": binary.json,
     "interval": binary.interval,
     "decimal": binary.decimal,
-    "array": binary.integers,
+    "timetz": binary.timetz,
+    "bits": binary.bits,
 }
 DECIMAL_DIGITS = 28
 
@@ -57,7 +59,7 @@ class Adapter(AsyncAdapter):
     def prepare(self, phase, parameters):
         connection = self.connection
         query = numbered(phase.sql) if phase.parameter_columns else phase.sql  # a ? may be an operator
-        rows_of = partial(fetched, decoders_of(phase.columns))
+        rows_of = partial(fetched, decoders_of(phase.columns), every_decoder(phase.columns))
         converters = [UUID if column.type == "uuid" else None for column in phase.columns]
         operation = partial(self.operation, converters=converters)
         if phase.kind == "connect":
@@ -69,9 +71,9 @@ class Adapter(AsyncAdapter):
         cached = self.options.get("statement") == "prepared"  # by their text, for the connection's life
         execute = partial(connection.execute, prepared=cached)
         if as_text:
-            run = execute if not phase.columns else lambda text: rows_of(execute(text))
+            run = execute if not phase.delivers else lambda text: rows_of(execute(text))
             return operation(lambda argument: run(*argument), arguments)
-        if not phase.columns:
+        if not phase.delivers:
             return operation(lambda row: execute(query, row), arguments)
         return operation(lambda row: rows_of(execute(query, row)), arguments)
 
@@ -123,10 +125,29 @@ def takes(columns):
 
 def decoders_of(columns):
     """By a column's name how its bytes become a value, for what psqlpy has none of its own; None where it has all."""
-    needed = [column for column in columns if column.type in DECODERS and not kept(column)]
-    if needed and len({column.name.lower() for column in columns}) < len(columns):
-        raise Unsupported("psqlpy decodes columns by their names, and these are not all different")
-    return {column.name.lower(): DECODERS[column.type] for column in needed} or None
+    needed = [c for c in by_name(columns) if c.type in (*DECODERS, "array") and not kept(c)]
+    return {column.name.lower(): decoder_of(column) for column in needed} or None
+
+
+def by_name(columns):
+    """The columns whose names are no others' too: psqlpy takes decoders by name."""
+    names = Counter(column.name.lower() for column in columns)
+    return [column for column in columns if names[column.name.lower()] == 1]
+
+
+def decoder_of(column):
+    """How the bytes of a type that psqlpy has no values of become one."""
+    if column.type != "array":
+        return DECODERS[column.type]
+    [element] = column.fields
+    if element.type != "integer":
+        return binary.decoder(column)
+    return binary.wide_integers if element.bits > 32 else binary.integers
+
+
+def every_decoder(columns):
+    """The same for every type: for values that psqlpy's own have no room for."""
+    return {column.name.lower(): binary.decoder(column) for column in by_name(columns)}
 
 
 def kept(column):
@@ -134,9 +155,13 @@ def kept(column):
     return column.type == "decimal" and 0 < column.precision <= DECIMAL_DIGITS
 
 
-async def fetched(decoders, execution):
+async def fetched(decoders, every, execution):
     """The rows of an execution, as tuples of Python values."""
-    return (await execution).result(as_tuple=True, custom_decoders=decoders)
+    found = await execution
+    try:
+        return found.result(as_tuple=True, custom_decoders=decoders)
+    except Exception:
+        return found.result(as_tuple=True, custom_decoders=every)
 
 
 async def awaited(function, argument):

@@ -12,6 +12,7 @@ from psycopg.types.string import TextBinaryLoader, TextLoader
 from core.adapter import Unsupported
 from core.operation import Operation
 from families.libpq.adapter import LibpqAdapter, begun
+from families.postgresql.binary import reader
 from families.postgresql.connection import libpq_keywords
 from families.psycopg import copy, describe, pipeline
 from families.sql.blocks import block_size, in_blocks
@@ -68,7 +69,7 @@ class Adapter(LibpqAdapter):
             connection.adapters.register_loader(name, TextLoader)
         connection.adapters.register_loader("json", TextBinaryLoader)
         connection.adapters.register_loader("jsonb", JsonbBinary)
-        connection.adapters.register_loader(INVALID_OID, TextBinaryLoader)  # types of the user's own: enums
+        connection.adapters.register_loader(INVALID_OID, OwnTypeBinary)  # types of the user's own: enums
         connection.adapters.register_loader("interval", IntervalText)
         connection.adapters.register_loader("interval", IntervalBinary)
         return connection
@@ -78,10 +79,14 @@ class Adapter(LibpqAdapter):
         return self.options.get("format") == "binary"
 
     def prepare(self, phase, parameters):
+        operation = self.operation(phase, parameters)
+        if self.binary:
+            operation.readers = [reader(column) for column in phase.columns]
+        return operation
+
+    def operation(self, phase, parameters):
         connection, binary = self.connection, self.binary
         statement = self.options.get("statement")
-        if any(column.type == "opaque" for column in phase.columns):
-            connection.adapters.register_loader(INVALID_OID, OwnTypeBinary)
         if phase.kind == "connect":
             return Operation(
                 lambda opened: opened.execute(phase.sql, binary=binary),
@@ -95,14 +100,14 @@ class Adapter(LibpqAdapter):
                 return compose.Literal(value).as_string(connection)
 
             arguments = [with_literals(phase.sql, row, literal) for row in parameters]
-        if self.options.get("fetch") == "copy" and phase.columns:
+        if self.options.get("fetch") == "copy" and phase.delivers:
             return Operation(copy.rows_out(connection, phase, binary), arguments or [phase.sql])
         bound = parameters is not None and statement != "text"
         query = formatted(phase.sql) if bound else phase.sql
         # Shipped: the driver prepares by itself once a statement was executed five times.
         keep = None if self.shipped else statement == "prepared"
         result, _, size = self.options.get("result", "whole").partition(":")
-        if result == "cursor" and phase.columns:
+        if result == "cursor" and phase.delivers:
             return Operation(self.through_cursor(query, bound, int(size)), arguments)
         execute = connection.cursor(binary=binary).execute
         if bound:
@@ -112,9 +117,9 @@ class Adapter(LibpqAdapter):
         else:
             work = Operation(lambda _: execute(query, prepare=keep))
         size = block_size(self.options)
-        if size and phase.columns:
+        if size and phase.delivers:
             work.execute = in_blocks(work.execute, size)
-        elif parameters is not None and phase.columns:
+        elif parameters is not None and phase.delivers:
             work.pipelined = pipeline.executed(connection, binary, query if bound else None, keep)
         return work
 

@@ -54,11 +54,11 @@ class Adapter(LibpqAdapter):
                 lambda opened: self.executed(opened.cursor(), query), connect=self.log_in, close=self.hang_up
             )
         result, _, size = self.options.get("result", "whole").partition(":")
-        if result == "cursor" and phase.columns:
+        if result == "cursor" and phase.delivers:
             return Operation(self.through_cursor(query, int(size)), parameters)
         cursor = self.connection.cursor()
         execute = cursor.execute
-        if not phase.columns:
+        if not phase.delivers:
             return Operation(lambda row: execute(query, row or None), parameters)
 
         def rows(row):

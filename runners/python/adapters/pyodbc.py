@@ -37,7 +37,7 @@ class Adapter(SqlAdapter):
         return self.rows("SELECT pg_backend_pid()")[0][0] if self.engine == "postgresql" else None
 
     def prepare(self, phase, parameters):
-        check(self.engine, [*phase.columns, *phase.parameter_columns])
+        check(self.engine, phase.parameter_columns)
         converters = converters_of(self.engine, phase.columns)
         connection, sql = self.connection, phase.sql
         if phase.kind == "connect":
@@ -57,7 +57,7 @@ class Adapter(SqlAdapter):
             run = execute if self.options.get("statement") == "prepared" else connection.execute
             work = Operation(lambda row: run(sql, row), arguments, converters)
         size = block_size(self.options)
-        if size and phase.columns:
+        if size and phase.delivers:
             work.execute = in_blocks(work.execute, size)
         return work
 

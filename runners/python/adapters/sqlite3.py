@@ -62,7 +62,7 @@ class Adapter(SqlAdapter):
         else:
             work = Operation(partial(execute, sql), parameters, converters)
         size = block_size(self.options)
-        if size and phase.columns:
+        if size and phase.delivers:
             work.execute = in_blocks(work.execute, size)
         return work
 

@@ -71,9 +71,19 @@ class AsyncSampler(Sampler):
         fetch = "" if operation.each else "await "
         self.syntax = {"define": "async def", "wait": "await ", "fetch": fetch, "each": each, "iter": iterate}
         super().__init__(kind, columns, operation, stamps, transaction)
+
+    def _generate(self):
+        super()._generate()
+        operation = self.operation
         self.begin_by_time, self.begin_by_count = by_time, by_count = self.by_time, self.by_count
         self.by_time = lambda *given: operation.wait(by_time(*given))
         self.by_count = lambda *given: operation.wait(by_count(*given))
+
+    async def begin(self, first, share):
+        """One client's block."""
+        if share.limit is None:
+            return await self.begin_by_time(first, share.duration_ns, 0)
+        return await self.begin_by_count(first, 0, share.limit) if share.limit else ()
 
     def waited(self, outcome):
         return self.operation.wait(outcome)
@@ -103,7 +113,7 @@ class AsyncSampler(Sampler):
             await commit()
         if operation.connect:
             await operation.close(connection)
-        return rows if self.columns else []
+        return rows if self._delivers else []
 
 
 class ClientTasks(Clients):
@@ -144,18 +154,19 @@ class ClientTasks(Clients):
             led = 0
             try:
                 if share.lead_in_ns:
-                    led = sum((await sampler.begin_by_time(share.position, share.lead_in_ns, 0))[:2])
+                    lead_in = await sampler.begin_by_time(share.position, share.lead_in_ns, 0)
+                    sampler.usual(lead_in)
+                    led = sum(lead_in[:2])
                 await barrier.wait()
             except BaseException:
                 await barrier.abort()
                 raise
             if not start.ns:
                 start.note()
-            first, block = share.position + led, ()
-            if share.limit is None:
-                block = await sampler.begin_by_time(first, share.duration_ns, 0)
-            elif share.limit:
-                block = await sampler.begin_by_count(first, 0, share.limit)
+            first = share.position + led
+            block = await sampler.begin(first, share)
+            if not sampler.usual(block):
+                block = await sampler.begin(first, share)
             # The thread is everyone's: what one task takes of it is not known.
             return Turn(first, led, Outcome(*block)._replace(cpu_ns=0), 0, perf_counter_ns())
 

@@ -27,8 +27,8 @@ def failure_of(error, adapter, request):
         kind, code = "connect" if request == "open" else "sql", adapter.code(error)
     elif isinstance(error, (OSError, EOFError)):
         kind, code = "connect", errno.errorcode.get(getattr(error, "errno", None), code)
-    elif request == "verify":
-        kind = "verify"
+    elif request in ("sample", "verify"):
+        kind = "sql"  # the driver's own too: Python's words for a value that its types have no room for
     text = "".join(c if c.isprintable() else " " for c in str(error))
     if kind == "internal" and not isinstance(error, Failure):
         text = f"{code}: {text}"

@@ -204,6 +204,8 @@ class GroupClient:
         return done._replace(cpu_ns=0) if self._assignment.client else done
 
     def _done(self, outcome):
+        if type(outcome[3]) is not int:  # values of another kind, which no `verify` of this client had met
+            outcome = (*outcome[:3], 0, *outcome[4:])
         return Done(*self._region, self._failures, *outcome)
 
     def _note(self, error):

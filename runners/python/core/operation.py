@@ -10,9 +10,12 @@ class Operation:
     connection that `connect()` opened and `close` will close. `converters` has one entry per column: a function for
     a value that arrives as text and is to become the natural type, else None. `pipelined`, where the driver has
     pipelines, takes a list of arguments and gives a list of as many iterables; that of a failed operation raises.
+    `readers` has one entry per column: a function, used outside of the clock only, that gives the natural value of a
+    form that is the driver's own, else None.
     """
 
     pipelined = None
+    readers = ()
 
     def __init__(self, execute, arguments=None, converters=None, prepare_ns=0, connect=None, close=None):
         self.execute = execute

@@ -18,6 +18,7 @@ class Phase:
         self.transaction = spec.get("transaction", "autocommit") == "transaction" or self.kind == "load"
         self.stamps = spec.get("stamps", False)
         self.columns = [Column(one) for one in spec.get("columns", [])]
+        self.delivers = bool(self.columns) or self.kind == "query"  # rows, which may have no columns
         self.parameter_columns = [Column(one) for one in spec.get("parameter_columns", [])]
         self.table_columns = [Column(one) for one in spec.get("table_columns", [])]
         self.key_columns = spec.get("key_columns", [])

@@ -1,7 +1,6 @@
-"""The codec's bytes of whole rows, several times as fast: one function is generated per row shape, as for the touch.
+"""The codec's bytes of a row's values, several times as fast: a function is generated per row shape, as for the touch.
 
-The usual form of a value is encoded where it stands. Everything else goes through the codec, which also knows what is
-wrong with it.
+The usual form of a value is encoded where it stands. Everything else goes through the codec.
 """
 
 import struct
@@ -14,14 +13,15 @@ from core.codec import EPOCH, EPOCH_DAY, EPOCH_UTC, encode_value
 pack_day = struct.Struct("<ci").pack
 pack_float = struct.Struct("<d").pack
 pack_moment = struct.Struct("<cqI").pack
+USUAL_UNITS_NS = (1, 1000)  # Python's own datetime has nothing finer: nothing is cut
 
 
-def _decimal(value, column):
+def _decimal(value, column, met):
     text = str(value)
     if "." in text:
         text = text.rstrip("0").rstrip(".")
     if text == "-0" or "E" in text or "N" in text or "I" in text:  # a notation that is not plain, or no number
-        return encode_value(value, column)
+        return encode_value(value, column, met)
     return _sized(b"N", text.encode())
 
 
@@ -29,8 +29,10 @@ def _sized(tag, payload):
     return tag + len(payload).to_bytes(4, "little") + payload
 
 
-def _moment(tag, passed):
-    return pack_moment(tag, passed.days * 86400 + passed.seconds, passed.microseconds * 1000)
+def _moment(tag, passed, met):
+    nanoseconds = passed.microseconds * 1000
+    met.nanoseconds(nanoseconds)
+    return pack_moment(tag, passed.days * 86400 + passed.seconds, nanoseconds)
 
 
 SCOPE = {each.__name__: each for each in (_decimal, _sized, _moment, encode_value, date, datetime, Decimal, UUID)}
@@ -44,12 +46,13 @@ SCOPE |= {
     "pack_day": pack_day,
     "pack_float": pack_float,
 }
-TEXT = ("type({v}) is str", "_sized(b'S', {v}.encode())")
+TEXT = ("type({v}) is str", "_sized(b'S', {v}.encode('utf-8', 'surrogatepass'))")
+LIMIT = 1 << 128
 
 # By logical type: whether the value has its usual form, and its bytes then.
 USUAL = {
-    "integer": ("type({v}) is int and -{limit} <= {v} < {limit}", "_sized(b'N', b'%d' % {v})"),
-    "decimal": ("type({v}) is Decimal", "_decimal({v}, {column})"),
+    "integer": (f"type({{v}}) is int and -{LIMIT} < {{v}} < {LIMIT}", "_sized(b'N', b'%d' % {v})"),
+    "decimal": ("type({v}) is Decimal", "_decimal({v}, {column}, {met})"),
     "float64": ("type({v}) is float and {v} == {v}", "b'F' + pack_float({v} or 0.0)"),
     "boolean": ("type({v}) is bool", "(TRUE if {v} else FALSE)"),
     "varchar": TEXT,
@@ -57,28 +60,28 @@ USUAL = {
     "json": TEXT,
     "binary": ("type({v}) is bytes", "_sized(b'B', {v})"),
     "date": ("type({v}) is date", "pack_day(b'd', {v}.toordinal() - EPOCH_DAY)"),
-    "timestamp": ("type({v}) is datetime and {v}.tzinfo is None", "_moment(b'T', {v} - EPOCH)"),
-    "timestamptz": ("type({v}) is datetime and {v}.tzinfo is not None", "_moment(b'Z', {v} - EPOCH_UTC)"),
+    "timestamp": ("type({v}) is datetime and {v}.tzinfo is None", "_moment(b'T', {v} - EPOCH, {met})"),
+    "timestamptz": ("type({v}) is datetime and {v}.tzinfo is not None", "_moment(b'Z', {v} - EPOCH_UTC, {met})"),
     "uuid": ("type({v}) is UUID", "b'U' + {v}.bytes"),
 }
 
 
-def row_encoder(columns):
-    """A function of a row of these columns: the bytes of its values, one after the other.
+def row_encoder(columns, met):
+    """A function of a row of these columns: the bytes of each of its values; `met` has a `Met` of each column.
 
-    ValueError when a row has more or fewer values, or one that its column cannot have.
+    ValueError when a row has more or fewer values.
     """
     scope, parts = dict(SCOPE), []
     for number, column in enumerate(columns):
-        names = {"v": f"v{number}", "column": f"column{number}", "limit": 1 << column.bits - 1}
-        scope[names["column"]] = column
-        source = "encode_value({v}, {column})"
-        if column.type in USUAL:
+        names = {"v": f"v{number}", "column": f"column{number}", "met": f"met{number}"}
+        scope |= {names["column"]: column, names["met"]: met[number]}
+        source = "encode_value({v}, {column}, {met})"
+        if column.type in USUAL and column.unit_ns in USUAL_UNITS_NS:
             usual, made = USUAL[column.type]
             source = f"({made} if {usual} else {source})"
         if column.nullable:
             source = f"(NULL if {{v}} is None else {source})"
         parts.append(source.format(**names))
-    unpacked = "".join(f"v{number}, " for number in range(len(columns)))
-    exec(f"def encode(row):\n    ({unpacked}) = row\n    return b''.join([{', '.join(parts)}])", scope)
+    unpacked = "".join(f"v{number}, " for number in range(len(columns))) or "()"
+    exec(f"def encode(row):\n    {unpacked} = row\n    return [{', '.join(parts)}]", scope)
     return scope["encode"]

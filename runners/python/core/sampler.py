@@ -6,19 +6,21 @@ next begins. A sample pays for none of that.
 Generated for a query of a timestamp that arrives as text and a nullable integer, the operation is:
 
     for v0, v1 in execute(arguments[index]):
-        v0 = convert0(v0)
-        total += v0.second + (1 if v1 is None else v1)
-        rows += 1
+        try: n0 = convert0(v0); total += n0.second + (1 if v1 is None else v1); rows += 1
+        except Exception: total += touched(v0, v1); rows += 1
+
+A `try` costs nothing where nothing is raised. `touched` is a function that takes values of any kind. A total that is no
+int means that a value was of another kind without failing: the block is then repeated, uncounted, with `touched` only.
 """
 
 from time import perf_counter_ns, thread_time_ns
 from typing import NamedTuple
 
 from core.digest import digesting
-from core.out_of_range import as_unsupported
-from core.touch import touch_expression, touch_text
+from core.touch import touch_expression, touch_function, touch_text
 
 FAILURES_LIMIT = 100
+MOST_TERMS = 500  # of one sum
 
 
 class Outcome(NamedTuple):
@@ -140,36 +142,69 @@ class Sampler:
         scope.update((f"convert{i}", convert) for i, convert in enumerate(self.converters) if convert)
         if transaction:
             scope.update(zip(("begin", "commit", "rollback"), transaction, strict=True))
+        self._careful = False
+        self._natural, self._read = each(self.converters), each(operation.readers)
+        self._touches = [touch_function(column, self._notice) for column in columns]
+        scope["touched"] = self._touched
         self._scope = scope
         rows = STAMPED_ROWS if stamps else ROWS
-        template = CONNECT if kind == "connect" else rows if columns else EXECUTE
-        self.by_time = self._block(template, done="now >= end", give_up="end = 0")
+        self._delivers = bool(columns) or kind == "query"
+        self._template = CONNECT if kind == "connect" else rows if self._delivers else EXECUTE
+        self._generate()
+
+    def _generate(self):
+        self.by_time = self._block(self._template, done="now >= end", give_up="end = 0")
         self.by_count = self._block(
-            template, done="operations + failed == limit", give_up="limit = operations + failed"
+            self._template, done="operations + failed == limit", give_up="limit = operations + failed"
         )
-        self._convert = self._of_one_row("row", "\n    ".join(self._conversions()), f"({self._row()})")
-        self._touched = self._of_one_row("row", "total = rows = 0\n    " + "\n    ".join(self._touch()), "total")
+
+    def usual(self, outcome):
+        """Whether all values in what a block did were touched as their columns' types; if not, the next block is
+        careful, and this one must be repeated."""
+        total = outcome[4] if outcome else 0
+        if type(total) is int:
+            return True
+        self._notice()
+        return False
+
+    def _notice(self):
+        if not self._careful:
+            self._careful = True
+            self._generate()
+
+    def _touched(self, *values):
+        """What a row of any values adds to the touch sum; they are converted here."""
+        return self._touch_of(self._natural(values))
+
+    def _touch_of(self, natural):
+        return sum([touch(value) for touch, value in zip(self._touches, natural, strict=True)])
 
     def sample(self, share, meet=None):
         """One client's sample: its lead-in, `meet` (the start with the other clients), and its block."""
         cpu, led = thread_time_ns(), 0
         if share.lead_in_ns:
-            led = sum(self.by_time(share.position, share.lead_in_ns, 0)[:2])
+            lead_in = self.by_time(share.position, share.lead_in_ns, 0)
+            self.usual(lead_in)
+            led = sum(lead_in[:2])
         first = share.position + led
         if meet:
             meet()
-        if share.limit is None:
-            block = self.by_time(first, share.duration_ns, 0)
-        else:
-            block = self.by_count(first, 0, share.limit) if share.limit else ()
+        block = self._sampled(first, share)
+        if not self.usual(block):
+            block = self._sampled(first, share)
         return Turn(first, led, Outcome(*block), thread_time_ns() - cpu, perf_counter_ns())
+
+    def _sampled(self, first, share):
+        if share.limit is None:
+            return self.by_time(first, share.duration_ns, 0)
+        return self.by_count(first, 0, share.limit) if share.limit else ()
 
     def at_work(self, source, how, **names):
         """The function `source` (a template as BLOCK is), made around this loop's operation without stamps.
 
         `how` fills in the template; `names` are what it uses beside the operation's own.
         """
-        return self._compiled(source, ROWS if self.columns else EXECUTE, self._scope | names, **how)
+        return self._compiled(source, ROWS if self._delivers else EXECUTE, self._scope | names, **how)
 
     def waited(self, outcome):
         """What a function of `at_work` comes to: itself, here."""
@@ -179,7 +214,7 @@ class Sampler:
         return self._compiled(BLOCK, template, self._scope, **how)
 
     def _compiled(self, source, template, scope, depth=1, **how):
-        take = ("\n" + "    " * depth).join([*self._conversions(), *self._touch()])
+        take = ("\n" + "    " * depth).join(self._take())
         operation = template.format(row=self._row(), take=take, **self.syntax)
         wait, mend = self.syntax["wait"], ""
         if self.transaction:
@@ -194,40 +229,41 @@ class Sampler:
         return scope["block"]
 
     def _row(self):
-        return "".join(f"v{i}, " for i in range(len(self.columns)))
+        return "".join(f"v{i}, " for i in range(len(self.columns))) or "()"
 
-    def _conversions(self):
-        for i, column in enumerate(self.columns):
-            if self.converters[i]:
-                yield f"{f'if v{i} is not None: ' if column.nullable else ''}v{i} = convert{i}(v{i})"
-
-    def _touch(self):
-        yield "total += " + (" + ".join(touch_expression(c, f"v{i}") for i, c in enumerate(self.columns)) or "0")
-        yield "rows += 1"
-
-    def _of_one_row(self, row, body, result):
-        """A function of one row, made of the same statements as the loop."""
-        unpack = f"{self._row()} = {row}" if self.columns else "pass"
-        scope = {f"convert{i}": convert for i, convert in enumerate(self.converters) if convert}
-        exec(f"def function({row}):\n    {unpack}\n    {body or 'pass'}\n    return {result}", scope)
-        return scope["function"]
+    def _take(self):
+        """The statements that take one row: its values are converted and touched."""
+        raw = ", ".join(f"v{i}" for i in range(len(self.columns)))
+        conversions, touches = [], []
+        for i, (column, convert) in enumerate(zip(self.columns, self.converters, strict=True)):
+            if convert:
+                null = f" if v{i} is not None else None" if column.nullable else ""
+                conversions.append(f"n{i} = convert{i}(v{i}){null}; ")
+            touches.append(touch_expression(column, f"n{i}" if convert else f"v{i}"))
+        careful = f"total += touched({raw}); rows += 1"
+        if self._careful or not touches:
+            yield careful if touches else "rows += 1"
+            return
+        # A line of its own for `try` would be an instruction, and so would a jump over `except` to what is behind it.
+        yield f"try: {''.join(conversions)}total += {added(touches)}; rows += 1"
+        yield f"except Exception: {careful}"
 
     def verify(self, first, count, max_rows, keep=""):
         """Digest and touch of operations [first, first + count): the same execute, the same conversions, untimed."""
         columns = self.columns
         rows = total = 0
         delivered = [""] * len(columns)
-        with as_unsupported(columns), digesting(columns, max_rows, keep) as digest:
+        with digesting(columns, max_rows, keep) as digest:
             for row in self._rows_of(first, count):
-                natural = self._convert(row)
                 for i, value in enumerate(row):
                     if value is not None and not delivered[i]:
                         delivered[i] = type(value).__name__
-                digest.add(natural)
+                natural = self._natural(row)
+                digest.add(self._read(natural))
                 rows += 1
-                total += self._touched(natural)
+                total += self._touch_of(natural)
         return {
-            "digest": digest.text(),
+            **digest.fields(),
             "rows": rows,
             "touch": touch_text(total),
             "operations": count,
@@ -250,7 +286,7 @@ class Sampler:
             found = operation.execute(
                 connection if operation.connect else operation.arguments[position % len(operation.arguments)]
             )
-            if self.columns:
+            if self._delivers:
                 yield from found
         except BaseException:
             if rollback:
@@ -260,3 +296,35 @@ class Sampler:
             commit()
         if operation.connect:
             operation.close(connection)
+
+
+def added(terms):
+    """The source of a sum, in parts that the compiler's stack has room for."""
+    while len(terms) > MOST_TERMS:
+        parts = [terms[first : first + MOST_TERMS] for first in range(0, len(terms), MOST_TERMS)]
+        terms = [f"({' + '.join(part)})" for part in parts]
+    return " + ".join(terms)
+
+
+def each(functions):
+    """A function of a row that applies its own one to each value, carefully; the row itself where there are none."""
+    if not any(functions):
+        return lambda row: row
+    applied = [careful(function) for function in functions]
+    return lambda row: [function(value) for function, value in zip(applied, row, strict=True)]
+
+
+def careful(convert):
+    """A converter that leaves alone NULL, what it cannot convert, and floats: their Decimal has digits of its own."""
+    if convert is None:
+        return lambda value: value
+
+    def converted(value):
+        if value is None or isinstance(value, float):
+            return value
+        try:
+            return convert(value)
+        except Exception:
+            return value
+
+    return converted

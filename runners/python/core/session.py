@@ -22,8 +22,8 @@ from core.interruption import try_interruption
 from core.load import store
 from core.phase import Phase
 
-PROTOCOL = [2, 1]
-CODEC = 1
+PROTOCOL = [3, 0]
+CODEC = 2
 KNOWN = {"touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"}
 LIMIT_BYTES = 1 << 20
 
@@ -98,7 +98,9 @@ class Session:
             if handler is None:
                 raise Failure("unsupported", f"this runner does not know requests of type {kind!r}")
             return handler(request)
-        except Exception as error:
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # also a panic of a driver's, which is no Exception
             return {"error": failure_of(error, self.adapter, kind)}
 
     def _opened(self):

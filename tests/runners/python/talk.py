@@ -35,8 +35,8 @@ class Talk(talk.Talk):
         name = f"{workload.name}.{phase.name}"
         return self.prepare_phase(workload, phase, sql or phase.sql, self.folder, **({"name": name} | changed))
 
-    def verify(self, phase: str, first: int = 0, count: int = 1, max_rows: int = 100_000) -> p.VerifyReply:
-        return super().verify(phase, first, count, max_rows=max_rows)
+    def verify(self, phase: str, first: int = 0, count: int = 1, max_rows: int = 100_000, **more: Any) -> p.VerifyReply:
+        return super().verify(phase, first, count, max_rows=max_rows, **more)
 
 
 def command_of(adapter: Adapter, extra: Path | None = None, **coordinates: str) -> Command:

@@ -111,13 +111,9 @@ def test_sqlite_says_what_it_converted_and_what_failed(
     failing = talk.sample(name)
     assert (failing.operations, failing.failed, failing.rows) == (0, 100, 0)
     assert failing.failure is not None and failing.failure.kind == "sql"
-    with pytest.raises(RunnerFailure, match="REQSIZE") as caught:
-        talk.verify(
-            talk.prepare(
-                scan, scan.phases[0], "SELECT REQTYPE, REQFILE, BROWSER, REQTS, 'x', REQUSER, GEOID FROM hits LIMIT 1"
-            )
-        )
-    assert caught.value.kind == "verify"
+    other = "SELECT REQTYPE, REQFILE, BROWSER, REQTS, 'x', REQUSER, GEOID FROM hits LIMIT 1"
+    column = talk.verify(talk.prepare(scan, scan.phases[0], other)).columns[4]
+    assert (column.foreign, "'x'" in column.reason) == (1, True)
     with pytest.raises(RunnerFailure) as caught:
         talk.open(path=str(tmp_path / "no" / "such" / "folder"), statement="prepared")
     assert caught.value.kind == "connect"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from rowpath.runners import protocol as p
@@ -29,6 +30,10 @@ table = pa.table({
     "z": pa.array([datetime.datetime(2000, 1, 1), None], pa.timestamp("ms", "UTC")),
     "l": pa.array([[1, 2], None], pa.list_(pa.int64())),
     "r": pa.array([{"a": 1}, None]),
+    "n": pa.array([1577836800123456789, -1], pa.timestamp("ns")),
+    "x": pa.array([[1577836800123456789, None], []], pa.list_(pa.timestamp("ns"))),
+    "m": pa.array([[("b", 1), ("a", None)], []], pa.map_(pa.string(), pa.int32())),
+    "o": pa.array([1, None], pa.duration("s")),
 })
 pyarrow.parquet.write_table(table, folder / "t.parquet")
 with pa.ipc.new_file(folder / "t.arrow", table.schema) as writer:
@@ -54,15 +59,20 @@ def test_columnar_files_by_their_schema(start: Callable[..., Talk], tmp_path: Pa
     talk = start("pyarrow")
     talk.open(engine=form, path=str(tmp_path))
     columns = described(talk, "t")
-    assert [column.name for column in columns] == list("iudsetzlr")
+    assert [column.name for column in columns] == list("iudsetzlrnxmo")
     assert types(columns) == [
-        *("integer", "decimal", "decimal", "text", "text", "timestamp", "timestamptz", "array", "opaque")
+        *("integer", "integer", "decimal", "text", "text", "timestamp", "timestamptz", "array", "struct", "timestamp"),
+        *("array", "map", "opaque"),
     ]
-    assert (columns[1].precision, columns[2].precision, columns[2].scale, columns[7].bits) == (20, 9, 2, 64)
-    assert "struct" in columns[8].engine_type
-    digests = {digest(start, driver, fetch, form, columns, tmp_path) for driver, fetch in READERS}
-    assert digests == {digest(start, "pyarrow", "row", form, columns, tmp_path)}
+    assert (columns[1].bits, columns[2].precision, columns[2].scale, columns[7].fields[0].bits) == (128, 9, 2, 64)
+    assert [(field.name, field.type) for field in columns[8].fields] == [("a", "integer")]
+    assert [(field.name, field.type) for field in columns[11].fields] == [("key", "text"), ("value", "integer")]
+    cut = [msgspec.structs.replace(column, unit_ns=1000) for column in columns]  # polars' rows have no nanoseconds
+    digests = {digest(start, driver, fetch, form, cut, tmp_path) for driver, fetch in READERS}
+    assert digests == {digest(start, "pyarrow", "row", form, cut, tmp_path)}
     assert digests.pop().startswith("2:")
+    exact = {digest(start, *reader, form, columns, tmp_path) for reader in READERS if reader != ("polars", "row")}
+    assert exact == {digest(start, "pyarrow", "row", form, columns, tmp_path)}
 
 
 def digest(start: Callable[..., Talk], driver: str, fetch: str, form: str, columns: Any, folder: Path) -> str:

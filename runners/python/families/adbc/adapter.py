@@ -15,7 +15,8 @@ class AdbcAdapter(Adapter):
     """One ADBC driver: `opened()` opens a connection in autocommit, `spelt(sql)` gives the SQL its placeholders and
     `stored_name(name)` is what the engine made of a name that was not quoted.
 
-    `columns_from_text` and `rows_from_text` give the converter of a declared column that arrives as text, else None.
+    `columns_from_text` and `rows_from_text` give the converter of a declared column that arrives as text, else None;
+    `reader` an operation's reader of one, else None.
     """
 
     errors = (dbapi.Error,)
@@ -40,6 +41,9 @@ class AdbcAdapter(Adapter):
     def rows_from_text(self, column):
         return None
 
+    def reader(self, column):
+        return None
+
     def connect(self):
         self.connection = self.opened()
         self.cursors = []
@@ -55,7 +59,7 @@ class AdbcAdapter(Adapter):
             return Operation(partial(self.first_query, phase.sql), connect=self.opened, close=close)
         sql = self.spelt(phase.sql) if phase.parameter_columns else phase.sql  # a ? may be an operator
         take = None
-        if phase.columns:
+        if phase.delivers:
             take = whole_table if columnar else dbapi.Cursor.fetchall
         # A cursor prepares a statement once, as long as its text stays the same: a fresh one prepares it again.
         if self.options.get("statement") == "prepared":
@@ -73,10 +77,13 @@ class AdbcAdapter(Adapter):
                     return take(cursor) if take else None
 
         arguments = parameters or [None]
-        if columnar and phase.columns:
+        readers = [self.reader(column) for column in phase.columns]
+        if columnar and phase.delivers:
             converters = [self.columns_from_text(column) for column in phase.columns]
-            return ColumnarOperation(Arrow(phase.columns, converters), execute, arguments)
-        return Operation(execute, arguments, [self.rows_from_text(column) for column in phase.columns])
+            return ColumnarOperation(Arrow(phase.columns, converters, readers), execute, arguments)
+        operation = Operation(execute, arguments, [self.rows_from_text(column) for column in phase.columns])
+        operation.readers = readers
+        return operation
 
     def first_query(self, sql, connection):
         with connection.cursor() as cursor:

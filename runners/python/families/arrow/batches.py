@@ -3,24 +3,38 @@
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from core.touch import FLOAT_LIMIT
-from families.arrow.schema import arrow_type
-from families.columnar.sampler import Library, natural_uuid
+from core.sampler import careful
+from core.touch import FLOAT_LIMIT, OTHER, touch_function
+from families.arrow.schema import DECIMAL_DIGITS, arrow_type
+from families.arrow.values import natural_values
+from families.columnar.sampler import Library
+
+WHOLE = pa.decimal256(DECIMAL_DIGITS, 0)
 
 
 def arrow_rows(table):
     """The rows of a table or batch as tuples of Python values, made column by column."""
-    return zip(*[column.to_pylist() for column in table.columns], strict=True)
+    if not table.num_columns:
+        return iter([()] * table.num_rows)
+    return zip(*[natural_values(column) for column in table.columns], strict=True)
 
 
 def from_text(column):
     """A function from texts to this column's own type; None where Arrow's cast has none."""
+    if column.type == "decimal" and not 0 < column.precision <= DECIMAL_DIGITS:
+        return None
     if column.type in ("decimal", "date", "timestamp"):
         to = arrow_type(column)
         return lambda values: pc.cast(values, to)
     if column.type == "time":
         return lambda values: pc.cast(pc.strptime(values, format="%H:%M:%S", unit="us"), pa.time64("us"))
     return None
+
+
+def _storage(values):
+    if isinstance(values, pa.ChunkedArray):
+        return pa.chunked_array([chunk.storage for chunk in values.chunks], values.type.storage_type)
+    return values.storage
 
 
 def _sum(values):
@@ -33,6 +47,10 @@ def _integer(values):
 
 def _decimal(values):
     kind = values.type
+    if isinstance(kind, pa.BaseExtensionType):
+        values, kind = _storage(values), kind.storage_type
+    if pa.types.is_string(kind):  # of no precision
+        return int(_sum(pc.cast(pc.replace_substring_regex(values, r"\..*", ""), WHOLE)))
     if not pa.types.is_decimal(kind):  # an integer of 64 bits without a sign
         return _integer(values)
     if kind.precision == kind.scale:  # truncating needs a digit before the point
@@ -68,7 +86,7 @@ def _second(values):
 
 
 def _five(values):
-    return 5 * (len(values) - values.null_count)
+    return OTHER * (len(values) - values.null_count)
 
 
 KERNELS = {
@@ -88,40 +106,49 @@ def kernel(column, convert):
     """What a column of a batch adds to the touch sum."""
     touch = KERNELS.get(column.type, _five)
     converted = (lambda values: touch(convert(values))) if convert else touch
-    if not column.nullable:
-        return converted
+    of_any = touch_function(column)
 
-    def nullable(values):
+    def touched(values):
         nulls = values.null_count
-        return nulls + (converted(values) if nulls < len(values) else 0)  # nothing but NULL may be of any type
+        if nulls == len(values):  # nothing but NULL may be of any type
+            return nulls
+        try:
+            return nulls + converted(values)
+        except Exception:  # values that the kernels do not take, one by one
+            return sum(map(of_any, natural_values(values)))
 
-    return nullable
+    return touched
 
 
 class Arrow(Library):
-    """Tables and record batches of pyarrow; `converters` has a function for each column that must be converted."""
+    """Tables and record batches of pyarrow; `converters` has a function for each column that must be converted.
 
-    def __init__(self, columns, converters=()):
+    `readers` are an `Operation`'s.
+    """
+
+    def __init__(self, columns, converters=(), readers=()):
         self._columns = columns
         self._converters = converters or [None] * len(columns)
+        self._readers = [careful(read) for read in readers or [None] * len(columns)]
         self._kernels = [kernel(*pair) for pair in zip(columns, self._converters, strict=True)]
         self.converted = [c.name for c, convert in zip(columns, self._converters, strict=True) if convert]
 
     def fold(self, batch):
-        if not batch.num_rows:  # whose columns may be of any type
-            return 0, 0
         kernels = zip(self._kernels, batch.columns, strict=True)
         return sum([touch(values) for touch, values in kernels]), batch.num_rows
 
     def rows(self, batch):
+        if not self._columns:
+            return iter([()] * batch.num_rows)
         columns = []
-        for column, convert, values in zip(self._columns, self._converters, batch.columns, strict=True):
+        for column, convert, read, values in zip(
+            self._columns, self._converters, self._readers, batch.columns, strict=True
+        ):
             if column.type == "opaque":  # of some types Arrow has values that Python has none for
                 columns.append([valid or None for valid in values.is_valid().to_pylist()])
                 continue
             needed = convert and values.null_count < len(values)
-            plain = (convert(values) if needed else values).to_pylist()
-            columns.append(map(natural_uuid, plain) if column.type == "uuid" else plain)
+            columns.append(map(read, natural_values(careful(convert)(values) if needed else values)))
         return zip(*columns, strict=True)
 
     def types(self, batch):

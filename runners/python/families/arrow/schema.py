@@ -4,7 +4,8 @@ import pyarrow as pa
 
 from core.adapter import Unsupported
 
-INTEGERS = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
+DECIMAL_DIGITS = 76  # the most that one of Arrow's has
+INTEGERS = {16: pa.int16(), 32: pa.int32(), 64: pa.int64(), 128: pa.decimal128(38, 0)}
 TYPES = {
     "float32": pa.float32(),
     "float64": pa.float64(),
@@ -32,7 +33,7 @@ def arrow_type(column):
 
 def decimal_type(column):
     """The Arrow type of a declared decimal; Unsupported without a precision that one of them has."""
-    if not 0 < column.precision <= 76:
+    if not 0 < column.precision <= DECIMAL_DIGITS:
         declared = f"precision {column.precision}" if column.precision else "no bound"
         raise Unsupported(f"column {column.name}: Arrow has no decimal of {declared}")
     return (pa.decimal128 if column.precision <= 38 else pa.decimal256)(column.precision, column.scale)

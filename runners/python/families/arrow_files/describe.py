@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from core.describe import decimal, described, opaque
+from core.describe import array, decimal, described, nested, opaque
 
 MOST_BYTES = 256 << 20  # of a delimited file that are looked at
 SIMPLE = (
@@ -21,6 +21,8 @@ SIMPLE = (
     (pa.types.is_int32, "integer", {"bits": 32}),
     (pa.types.is_uint32, "integer", {"bits": 64}),
     (pa.types.is_int64, "integer", {"bits": 64}),
+    (pa.types.is_uint64, "integer", {"bits": 128}),
+    (pa.types.is_float16, "float32", {}),
     (pa.types.is_float32, "float32", {}),
     (pa.types.is_float64, "float64", {}),
     (pa.types.is_string, "text", {}),
@@ -29,13 +31,21 @@ SIMPLE = (
     (pa.types.is_binary, "binary", {}),
     (pa.types.is_large_binary, "binary", {}),
     (pa.types.is_binary_view, "binary", {}),
-    (pa.types.is_date32, "date", {}),
+    (pa.types.is_fixed_size_binary, "binary", {}),
+    (pa.types.is_date, "date", {}),
     (pa.types.is_time, "time", {}),
     (pa.types.is_interval, "interval", {}),
     (pa.types.is_null, "text", {}),
+    (pa.types.is_union, "any", {}),
+)
+LISTS = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
 )
 EXTENSIONS = {"arrow.uuid": "uuid", "arrow.json": "json"}
-LISTED = {"int16": 16, "int32": 32, "int64": 64}
 
 
 def of_file(folder, table, form):
@@ -78,14 +88,18 @@ def column(field, beside=""):
     for fits, codec_type, size in SIMPLE:
         if fits(kind):
             return described(name, codec_type, engine_type, nullable, **size)
-    if pa.types.is_dictionary(kind) and pa.types.is_string(kind.value_type):  # an enumeration
-        return described(name, "text", engine_type, nullable)
-    if pa.types.is_uint64(kind):  # beyond 64 bits with a sign
-        return decimal(name, engine_type, 20, 0, nullable)
+    if pa.types.is_dictionary(kind):
+        return column(pa.field(name, kind.value_type, nullable)) | {"engine_type": engine_type}
     if pa.types.is_decimal(kind):
         return decimal(name, engine_type, kind.precision, kind.scale, nullable)
     if pa.types.is_timestamp(kind):
         return described(name, "timestamp" if kind.tz is None else "timestamptz", engine_type, nullable)
-    if pa.types.is_list(kind) and str(kind.value_type) in LISTED:
-        return described(name, "array", engine_type, nullable, bits=LISTED[str(kind.value_type)])
+    if any(fits(kind) for fits in LISTS):
+        return array(name, engine_type, column(kind.value_field.with_name("")), nullable)
+    if pa.types.is_struct(kind):
+        members = [column(kind.field(index)) for index in range(kind.num_fields)]
+        return nested(name, "struct", engine_type, members, nullable)
+    if pa.types.is_map(kind):
+        pair = [column(kind.key_field.with_name("key")), column(kind.item_field.with_name("value"))]
+        return nested(name, "map", engine_type, pair, nullable)
     return opaque(name, engine_type, nullable)

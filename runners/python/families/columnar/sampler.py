@@ -12,7 +12,6 @@ from uuid import UUID
 
 from core.digest import digesting
 from core.operation import Operation
-from core.out_of_range import as_unsupported
 from core.sampler import Sampler
 from core.touch import touch_text
 
@@ -68,7 +67,7 @@ class ColumnarSampler(Sampler):
     def _row(self):
         return "touched, count, "
 
-    def _touch(self):
+    def _take(self):
         yield "total += touched"
         yield "rows += count"
 
@@ -77,7 +76,7 @@ class ColumnarSampler(Sampler):
         library = self.operation.library
         rows = total = 0
         types = None
-        with as_unsupported(self.columns), digesting(self.columns, max_rows, keep) as digest:
+        with digesting(self.columns, max_rows, keep) as digest:
             for position in range(first, first + count):
                 for batch in self._rows(position):
                     touched, size = library.fold(batch)
@@ -87,7 +86,7 @@ class ColumnarSampler(Sampler):
                     rows += size
                     total += touched
         return {
-            "digest": digest.text(),
+            **digest.fields(),
             "rows": rows,
             "touch": touch_text(total),
             "operations": count,

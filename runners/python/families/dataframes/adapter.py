@@ -66,6 +66,10 @@ class DataFrameAdapter(Adapter):
         as_literal = LITERALS[self.options["engine"]]
         return [with_literals(phase.sql, row, as_literal) for row in parameters]
 
+    def readers(self, phase):
+        """The readers of the driver below, whose own forms the frames keep."""
+        return [getattr(self.below, "reader", lambda _: None)(column) for column in phase.columns]
+
     def server_pid(self):
         return self.below.server_pid()
 

@@ -5,7 +5,7 @@ Source: DuckDB's documentation, "Data Types" and "DESCRIBE".
 
 import re
 
-from core.describe import decimal, described, opaque
+from core.describe import array, decimal, described, nested, opaque
 
 TYPES = {
     "BOOLEAN": ("boolean", {}),
@@ -29,12 +29,18 @@ TYPES = {
     "TIMESTAMP WITH TIME ZONE": ("timestamptz", {}),
     "INTERVAL": ("interval", {}),
     "UUID": ("uuid", {}),
-    "SMALLINT[]": ("array", {"bits": 16}),
-    "INTEGER[]": ("array", {"bits": 32}),
-    "BIGINT[]": ("array", {"bits": 64}),
+    "UBIGINT": ("integer", {"bits": 128}),
+    "HUGEINT": ("integer", {"bits": 128}),
+    "UHUGEINT": ("integer", {"bits": 128}),
+    "BIGNUM": ("decimal", {}),
+    "BIT": ("bits", {}),
+    "TIME_NS": ("time", {}),
+    "TIMESTAMP_NS": ("timestamp", {}),
+    "TIME WITH TIME ZONE": ("timetz", {}),
     '"NULL"': ("text", {}),
 }
-WIDE = {"UBIGINT": 20, "HUGEINT": 39}  # integers beyond 64 bits, by their digits
+NESTED = re.compile(r"(STRUCT|TUPLE|MAP|UNION)\((.*)\)", re.DOTALL)
+WORDS = re.compile(r"""("(?:[^"]|"")*"|'(?:[^']|'')*'|[^"'(),\[\]]+|.)""", re.DOTALL)
 DECIMAL = re.compile(r"DECIMAL\((\d+),(\d+)\)")
 
 
@@ -48,10 +54,38 @@ def column(name, kind):
     if kind in TYPES:
         codec_type, size = TYPES[kind]
         return described(name, codec_type, kind, **size)
-    if kind in WIDE:
-        return decimal(name, kind, WIDE[kind], 0)
     if found := DECIMAL.fullmatch(kind):
         return decimal(name, kind, int(found[1]), int(found[2]))
     if kind.startswith("ENUM("):
         return described(name, "text", kind if len(kind) < 100 else "ENUM")
+    if kind.endswith("]"):  # `[]` of a list, `[3]` of an array
+        return array(name, kind, column("", kind[: kind.rindex("[")]))
+    if found := NESTED.fullmatch(kind):
+        form, inner = found[1], arguments(found[2])
+        if form == "UNION":
+            return described(name, "any", kind)
+        if form == "MAP":
+            return nested(name, "map", kind, [column(*pair) for pair in zip(("key", "value"), inner, strict=True)])
+        members = [("", one) for one in inner] if form == "TUPLE" else list(map(member, inner))
+        return nested(name, "struct", kind, [column(*pair) for pair in members])
     return opaque(name, kind)
+
+
+def arguments(text):
+    """The parts between commas that stand outside of quotes and brackets."""
+    parts, depth = [""], 0
+    for word in WORDS.findall(text):
+        depth += (word in "([") - (word in ")]")
+        if word == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += word
+    return [part.strip() for part in parts]
+
+
+def member(text):
+    """(name, type) of a structure's member."""
+    if not text.startswith('"'):
+        return tuple(text.split(" ", 1))
+    quoted = WORDS.match(text)[0]
+    return quoted[1:-1].replace('""', '"'), text[len(quoted) :].lstrip()

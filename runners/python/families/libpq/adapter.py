@@ -27,7 +27,7 @@ class LibpqAdapter(SqlAdapter):
         return self.connection.info.backend_pid
 
     def transaction(self, phase):
-        if phase.columns and self.options.get("result", "").startswith("cursor"):
+        if phase.delivers and self.options.get("result", "").startswith("cursor"):
             return None  # the cursor has one of its own
         if self.shipped:  # the driver begins one by itself, and it is ours to end it
             return int, self.connection.commit, self.connection.rollback

@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from uuid import UUID
 
+from core import iso
 from core.adapter import Unsupported
 from families.mysql import values as mysql
 from families.sql import literals
@@ -35,7 +36,10 @@ NATURAL = {
 
 def converters_of(engine, columns):
     """For each column how what arrives as another type becomes its own, or None."""
-    return [NATURAL[engine].get(column.type) for column in columns]
+    return [
+        iso.array if column.type == "array" and column.fields[0].type != "integer" else NATURAL[engine].get(column.type)
+        for column in columns
+    ]
 
 
 def taken(engine, row, in_array=False):

@@ -1,17 +1,20 @@
 """Touching data frames of pandas with its own functions, and their rows as natural values."""
 
-from datetime import datetime, time
+import math
+from datetime import time
 from decimal import Decimal
 from operator import attrgetter
 
 import numpy as np
 import pandas as pd
 
-from core.adapter import Unsupported
-from core.touch import FLOAT_LIMIT
-from families.columnar.sampler import Library, natural_uuid
+from core.iso import Nanoseconds
+from core.sampler import careful
+from core.touch import FLOAT_LIMIT, OTHER, touch_function
+from families.columnar.sampler import Library
 
-EXACT_BITS = 53  # of the integers that floating point holds
+UNITS_NS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1000, "ns": 1}
+FLOATS = ("float32", "float64")
 
 
 def _integer(values):
@@ -58,14 +61,14 @@ def _time(values):
 
 
 def _five(values):
-    return 5 * len(values)
+    return OTHER * len(values)
 
 
 TOUCHES = {
     "integer": _integer,
     "boolean": _boolean,
     "decimal": _decimal,
-    **dict.fromkeys(("float32", "float64"), _float),
+    **dict.fromkeys(FLOATS, _float),
     **dict.fromkeys(("char", "varchar", "text", "json"), _text),
     "binary": _binary,
     "date": _date,
@@ -84,34 +87,51 @@ FROM_TEXT = {
 def touch(column, convert):
     """What a column of a frame adds to the touch sum."""
     fold = TOUCHES.get(column.type, _five)
-    wide = column.type == "integer" and column.bits > EXACT_BITS
+    of_any = touch_function(column)
 
     def touched(values):
-        nulls = 0
-        if wide and values.dtype.kind == "f":
-            raise Unsupported(
-                f"column {column.name}: pandas makes floating point of integers with NULL: {EXACT_BITS} bits"
-            )
+        nulls, there = 0, values
         if column.nullable:
             there = values.dropna()
-            nulls, values = len(values) - len(there), there
-        if not len(values):  # which may be of any type
+            if column.type == "decimal" and len(there) < len(values):  # to pandas a decimal that is no number is none
+                there = values[~missing(values, column)]
+            nulls = len(values) - len(there)
+        if not len(there):  # which may be of any type
             return nulls
-        return nulls + fold(convert(values) if convert else values)
+        try:
+            return nulls + fold(convert(there) if convert else there)
+        except Exception:  # values that these functions do not take
+            return nulls + sum(map(of_any, there.astype(object).tolist()))
 
     return touched
 
 
-def _moment(value):
-    return value.to_pydatetime() if isinstance(value, pd.Timestamp) else value
+def missing(values, column):
+    """Which values are NULL; of floating point pandas cannot say which are NULL and which are no number."""
+    if column.type in FLOATS and not column.nullable:
+        return pd.Series(False, values.index)
+    found = values.isna()
+    return found & ~values.map(lambda value: isinstance(value, Decimal)) if values.dtype == object else found
 
 
-def _day(value):
-    return value.date() if isinstance(value, datetime) else value
-
-
-def _elements(value):
-    return [None if pd.isna(element) else int(element) for element in value]
+def _elements(value, column):
+    """A list of a NumPy array: where integers have a NULL among them, it is floating point."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if not isinstance(value, list) or column.type != "array":
+        return value
+    [element] = column.fields
+    inner = element if element.type == "array" else column
+    return [
+        _elements(one, inner)
+        if isinstance(one, (list, np.ndarray))
+        else _interval(one)
+        if isinstance(one, pd.DateOffset)
+        else None
+        if isinstance(one, float) and math.isnan(one) and element.type not in (*FLOATS, "decimal")
+        else one
+        for one in value
+    ]
 
 
 def _interval(value):
@@ -121,40 +141,54 @@ def _interval(value):
     return parts.get("months", 0), parts.get("days", 0), parts.get("microseconds", 0) * 1000 + parts["nanoseconds"]
 
 
-NATURAL = {
-    "integer": int,
-    "boolean": bool,
-    "date": _day,
-    "timestamp": _moment,
-    "timestamptz": _moment,
-    "uuid": natural_uuid,
-    "array": _elements,
-    "interval": _interval,
-}
+def _moment(value):
+    """A moment beyond Python's years as nanoseconds."""
+    if not isinstance(value, pd.Timestamp) or 1 <= value.year <= 9999:
+        return value
+    counted = value.asm8
+    return Nanoseconds(int(counted.astype("int64")) * UNITS_NS[np.datetime_data(counted.dtype)[0]])
+
+
+def natural(column, read):
+    """A function of one value of the column: the natural one, of what is pandas' own."""
+    if column.type == "opaque":
+        return True.__and__
+    own = {
+        "interval": _interval,
+        "array": lambda value: _elements(value, column),
+        **dict.fromkeys(("date", "timestamp", "timestamptz"), _moment),
+    }.get(column.type)
+    return lambda value: careful(read)(careful(own)(value))
 
 
 class Frames(Library):
-    """Data frames of pandas; columns of the types `as_text` arrive as text."""
+    """Data frames of pandas; columns of the types `as_text` arrive as text; `readers` are an `Operation`'s."""
 
-    def __init__(self, columns, as_text=()):
+    def __init__(self, columns, as_text=(), readers=()):
         self._columns = columns
         self._converters = [FROM_TEXT[column.type] if column.type in as_text else None for column in columns]
         self._touches = [touch(*pair) for pair in zip(columns, self._converters, strict=True)]
+        self._natural = [natural(*pair) for pair in zip(columns, readers or [None] * len(columns), strict=True)]
         self.converted = [c.name for c, convert in zip(columns, self._converters, strict=True) if convert]
 
     def fold(self, batch):
         return sum([touch(batch.iloc[:, i]) for i, touch in enumerate(self._touches)]), len(batch)
 
     def rows(self, batch):
+        if not self._columns:
+            return iter([()] * len(batch))
         columns = []
-        for i, (column, convert) in enumerate(zip(self._columns, self._converters, strict=True)):
+        for i, (column, convert, natural) in enumerate(
+            zip(self._columns, self._converters, self._natural, strict=True)
+        ):
             values = batch.iloc[:, i]
-            missing = values.isna() if column.nullable else pd.Series(False, values.index)
+            null = missing(values, column)
             if convert:
-                values = convert(values[~missing]).reindex(values.index)
-            natural = True.__and__ if column.type == "opaque" else NATURAL.get(column.type, lambda value: value)
-            pairs = zip(values.astype(object).tolist(), missing.tolist(), strict=True)
-            columns.append([None if null else natural(value) for value, null in pairs])
+                values = careful(lambda values, convert=convert, null=null: convert(values[~null]).reindex(null.index))(
+                    values
+                )
+            pairs = zip(values.astype(object).tolist(), null.tolist(), strict=True)
+            columns.append([None if absent else natural(value) for value, absent in pairs])
         return zip(*columns, strict=True)
 
     def types(self, batch):

@@ -2,8 +2,10 @@
 
 import polars as pl
 
-from core.touch import FLOAT_LIMIT
-from families.columnar.sampler import Library, natural_uuid
+from core.sampler import careful
+from core.touch import FLOAT_LIMIT, OTHER, touch_function
+from families.columnar.sampler import Library
+from families.polars.values import ERRORS, natural_values
 
 
 def _float(values):
@@ -44,28 +46,46 @@ EXPRESSIONS = {
 
 def expression(column, values):
     """What a column of a frame adds to the touch sum; `values` is the expression that chooses it."""
-    touch = EXPRESSIONS.get(column.type, lambda values: values.count().cast(pl.Int64) * 5)(values)
-    return (touch + values.null_count() if column.nullable else touch).alias(column.name)
+    touch = EXPRESSIONS.get(column.type, lambda values: values.count().cast(pl.Int64) * OTHER)(values)
+    return touch + values.null_count()
 
 
 class Frames(Library):
-    """Data frames of polars."""
+    """Data frames of polars; `readers` are an `Operation`'s."""
 
-    def __init__(self, columns):
+    def __init__(self, columns, readers=()):
         self._columns = columns
-        self._touches = [expression(column, self.chosen(i, column)) for i, column in enumerate(columns)]
+        self._readers = [careful(read) for read in readers or [None] * len(columns)]
+        # Names of its own: a query's may occur twice.
+        self._touches = [expression(column, self.chosen(i, column)).alias(f"c{i}") for i, column in enumerate(columns)]
+        self._of_any = [touch_function(column) for column in columns]
 
     def chosen(self, _number, column):
         """The expression that chooses a column."""
         return pl.col(column.name)
 
     def fold(self, batch):
-        return sum(batch.select(self._touches).row(0)), batch.height
+        try:
+            return sum(batch.select(self._touches).row(0)), batch.height
+        except ERRORS:  # values that these expressions do not take
+            return sum(map(self._one_by_one, self._touches, self._of_any, batch.get_columns())), batch.height
+
+    def _one_by_one(self, touch, of_any, values):
+        try:
+            return values.to_frame().select(touch).item()
+        except ERRORS:
+            return sum(map(of_any, natural_values(values)))
 
     def rows(self, batch):
-        uuids = [column.type == "uuid" for column in self._columns]
-        for row in batch.iter_rows():
-            yield [natural_uuid(value) if uuid else value for value, uuid in zip(row, uuids, strict=True)]
+        if not self._columns:
+            return iter([()] * batch.height)
+        columns = []
+        for column, read, values in zip(self._columns, self._readers, batch.get_columns(), strict=True):
+            if column.type == "opaque":
+                columns.append([there or None for there in values.is_not_null().to_list()])
+            else:
+                columns.append(map(read, natural_values(values)))
+        return zip(*columns, strict=True)
 
     def types(self, batch):
         return [str(kind) for kind in batch.dtypes]

@@ -39,7 +39,8 @@ TEXTS = {
     FIELD_TYPE.VAR_STRING: ("VARCHAR", "VARBINARY"),
     FIELD_TYPE.VARCHAR: ("VARCHAR", "VARBINARY"),
 }
-OPAQUE = {FIELD_TYPE.BIT: "BIT", FIELD_TYPE.GEOMETRY: "GEOMETRY"}
+VECTOR = 242  # MySQL 9's
+OPAQUE = {FIELD_TYPE.GEOMETRY: "GEOMETRY", VECTOR: "VECTOR"}
 
 
 def columns(connection, sql):
@@ -65,15 +66,15 @@ def column(field):
     if kind in INTEGERS:
         engine_type, bits = INTEGERS[kind]
         engine_type += " UNSIGNED" * unsigned
-        if unsigned and kind == FIELD_TYPE.LONGLONG:  # beyond 64 bits with a sign
-            return decimal(name, engine_type, 20, 0, nullable)
-        wide = unsigned and kind in (FIELD_TYPE.SHORT, FIELD_TYPE.LONG)
+        wide = unsigned and kind in (FIELD_TYPE.SHORT, FIELD_TYPE.LONG, FIELD_TYPE.LONGLONG)
         return described(name, "integer", engine_type, nullable, bits=2 * bits if wide else bits)
     if kind in (FIELD_TYPE.DECIMAL, FIELD_TYPE.NEWDECIMAL):
         precision = field.length - (not unsigned) - (field.scale > 0)
         return decimal(name, f"DECIMAL({precision},{field.scale})", precision, field.scale, nullable)
+    if kind == FIELD_TYPE.BIT:
+        return described(name, "bits", f"BIT({field.length})", nullable, length=field.length)
     if flags & FLAG.SET:
-        return opaque(name, "SET", nullable)
+        return described(name, "text", "SET", nullable)
     if flags & FLAG.ENUM:
         return described(name, "text", "ENUM", nullable)
     if kind in TEXTS:

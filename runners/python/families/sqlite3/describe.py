@@ -7,7 +7,7 @@ import sqlite3
 from contextlib import closing
 from time import monotonic
 
-from core.describe import described, opaque
+from core.describe import described
 
 MOST_ROWS = 100_000
 MOST_S = 2.0
@@ -16,7 +16,6 @@ TYPES = {
     frozenset(): ("text", {}),
     frozenset(("integer",)): ("integer", {"bits": 64}),
     frozenset(("real",)): ("float64", {}),
-    frozenset(("integer", "real")): ("float64", {}),
     frozenset(("text",)): ("text", {}),
     frozenset(("blob",)): ("binary", {}),
 }
@@ -45,7 +44,5 @@ def columns(path, sql, most_rows=MOST_ROWS, most_s=MOST_S):
 def column(name, seen, looked_at):
     """One column by the classes of its values."""
     engine_type = f"{' and '.join(sorted(seen)) or 'nothing but NULL'}, {looked_at}"
-    if seen not in TYPES:
-        return opaque(name, engine_type)  # one column of several types
-    kind, size = TYPES[seen]
+    kind, size = TYPES.get(seen, ("any", {}))
     return described(name, kind, engine_type, **size)
