@@ -73,8 +73,13 @@ public final class Failure extends RuntimeException {
     Map<String, Object> body = new LinkedHashMap<>();
     body.put("kind", kind);
     body.put("code", code);
-    body.put("text", text.replaceAll("\\p{Cntrl}+", " ").strip());
+    body.put("text", plain(text));
     return body;
+  }
+
+  /** A text without control characters. */
+  static String plain(String text) {
+    return text.replaceAll("\\p{Cntrl}+", " ").strip();
   }
 
   private static String code(SQLException thrown) {

@@ -1,4 +1,4 @@
-"""The codec of every language but C and Python against the vectors that they share, and what they make of texts."""
+"""The codec of C#, Go, Node and Rust against the vectors that all share, and what they make of texts."""
 
 from __future__ import annotations
 
@@ -9,17 +9,14 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rowpath.machine import jvm
 from rowpath.model import histogram
 from rowpath.model.path import AccessPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import language, toolchain
-from tests.runners.java.insides import java_compiled
 from tests.runners.protocol.codec_vectors import NO_DATE_OR_TIME, VECTORS
 from tests.runners.protocol.talk import Ask, adapter, answers
 
 csharp: Any = toolchain("csharp")
-java: Any = toolchain("java")
 go: Any = toolchain("go")
 rust: Any = toolchain("rust")
 NODE = adapter("node", "null")
@@ -62,13 +59,6 @@ def rust_command() -> list[str]:
     return [str(rust.Program("codec-trial", source).built())]
 
 
-def java_command() -> list[str]:
-    java.build([])
-    core = java_compiled("core", [])
-    trial = java_compiled("trial", [core], "tests")
-    return [jvm.java_command(), "-cp", f"{trial}:{core}", "rowpath.CodecTrial"]
-
-
 def csharp_command() -> list[str]:
     sources = [*csharp.sources_of("core"), *csharp.sources_of("tests")]
     return [csharp.RUNTIME, str(csharp.compiled("codec-trial", sources, main="Rowpath.CodecTrial"))]
@@ -95,7 +85,6 @@ class Language(NamedTuple):
 LANGUAGES = {
     "csharp": Language(csharp.tools_problem, csharp_command, "touch_utf16", 2, csharp_value_line, too_wide="error "),
     "go": Language(go.tools_problem, go_command, "touch_bytes"),
-    "java": Language(jvm.compiler_problem, java_command, "touch_utf16"),
     "node": Language(
         lambda: manifest.availability(NODE, "bundled").reason,
         node_command,
@@ -166,7 +155,6 @@ ISO = {
     "instant 2000-11-07 01:02:03-05:30": "2000-11-07T06:32:03Z",
     "instant 2000-11-07 01:02:03Z": "2000-11-07T01:02:03Z",
 }
-MILLISECONDS = {line: answer.replace("3.4", "3.400") for line, answer in ISO.items()}  # as Java writes them
 TEXTS = {
     "csharp": {
         "date 0001-01-01": "0001-01-01",
@@ -179,7 +167,6 @@ TEXTS = {
         ),
     },
     "go": ISO,
-    "java": MILLISECONDS,
     "node": {
         "text date 0001-01-01": "64c606f5ff",
         "text timestamp 1969-12-31 23:59:59.5": "54ffffffffffffffff0065cd1d",
@@ -210,7 +197,6 @@ REFUSED = {
         "json " + '{"a":' * 200,
     ),
     "go": NO_ISO,
-    "java": NO_ISO,
     "node": (
         *(
             f"text {line}"
