@@ -76,22 +76,33 @@ public final class Pgjdbc extends Jdbc {
   protected Getter getter(Column column) {
     return switch (column.type()) {
       case INTERVAL -> Getter.function(Pgjdbc.class, "interval", Interval.class, false);
-      case ARRAY -> ArrayValues.getter();
+      // Of days and times it makes java.sql's, which are not proleptic and end with milliseconds.
+      case ARRAY ->
+          switch (column.fields().get(0).type()) {
+            case DATE, TIME, TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL ->
+                Getter.typed("getString", String.class);
+            default -> ArrayValues.getter();
+          };
+      case BITS -> Getter.typed("getString", String.class);
       default -> super.getter(column);
     };
   }
 
-  /** The getter of intervals. */
+  /** The getter of intervals; of one without end pgjdbc's parts are 0, its text is right. */
   public static Interval interval(ResultSet rows, int column) throws SQLException {
     PGInterval value = (PGInterval) rows.getObject(column);
     if (value == null) {
       return null;
     }
     long seconds = value.getHours() * 3600L + value.getMinutes() * 60L + value.getWholeSeconds();
+    int months = value.getYears() * 12 + value.getMonths();
+    if (months == 0 && seconds == 0 && rows.getString(column).endsWith("infinity")) {
+      return rows.getString(column).startsWith("-") ? Interval.MINUS_INFINITE : Interval.INFINITE;
+    }
     return new Interval(
-        value.getYears() * 12 + value.getMonths(),
+        months,
         value.getDays(),
-        seconds * SECOND_NS + value.getMicroSeconds() * 1000L);
+        Math.multiplyExact(seconds, SECOND_NS) + value.getMicroSeconds() * 1000L);
   }
 
   @Override
