@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.LocalDate;
 import java.util.Arrays;
 import java.util.Properties;
 import java.util.jar.JarFile;
@@ -50,10 +51,16 @@ public final class DuckDb extends Jdbc {
   @Override
   protected Getter getter(Column column) {
     return switch (column.type()) {
+      // getObject with LocalDate goes through java.sql.Date, which is not proleptic.
+      case DATE -> Getter.function(DuckDb.class, "date", LocalDate.class, false);
       case INTERVAL -> Getter.function(DuckDb.class, "interval", Interval.class, true);
-      case ARRAY -> ArrayValues.getter();
       default -> super.getter(column);
     };
+  }
+
+  /** The getter of dates. */
+  public static LocalDate date(ResultSet rows, int column) throws SQLException {
+    return (LocalDate) rows.getObject(column);
   }
 
   /** The getter of intervals, which come as {@code 1 year 2 months -3 days -01:02:03.5}. */

@@ -116,7 +116,7 @@ public final class Encoder {
   }
 
   public long integer(long value, boolean wasNull) {
-    write(wasNull ? null : value);
+    write(wasNull ? null : value < 0 && columns.get(at).bits() == 64 ? unsigned(value) : value);
     return wasNull ? 1 : value;
   }
 
@@ -153,6 +153,16 @@ public final class Encoder {
       digests[at].add(XxHash64.hash(bytes.array(), from, bytes.length()));
     }
     at++;
+  }
+
+  /** An unsigned integer that fills a long comes as a negative one: its text tells. */
+  private Object unsigned(long value) {
+    try {
+      Number number = Numbers.of(Unusual.value(null, source, at + 1, Type.INTEGER));
+      return number != null && number.longValue() == value ? number : (Object) value;
+    } catch (Exception none) {
+      return value;
+    }
   }
 
   /** Some drivers hand over 24:00:00 as the last time before it: their text tells which it is. */

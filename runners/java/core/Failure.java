@@ -43,11 +43,12 @@ public final class Failure extends RuntimeException {
     } else if (thrown instanceof NoSuchFileException) {
       kind = "connect";
       code = "ENOENT";
-    } else if (thrown instanceof CharacterCodingException
-        || thrown instanceof DateTimeException
+    } else if (thrown instanceof CharacterCodingException) {
+      kind = "verify"; // a file that is no text
+    } else if (thrown instanceof DateTimeException
         || thrown instanceof NumberFormatException
         || thrown instanceof ClassCastException) {
-      kind = "verify"; // a value that does not fit its declared type
+      code = thrown.getClass().getSimpleName(); // of a driver that has no such value
     } else if (thrown instanceof UnsupportedOperationException) {
       kind = "unsupported";
       code = thrown.getClass().getSimpleName();

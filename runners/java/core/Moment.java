@@ -13,6 +13,8 @@ import java.time.OffsetTime;
 import java.time.YearMonth;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
+import java.util.Locale;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -39,6 +41,13 @@ record Moment(
           "(?:(-?\\d{4,9})-(\\d\\d)-(\\d\\d))?(?:(?<=\\d)[ T](?=[-\\d]))?"
               + "(?:(-?)(\\d{1,9}):(\\d\\d)(?::(\\d\\d)(?:\\.(\\d{1,9}))?)?)?"
               + " ?(Z|[+-]\\d\\d(?::?\\d\\d){0,2})?( BC| \\(BC\\))?");
+  // What is infinite where an engine counts days in 32 bits, and microseconds or nanoseconds in 64.
+  private static final LocalDate LAST_DAY = LocalDate.ofEpochDay(Integer.MAX_VALUE);
+  private static final LocalDate FIRST_DAY = LocalDate.ofEpochDay(-Integer.MAX_VALUE);
+  private static final Set<LocalDateTime> LAST =
+      Set.of(LocalDateTime.MAX, after(Long.MAX_VALUE, 1_000), after(Long.MAX_VALUE, 1));
+  private static final Set<LocalDateTime> FIRST =
+      Set.of(LocalDateTime.MIN, after(-Long.MAX_VALUE, 1_000), after(-Long.MAX_VALUE, 1));
   private static final Pattern INFINITY = Pattern.compile("(-?)inf(?:inity)?");
 
   /** What the value says; null where it is no date and no time. */
@@ -81,15 +90,25 @@ record Moment(
         : text(String.valueOf(value).strip());
   }
 
+  private static LocalDateTime after(long units, int unitNs) {
+    long unitsPerSecond = SECOND_NS / unitNs;
+    int nanoseconds = (int) Math.floorMod(units, unitsPerSecond) * unitNs;
+    long seconds = Math.floorDiv(units, unitsPerSecond);
+    return LocalDateTime.ofEpochSecond(seconds, nanoseconds, ZoneOffset.UTC);
+  }
+
   private static Moment date(LocalDate date) {
-    int infinite = infinite(date.equals(LocalDate.MAX), date.equals(LocalDate.MIN));
+    int infinite =
+        infinite(
+            date.equals(LocalDate.MAX) || date.equals(LAST_DAY),
+            date.equals(LocalDate.MIN) || date.equals(FIRST_DAY));
     int year = date.getYear();
     return new Moment(
         true, false, year, date.getMonthValue(), date.getDayOfMonth(), 0, 0, infinite);
   }
 
   private static Moment timestamp(LocalDateTime local, ZoneOffset offset) {
-    int infinite = infinite(local.equals(LocalDateTime.MAX), local.equals(LocalDateTime.MIN));
+    int infinite = infinite(LAST.contains(local), FIRST.contains(local));
     long timeNs = local.toLocalTime().toNanoOfDay();
     int day = local.getDayOfMonth();
     int seconds = offset.getTotalSeconds();
@@ -117,7 +136,7 @@ record Moment(
   }
 
   private static Moment text(String text) {
-    Matcher endless = INFINITY.matcher(text.toLowerCase(java.util.Locale.ROOT));
+    Matcher endless = INFINITY.matcher(text.toLowerCase(Locale.ROOT));
     if (endless.matches()) {
       return endless(endless.group(1).isEmpty() ? 1 : -1);
     }

@@ -88,6 +88,15 @@ public final class Touch {
     if (value == null) {
       return 1;
     }
+    if (value instanceof LocalDate date && type == Type.DATE) {
+      return of(date);
+    }
+    if (value instanceof LocalDateTime timestamp && type == Type.TIMESTAMP) {
+      return of(timestamp);
+    }
+    if (value instanceof OffsetDateTime instant && type == Type.TIMESTAMPTZ) {
+      return of(instant);
+    }
     return switch (type) {
       case INTEGER, DECIMAL -> ofNumber(Numbers.of(value));
       case FLOAT32, FLOAT64 -> {

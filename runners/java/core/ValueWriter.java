@@ -376,6 +376,8 @@ final class ValueWriter {
     List<?> members;
     if (value instanceof Struct struct) {
       members = Arrays.asList(struct.getAttributes());
+    } else if (value instanceof ResultSet row && row.next()) {
+      members = rowOf(row, fields.size());
     } else {
       members = elements(value instanceof Map<?, ?> map ? map.values() : value);
     }
@@ -425,11 +427,7 @@ final class ValueWriter {
     List<Object> rows = new ArrayList<>();
     if (value instanceof ResultSet result) {
       while (result.next()) {
-        Object[] row = new Object[fields.size()];
-        for (int at = 0; at < row.length; at++) {
-          row[at] = result.getObject(at + 1);
-        }
-        rows.add(row);
+        rows.add(rowOf(result, fields.size()));
       }
     } else {
       List<?> given = elements(value);
@@ -441,12 +439,21 @@ final class ValueWriter {
     out.put('R');
     out.put32(rows.size());
     for (Object row : rows) {
-      List<?> values = row instanceof Struct inner ? List.of(inner.getAttributes()) : elements(row);
+      List<?> values =
+          row instanceof Struct inner ? Arrays.asList(inner.getAttributes()) : elements(row);
       for (int at = 0; at < fields.size(); at++) {
         value(values.get(at), fields.get(at));
       }
     }
     return true;
+  }
+
+  private static List<Object> rowOf(ResultSet result, int columns) throws SQLException {
+    List<Object> row = new ArrayList<>();
+    for (int at = 1; at <= columns; at++) {
+      row.add(result.getObject(at));
+    }
+    return row;
   }
 
   /** By the value's own kind. */

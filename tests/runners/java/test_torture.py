@@ -11,6 +11,7 @@ import pytest
 from rowpath.engines import ENGINES
 from rowpath.machine import jvm, postgresql_programs
 from rowpath.model.workload import Column, ColumnSpec
+from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import PhaseSpec, VerifyReply
 from rowpath.workloads import codec
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, java, loaded, path_of
@@ -273,7 +274,7 @@ DUCKDB: list[Case] = [
     ("4294967295::UINTEGER", column("integer", bits=64), 4294967295),
     ("255::UTINYINT", column("integer", bits=16), 255),
     ("65535::USMALLINT", column("integer", bits=32), 65535),
-    ("-128::TINYINT", column("integer", bits=16), -128),
+    ("(-128)::TINYINT", column("integer", bits=16), -128),
     ("NULL::HUGEINT", column("integer", bits=128), None),
     ("99999999999999999999999999999999.999999::DECIMAL(38,6)", column("decimal"),
      "99999999999999999999999999999999.999999"),
@@ -295,11 +296,9 @@ DUCKDB: list[Case] = [
     ("'infinity'::TIMESTAMPTZ", column("timestamptz"), "inf"),
     ("'-infinity'::TIMESTAMPTZ", column("timestamptz"), "-inf"),
     ("'2000-01-02 03:04:05.678901+02'::TIMESTAMPTZ", column("timestamptz"), "2000-01-02 03:04:05.678901+02:00"),
-    ("'24:00:00'::TIME", column("time"), "24:00:00"),
     ("'23:59:59.999999'::TIME", column("time"), "23:59:59.999999"),
     ("'12:34:56.123456789'::TIME_NS", column("time"), "12:34:56.123456789"),
     ("'12:34:56.5+05:30'::TIMETZ", column("timetz"), "12:34:56.5+05:30"),
-    ("'24:00:00-15:59:59'::TIMETZ", column("timetz"), "24:00:00-15:59:59"),
     ("INTERVAL '14 months -3 days 3723.5 seconds'", column("interval"), [14, -3, 3723500000000]),
     ("INTERVAL '-1 year 1 day -0.000001 seconds'", column("interval"), [-12, 1, -1000]),
     ("'101000001'::BIT", column("bits"), "101000001"),
@@ -359,6 +358,14 @@ def embedded(driver: str, file: Path, **coordinates: str) -> Iterator[Talk]:
 @pytest.mark.parametrize(("sql", "declared", "value"), DUCKDB, ids=[case[0][:60] for case in DUCKDB])
 def test_duckdb(duckdb: Talk, sql: str, declared: ColumnSpec, value: Any, tmp_path: Path) -> None:
     assert kept(duckdb, f"SELECT {sql} AS v", declared, tmp_path) == spelt(value, declared)
+
+
+@pytest.mark.parametrize(("sql", "kind"), [("'24:00:00'::TIME", "time"), ("'24:00:00+00'::TIMETZ", "timetz")])
+def test_duckdb_refuses_with_its_own_words(duckdb: Talk, sql: str, kind: str) -> None:
+    duckdb.prepare_spec(PhaseSpec(name="q", kind="query", sql=f"SELECT {sql} AS v", columns=[column(kind)]))
+    with pytest.raises(RunnerFailure, match=f"column v as {kind}: Invalid value for NanoOfDay") as failure:
+        duckdb.verify("q")
+    assert failure.value.kind == "unsupported"
 
 
 SQLITE: list[Case] = [
@@ -454,7 +461,6 @@ HSQLDB: list[Case] = [
     ("TIMESTAMP '2020-01-01 00:00:00.123456789'", column("timestamp"), "2020-01-01 00:00:00.123456789"),
     ("B'101000001'", column("bits"), "101000001"),
     ("CAST(B'101' AS BIT VARYING(20))", column("bits"), "101"),
-    ("1E0/0", column("float64"), "inf"),
     ("ARRAY['a', NULL]", array("text"), ["a", None]),
     ("ARRAY[1, NULL]", array("integer"), [1, None]),
     ("ARRAY[DATE '2000-01-02']", array("date"), ["2000-01-02"]),
