@@ -150,9 +150,27 @@ POSTGRESQL: list[Case] = [
 
 
 # What drivers make of values by themselves, without an error; "": not twice the same.
+WRAPPED = {  # MariaDB Connector/J: a LocalTime modulo 24 hours
+    "TIME(6) '838:59:59'": "740096fb244e4b0000",  # 22:59:59
+    "TIME(6) '-838:59:59'": "74006a536c46030000",  # 01:00:01
+    "TIME '25:30:00'": "7400f01449e9040000",  # 01:30:00
+    "TIME '24:00:00'": "740000000000000000",
+    "TIME '-01:00:00'": "74006096604e4b0000",  # 23:00:00
+    "TIME(6) '-00:00:00.5'": "74009b8173944e0000",  # 23:59:59.5
+    "DATE '0000-00-00'": "00",
+    "DATETIME(6) '0000-00-00 00:00:00'": "00",
+}
+MARIADB = "mariadb-java-client"
 OWN: dict[tuple[str, str], str] = {
     ("prepared-binary", "'24:00:00-15:59:59'::timetz"): "790036efcf6234000000000000",  # 15:59:59 UTC
     ("prepared-binary", "'24:00:00+00'::timetz"): "",
+    ("connector-j-prepared", "TIME(6) '-838:59:59'"): "7400ea41ee06d5f5ff",  # its getString: -794:59:59
+    ("connector-j-prepared", "TIME '-01:00:00'"): "7400a0b83046030000",  # without the sign
+    ("connector-j-prepared", "TIME(6) '-00:00:00.5'"): "740065cd1d00000000",
+    ("connector-j-bound", "TIME(6) '-00:00:00.5'"): "740065cd1d00000000",
+    (f"{MARIADB}-prepared", "DATE '2024-00-15'"): "64fa4c0000",  # 2023-12-15
+    (f"{MARIADB}-prepared", "DATE '2024-01-00'"): "640a4d0000",  # 2023-12-31
+    **{(f"{MARIADB}-{how}", case): data for how in ("prepared", "bound") for case, data in WRAPPED.items()},
 }
 
 
