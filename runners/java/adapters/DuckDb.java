@@ -1,6 +1,7 @@
 package rowpath.adapters;
 
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.file.Path;
@@ -101,6 +102,11 @@ public final class DuckDb extends Jdbc {
   @Override
   protected Setter setter(Column column) {
     return switch (column.type()) {
+      case INTEGER ->
+          column.bits() > 64
+              ? (statement, index, value) ->
+                  statement.setObject(index, ((BigDecimal) value).toBigIntegerExact())
+              : super.setter(column);
       case INTERVAL ->
           (statement, index, value) -> statement.setString(index, text((Interval) value));
       case ARRAY -> ArrayValues.setter(column);

@@ -11,7 +11,8 @@ import java.util.regex.Pattern;
 final class Intervals {
   private static final Pattern PART =
       Pattern.compile(
-          "([+-]?\\d+) ?(y|mon|d)[a-z]* ?|([+-]?)(\\d+):(\\d\\d)(?::(\\d\\d)(\\.\\d+)?)? ?");
+          "([+-]?[\\d.]+) ?(y|mon|w|d|h|min|s)[a-z]* ?"
+              + "|([+-]?)(\\d+):(\\d\\d)(?::(\\d\\d(?:\\.\\d+)?))? ?");
   private static final Pattern ISO =
       Pattern.compile(
           "P(?:([+-]?\\d+)Y)?(?:([+-]?\\d+)M)?(?:([+-]?\\d+)W)?(?:([+-]?\\d+)D)?"
@@ -49,29 +50,34 @@ final class Intervals {
         : null;
   }
 
-  /** {@code 1 year 2 mons -3 days -01:02:03.5}. */
+  /** {@code 1 year 2 mons -3 days -01:02:03.5}, {@code 1 hours 2 mins 3.5 secs}. */
   private static Interval words(String text) {
     long months = 0;
     long days = 0;
-    Interval time = new Interval(0, 0, 0);
+    BigDecimal seconds = BigDecimal.ZERO;
     Matcher found = PART.matcher(text);
     int end = 0;
     while (found.find() && found.start() == end) {
       end = found.end();
       if (found.group(1) == null) {
-        long seconds = 3600 * whole(found.group(4)) + 60 * whole(found.group(5));
-        seconds += whole(found.group(6));
-        time = interval(0, 0, seconds, found.group(7) == null ? null : "0" + found.group(7));
-        time = found.group(3).equals("-") ? new Interval(0, 0, -time.nanoseconds()) : time;
-      } else if (found.group(2).equals("d")) {
-        days += whole(found.group(1));
-      } else {
-        months += (found.group(2).equals("y") ? 12 : 1) * whole(found.group(1));
+        long minutes = 60 * whole(found.group(4)) + whole(found.group(5));
+        BigDecimal time = new BigDecimal(found.group(6) == null ? "0" : found.group(6));
+        time = time.add(BigDecimal.valueOf(60 * minutes));
+        seconds = seconds.add(found.group(3).equals("-") ? time.negate() : time);
+        continue;
+      }
+      BigDecimal amount = new BigDecimal(found.group(1));
+      switch (found.group(2)) {
+        case "y" -> months += 12 * amount.longValueExact();
+        case "mon" -> months += amount.longValueExact();
+        case "w" -> days += 7 * amount.longValueExact();
+        case "d" -> days += amount.longValueExact();
+        case "h" -> seconds = seconds.add(amount.multiply(BigDecimal.valueOf(3600)));
+        case "min" -> seconds = seconds.add(amount.multiply(BigDecimal.valueOf(60)));
+        default -> seconds = seconds.add(amount);
       }
     }
-    return end > 0 && end == text.length()
-        ? new Interval(Math.toIntExact(months), Math.toIntExact(days), time.nanoseconds())
-        : null;
+    return end > 0 && end == text.length() ? interval(months, days, 0, seconds.toString()) : null;
   }
 
   private static Interval interval(long months, long days, long seconds, String more) {

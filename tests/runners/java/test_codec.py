@@ -87,6 +87,7 @@ NEAREST: list[tuple[str, Any, dict[str, Any], str]] = [  # a value of another ki
     ("date", "2000-01-01 01:02:03", {}, "64cd2a0000"),
     ("timestamptz", "2000-01-01 00:00:00", {}, "5a80436d380000000000000000"),
     ("interval", "1 year 2 mons -3 days 01:02:03.5", {}, "490e000000fdffffff0013e5f162030000"),
+    ("interval", "1 years 2 mons -3 days 1 hours 2 mins 3.5 secs", {}, "490e000000fdffffff0013e5f162030000"),
     ("interval", "P1Y2M-3DT1H2M3.5S", {}, "490e000000fdffffff0013e5f162030000"),
     ("interval", "-1 days +00:00:01", {}, "4900000000ffffffff00ca9a3b00000000"),
     ("interval", "soon", {}, "3f04000000736f6f6e"),

@@ -12,7 +12,7 @@ from rowpath.engines import ENGINES
 from rowpath.machine import jvm, postgresql_programs
 from rowpath.model.workload import Column, ColumnSpec
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import PhaseSpec, VerifyReply
+from rowpath.runners.protocol import ParameterSlice, PhaseSpec, VerifyReply
 from rowpath.workloads import codec
 from tests.runners.java.talk import ADAPTERS, Instances, Talk, java, loaded, path_of
 from tests.runners.protocol.codec_vectors import natural
@@ -516,3 +516,45 @@ def derby(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Talk]:
 def test_derby(derby: Talk, sql: str, declared: ColumnSpec, value: Any, tmp_path: Path) -> None:
     bytes_of = kept(derby, f"VALUES {sql}", declared, tmp_path)
     assert bytes_of == (spelt(value, declared) if value is not None else "3f0100000061")
+
+
+PARAMETERS: list[Case] = [
+    ("?::numeric", column("decimal"), "NaN"),
+    ("?::numeric", column("decimal"), "-Infinity"),
+    ("?::numeric", column("decimal"), "1.5"),
+    ("?::numeric", column("integer", bits=128), "170141183460469231731687303715884105727"),
+    ("?::interval", column("interval"), "inf"),
+    ("?::interval", column("interval"), [14, -3, 3723500000000]),
+    ("?::int[]", column("array"), [[1, 2], [3, 4]]),
+]
+
+
+def bound(talk: Talk, case: Case, folder: Path) -> str:
+    """The bytes of a parameter that a query delivers again."""
+    sql, declared, value = case
+    file = folder / "parameters"
+    codec.write_rows(file, [(natural(value, declared),)], [declared])  # type: ignore[list-item]
+    spec = PhaseSpec(name="q", kind="query", sql=f"SELECT {sql}", columns=[declared], parameter_columns=[declared])
+    talk.prepare_spec(spec, ParameterSlice(file=str(file), first=0, count=1))
+    talk.verify("q", keep=str(folder / "kept"))
+    return (folder / "kept").read_bytes()[4:].hex()
+
+
+@pytest.mark.parametrize("case", PARAMETERS, ids=str)
+def test_pgjdbc_parameter(pgjdbc: Named, case: Case, tmp_path: Path) -> None:
+    if case[1].type == "array" and pgjdbc.named == "text-text":
+        with pytest.raises(RunnerFailure, match="no array literals"):
+            bound(pgjdbc, case, tmp_path)
+    else:
+        assert bound(pgjdbc, case, tmp_path) == spelt(*case[:0:-1])
+
+
+def test_duckdb_parameter(duckdb: Talk, tmp_path: Path) -> None:
+    wide = ("?::HUGEINT", column("integer", bits=128), "170141183460469231731687303715884105727")
+    assert bound(duckdb, wide, tmp_path) == spelt(*wide[:0:-1])
+
+
+def test_a_parameter_that_the_driver_cannot_take(duckdb: Talk, tmp_path: Path) -> None:
+    with pytest.raises(RunnerFailure, match="no parameter NaN") as failure:
+        bound(duckdb, ("?", column("decimal"), "NaN"), tmp_path)
+    assert failure.value.kind == "unsupported"
