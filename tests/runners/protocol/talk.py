@@ -194,8 +194,8 @@ class LineTalk:
 
     def hello(self, **changed: Any) -> Any:
         asked = {
-            "protocol": [2, 1],
-            "codec": 1,
+            "protocol": [3, 0],
+            "codec": 2,
             "requires": self.known,
             "adapter": self.driver,
         }
