@@ -28,14 +28,7 @@ public record Column(
    * How values are compared that some paths deliver more exactly than others: nanoseconds are cut
    * to multiples of {@code unitNs}; {@code bounds}: whether lower bounds of arrays count.
    */
-  public record Cut(long unitNs, boolean rounded, boolean bounds) {
-    static final Cut NONE = new Cut(1, false, true);
-  }
-
-  /** A column of that name and type, everything else by default. */
-  public static Column of(String name, Type type) {
-    return new Column(name, type, 0, 0, 0, 32, true, List.of(), Cut.NONE);
-  }
+  public record Cut(long unitNs, boolean rounded, boolean bounds) {}
 
   /**
    * The columns of a message's list; {@link Failure} of kind {@code unsupported} for a type unknown

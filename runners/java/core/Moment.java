@@ -39,7 +39,7 @@ record Moment(
   private static final Pattern TEXT =
       Pattern.compile(
           "(?:(-?\\d{4,9})-(\\d\\d)-(\\d\\d))?(?:(?<=\\d)[ T](?=[-\\d]))?"
-              + "(?:(-?)(\\d{1,9}):(\\d\\d)(?::(\\d\\d)(?:\\.(\\d{1,9}))?)?)?"
+              + "(?:(-?)(\\d{1,6}):(\\d\\d)(?::(\\d\\d)(?:\\.(\\d{1,9}))?)?)?"
               + " ?(Z|[+-]\\d\\d(?::?\\d\\d){0,2})?( BC| \\(BC\\))?");
   // What is infinite where an engine counts days in 32 bits, and microseconds or nanoseconds in 64.
   private static final LocalDate LAST_DAY = LocalDate.ofEpochDay(Integer.MAX_VALUE);

@@ -205,6 +205,18 @@ def test_pgjdbc_zero_columns(pgjdbc: Talk) -> None:
     assert (verified.rows, verified.digest[:5], verified.columns) == (1000, "1000:", [])
 
 
+def test_pgjdbc_an_interval_beyond_64_bits_of_nanoseconds(pgjdbc: Talk) -> None:
+    verified = delivered(pgjdbc, "SELECT '2562047788:00:54.775807'::interval", [column("interval")])
+    assert (verified.rows, verified.columns[0].foreign) == (1, 1)
+    assert "2562047788:00:54.775807' is no interval" in verified.columns[0].reason
+
+
+def test_pgjdbc_lower_bounds_are_left_out(pgjdbc: Talk) -> None:
+    """PgArray's getArray has none; where arrays are taken as text they are met."""
+    verified = delivered(pgjdbc, "SELECT '[2:3]={2000-01-01,2000-01-02}'::date[]", [array("date")])
+    assert verified.columns[0].bounds
+
+
 def test_pgjdbc_names_that_occur_twice(pgjdbc: Talk) -> None:
     twice = [Column("name", "text"), Column("name", "text")]
     assert delivered(pgjdbc, "SELECT 'a' AS name, 'b' AS name", twice).digest == codec.digest([("a", "b")], twice)
@@ -272,7 +284,9 @@ def mysql(request: pytest.FixtureRequest, mariadb: Instances) -> Iterator[Named]
     talk.close()
 
 
-@pytest.mark.parametrize(("kind", "literal", "declared", "value"), MYSQL, ids=[" ".join(case[:2])[:60] for case in MYSQL])
+@pytest.mark.parametrize(
+    ("kind", "literal", "declared", "value"), MYSQL, ids=[" ".join(case[:2])[:60] for case in MYSQL]
+)
 def test_mysql(mysql: Named, kind: str, literal: str, declared: ColumnSpec, value: Any, tmp_path: Path) -> None:
     mysql.run("SET sql_mode = ''", "DROP TABLE IF EXISTS torture", f"CREATE TABLE torture (v {kind})")
     mysql.run(f"INSERT INTO torture VALUES ({literal})")
@@ -439,7 +453,9 @@ def test_sqlite_foreign(sqlite: Talk, sql: str) -> None:
 
 def test_sqlite_text_that_is_no_utf8(sqlite: Talk, tmp_path: Path) -> None:
     """Sqlite-jdbc's getString has a replacement character for it."""
-    assert kept(sqlite, "SELECT CAST(X'41ff42' AS TEXT) AS v", column("text"), tmp_path) == spelt("A\ufffdB", column("text"))
+    assert kept(sqlite, "SELECT CAST(X'41ff42' AS TEXT) AS v", column("text"), tmp_path) == spelt(
+        "A\ufffdB", column("text")
+    )
 
 
 H2: list[Case] = [
