@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Arrays as PostgreSQL writes them: {@code [2:3]={1,NULL}}, <code>{{"a b"},{c}}</code>. */
+/** Arrays in text: {@code [2:3]={1,NULL}}, <code>{{"a b"},{c}}</code>. */
 final class ArrayText {
   private static final Pattern BOUNDS = Pattern.compile("\\[(-?\\d+):-?\\d+]");
   private final String text;

@@ -2,7 +2,7 @@ package rowpath;
 
 /** An interval in its three independent parts. */
 public record Interval(int months, int days, long nanoseconds) {
-  /** Without end, as PostgreSQL has it: beyond every other. */
+  /** Without end: beyond every other. */
   public static final Interval INFINITE =
       new Interval(Integer.MAX_VALUE, Integer.MAX_VALUE, Long.MAX_VALUE);
 
