@@ -7,7 +7,6 @@ import java.util.Properties;
 import rowpath.Column;
 import rowpath.Failure;
 import rowpath.Getter;
-import rowpath.jdbc.ArrayValues;
 import rowpath.jdbc.Jdbc;
 
 /** Any driver in a jar that the user names, to a URL that the user gives; it only reads. */
@@ -47,7 +46,6 @@ public final class AnyJdbc extends Jdbc {
   protected Getter getter(Column column) {
     return switch (column.type()) {
       case DATE, TIME, TIMESTAMP, TIMESTAMPTZ, UUID -> AnyValues.getter(column);
-      case ARRAY -> ArrayValues.getter();
       default -> super.getter(column);
     };
   }

@@ -86,7 +86,10 @@ public final class DelimitedFile implements Adapter {
 
   private static Getter getter(Column column) {
     return switch (column.type()) {
-      case INTEGER -> column.bits() > 32 ? text("getLong", long.class) : text("getInt", int.class);
+      case INTEGER ->
+          column.bits() > 64
+              ? text("getDecimal", java.math.BigDecimal.class)
+              : column.bits() > 32 ? text("getLong", long.class) : text("getInt", int.class);
       case DECIMAL -> text("getDecimal", java.math.BigDecimal.class);
       case FLOAT32 -> text("getFloat", float.class);
       case FLOAT64 -> text("getDouble", double.class);
@@ -100,7 +103,7 @@ public final class DelimitedFile implements Adapter {
       case UUID -> text("getUuid", java.util.UUID.class);
       case INTERVAL -> text("getInterval", rowpath.Interval.class);
       case ARRAY -> text("getArray", Object[].class);
-      case OPAQUE -> Getter.typed("getObject", Object.class);
+      case BITS, TIMETZ, STRUCT, MAP, ROWS, ANY, OPAQUE -> Getter.typed("getObject", Object.class);
     };
   }
 

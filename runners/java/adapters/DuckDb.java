@@ -1,6 +1,7 @@
 package rowpath.adapters;
 
 import java.io.IOException;
+import java.math.BigDecimal;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.file.Path;
@@ -8,6 +9,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.LocalDate;
 import java.util.Arrays;
 import java.util.Properties;
 import java.util.jar.JarFile;
@@ -50,10 +52,16 @@ public final class DuckDb extends Jdbc {
   @Override
   protected Getter getter(Column column) {
     return switch (column.type()) {
+      // getObject with LocalDate goes through java.sql.Date, which is not proleptic.
+      case DATE -> Getter.function(DuckDb.class, "date", LocalDate.class, false);
       case INTERVAL -> Getter.function(DuckDb.class, "interval", Interval.class, true);
-      case ARRAY -> ArrayValues.getter();
       default -> super.getter(column);
     };
+  }
+
+  /** The getter of dates. */
+  public static LocalDate date(ResultSet rows, int column) throws SQLException {
+    return (LocalDate) rows.getObject(column);
   }
 
   /** The getter of intervals, which come as {@code 1 year 2 months -3 days -01:02:03.5}. */
@@ -94,6 +102,11 @@ public final class DuckDb extends Jdbc {
   @Override
   protected Setter setter(Column column) {
     return switch (column.type()) {
+      case INTEGER ->
+          column.bits() > 64
+              ? (statement, index, value) ->
+                  statement.setObject(index, ((BigDecimal) value).toBigIntegerExact())
+              : super.setter(column);
       case INTERVAL ->
           (statement, index, value) -> statement.setString(index, text((Interval) value));
       case ARRAY -> ArrayValues.setter(column);

@@ -55,6 +55,7 @@ final class DuckDbAppender implements Bulk {
     return switch (column.type()) {
       case INTEGER ->
           switch (column.bits()) {
+            case 128 -> throw missing(column);
             case 16 -> (appender, value) -> appender.append(((Integer) value).shortValue());
             case 32 -> (appender, value) -> appender.append((int) (Integer) value);
             default -> (appender, value) -> appender.append((long) (Long) value);
@@ -73,11 +74,12 @@ final class DuckDbAppender implements Bulk {
       case TIMESTAMPTZ -> (appender, value) -> appender.append((OffsetDateTime) value);
       case UUID -> (appender, value) -> appender.append((UUID) value);
       case ARRAY -> (appender, value) -> appender.append(Arrays.asList((Object[]) value));
-      case INTERVAL, OPAQUE ->
-          throw new Failure(
-              "unsupported",
-              "",
-              "DuckDB's appender takes no " + column.type() + " (" + column.name() + ")");
+      case BITS, TIMETZ, INTERVAL, STRUCT, MAP, ROWS, ANY, OPAQUE -> throw missing(column);
     };
+  }
+
+  private static Failure missing(Column column) {
+    String what = column.type().word() + " (" + column.name() + ")";
+    return new Failure("unsupported", "", "DuckDB's appender takes no " + what);
   }
 }

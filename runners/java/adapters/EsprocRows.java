@@ -7,13 +7,14 @@ import java.sql.SQLException;
 import java.time.LocalDate;
 import java.time.LocalDateTime;
 import rowpath.Iso;
+import rowpath.Row;
 import rowpath.delimited.DelimitedRow;
 
 /**
  * What SPL's driver hands over, as natural values: its own typed getters know no NULL, and SPL
  * reads neither the NULL nor the escapes of our text files, and takes an empty text for NULL.
  */
-public final class EsprocRows {
+public final class EsprocRows implements Row {
   private static final String NULL = "\\N";
 
   private final ResultSet rows;
@@ -74,6 +75,11 @@ public final class EsprocRows {
       return text;
     }
     return text.equals(NULL) ? null : DelimitedRow.unescaped(text);
+  }
+
+  @Override
+  public Object getObject(int column) throws SQLException {
+    return value(column);
   }
 
   private Object value(int column) throws SQLException {

@@ -40,7 +40,13 @@ public final class H2 extends Jdbc {
   @Override
   protected Getter getter(Column column) {
     return switch (column.type()) {
-      case ARRAY -> ArrayValues.getter();
+      // Of times its getArray makes java.sql's, which end with milliseconds.
+      case ARRAY ->
+          switch (column.fields().get(0).type()) {
+            case DATE, TIME, TIMETZ, TIMESTAMP, TIMESTAMPTZ ->
+                Getter.object(column.fields().get(0).natural().arrayType());
+            default -> super.getter(column);
+          };
       default -> super.getter(column);
     };
   }

@@ -1,5 +1,6 @@
 package rowpath.adapters;
 
+import java.math.BigDecimal;
 import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -15,6 +16,7 @@ import rowpath.Failure;
 import rowpath.Getter;
 import rowpath.Interval;
 import rowpath.Phase;
+import rowpath.Type;
 import rowpath.jdbc.ArrayValues;
 import rowpath.jdbc.Bulk;
 import rowpath.jdbc.Jdbc;
@@ -76,22 +78,33 @@ public final class Pgjdbc extends Jdbc {
   protected Getter getter(Column column) {
     return switch (column.type()) {
       case INTERVAL -> Getter.function(Pgjdbc.class, "interval", Interval.class, false);
-      case ARRAY -> ArrayValues.getter();
+      // Of days and times it makes java.sql's, which are not proleptic and end with milliseconds.
+      case ARRAY ->
+          switch (column.fields().get(0).type()) {
+            case DATE, TIME, TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL ->
+                Getter.typed("getString", String.class);
+            default -> ArrayValues.getter();
+          };
+      case BITS -> Getter.typed("getString", String.class);
       default -> super.getter(column);
     };
   }
 
-  /** The getter of intervals. */
+  /** The getter of intervals; of one without end pgjdbc's parts are 0, its text is right. */
   public static Interval interval(ResultSet rows, int column) throws SQLException {
     PGInterval value = (PGInterval) rows.getObject(column);
     if (value == null) {
       return null;
     }
     long seconds = value.getHours() * 3600L + value.getMinutes() * 60L + value.getWholeSeconds();
+    int months = value.getYears() * 12 + value.getMonths();
+    if (months == 0 && seconds == 0 && rows.getString(column).endsWith("infinity")) {
+      return rows.getString(column).startsWith("-") ? Interval.MINUS_INFINITE : Interval.INFINITE;
+    }
     return new Interval(
-        value.getYears() * 12 + value.getMonths(),
+        months,
         value.getDays(),
-        seconds * SECOND_NS + value.getMicroSeconds() * 1000L);
+        Math.multiplyExact(seconds, SECOND_NS) + value.getMicroSeconds() * 1000L);
   }
 
   @Override
@@ -100,9 +113,18 @@ public final class Pgjdbc extends Jdbc {
       // As varchar, which setString sends, no index on a CHAR column would serve.
       case CHAR -> (statement, index, value) -> statement.setObject(index, value, Types.CHAR);
       case JSON -> (statement, index, value) -> statement.setObject(index, value, Types.OTHER);
+      // NaN and Infinity go as text, of which the server makes what it needs.
+      case DECIMAL ->
+          (statement, index, value) -> {
+            if (value instanceof BigDecimal decimal) {
+              statement.setBigDecimal(index, decimal);
+            } else {
+              statement.setObject(index, value.toString(), Types.OTHER);
+            }
+          };
       case INTERVAL ->
           (statement, index, value) ->
-              statement.setObject(index, PgjdbcCopy.interval((Interval) value));
+              statement.setObject(index, PgjdbcCopy.interval((Interval) value), Types.OTHER);
       case ARRAY ->
           (statement, index, value) ->
               statement.setArray(
@@ -111,8 +133,16 @@ public final class Pgjdbc extends Jdbc {
     };
   }
 
+  @Override
+  protected boolean takes(Column column, Object value) {
+    return column.type() == Type.DECIMAL || super.takes(column, value);
+  }
+
   private static String element(Object array) {
     for (Object element : (Object[]) array) {
+      if (element instanceof Object[]) {
+        return element(element);
+      }
       if (element != null) {
         return element instanceof String ? "text" : element instanceof Long ? "int8" : "int4";
       }
@@ -123,10 +153,12 @@ public final class Pgjdbc extends Jdbc {
   @Override
   protected String literal(Column column, Object value) {
     return switch (column.type()) {
+      case DECIMAL ->
+          value instanceof BigDecimal ? super.literal(column, value) : Literals.quoted(value);
       case FLOAT32, FLOAT64, UUID, DATE, TIME, TIMESTAMP -> Literals.quoted(value);
       case TIMESTAMPTZ -> Literals.quoted(((OffsetDateTime) value).toString());
       case BINARY -> "'\\x" + Literals.hex(value) + "'";
-      case INTERVAL -> Literals.quoted(PgjdbcCopy.interval((Interval) value).getValue());
+      case INTERVAL -> Literals.quoted(PgjdbcCopy.interval((Interval) value));
       case ARRAY ->
           throw new Failure("unsupported", "", "no array literals (" + column.name() + ")");
       default -> super.literal(column, value);

@@ -56,7 +56,7 @@ final class PgjdbcCopy implements Bulk {
     } else if (value instanceof byte[] bytes) {
       text.append("\\\\x").append(Literals.hex(bytes));
     } else if (value instanceof Interval interval) {
-      text.append(interval(interval).getValue());
+      text.append(interval(interval));
     } else if (value instanceof Object[] elements) {
       text.append(Arrays.toString(elements).replace('[', '{').replace(']', '}')); // of integers
     } else {
@@ -77,7 +77,11 @@ final class PgjdbcCopy implements Bulk {
     }
   }
 
-  static PGInterval interval(Interval value) {
+  /** A PGInterval, or the text of one without end. */
+  static Object interval(Interval value) {
+    if (value.equals(Interval.INFINITE) || value.equals(Interval.MINUS_INFINITE)) {
+      return value.equals(Interval.INFINITE) ? "infinity" : "-infinity";
+    }
     return new PGInterval(0, value.months(), value.days(), 0, 0, value.nanoseconds() / 1e9);
   }
 }

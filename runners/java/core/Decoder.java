@@ -76,13 +76,15 @@ final class Decoder {
     };
   }
 
+  /** A decimal that is no number is a Double. */
   private static Object number(String digits, Column column) {
-    if (column.type() == Type.DECIMAL) {
-      return new BigDecimal(digits);
+    if (column.type() == Type.DECIMAL || column.bits() > 64) {
+      return Numbers.of(digits);
     }
     // A conditional expression would widen the Integer.
     if (column.bits() > 32) {
-      return Long.valueOf(digits);
+      BigDecimal whole = new BigDecimal(digits);
+      return whole.toBigInteger().bitLength() < 64 ? (Object) whole.longValueExact() : whole;
     }
     return Integer.valueOf(digits);
   }
@@ -96,8 +98,10 @@ final class Decoder {
 
   private static Object[] array(ByteBuffer data, Column column) {
     Object[] elements = new Object[data.getInt()];
+    Column element = column.fields().get(0);
     for (int at = 0; at < elements.length; at++) {
-      elements[at] = value(data, column);
+      boolean nested = data.get(data.position()) == 'A' && element.type() != Type.ARRAY;
+      elements[at] = value(data, nested ? column : element);
     }
     return elements;
   }
@@ -108,6 +112,7 @@ final class Decoder {
       case DATE -> positive ? LocalDate.MAX : LocalDate.MIN;
       case TIMESTAMP -> positive ? LocalDateTime.MAX : LocalDateTime.MIN;
       case TIMESTAMPTZ -> positive ? OffsetDateTime.MAX : OffsetDateTime.MIN;
+      case INTERVAL -> positive ? Interval.INFINITE : Interval.MINUS_INFINITE;
       default ->
           throw new Failure("unsupported", "", "column " + column.name() + ": the value " + text);
     };

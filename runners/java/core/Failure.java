@@ -43,11 +43,12 @@ public final class Failure extends RuntimeException {
     } else if (thrown instanceof NoSuchFileException) {
       kind = "connect";
       code = "ENOENT";
-    } else if (thrown instanceof CharacterCodingException
-        || thrown instanceof DateTimeException
+    } else if (thrown instanceof CharacterCodingException) {
+      kind = "verify"; // a file that is no text
+    } else if (thrown instanceof DateTimeException
         || thrown instanceof NumberFormatException
         || thrown instanceof ClassCastException) {
-      kind = "verify"; // a value that does not fit its declared type
+      code = thrown.getClass().getSimpleName(); // of a driver that has no such value
     } else if (thrown instanceof UnsupportedOperationException) {
       kind = "unsupported";
       code = thrown.getClass().getSimpleName();
@@ -73,8 +74,13 @@ public final class Failure extends RuntimeException {
     Map<String, Object> body = new LinkedHashMap<>();
     body.put("kind", kind);
     body.put("code", code);
-    body.put("text", text.replaceAll("\\p{Cntrl}+", " ").strip());
+    body.put("text", plain(text));
     return body;
+  }
+
+  /** A text without control characters. */
+  static String plain(String text) {
+    return text.replaceAll("\\p{Cntrl}+", " ").strip();
   }
 
   private static String code(SQLException thrown) {

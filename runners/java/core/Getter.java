@@ -28,15 +28,18 @@ public record Getter(
     return new Getter(owner, method, null, returns, fromText);
   }
 
-  /** {@code getLong} or {@code getInt}, by the width of an integer column. */
+  /** {@code getLong} or {@code getInt}, by the width of an integer column; else a BigDecimal. */
   public static Getter integer(Column column) {
+    if (column.bits() > 64) {
+      return typed("getBigDecimal", java.math.BigDecimal.class);
+    }
     return column.bits() > 32 ? typed("getLong", long.class) : typed("getInt", int.class);
   }
 
   /** The function of {@code owner} that is named like the column's type: {@code date}. */
   public static Getter byType(Class<?> owner, Column column, boolean fromText) {
     String method = column.type().name().toLowerCase(Locale.ROOT);
-    return function(owner, method, column.type().natural, fromText);
+    return function(owner, method, column.natural(), fromText);
   }
 
   /** What the driver hands over. */

@@ -15,7 +15,7 @@ public record Interruption(String way, String sql, long afterMs, long mostMs) {
       reply.put("honoured", honoured);
       reply.put("took_ns", tookNs);
       reply.put("usable", usable);
-      reply.put("text", text.replaceAll("\\p{Cntrl}+", " ").strip());
+      reply.put("text", Failure.plain(text));
       return reply;
     }
   }

@@ -30,12 +30,12 @@ public final class RowLoops {
     List<String[]> shape = new ArrayList<>();
     shape.add(new String[] {name(source), String.valueOf(source.isInterface())});
     for (int at = 0; at < columns.size(); at++) {
-      Type type = columns.get(at).type();
+      Column column = columns.get(at);
+      Class<?> natural = column.natural();
       Getter getter = getters.get(at);
-      if (type.natural.isPrimitive()
-          ? type.natural != widened(getter.returns())
-          : type.natural != getter.returns()) {
-        throw new Failure("internal", "", getter.method() + " does not deliver " + type);
+      if (!natural.isAssignableFrom(widened(getter.returns()))) {
+        throw new Failure(
+            "internal", "", getter.method() + " does not deliver " + column.type().word());
       }
       shape.add(
           new String[] {
@@ -43,9 +43,10 @@ public final class RowLoops {
             getter.method(),
             getter.argument() == null ? "" : getter.argument().descriptorString(),
             getter.returns().descriptorString(),
-            type.encoder,
-            touched(type).descriptorString(),
-            String.valueOf(columns.get(at).nullable()),
+            encoder(natural),
+            touched(natural).descriptorString(),
+            String.valueOf(column.nullable()),
+            column.type().name(),
           });
     }
     try {
@@ -61,12 +62,19 @@ public final class RowLoops {
     return type == int.class ? long.class : type;
   }
 
+  /** The method of {@link Encoder} that takes the type. */
+  private static String encoder(Class<?> natural) {
+    if (!natural.isPrimitive()) {
+      return "value";
+    }
+    return natural == boolean.class
+        ? "truth"
+        : natural == long.class ? "integer" : natural == float.class ? "float32" : "float64";
+  }
+
   /** The parameter of the {@link Touch#of} that takes the type. */
-  private static Class<?> touched(Type type) {
-    return switch (type) {
-      case INTERVAL, UUID, ARRAY, OPAQUE -> Object.class;
-      default -> type.natural;
-    };
+  private static Class<?> touched(Class<?> natural) {
+    return natural == java.util.UUID.class ? Object.class : natural;
   }
 
   private static String name(Class<?> type) {

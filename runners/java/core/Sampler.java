@@ -111,7 +111,7 @@ final class Sampler extends CacheLinePadded {
       seek(resume);
     }
     Map<String, Object> reply = new LinkedHashMap<>();
-    reply.put("digest", encoder.digest());
+    encoder.report(reply);
     reply.put("rows", counters.rows);
     reply.put("touch", SampleReply.hex(counters.touch));
     reply.put("operations", count);

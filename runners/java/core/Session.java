@@ -22,8 +22,8 @@ import java.util.concurrent.BlockingQueue;
 
 /** Serves requests one after the other, on the thread that runs the loop. */
 final class Session implements Runnable {
-  private static final int[] PROTOCOL = {2, 1};
-  private static final int CODEC = 1;
+  private static final int[] PROTOCOL = {3, 0};
+  private static final int CODEC = 2;
   private static final Set<String> REQUIREMENTS =
       Set.of("touch", "digest", "load", "clients", "interrupt", "describe", "client-groups");
   private static final Set<String> NOT_WHILE_GROUPS_WORK =
@@ -117,11 +117,11 @@ final class Session implements Runnable {
         || !(version.get(0) instanceof Number major)
         || major.intValue() != PROTOCOL[0]) {
       throw new Failure(
-          "unsupported", "", "the Java runner speaks protocol 2, not " + request.get("protocol"));
+          "unsupported", "", "the Java runner speaks protocol 3, not " + request.get("protocol"));
     }
     if (number(request, "codec", CODEC) != CODEC) {
       throw new Failure(
-          "unsupported", "", "the Java runner has codec 1, not " + request.get("codec"));
+          "unsupported", "", "the Java runner has codec 2, not " + request.get("codec"));
     }
     for (Object name : request.get("requires") instanceof List<?> names ? names : List.of()) {
       if (!REQUIREMENTS.contains(name)) {

@@ -5,10 +5,13 @@ import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.time.OffsetDateTime;
+import java.time.OffsetTime;
 
 /** What one value adds to the touch sum (docs/codec.md), by its natural type; NULL adds 1. */
 public final class Touch {
   private static final double EXACT = 1L << 53;
+  private static final long NO_NUMBER = 3;
+  private static final long OTHER = 5;
 
   private Touch() {}
 
@@ -25,7 +28,7 @@ public final class Touch {
   }
 
   public static long of(double value) {
-    return Math.abs(value) < EXACT ? (long) value : 3;
+    return Math.abs(value) < EXACT ? (long) value : NO_NUMBER;
   }
 
   public static long of(BigDecimal value) {
@@ -44,10 +47,16 @@ public final class Touch {
     if (value == null) {
       return 1;
     }
-    return value.equals(LocalDate.MAX) || value.equals(LocalDate.MIN) ? 5 : value.getDayOfMonth();
+    return value.equals(LocalDate.MAX) || value.equals(LocalDate.MIN)
+        ? OTHER
+        : value.getDayOfMonth();
   }
 
   public static long of(LocalTime value) {
+    return value == null ? 1 : value.getSecond();
+  }
+
+  public static long of(OffsetTime value) {
     return value == null ? 1 : value.getSecond();
   }
 
@@ -56,7 +65,7 @@ public final class Touch {
       return 1;
     }
     return value.equals(LocalDateTime.MAX) || value.equals(LocalDateTime.MIN)
-        ? 5
+        ? OTHER
         : value.getSecond();
   }
 
@@ -65,13 +74,56 @@ public final class Touch {
       return 1;
     }
     return value.equals(OffsetDateTime.MAX) || value.equals(OffsetDateTime.MIN)
-        ? 5
+        ? OTHER
         : value.getSecond();
   }
 
-  /** Intervals, UUIDs, arrays and what has a form of the driver's own. */
+  /** Whatever has no touch by its value. */
   public static long of(Object value) {
-    return value == null ? 1 : 5;
+    return value == null ? 1 : OTHER;
+  }
+
+  /** A value in any form, of a column of that type; a natural one's is the same as above. */
+  static long of(Object value, Type type) {
+    if (value == null) {
+      return 1;
+    }
+    if (value instanceof LocalDate date && type == Type.DATE) {
+      return of(date);
+    }
+    if (value instanceof LocalDateTime timestamp && type == Type.TIMESTAMP) {
+      return of(timestamp);
+    }
+    if (value instanceof OffsetDateTime instant && type == Type.TIMESTAMPTZ) {
+      return of(instant);
+    }
+    return switch (type) {
+      case INTEGER, DECIMAL -> ofNumber(Numbers.of(value));
+      case FLOAT32, FLOAT64 -> {
+        Double number = Numbers.floating(value);
+        yield number == null ? OTHER : of((double) number);
+      }
+      case BOOLEAN -> value instanceof Boolean truth ? of((boolean) truth) : OTHER;
+      case CHAR, VARCHAR, TEXT, JSON ->
+          value instanceof byte[] bytes ? bytes.length : value.toString().length();
+      case BINARY -> value instanceof byte[] bytes ? bytes.length : OTHER;
+      case DATE, TIME, TIMETZ, TIMESTAMP, TIMESTAMPTZ -> ofMoment(Moment.of(value), type);
+      default -> OTHER;
+    };
+  }
+
+  private static long ofNumber(Number number) {
+    if (number == null) {
+      return OTHER;
+    }
+    return number instanceof BigDecimal decimal ? decimal.longValue() : NO_NUMBER;
+  }
+
+  private static long ofMoment(Moment moment, Type type) {
+    if (moment == null || moment.infinite() != 0) {
+      return OTHER;
+    }
+    return type == Type.DATE ? moment.day() : moment.second();
   }
 
   /** A primitive value's touch, or NULL's. */

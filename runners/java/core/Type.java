@@ -5,53 +5,70 @@ import java.time.LocalDate;
 import java.time.LocalDateTime;
 import java.time.LocalTime;
 import java.time.OffsetDateTime;
+import java.time.OffsetTime;
 import java.util.Locale;
 import java.util.UUID;
 
 /**
- * The logical types, each with Java's natural type and the {@link Encoder} method that takes it.
+ * The logical types, each with Java's natural type; Object is the driver's own form.
  *
- * <p>An integer's natural type is {@code int} up to 32 bits, else {@code long}; both widen to
- * {@code long}.
+ * <p>An integer's natural type is {@code int} up to 32 bits, {@code long} up to 64, both widen to
+ * {@code long}; beyond, see {@link Column#natural}.
  */
 public enum Type {
-  INTEGER("integer", long.class),
-  DECIMAL("decimal", BigDecimal.class),
-  FLOAT32("float32", float.class),
-  FLOAT64("float64", double.class),
-  BOOLEAN("truth", boolean.class),
-  CHAR("character", String.class),
-  VARCHAR("text", String.class),
-  TEXT("text", String.class),
-  JSON("text", String.class),
-  BINARY("binary", byte[].class),
-  DATE("date", LocalDate.class),
-  TIME("time", LocalTime.class),
-  TIMESTAMP("timestamp", LocalDateTime.class),
-  TIMESTAMPTZ("instant", OffsetDateTime.class),
-  INTERVAL("interval", Interval.class),
-  UUID("uuid", UUID.class),
-  ARRAY("array", Object[].class),
-  OPAQUE("opaque", Object.class);
+  INTEGER(long.class),
+  DECIMAL(BigDecimal.class),
+  FLOAT32(float.class),
+  FLOAT64(double.class),
+  BOOLEAN(boolean.class),
+  CHAR(String.class),
+  VARCHAR(String.class),
+  TEXT(String.class),
+  JSON(String.class),
+  BINARY(byte[].class),
+  BITS(Object.class),
+  DATE(LocalDate.class),
+  TIME(LocalTime.class),
+  TIMETZ(OffsetTime.class),
+  TIMESTAMP(LocalDateTime.class),
+  TIMESTAMPTZ(OffsetDateTime.class),
+  INTERVAL(Object.class),
+  UUID(UUID.class),
+  ARRAY(Object.class),
+  STRUCT(Object.class),
+  MAP(Object.class),
+  ROWS(Object.class),
+  ANY(Object.class),
+  OPAQUE(Object.class);
 
-  /** The name of the {@link Encoder} method. */
-  final String encoder;
-
-  /** What that method, and {@link Touch#of}, take. */
+  /** What {@link Encoder} and {@link Touch#of} take. */
   public final Class<?> natural;
 
-  Type(String encoder, Class<?> natural) {
-    this.encoder = encoder;
+  Type(Class<?> natural) {
     this.natural = natural;
   }
 
   /** The type of that name in messages. */
   public static Type named(String name) {
     for (Type type : values()) {
-      if (type.name().toLowerCase(Locale.ROOT).equals(name)) {
+      if (type.word().equals(name)) {
         return type;
       }
     }
     throw new Failure("unsupported", "", "the Java runner does not know the logical type " + name);
+  }
+
+  /** Its name in messages. */
+  public String word() {
+    return name().toLowerCase(Locale.ROOT);
+  }
+
+  boolean isText() {
+    return this == CHAR || this == VARCHAR || this == TEXT || this == JSON;
+  }
+
+  /** Whether its values have a time of day, or nanoseconds. */
+  boolean hasTime() {
+    return this == TIME || this == TIMETZ || this == TIMESTAMP || this == TIMESTAMPTZ;
   }
 }

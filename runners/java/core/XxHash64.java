@@ -20,14 +20,20 @@ public final class XxHash64 {
 
   /** The hash of the first {@code length} bytes. */
   public static long hash(byte[] bytes, int length) {
-    int at = 0;
+    return hash(bytes, 0, length);
+  }
+
+  /** The hash of the bytes {@code [from, end)}. */
+  static long hash(byte[] bytes, int from, int end) {
+    int length = end - from;
+    int at = from;
     long hash;
     if (length >= 32) {
       long a = P1 + P2;
       long b = P2;
       long c = 0;
       long d = -P1;
-      for (; at <= length - 32; at += 32) {
+      for (; at <= end - 32; at += 32) {
         a = round(a, (long) LONG.get(bytes, at));
         b = round(b, (long) LONG.get(bytes, at + 8));
         c = round(c, (long) LONG.get(bytes, at + 16));
@@ -43,16 +49,16 @@ public final class XxHash64 {
       hash = P5;
     }
     hash += length;
-    for (; at <= length - 8; at += 8) {
+    for (; at <= end - 8; at += 8) {
       hash = Long.rotateLeft(hash ^ round(0, (long) LONG.get(bytes, at)), 27) * P1 + P4;
     }
-    if (at <= length - 4) {
+    if (at <= end - 4) {
       hash =
           Long.rotateLeft(hash ^ Integer.toUnsignedLong((int) INT.get(bytes, at)) * P1, 23) * P2
               + P3;
       at += 4;
     }
-    for (; at < length; at++) {
+    for (; at < end; at++) {
       hash = Long.rotateLeft(hash ^ (bytes[at] & 0xFF) * P5, 11) * P1;
     }
     hash = (hash ^ hash >>> 33) * P2;

@@ -2,6 +2,7 @@ package rowpath.tools;
 
 import static org.objectweb.asm.Opcodes.*;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Function;
 import org.objectweb.asm.ClassWriter;
@@ -24,8 +25,12 @@ import org.objectweb.asm.Type;
  * counters.rows += rows; counters.touch += sum;
  * }</pre>
  *
- * and for the digest {@code encoder.text(…)} in the place of {@code Touch.of(…)}. The values of a
+ * and for the digest {@code encoder.value(…)} in the place of {@code Touch.of(…)}. The values of a
  * wide row are taken in methods of {@link #PART} columns each.
+ *
+ * <p>Each getter has a handler behind the method's last statement, for a value that it does not
+ * hand over: {@code sum += Unusual.touch(thrown, source, 1, "DATE")}, {@code sum +=
+ * encoder.unusual(thrown)}. A value without an exception never passes it.
  */
 public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
   // The JVM does not compile methods of more than 8,000 bytes and takes none of more than 65,535.
@@ -34,6 +39,8 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
   private static final String TOUCH = "rowpath/Touch";
   private static final String COUNTERS = "rowpath/SampleCounters";
   private static final String ENCODER = "rowpath/Encoder";
+  private static final String UNUSUAL = "rowpath/Unusual";
+  private static final String EXCEPTION = "java/lang/Exception";
   private static final int SOURCE = 4;
   private static final int ROWS = 5;
   private static final int SUM = 7;
@@ -86,10 +93,12 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     code.visitJumpInsn(IFEQ, end);
     if (digest) {
       code.visitVarInsn(ALOAD, 3);
-      code.visitMethodInsn(INVOKEVIRTUAL, ENCODER, "beginRow", "()V", false);
+      code.visitVarInsn(ALOAD, SOURCE);
+      code.visitMethodInsn(INVOKEVIRTUAL, ENCODER, "beginRow", "(Ljava/lang/Object;)V", false);
     }
+    List<Handler> handlers = new ArrayList<>();
     for (int column = 1; !isSplit(shape) && column < shape.size(); column++) {
-      value(code, source, isInterface, column, shape.get(column), digest);
+      handlers.add(value(code, source, isInterface, column, shape.get(column), digest));
     }
     for (int from = 1; isSplit(shape) && from < shape.size(); from += PART) {
       code.visitVarInsn(LLOAD, SUM);
@@ -119,6 +128,7 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     add(code, "rows", ROWS);
     add(code, "touch", SUM);
     code.visitInsn(RETURN);
+    handlers.forEach(handler -> handler.write(code, digest));
     code.visitMaxs(0, 0);
     code.visitEnd();
   }
@@ -142,11 +152,14 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     code.visitVarInsn(ASTORE, 3);
     code.visitInsn(LCONST_0);
     code.visitVarInsn(LSTORE, SUM);
+    List<Handler> handlers = new ArrayList<>();
+    boolean isInterface = Boolean.parseBoolean(shape.get(0)[1]);
     for (int column = from; column < Math.min(from + PART, shape.size()); column++) {
-      value(code, source, Boolean.parseBoolean(shape.get(0)[1]), column, shape.get(column), digest);
+      handlers.add(value(code, source, isInterface, column, shape.get(column), digest));
     }
     code.visitVarInsn(LLOAD, SUM);
     code.visitInsn(LRETURN);
+    handlers.forEach(handler -> handler.write(code, digest));
     code.visitMaxs(0, 0);
     code.visitEnd();
   }
@@ -163,7 +176,35 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     return "(L" + source + ";L" + (digest ? ENCODER : COUNTERS) + ";)J";
   }
 
-  private static void value(
+  /** What takes a value that its getter, between {@code from} and {@code to}, has not delivered. */
+  private record Handler(int column, String type, Label from, Label to, Label resume) {
+    void write(MethodVisitor code, boolean digest) {
+      Label handler = new Label();
+      code.visitTryCatchBlock(from, to, handler, EXCEPTION);
+      code.visitLabel(handler);
+      if (digest) {
+        code.visitVarInsn(ALOAD, 3);
+        code.visitInsn(SWAP);
+        code.visitMethodInsn(INVOKEVIRTUAL, ENCODER, "unusual", "(L" + EXCEPTION + ";)J", false);
+      } else {
+        code.visitVarInsn(ALOAD, SOURCE);
+        code.visitLdcInsn(column);
+        code.visitLdcInsn(type);
+        code.visitMethodInsn(
+            INVOKESTATIC,
+            UNUSUAL,
+            "touch",
+            "(L" + EXCEPTION + ";Ljava/lang/Object;ILjava/lang/String;)J",
+            false);
+      }
+      code.visitVarInsn(LLOAD, SUM);
+      code.visitInsn(LADD);
+      code.visitVarInsn(LSTORE, SUM);
+      code.visitJumpInsn(GOTO, resume);
+    }
+  }
+
+  private static Handler value(
       MethodVisitor code,
       String source,
       boolean isInterface,
@@ -178,11 +219,13 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     String takes = shape[5];
     boolean nullable = Boolean.parseBoolean(shape[6]);
     boolean primitive = returns.length() == 1;
+    Handler handler = new Handler(column, shape[7], new Label(), new Label(), new Label());
 
     code.visitVarInsn(LLOAD, SUM);
     if (digest) {
       code.visitVarInsn(ALOAD, 3);
     }
+    code.visitLabel(handler.from());
     code.visitVarInsn(ALOAD, SOURCE);
     code.visitLdcInsn(column);
     if (!owner.isEmpty()) {
@@ -194,11 +237,12 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     } else {
       invoke(code, source, method, "(I)" + returns, isInterface);
     }
+    code.visitLabel(handler.to());
     if (returns.equals("I")) {
       code.visitInsn(I2L);
     }
     if (digest) {
-      String natural = primitive ? takes + "Z" : returns;
+      String natural = primitive ? takes + "Z" : "Ljava/lang/Object;";
       if (primitive) {
         call(code, source, "wasNull", "()Z", isInterface);
       }
@@ -212,6 +256,8 @@ public final class RowLoopWriter implements Function<List<String[]>, byte[]> {
     }
     code.visitInsn(LADD);
     code.visitVarInsn(LSTORE, SUM);
+    code.visitLabel(handler.resume());
+    return handler;
   }
 
   private static void add(MethodVisitor code, String field, int local) {

@@ -11,6 +11,7 @@ import pytest
 
 from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.machine import jvm, maven
+from rowpath.model.workload import ColumnSpec
 from rowpath.runners.manifest import toolchain
 from rowpath.workloads.generators import delimited_value
 from tests.runners.java.insides import java_artefacts, java_classes
@@ -32,13 +33,22 @@ def test_the_loop_thread_has_its_name(start: Start) -> None:
     assert comm.strip() == "rowpath-loop"
 
 
+INFINITE = ("inf", "-inf")
+
+
+def nested(vector: dict[str, Any]) -> bool:
+    """An array of more than one dimension."""
+    return vector["type"] == "array" and any(isinstance(one, list) for one in vector["value"] or ())
+
+
 def file_vectors() -> list[dict[str, Any]]:
     return [
         vector
         for vector in VECTORS["values"]
-        if not (vector["type"] == "integer" and vector["value"] and int(vector["value"]) >= 2**63)  # no long
-        and not (vector["type"] in ("date", "timestamp", "timestamptz") and vector["value"] in ("inf", "-inf"))
+        if vector.get("parameter", True)
+        and not (vector["type"] in ("date", "timestamp", "timestamptz", "interval") and vector["value"] in INFINITE)
         and not (vector["type"] == "interval" and vector["value"] and vector["value"][2] % 1000)
+        and not nested(vector)
     ]
 
 
@@ -46,7 +56,7 @@ def test_every_vector_from_a_file(start: Start, tmp_path: Path) -> None:
     talk = start("file", {"path": str(tmp_path), "delimiter": "|"})
     for vector in file_vectors():
         column = {"name": "value", "type": vector["type"], **vector.get("column", {})}
-        value = natural(vector["value"], vector["type"])
+        value = natural(vector["value"], msgspec.convert(column, ColumnSpec))
         text = delimited_value(value)
         (tmp_path / "t.tbl").write_bytes(f"{text}\n".encode())
         phase = {"name": "x", "kind": "query", "table": "t", "scan": True, "columns": [column]}
@@ -57,23 +67,26 @@ def test_every_vector_from_a_file(start: Start, tmp_path: Path) -> None:
             assert verified["touch"] == vector.get("touch_utf16", vector["touch"])
 
 
-@pytest.mark.parametrize(
-    ("content", "text"),
-    [
-        (b"1|2\n", "more than 1"),
-        (b"x\n", ""),
-        (b"\\N\n", "NULL where none"),
-        (b"\xff\n", ""),
-    ],
-)
+@pytest.mark.parametrize(("content", "text"), [(b"1|2\n", "more than 1"), (b"\xff\n", "")])
 def test_a_file_that_does_not_fit(start: Start, tmp_path: Path, content: bytes, text: str) -> None:
-    (tmp_path / "t.tbl").write_bytes(content)
-    talk = start("file", {"path": str(tmp_path)})
-    phase = {"name": "x", "kind": "query", "table": "t", "scan": True, "columns": [K]}
-    talk.ask("prepare", phase=phase, parameters=None)
-    error = talk.ask("verify", phase="x", first=0, count=1)["error"]
+    error = verified(start, tmp_path, content)["error"]
     assert error["kind"] == "verify"
     assert text in error["text"]
+
+
+@pytest.mark.parametrize(("content", "foreign"), [(b"x\n", 1), (b"\\N\n", 0), (b"9223372036854775808\n", 0)])
+def test_a_value_that_does_not_fit_is_delivered(start: Start, tmp_path: Path, content: bytes, foreign: int) -> None:
+    reply = verified(start, tmp_path, content)
+    assert (reply["rows"], reply["columns"][0].get("foreign", 0)) == (1, foreign)
+
+
+def verified(start: Start, folder: Path, content: bytes) -> Any:
+    """What a file with a column of integers is verified as."""
+    (folder / "t.tbl").write_bytes(content)
+    talk = start("file", {"path": str(folder)})
+    phase = {"name": "x", "kind": "query", "table": "t", "scan": True, "columns": [K]}
+    talk.ask("prepare", phase=phase, parameters=None)
+    return talk.ask("verify", phase="x", first=0, count=1)
 
 
 def classes(driver: str) -> list[Path]:

@@ -15,9 +15,10 @@ import java.util.function.Function;
 import rowpath.Failure;
 import rowpath.Interval;
 import rowpath.Iso;
+import rowpath.Row;
 
 /** The current line of a delimited file, split into values; columns count from 1. */
-public final class DelimitedRow {
+public final class DelimitedRow implements Row {
   private final BufferedReader reader;
   private final char delimiter;
   private final int columns;
@@ -105,6 +106,7 @@ public final class DelimitedRow {
     return escaped && raw.indexOf('\\') >= 0 ? unescaped(raw) : raw;
   }
 
+  @Override
   public Object getObject(int column) {
     return getString(column);
   }

@@ -12,12 +12,13 @@ public final class ArrayValues {
 
   /** The getter of array columns. */
   public static Getter getter() {
-    return Getter.function(ArrayValues.class, "array", Object[].class, false);
+    return Getter.function(ArrayValues.class, "array", Object.class, false);
   }
 
-  public static Object[] array(ResultSet rows, int column) throws SQLException {
+  /** An array of objects or of numbers. */
+  public static Object array(ResultSet rows, int column) throws SQLException {
     Array value = rows.getArray(column);
-    return value == null ? null : (Object[]) value.getArray();
+    return value == null ? null : value.getArray();
   }
 
   /** The setter of arrays of integers, by their width. */

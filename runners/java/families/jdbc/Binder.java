@@ -36,7 +36,8 @@ final class Binder {
 
   private static int sqlType(Column column) {
     return switch (column.type()) {
-      case INTEGER -> column.bits() > 32 ? Types.BIGINT : Types.INTEGER;
+      case INTEGER ->
+          column.bits() > 64 ? Types.DECIMAL : column.bits() > 32 ? Types.BIGINT : Types.INTEGER;
       case DECIMAL -> Types.DECIMAL;
       case FLOAT32 -> Types.REAL;
       case FLOAT64 -> Types.DOUBLE;
@@ -48,8 +49,9 @@ final class Binder {
       case TIME -> Types.TIME;
       case TIMESTAMP -> Types.TIMESTAMP;
       case TIMESTAMPTZ -> Types.TIMESTAMP_WITH_TIMEZONE;
+      case TIMETZ -> Types.TIME_WITH_TIMEZONE;
       case ARRAY -> Types.ARRAY;
-      case JSON, INTERVAL, UUID, OPAQUE -> Types.OTHER;
+      case BITS, JSON, INTERVAL, UUID, STRUCT, MAP, ROWS, ANY, OPAQUE -> Types.OTHER;
     };
   }
 }

@@ -1,5 +1,6 @@
 package rowpath.jdbc;
 
+import java.math.BigDecimal;
 import java.sql.Connection;
 import java.sql.DatabaseMetaData;
 import java.sql.PreparedStatement;
@@ -54,15 +55,16 @@ public abstract class Jdbc implements Adapter {
   protected Getter getter(Column column) {
     return switch (column.type()) {
       case INTEGER -> Getter.integer(column);
-      case DECIMAL -> Getter.typed("getBigDecimal", java.math.BigDecimal.class);
+      case DECIMAL -> Getter.typed("getBigDecimal", BigDecimal.class);
       case FLOAT32 -> Getter.typed("getFloat", float.class);
       case FLOAT64 -> Getter.typed("getDouble", double.class);
       case BOOLEAN -> Getter.typed("getBoolean", boolean.class);
       case CHAR, VARCHAR, TEXT, JSON -> Getter.typed("getString", String.class);
       case BINARY -> Getter.typed("getBytes", byte[].class);
-      case DATE, TIME, TIMESTAMP, TIMESTAMPTZ, UUID -> Getter.object(column.type().natural);
-      case OPAQUE -> Getter.typed("getObject", Object.class);
-      case INTERVAL, ARRAY -> throw missing(column);
+      case DATE, TIME, TIMETZ, TIMESTAMP, TIMESTAMPTZ, UUID -> Getter.object(column.natural());
+      case ARRAY -> ArrayValues.getter();
+      case BITS, INTERVAL, STRUCT, MAP, ROWS, ANY, OPAQUE ->
+          Getter.typed("getObject", Object.class);
     };
   }
 
@@ -70,11 +72,13 @@ public abstract class Jdbc implements Adapter {
   protected Setter setter(Column column) {
     return switch (column.type()) {
       case INTEGER ->
-          column.bits() > 32
-              ? (statement, index, value) -> statement.setLong(index, (Long) value)
-              : (statement, index, value) -> statement.setInt(index, (Integer) value);
+          column.bits() > 64
+              ? (statement, index, value) -> statement.setBigDecimal(index, (BigDecimal) value)
+              : column.bits() > 32
+                  ? (statement, index, value) -> statement.setLong(index, (Long) value)
+                  : (statement, index, value) -> statement.setInt(index, (Integer) value);
       case DECIMAL ->
-          (statement, index, value) -> statement.setBigDecimal(index, (java.math.BigDecimal) value);
+          (statement, index, value) -> statement.setBigDecimal(index, (BigDecimal) value);
       case FLOAT32 -> (statement, index, value) -> statement.setFloat(index, (Float) value);
       case FLOAT64 -> (statement, index, value) -> statement.setDouble(index, (Double) value);
       case BOOLEAN -> (statement, index, value) -> statement.setBoolean(index, (Boolean) value);
@@ -82,7 +86,7 @@ public abstract class Jdbc implements Adapter {
           (statement, index, value) -> statement.setString(index, (String) value);
       case BINARY -> (statement, index, value) -> statement.setBytes(index, (byte[]) value);
       case DATE, TIME, TIMESTAMP, TIMESTAMPTZ, UUID -> PreparedStatement::setObject;
-      case INTERVAL, ARRAY, OPAQUE -> throw missing(column);
+      case BITS, TIMETZ, INTERVAL, ARRAY, STRUCT, MAP, ROWS, ANY, OPAQUE -> throw missing(column);
     };
   }
 
@@ -141,6 +145,9 @@ public abstract class Jdbc implements Adapter {
 
   @Override
   public Operation prepare(Phase phase, Object[][] rows) throws Exception {
+    for (int at = 0; at < phase.parameterColumns().size(); at++) {
+      check(phase.parameterColumns().get(at), rows, at);
+    }
     return switch (phase.kind()) {
       case "connect" -> connecting(phase);
       case "query" -> {
@@ -155,6 +162,23 @@ public abstract class Jdbc implements Adapter {
       case "load" -> storing(phase, rows);
       default ->
           throw new Failure("unsupported", "", "JDBC has no operation of kind " + phase.kind());
+    };
+  }
+
+  private void check(Column column, Object[][] rows, int at) {
+    for (Object[] row : rows) {
+      if (row[at] != null && !takes(column, row[at])) {
+        throw new Failure("unsupported", "", "no parameter " + row[at] + " of " + column.name());
+      }
+    }
+  }
+
+  /** Whether a parameter's value can be bound: NaN is no BigDecimal, 2⁶⁴ − 1 no long. */
+  protected boolean takes(Column column, Object value) {
+    return switch (column.type()) {
+      case INTEGER -> column.bits() > 64 || !(value instanceof BigDecimal);
+      case DECIMAL -> value instanceof BigDecimal;
+      default -> true;
     };
   }
 
@@ -223,7 +247,7 @@ public abstract class Jdbc implements Adapter {
 
   @Override
   public List<Map<String, Object>> describe(String sql) throws SQLException {
-    return Description.of(connection, sql, this::getter);
+    return Description.of(connection, sql);
   }
 
   @Override
@@ -302,6 +326,6 @@ public abstract class Jdbc implements Adapter {
     return new Failure(
         "unsupported",
         "",
-        "JDBC has no natural type for " + column.type() + " (" + column.name() + ")");
+        "no parameter of type " + column.type().word() + " here (" + column.name() + ")");
   }
 }
