@@ -100,8 +100,10 @@ class Adapter(FileAdapter):
         access, file = access_of(phase), self.file(phase)
         columns = aggregated_columns(phase) if access == "aggregate" else phase.columns
         if self.engine == "file":
-            no_escapes(file, phase)
-            reader = Text(file, phase, columns, self.delimiter, self.threads > 1)
+            no_escapes(file, phase, self.dialect)
+            if access == "segment":
+                self.dialect.refuse_parts()
+            reader = Text(file, phase, columns, self.dialect, self.threads > 1)
         else:
             reader = READERS[self.engine](file, columns, self.threads > 1)
         result, _, size = self.options.get("result", "whole").partition(":")
@@ -119,7 +121,7 @@ class Adapter(FileAdapter):
 
     def describe(self, sql):
         if self.engine == "file":
-            return describe.of_delimited(self.folder, sql, self.delimiter)
+            return describe.of_delimited(self.folder, sql, self.dialect)
         return describe.of_file(self.folder, sql, self.engine)
 
     def facts(self):

@@ -70,7 +70,10 @@ class DelimitedText(FileEngine):
     counts_payload = True
     loading = LoadingCost(0, 1.0, 500e6)
     probe = ProbeFacts(
-        url_options=("delimiter",), files={".tbl": DELIMITER, ".csv": ","}, table_suffix="tbl", syntax=None
+        url_options=("delimiter", "quote", "header", "null"),
+        files={".tbl": DELIMITER, ".csv": ",", ".tsv": "\t", ".txt": "\t"},
+        table_suffix="tbl",
+        syntax=None,
     )
 
     @override
@@ -305,7 +308,7 @@ def _type(column: Column) -> str:
 
 FAMILY = (
     ColumnarFiles("parquet", 50, "Parquet files", "snappy", LoadingCost(0, 0.5, 20e6), ".parquet"),
-    ColumnarFiles("arrow", 51, "Arrow IPC files", "none", LoadingCost(0, 1.1, 40e6), ".arrow", ".feather"),
+    ColumnarFiles("arrow", 51, "Arrow IPC files", "none", LoadingCost(0, 1.1, 40e6), ".arrow", ".arrows", ".feather"),
     Spl(),
     DelimitedText(),
 )

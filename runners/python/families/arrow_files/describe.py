@@ -1,6 +1,7 @@
 """What Arrow reports of a file's columns: of Parquet and Arrow files by their schema, of delimited files by inference.
 
-Source: pyarrow's documentation, "Data Types" and "Reading CSV files" (column type inference).
+Files in the form of RFC 4180 have their own: `delimited_types`. Source: pyarrow's documentation, "Data Types" and
+"Reading CSV files" (column type inference).
 """
 
 import io
@@ -10,8 +11,9 @@ import pyarrow.csv
 import pyarrow.parquet
 
 from core.describe import decimal, described, opaque
+from families.arrow_files import delimited_types
+from families.arrow_files.delimited_types import MOST_BYTES
 
-MOST_BYTES = 256 << 20  # of a delimited file that are looked at
 SIMPLE = (
     (pa.types.is_boolean, "boolean", {}),
     (pa.types.is_int8, "integer", {"bits": 16}),
@@ -49,9 +51,11 @@ def of_file(folder, table, form):
     return [column(field) for field in schema]
 
 
-def of_delimited(folder, table, delimiter):
-    """The columns of `TABLE.tbl`, which has no header: f0, f1, … of the narrowest types that every value fits."""
+def of_delimited(folder, table, dialect):
+    """The columns of `TABLE.tbl`, named by its header, else f0, f1, …; of the narrowest types that every value fits."""
     file = folder / f"{table}.tbl"
+    if not dialect.own:
+        return [described(name, *facts[:3], **facts[3]) for name, *facts in delimited_types.of_file(file, dialect)]
     with file.open("rb") as opened:
         data = opened.read(MOST_BYTES)
         if opened.read(1):
@@ -63,7 +67,7 @@ def of_delimited(folder, table, delimiter):
         io.BytesIO(data),
         pyarrow.csv.ReadOptions(autogenerate_column_names=True),
         # A line with an escaped delimiter seems to have too many values: it is not looked at.
-        pyarrow.csv.ParseOptions(delimiter=delimiter, quote_char=False, invalid_row_handler=lambda _: "skip"),
+        pyarrow.csv.ParseOptions(delimiter=dialect.delimiter, quote_char=False, invalid_row_handler=lambda _: "skip"),
         pyarrow.csv.ConvertOptions(null_values=["\\N"], true_values=["t"], false_values=["f"]),
     ).schema
     return [column(field, f" {looked_at}") for field in schema]
