@@ -7,7 +7,7 @@ import os
 from core.adapter import Unsupported
 from core.operation import Operation
 from families.columnar.sampler import ColumnarOperation, natural_uuid
-from families.files.adapter import FileAdapter, access_of, aggregates, field_names, layout, no_escapes, segment_bytes
+from families.files.adapter import FileAdapter, access_of, aggregates, field_names, is_stream, layout, no_escapes, segment_bytes
 
 
 def renamed(column, name):
@@ -15,6 +15,11 @@ def renamed(column, name):
     other = copy.copy(column)
     other.name = name
     return other
+
+
+def within(part):
+    """The first record of a part and how many it has; of a whole file too."""
+    return (part[0], part[1] - part[0]) if part else (0, None)
 
 
 class Adapter(FileAdapter):
@@ -67,7 +72,9 @@ class Adapter(FileAdapter):
 
             return scanned
         scanned = self.polars.scan_parquet if self.engine == "parquet" else self.polars.scan_ipc
-        return lambda part: scanned(file).slice(part[0], part[1] - part[0]) if part else scanned(file)
+        if self.engine == "arrow" and is_stream(file):
+            return lambda part: self.polars.read_ipc_stream(file).slice(*within(part)).lazy()
+        return lambda part: scanned(file).slice(*within(part)) if part else scanned(file)
 
     def facts(self):
         polars = self.polars

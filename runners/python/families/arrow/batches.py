@@ -10,7 +10,17 @@ from families.columnar.sampler import Library, natural_uuid
 
 def arrow_rows(table):
     """The rows of a table or batch as tuples of Python values, made column by column."""
-    return zip(*[column.to_pylist() for column in table.columns], strict=True)
+    return zip(*map(_python_values, table.columns), strict=True)
+
+
+def _python_values(values):
+    """The values as Python has them: it has no nanoseconds."""
+    kind = values.type
+    if pa.types.is_timestamp(kind) and kind.unit == "ns":
+        values = pc.cast(values, pa.timestamp("us", kind.tz), safe=False)
+    elif pa.types.is_time64(kind) and kind.unit == "ns":
+        values = pc.cast(values, pa.time64("us"), safe=False)
+    return values.to_pylist()
 
 
 def from_text(column):
@@ -120,7 +130,7 @@ class Arrow(Library):
                 columns.append([valid or None for valid in values.is_valid().to_pylist()])
                 continue
             needed = convert and values.null_count < len(values)
-            plain = (convert(values) if needed else values).to_pylist()
+            plain = _python_values(convert(values) if needed else values)
             columns.append(map(natural_uuid, plain) if column.type == "uuid" else plain)
         return zip(*columns, strict=True)
 

@@ -13,6 +13,7 @@ import pyarrow.parquet
 from core.describe import decimal, described, opaque
 from families.arrow_files import delimited_types
 from families.arrow_files.delimited_types import MOST_BYTES
+from families.files.adapter import is_stream
 
 SIMPLE = (
     (pa.types.is_boolean, "boolean", {}),
@@ -47,7 +48,7 @@ def of_file(folder, table, form):
         schema = pyarrow.parquet.read_schema(file)
     else:
         with pa.memory_map(str(file)) as mapped:
-            schema = pa.ipc.open_file(mapped).schema
+            schema = (pa.ipc.open_stream if is_stream(file) else pa.ipc.open_file)(mapped).schema
     return [column(field) for field in schema]
 
 

@@ -84,6 +84,12 @@ class FileAdapter(Adapter):
         return self.folder / f"{phase.table}.{SUFFIX[self.engine]}"
 
 
+def is_stream(file):
+    """Whether a file of Arrow IPC is in the stream format; the file format begins with its name."""
+    with file.open("rb") as opened:
+        return opened.read(6) != b"ARROW1"
+
+
 def access_of(phase):
     """`scan`, `segment` or `aggregate`; Unsupported for all else."""
     access = "scan" if phase.scan else phase.access
