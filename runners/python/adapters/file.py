@@ -149,4 +149,4 @@ class Adapter(FileAdapter):
 
     def describe(self, sql):
         describe = importlib.import_module("families.arrow_files.describe")  # scanning needs no pyarrow
-        return describe.of_delimited(self.folder, sql, self.dialect)
+        return describe.fitting(describe.of_delimited(self.folder, sql, self.dialect))

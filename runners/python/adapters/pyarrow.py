@@ -127,8 +127,8 @@ class Adapter(FileAdapter):
 
     def describe(self, sql):
         if self.engine == "file":
-            return describe.of_delimited(self.folder, sql, self.dialect)
-        return describe.of_file(self.folder, sql, self.engine)
+            return describe.fitting(describe.of_delimited(self.folder, sql, self.dialect))
+        return describe.fitting(describe.of_file(self.folder, sql, self.engine))
 
     def facts(self):
         return {

@@ -164,14 +164,15 @@ class _Look:
 
     def rank(self, decimal_comma: bool) -> tuple[float, ...]:
         """The better look has the greater one."""
-        several = self._fields > 1
         share = self._counts[self._fields] / max(1, len(self.records))
+        several = len(self.records[0]) > 1 if self.records else False
+        several = several or (self._fields > 1 and share >= 0.5)
         stray = sum(
             value.count('"') % 2 for record in self.records for value in record
         )  # of another delimiter's quotes
         sound = several and share == 1 and self._sound
         return (
-            several and share > 0.5,
+            several,
             sound,
             -stray if sound else 0,
             not (decimal_comma and self.delimiter == ","),

@@ -5,16 +5,19 @@ Files in the form of RFC 4180 have their own: `delimited_types`. Source: pyarrow
 """
 
 import io
+import json
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from core.adapter import Unsupported
 from core.describe import decimal, described, opaque
 from families.arrow_files import delimited_types
 from families.arrow_files.delimited_types import MOST_BYTES
 from families.files.adapter import is_stream
 
+MOST_REPLY_BYTES = (1 << 20) - 1024  # of a message, but for what is around the columns
 SIMPLE = (
     (pa.types.is_boolean, "boolean", {}),
     (pa.types.is_int8, "integer", {"bits": 16}),
@@ -72,6 +75,14 @@ def of_delimited(folder, table, dialect):
         pyarrow.csv.ConvertOptions(null_values=["\\N"], true_values=["t"], false_values=["f"]),
     ).schema
     return [column(field, f" {looked_at}") for field in schema]
+
+
+def fitting(columns):
+    """The columns, if a reply can hold them; else Unsupported."""
+    size = len(json.dumps(columns))
+    if size > MOST_REPLY_BYTES:
+        raise Unsupported(f"{len(columns):,} columns take {size:,} bytes to describe, at most {MOST_REPLY_BYTES:,}")
+    return columns
 
 
 def column(field, beside=""):
