@@ -208,7 +208,7 @@ class _Check:
     kinds: set[str] = field(default_factory=set)  # of empty fields: quoted, unquoted
     longest_record: int = 0
     quoted: bool = False  # it has quoted fields
-    line_ends: set[str] = field(default_factory=set)
+    _ends: set[str] = field(default_factory=set)  # of records: the last two signs
     _line: int = 1  # the first of the record
     _taken: list[str] = field(default_factory=list)  # the record's lines
     _fields: re.Pattern[str] = field(init=False)
@@ -226,7 +226,8 @@ class _Check:
     @property
     def line_end(self) -> str:
         """How records end."""
-        return "mixed" if len(self.line_ends) > 1 else next(iter(self.line_ends), "lf")
+        crlf = "\r\n" in self._ends
+        return "mixed" if crlf and any(end[-1] == "\n" for end in self._ends - {"\r\n"}) else "crlf" if crlf else "lf"
 
     def go_through(self) -> None:
         """Read it. Errors: UsageError, with the line."""
@@ -237,7 +238,7 @@ class _Check:
                 raise self._refused(str(error)) from None
 
     def _records_of_one_width(self) -> None:
-        dialect, taken = self.dialect, self._taken
+        dialect, taken, ends = self.dialect, self._taken, self._ends
         width = blank = 0
         begins_quoted = re.compile(rf"(?:^|{re.escape(dialect.delimiter)}){re.escape(dialect.quote)}").search
         for record in _reader(self._lines(), dialect.delimiter, dialect.quote):
@@ -252,9 +253,8 @@ class _Check:
                     what = f"line {self._line} has {_several(len(record))}, the first record has {width}"
                     raise self._wrong(what, f"fix the line, or say how it is written: {self._url('delimiter=;')}")
                 width = self.width = len(record)
-            if taken[-1][-1] == "\n":
-                self.line_ends.add("crlf" if taken[-1][-2:] == "\r\n" else "lf")
-            if sum(map(len, taken)) > LONG_RECORD:
+            ends.add(taken[-1][-2:])
+            if (len(taken) > 1 or len(taken[0]) > LONG_RECORD) and sum(map(len, taken)) > LONG_RECORD:
                 self.longest_record = max(self.longest_record, sum(len(line.encode()) for line in taken))
             if dialect.quote:
                 if not self.quoted and any(map(begins_quoted, taken)):
