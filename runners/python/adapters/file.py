@@ -121,8 +121,7 @@ class Adapter(FileAdapter):
         if dialect.own:
             read = partial(segment if access == "segment" else scan, path, dialect)
         else:
-            if dialect.quote and dialect.null == "unquoted":
-                raise Unsupported("Python's csv cannot tell an empty field from a quoted one")
+            self.refuse_both_kinds(path, layout(phase))
             if access == "segment":
                 dialect.refuse_parts()
             read = partial(segment_records if access == "segment" else records, path, dialect, len(layout(phase)))
@@ -143,6 +142,12 @@ class Adapter(FileAdapter):
         found = [truth if column.type == "boolean" else FROM_TEXT.get(column.type) for column in columns]
         pairs = zip(columns, found, strict=True)
         return [empty_as_null(convert) if self.nulls_in(column) else convert for column, convert in pairs]
+
+    def refuse_both_kinds(self, path, columns):
+        """Unsupported where a column may have both NULL and the empty text, which the module csv reads alike."""
+        if self.dialect.null == "unquoted" and any(c.nullable and c.type not in FROM_TEXT for c in columns):
+            if self.dialect.has_quoted_empty(path):
+                raise Unsupported("Python's csv cannot tell an empty field from a quoted one")
 
     def nulls_in(self, column):
         return column.nullable and self.dialect.null != "never"

@@ -59,6 +59,15 @@ class Dialect(NamedTuple):
             records = self.records(lines)
             return (next(records, None) if self.header else None), next(filter(None, records), None)
 
+    def has_quoted_empty(self, file):
+        """Whether a field may be empty within quotes: what looks so inside of a quoted field counts too."""
+        if not self.quote or not file.stat().st_size:
+            return False
+        quote, between = re.escape(2 * self.quote), re.escape(self.delimiter)
+        empty = re.compile(rf"(?:\A|[\r\n]|{between}){quote}(?:\Z|[\r\n]|{between})".encode())
+        with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return empty.search(data) is not None
+
     def refuse_parts(self):
         """Unsupported where a record may have several lines: its parts cannot be found by their bytes."""
         if self.quote:
@@ -71,7 +80,8 @@ class FileAdapter(Adapter):
     def connect(self):
         self.folder = Path(self.options["path"])
         next(self.folder.iterdir(), None)  # a folder that is not there is an error of connecting
-        self.engine = self.options.get("engine", "file")
+        engine = self.options.get("engine", "file")
+        self.engine = "file" if engine == "csv" else engine  # the dialect tells them apart
         self.dialect = Dialect.of(self.options)
         self.threads = int(self.options.get("threads", 1))
 
