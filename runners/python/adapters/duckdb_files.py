@@ -50,7 +50,7 @@ class Adapter(FileAdapter, Database):
         """What the phase asks of the file, in DuckDB's SQL."""
         if access == "aggregate":
             names = ", ".join(
-                f"{function}({column and quoted_name(column) or '*'}) AS {name}"
+                f"{function}({(column and quoted_name(column)) or '*'}) AS {name}"
                 for function, column, name in aggregates(phase)
             )
         else:

@@ -145,9 +145,9 @@ class Adapter(FileAdapter):
 
     def refuse_both_kinds(self, path, columns):
         """Unsupported where a column may have both NULL and the empty text, which the module csv reads alike."""
-        if self.dialect.null == "unquoted" and any(c.nullable and c.type not in FROM_TEXT for c in columns):
-            if self.dialect.has_quoted_empty(path):
-                raise Unsupported("Python's csv cannot tell an empty field from a quoted one")
+        both = self.dialect.null == "unquoted" and any(c.nullable and c.type not in FROM_TEXT for c in columns)
+        if both and self.dialect.has_quoted_empty(path):
+            raise Unsupported("Python's csv cannot tell an empty field from a quoted one")
 
     def nulls_in(self, column):
         return column.nullable and self.dialect.null != "never"

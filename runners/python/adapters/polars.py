@@ -7,7 +7,16 @@ import os
 from core.adapter import Unsupported
 from core.operation import Operation
 from families.columnar.sampler import ColumnarOperation, natural_uuid
-from families.files.adapter import FileAdapter, access_of, aggregates, field_names, is_stream, layout, no_escapes, segment_bytes
+from families.files.adapter import (
+    FileAdapter,
+    access_of,
+    aggregates,
+    field_names,
+    is_stream,
+    layout,
+    no_escapes,
+    segment_bytes,
+)
 
 
 def renamed(column, name):

@@ -1,8 +1,9 @@
 """Files as engines, no database at all: one file per table in one folder, read only, shared by all paths.
 
-Delimited text (TABLE.tbl), in Rowpath's own form and as RFC 4180 has it; columnar files, which the Python drivers' own environment writes, for the controller has no
-columnar library: Parquet, compressed as writers do by default, and Arrow, not compressed, so that a reader may map it;
-and esProc SPL, on request only, which reads delimited text by its cursors, or its own composite tables.
+Delimited text (TABLE.tbl), in Rowpath's own form and as RFC 4180 has it; columnar files, which the Python drivers' own
+environment writes, for the controller has no columnar library: Parquet, compressed as writers do by default, and Arrow,
+not compressed, so that a reader may map it; and esProc SPL, on request only, which reads delimited text by its cursors,
+or its own composite tables.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ TYPES = {
     "timestamp": "string",
 }
 # That every reader of quoted text converts.
-QUOTED_TYPES = "integer decimal float32 float64 boolean char varchar text date timestamp".split()
+QUOTED_TYPES = ["integer", "decimal", "float32", "float64", "boolean", "char", "varchar", "text", "date", "timestamp"]
 CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
 <Config Version="3">
   <Runtime>

@@ -50,7 +50,9 @@ CASES = {
         [(1, 'na"me', "line1\nline2; ü"), (2, None, None), (3, "x", "a\r\nb")],
     ),
     "a header with a line feed": Case('id,"na\nme"\n1,a\n', "integer text", [(1, "a")]),
-    "leading zeros": Case("1,01067,town 1\n2,10115,town 2\n", "integer text text", [(1, "01067", "town 1"), (2, "10115", "town 2")]),
+    "leading zeros": Case(
+        "1,01067,town 1\n2,10115,town 2\n", "integer text text", [(1, "01067", "town 1"), (2, "10115", "town 2")]
+    ),
     "what is no number": Case(
         "a,b,c,d,e\n+1,1_000, 1,9223372036854775808,-0\n2,3,4,5,6\n",
         "text text text text text",
@@ -65,7 +67,8 @@ CASES = {
         ],
     ),
     "wide decimals": Case(
-        "d\n123456789012345678901234567890.12\n-1.00\n", "decimal",
+        "d\n123456789012345678901234567890.12\n-1.00\n",
+        "decimal",
         [(Decimal("123456789012345678901234567890.12"),), (Decimal("-1.00"),)],
     ),
     "days and times": Case(
@@ -73,24 +76,46 @@ CASES = {
         "2024-01-01 24:00:00,24:00:00\n,,,,,\n0001-01-01,9999-12-31 23:59:59.5,1969-12-31T00:00:00,2024-01-01,,\n",
         "date timestamp timestamp text text text",
         [
-            (date(2024, 2, 29), datetime(2024, 1, 1), datetime(2024, 1, 1, 23, 59, 59, 123456), "2024-02-30",
-             "2024-01-01 24:00:00", "24:00:00"),
+            (
+                date(2024, 2, 29),
+                datetime(2024, 1, 1),
+                datetime(2024, 1, 1, 23, 59, 59, 123456),
+                "2024-02-30",
+                "2024-01-01 24:00:00",
+                "24:00:00",
+            ),
             (None,) * 6,
-            (date(1, 1, 1), datetime(9999, 12, 31, 23, 59, 59, 500000), datetime(1969, 12, 31), "2024-01-01", None,
-             None),
+            (
+                date(1, 1, 1),
+                datetime(9999, 12, 31, 23, 59, 59, 500000),
+                datetime(1969, 12, 31),
+                "2024-01-01",
+                None,
+                None,
+            ),
         ],
     ),
-    "truth values": Case("a,b\ntrue,t\nFALSE,f\nTrue,t\n,\n", "boolean text", [(True, "t"), (False, "f"), (True, "t"), (None, None)]),
-    "words that are not NULL": Case("a;b\nNULL;NA\nnan;\\N\nnull;-\n", "text text", [("NULL", "NA"), ("nan", "\\N"), ("null", "-")]),
+    "truth values": Case(
+        "a,b\ntrue,t\nFALSE,f\nTrue,t\n,\n", "boolean text", [(True, "t"), (False, "f"), (True, "t"), (None, None)]
+    ),
+    "words that are not NULL": Case(
+        "a;b\nNULL;NA\nnan;\\N\nnull;-\n", "text text", [("NULL", "NA"), ("nan", "\\N"), ("null", "-")]
+    ),
     "everything quoted": Case(
-        '"id","price","day"\n"1","1.50","2024-01-01"\n"2","2.25","2024-01-02"\n', "integer decimal date",
+        '"id","price","day"\n"1","1.50","2024-01-01"\n"2","2.25","2024-01-02"\n',
+        "integer decimal date",
         [(1, Decimal("1.50"), date(2024, 1, 1)), (2, Decimal("2.25"), date(2024, 1, 2))],
     ),
     "quoted empty fields only": Case('"1","","x"\n"2","3","y"\n', "integer text text", [(1, "", "x"), (2, "3", "y")]),
-    "both kinds of empty fields": Case('1,"",x\n2,,y\n3,z,\n', "integer text text", [(1, None, "x"), (2, None, "y"), (3, "z", None)]),
+    "both kinds of empty fields": Case(
+        '1,"",x\n2,,y\n3,z,\n', "integer text text", [(1, None, "x"), (2, None, "y"), (3, "z", None)]
+    ),
     "both kinds, told apart": Case(
-        '1,"",x\n2,,y\n3,z,\n', "integer text text", [(1, "", "x"), (2, None, "y"), (3, "z", None)],
-        given={"null": "unquoted"}, unable=("file python",),
+        '1,"",x\n2,,y\n3,z,\n',
+        "integer text text",
+        [(1, "", "x"), (2, None, "y"), (3, "z", None)],
+        given={"null": "unquoted"},
+        unable=("file python",),
     ),
     "tabs": Case('a\tb\n1\t"x\ty"\n2\tz, a\n', "integer text", [(1, "x\ty"), (2, "z, a")], suffix=".tsv"),
     "bars": Case("1|a\n2|b\n", "integer text", [(1, "a"), (2, "b")], suffix=".txt"),
@@ -110,27 +135,36 @@ CASES = {
     "quotes in an unquoted field": Case(
         'id,size\n1,5" disk\n2,"x"\n', "integer text", [(1, '5" disk'), (2, "x")], unable=("polars",)
     ),
-    "another quote": Case("id,note\n1,'a, b'\n2,'it''s'\n", "integer text", [(1, "a, b"), (2, "it's")], given={"quote": "'"}),
+    "another quote": Case(
+        "id,note\n1,'a, b'\n2,'it''s'\n", "integer text", [(1, "a, b"), (2, "it's")], given={"quote": "'"}
+    ),
     "LF and CRLF": Case('a,b\n1,x\r\n2,"y\nz"\n3,\r\n', "integer text", [(1, "x"), (2, "y\nz"), (3, None)]),
     "a carriage return in quotes": Case('a,b\n1,"x\ry"\n2,z\n', "integer text", [(1, "x\ry"), (2, "z")]),
     "NUL": Case('a,b\n1,x\0y\n2,"\0"\n', "integer text", [(1, "x\0y"), (2, "\0")]),
     "long fields": Case(f'a,b\n1,"{LONG.replace(chr(34), chr(34) * 2)}"\n2,z\n', "integer text", [(1, LONG), (2, "z")]),
     "a text in the last row": Case(
-        "a,b\n" + "".join(f"{i},{i}\n" for i in range(300_000)) + "1,x\n", "integer text",
+        "a,b\n" + "".join(f"{i},{i}\n" for i in range(300_000)) + "1,x\n",
+        "integer text",
         [(i, str(i)) for i in range(300_000)] + [(1, "x")],
     ),
     "a quote in the last row": Case(
-        "a,b\n" + "".join(f"{i},x\n" for i in range(300_000)) + '1,"x, y"\n', "integer text",
+        "a,b\n" + "".join(f"{i},x\n" for i in range(300_000)) + '1,"x, y"\n',
+        "integer text",
         [(i, "x") for i in range(300_000)] + [(1, "x, y")],
     ),
     "records over the ends of blocks": Case(
-        "a;b\n" + "".join(f'{i};"{"é" * (i % 7)}""\n;{i}"\n' for i in range(60_000)), "integer text",
+        "a;b\n" + "".join(f'{i};"{"é" * (i % 7)}""\n;{i}"\n' for i in range(60_000)),
+        "integer text",
         [(i, f'{"é" * (i % 7)}"\n;{i}') for i in range(60_000)],
     ),
-    "no header that is a value": Case("2024-01-01,x\n2024-01-02,y\n", "date text", [(date(2024, 1, 1), "x"), (date(2024, 1, 2), "y")]),
-    "names that come again are rows": Case("Anna,Berlin\nBob,Paris\nCid,Berlin\n", "text text", [("Anna", "Berlin"), ("Bob", "Paris"), ("Cid", "Berlin")]),
+    "no header that is a value": Case(
+        "2024-01-01,x\n2024-01-02,y\n", "date text", [(date(2024, 1, 1), "x"), (date(2024, 1, 2), "y")]
+    ),
+    "names that come again are rows": Case(
+        "Anna,Berlin\nBob,Paris\nCid,Berlin\n", "text text", [("Anna", "Berlin"), ("Bob", "Paris"), ("Cid", "Berlin")]
+    ),
     "a header that looks like data": Case("2019,2020\n1,2\n", "integer integer", [(1, 2)], given={"header": "yes"}),
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="module")
