@@ -31,7 +31,7 @@ YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0"
 NULLS = ("empty", "unquoted", "never")
 UTF16 = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 # A number, a date or a time, perhaps with a unit of two signs, or a truth value: no name of a column.
-VALUE = re.compile(r"\s*[-+]?[$€£]?[\d.,:/ TZeE+-]*\d[\d.,:/ TZeE+-]*[%€£$]?\s*|true|false", re.I)
+VALUE = re.compile(r"\s*[-+]?[$€£]?\.?\d[\d.,:/ TZE+-]*[%€£$]?\s*|true|false", re.I)
 OTHER_COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from rowpath.model.path import AccessPath
+from rowpath.model.workload import Column
 from rowpath.own_database import delimited
 from rowpath.own_database.throttled_worker import as_columns
 from rowpath.runners import manifest
@@ -234,8 +235,8 @@ def test_parts_of_a_file_with_quotes_are_refused(name: str, started: Callable[[A
     if not manifest.availability(adapter, adapter.versions[0]).ok:
         pytest.skip("not here")
     options = made(CASES["quotes, CRLF and mark"], tmp_path)
-    columns = (codec_column(),) * 3
-    parts = tuple(p.ColumnSpec(word, "integer", bits=64) for word in ("begin", "end"))
+    columns = (text_column(),) * 3
+    parts = tuple(Column(word, "integer", bits=64) for word in ("begin", "end"))
     codec.write_rows(tmp_path / "parts", [(0, 10)], parts)
     talk = started(adapter)
     talk.open(options, fetch="row", result="whole", statement="text")
@@ -248,5 +249,5 @@ def test_parts_of_a_file_with_quotes_are_refused(name: str, started: Callable[[A
     assert refused.value.kind == "unsupported"
 
 
-def codec_column() -> p.ColumnSpec:
-    return p.ColumnSpec("c", "text", nullable=True)
+def text_column() -> Column:
+    return Column("c", "text", nullable=True)

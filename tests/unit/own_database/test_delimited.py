@@ -32,6 +32,8 @@ def found(folder: Path, content: str | bytes, usual: str = ",", **given: str) ->
         ("word\n", "one column, header, no quotes, LF, UTF-8"),
         ("a,b\n1,2\r\n3,4\n", "delimiter ',', header, no quotes, LF and CRLF, UTF-8"),
         (",a,b\n0,x,y\n", "delimiter ',', header, no quotes, LF, UTF-8"),
+        ("t1,E-2\n1,2\n", "delimiter ',', header, no quotes, LF, UTF-8"),
+        ("a,-.5%\nb,x\n", "delimiter ',', no header, no quotes, LF, UTF-8"),
         ("name,2019\nx,1\n", "delimiter ',', no header, no quotes, LF, UTF-8"),
         ("Anna,Rome\nBob,Oslo\nCid,Rome\n", "delimiter ',', no header, no quotes, LF, UTF-8"),
     ],
