@@ -21,7 +21,8 @@ typedef struct raw_file {
 } raw_file;
 
 static const char *suffix_of(const char *engine) {
-    static const char *const suffixes[][2] = {{"file", "tbl"}, {"parquet", "parquet"}, {"arrow", "arrow"}};
+    static const char *const suffixes[][2] = {
+        {"file", "tbl"}, {"csv", "tbl"}, {"parquet", "parquet"}, {"arrow", "arrow"}};
     for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++)
         if (strcmp(engine, suffixes[i][0]) == 0) return suffixes[i][1];
     return NULL;

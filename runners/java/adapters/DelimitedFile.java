@@ -16,18 +16,20 @@ import rowpath.Phase;
 import rowpath.RowLoop;
 import rowpath.RowLoops;
 import rowpath.delimited.DelimitedAggregate;
+import rowpath.delimited.DelimitedDialect;
+import rowpath.delimited.DelimitedRecord;
 import rowpath.delimited.DelimitedRow;
 import rowpath.delimited.DelimitedSegment;
 
 /** A whole table from {@code TABLE.tbl} (runners/PROTOCOL.md, Delimited text files). */
 public final class DelimitedFile implements Adapter {
   private Path directory;
-  private char delimiter;
+  private DelimitedDialect dialect;
 
   @Override
   public void open(Options options) {
     directory = Path.of(options.need("path"));
-    delimiter = options.get("delimiter", "|").charAt(0);
+    dialect = DelimitedDialect.of(options);
     if (!Files.isDirectory(directory)) {
       throw new Failure("connect", "ENOENT", directory + " is no directory");
     }
@@ -43,13 +45,20 @@ public final class DelimitedFile implements Adapter {
     if (!phase.kind().equals("query") || !(phase.scan() || segment)) {
       throw new Failure("unsupported", "", "a text file delivers whole tables only");
     }
+    if (segment && dialect.hasQuote()) {
+      throw new Failure(
+          "unsupported",
+          "",
+          "a quoted field may have line ends in it: no part of such a file is read by its bytes");
+    }
     int columns = phase.columns().size();
     RowLoop<DelimitedRow> loop =
         RowLoops.of(DelimitedRow.class, phase.columns(), getters(phase.columns()));
     return (row, counters) -> {
       try (BufferedReader reader = segment ? segment(file, rows[row]) : whole(file)) {
         counters.executed();
-        counters.take(new DelimitedRow(reader, delimiter, columns), loop);
+        counters.take(
+            lines(reader, columns, !segment || ((Number) rows[row][0]).longValue() == 0), loop);
       }
     };
   }
@@ -64,6 +73,12 @@ public final class DelimitedFile implements Adapter {
         file, ((Number) bounds[0]).longValue(), ((Number) bounds[1]).longValue());
   }
 
+  private DelimitedRow lines(BufferedReader reader, int columns, boolean start) {
+    return dialect.own()
+        ? new DelimitedRow(reader, dialect.delimiter(), columns)
+        : new DelimitedRecord(reader, dialect, columns, start);
+  }
+
   private Operation aggregate(Phase phase, Path file) {
     List<Column> result = phase.columns();
     List<Column> table = phase.tableColumns();
@@ -72,7 +87,7 @@ public final class DelimitedFile implements Adapter {
         RowLoops.of(DelimitedAggregate.class, result, getters(result));
     return (row, counters) -> {
       try (BufferedReader reader = whole(file)) {
-        only.over(new DelimitedRow(reader, delimiter, table.size()));
+        only.over(lines(reader, table.size(), true));
         counters.executed();
         counters.take(only, loop);
       }
@@ -114,6 +129,6 @@ public final class DelimitedFile implements Adapter {
   @Override
   public void facts(Facts facts) throws IOException {
     facts.reply().put("driver_version", "java.io.BufferedReader " + Runtime.version());
-    facts.settings().put("delimiter", String.valueOf(delimiter));
+    facts.settings().put("delimiter", String.valueOf(dialect.delimiter()));
   }
 }

@@ -9,14 +9,13 @@ from core.operation import Operation
 from families.arrow.batches import Arrow, arrow_aggregate, arrow_rows
 from families.arrow_files import describe
 from families.columnar.sampler import ColumnarOperation
-from families.files.adapter import FileAdapter, access_of, aggregated_columns, aggregates, no_escapes
+from families.files.adapter import FileAdapter, access_of, aggregated_columns, aggregates, is_stream, layout, no_escapes
 from families.pyarrow.delimited import Text
 
 
 class Parquet:
-    def __init__(self, file, columns, use_threads):
-        self.file, self.use_threads = file, use_threads
-        self.names = [column.name for column in columns]
+    def __init__(self, file, names, use_threads):
+        self.file, self.names, self.use_threads = file, names, use_threads
 
     def tables(self, part):
         if not part:
@@ -34,28 +33,32 @@ class Parquet:
 
 
 class Ipc:
-    def __init__(self, file, columns, use_threads):
-        self.file = file
+    def __init__(self, file, names, use_threads):
+        self.file, self.names = file, names
         self.options = pyarrow.ipc.IpcReadOptions(use_threads=use_threads)
-        self.names = [column.name for column in columns]
+        self.open = pyarrow.ipc.open_stream if is_stream(file) else pyarrow.ipc.open_file
 
     def tables(self, part):
         with pyarrow.memory_map(str(self.file)) as mapped:
-            opened = pyarrow.ipc.open_file(mapped, options=self.options)
+            opened = self.open(mapped, options=self.options)
             if not part:
-                return [opened.read_all().select(self.names)]
+                return [self.chosen(opened.read_all())]
             return list(within(self.all(opened), part[0], part[1] - part[0]))
 
     def batches(self, part, size):
         with pyarrow.memory_map(str(self.file)) as mapped:
-            written = self.all(pyarrow.ipc.open_file(mapped, options=self.options))
+            written = self.all(self.open(mapped, options=self.options))
             for batch in within(written, part[0], part[1] - part[0]) if part else written:
                 for first in range(0, batch.num_rows, size):  # at most as large as they were written
                     yield batch.slice(first, size)
 
     def all(self, opened):
-        for index in range(opened.num_record_batches):
-            yield opened.get_batch(index).select(self.names)
+        stream = isinstance(opened, pyarrow.ipc.RecordBatchStreamReader)
+        for batch in opened if stream else map(opened.get_batch, range(opened.num_record_batches)):
+            yield self.chosen(batch)
+
+    def chosen(self, batch):
+        return batch.select(self.names) if self.names else batch
 
 
 READERS = {"parquet": Parquet, "arrow": Ipc}
@@ -100,10 +103,15 @@ class Adapter(FileAdapter):
         access, file = access_of(phase), self.file(phase)
         columns = aggregated_columns(phase) if access == "aggregate" else phase.columns
         if self.engine == "file":
-            no_escapes(file, phase)
-            reader = Text(file, phase, columns, self.delimiter, self.threads > 1)
+            no_escapes(file, phase, self.dialect)
+            if access == "segment":
+                self.dialect.refuse_parts()
+            reader = Text(file, phase, columns, self.dialect, self.threads > 1)
         else:
-            reader = READERS[self.engine](file, columns, self.threads > 1)
+            # Names need not be different, so nothing is chosen by them where all is wanted.
+            whole = len(columns) == len(layout(phase))
+            names = None if whole else [column.name for column in columns]
+            reader = READERS[self.engine](file, names, self.threads > 1)
         result, _, size = self.options.get("result", "whole").partition(":")
         read = partial(reader.batches, size=int(size)) if result == "chunked" else reader.tables
         if access == "aggregate":
@@ -119,8 +127,8 @@ class Adapter(FileAdapter):
 
     def describe(self, sql):
         if self.engine == "file":
-            return describe.of_delimited(self.folder, sql, self.delimiter)
-        return describe.of_file(self.folder, sql, self.engine)
+            return describe.fitting(describe.of_delimited(self.folder, sql, self.dialect))
+        return describe.fitting(describe.of_file(self.folder, sql, self.engine))
 
     def facts(self):
         return {

@@ -1,8 +1,9 @@
 """Files as engines, no database at all: one file per table in one folder, read only, shared by all paths.
 
-Delimited text (TABLE.tbl); columnar files, which the Python drivers' own environment writes, for the controller has no
-columnar library: Parquet, compressed as writers do by default, and Arrow, not compressed, so that a reader may map it;
-and esProc SPL, on request only, which reads delimited text by its cursors, or its own composite tables.
+Delimited text (TABLE.tbl), in Rowpath's own form and as RFC 4180 has it; columnar files, which the Python drivers' own
+environment writes, for the controller has no columnar library: Parquet, compressed as writers do by default, and Arrow,
+not compressed, so that a reader may map it; and esProc SPL, on request only, which reads delimited text by its cursors,
+or its own composite tables.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from rowpath.model.workload import Column, Table
 from rowpath.runners import manifest
 from rowpath.workloads import load_progress
 from rowpath.workloads.codec import write_rows
-from rowpath.workloads.generators import kept_file, rows, write_delimited
+from rowpath.workloads.generators import kept_file, rows, write_delimited, write_quoted
 
 DELIMITER = "|"
 BATCH_ROWS = 65_536  # of a row group or record batch
@@ -43,6 +44,8 @@ TYPES = {
     "date": "date",
     "timestamp": "string",
 }
+# That every reader of quoted text converts.
+QUOTED_TYPES = ["integer", "decimal", "float32", "float64", "boolean", "char", "varchar", "text", "date", "timestamp"]
 CONFIGURATION = """<?xml version="1.0" encoding="UTF-8"?>
 <Config Version="3">
   <Runtime>
@@ -70,7 +73,10 @@ class DelimitedText(FileEngine):
     counts_payload = True
     loading = LoadingCost(0, 1.0, 500e6)
     probe = ProbeFacts(
-        url_options=("delimiter",), files={".tbl": DELIMITER, ".csv": ","}, table_suffix="tbl", syntax=None
+        url_options=("delimiter", "quote", "header", "null"),
+        files={".tbl": DELIMITER, ".csv": ",", ".tsv": "\t", ".txt": "\t"},
+        table_suffix="tbl",
+        syntax=None,
     )
 
     @override
@@ -135,6 +141,50 @@ class TextFolder(Instance):
     @override
     def facts(self) -> dict[str, str]:
         return {"format": "delimited text", "delimiter": DELIMITER, "encoding": "UTF-8"}
+
+
+class QuotedText(FileEngine):
+    """The kind of engine: a folder of delimited text files as RFC 4180 has them: every text in quotes, and a header."""
+
+    name = "csv"
+    order = 71
+    segments = "bytes"
+    loading = LoadingCost(0, 1.0, 100e6)
+    probe = ProbeFacts(syntax=None)
+
+    @override
+    def availability(self) -> Availability:
+        return Availability(True, "quoted text files")
+
+    @override
+    def instance(self, deployment: str, durability: str, place: Place) -> QuotedFolder:
+        return QuotedFolder(place)
+
+    @override
+    def supports(self, logical_type: str) -> str:
+        return "" if logical_type in QUOTED_TYPES else f"every reader of quoted text has another {logical_type}"
+
+
+class QuotedFolder(TextFolder):
+    """One folder of TABLE.tbl with quotes."""
+
+    format_name = "csv"
+
+    def __init__(self, place: Place) -> None:
+        super().__init__(place)
+        self._folder = place.directory / "csv"
+
+    @override
+    def _write(self, file: Path, table: Table) -> None:
+        write_quoted(file, table)
+
+    @override
+    def options(self, path: AccessPath) -> dict[str, Any]:
+        return {"path": str(self._folder), "delimiter": ",", "quote": '"', "header": "yes", "null": "unquoted"}
+
+    @override
+    def facts(self) -> dict[str, str]:
+        return {"format": "quoted text (RFC 4180)", "delimiter": ",", "quote": '"', "encoding": "UTF-8"}
 
 
 class ColumnarFiles(FileEngine):
@@ -305,7 +355,8 @@ def _type(column: Column) -> str:
 
 FAMILY = (
     ColumnarFiles("parquet", 50, "Parquet files", "snappy", LoadingCost(0, 0.5, 20e6), ".parquet"),
-    ColumnarFiles("arrow", 51, "Arrow IPC files", "none", LoadingCost(0, 1.1, 40e6), ".arrow", ".feather"),
+    ColumnarFiles("arrow", 51, "Arrow IPC files", "none", LoadingCost(0, 1.1, 40e6), ".arrow", ".arrows", ".feather"),
     Spl(),
     DelimitedText(),
+    QuotedText(),
 )

@@ -268,7 +268,9 @@ class Access:
             what = f"cannot connect to {self.target.shown}: {words}"
             return EnvironmentMissing(what, "check host, port, user, password and database")
         if failure.kind in ("sql", "unsupported"):
-            return UsageError(f"{self.target.shown} refused: {words}", "fix the query, or read fewer rows")
+            file = self.target.deployment == "file"
+            hint = "convert the file, or probe another form of it" if file else "fix the query, or read fewer rows"
+            return UsageError(f"{self.target.shown} refused: {words}", hint)
         return RowpathError(f"{self.target.shown}: {failure.kind}: {words}", "rowpath doctor")
 
 

@@ -255,9 +255,9 @@ class ProbedFile(ProbedInstance):
 
     @override
     def options(self, path: AccessPath) -> dict[str, Any]:
-        """The folder with the link, and the delimiter."""
-        named = self.target.options.get("delimiter", self._facts.files.get(self._file.suffix.lower(), ""))
-        return {"path": str(self.folder)} | ({"delimiter": named} if named else {})
+        """The folder with the link, and how its text is written."""
+        usual = self._facts.files.get(self._file.suffix.lower(), "")
+        return {"path": str(self.folder)} | ({"delimiter": usual} if usual else {}) | self.target.options
 
     @override
     def size_bytes(self) -> int:

@@ -9,6 +9,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import msgspec
+
 from rowpath.errors import UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.journal.writer import RunDirectory, Scrubber
@@ -20,9 +22,10 @@ from rowpath.own_database.question import ProbeOptions, Question
 from rowpath.own_database.throttled_worker import RowConsistency, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import build
-from rowpath.runners.protocol import DescribedColumn
+from rowpath.runners.protocol import MESSAGE_LIMIT_BYTES, DescribedColumn
 from rowpath.workloads.expected import Delivery
 
+REST_OF_A_MESSAGE = 4096  # bytes, at most, besides query and columns
 SETTLING_SHARE = 1 / 50  # of the budget, at most, for a path's executions before it is timed
 GRACE_S = 5.0  # so that a runner can answer late
 BUSY_SHARE = 0.5  # of the time, at most, on a server that is not ours
@@ -55,6 +58,12 @@ class ProbedQuery:
         if not self.columns:
             raise UsageError("the query delivers rows without columns", "name the columns that your program reads")
         work = throttled_worker.work_of(self.sql, self.columns, table=access.table, scan=bool(access.table))
+        sent = len(msgspec.json.encode((work.sql, work.columns, work.table_columns))) + REST_OF_A_MESSAGE
+        if sent > MESSAGE_LIMIT_BYTES:
+            size = f"a query of {len(work.sql):,} bytes and " if work.sql else ""
+            what = f"{size}{len(self.columns):,} columns do not fit into a message to a runner: "
+            what += f"{sent:,} bytes, at most {MESSAGE_LIMIT_BYTES:,}"
+            raise UsageError(what, "read fewer columns at a time, or shorten the query")
         return self._with_parameters(work, keyed) if keyed else work
 
     def _with_parameters(self, work: PreparedPhase, keyed: KeyedQuery) -> PreparedPhase:

@@ -13,6 +13,7 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
 from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout, Login
 from rowpath.errors import UsageError
+from rowpath.own_database import delimited
 from rowpath.toml_file import suggest
 
 PASSWORD_VARIABLE = "ROWPATH_PROBE_PASSWORD"
@@ -22,6 +23,7 @@ TLS = {
     **dict.fromkeys(("allow", "prefer", "preferred"), "default"),
     **dict.fromkeys(("require", "required", "true", "on"), "on"),
 }  # what URLs say of TLS → the coordinate `tls`
+FOREIGN_DIALECT = {"quote", "header", "null"}  # options of a URL: the file is not in Rowpath's own form
 LOGIN_KEYS = ("user", "password", "port", "dbname")
 FORM = "scheme://[user[:password]@]host[:port]/database, or a file: own.db, orders.parquet, sqlite:///PATH"
 ENCODE = "write the password's own @ : / ? # % as %40 %3A %2F %3F %23 %25, or leave it out and set "
@@ -144,9 +146,12 @@ def named_file(text: str) -> Path | None:
 
 def _with_scheme(text: str) -> str:
     """A database's URL, from the name of its file or directory; every other text as it is."""
-    named = named_file(text)
+    place, mark, query = text.partition("?")
+    named = named_file(text) or named_file(place)
     if named is None:
         return text
+    if mark and named_file(text) is None:
+        return _with_scheme(str(named)) + mark + query
     for engine in ENGINES.values():
         if named.suffix.lower() in engine.probe.files and named.is_file():
             return f"{FILE}://{named}"
@@ -278,8 +283,13 @@ def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
             )
         engine = suffixes[named.suffix.lower()]
     wanted = "directory" if layout.directory_mark else "file"
+    notes = _unused(engine, options)
     if not (named.is_dir() if layout.directory_mark else named.is_file() or layout.suffixes[0]):
         raise UsageError(f"{named} is not a {wanted}", FORM)
+    suffix, facts = named.suffix.lower(), engine.probe
+    if any(facts.files.values()) and (suffix != f".{facts.table_suffix}" or set(options) & FOREIGN_DIALECT):
+        dialect, found = delimited.dialect_of(named, options, facts.files.get(suffix, ""))
+        options, notes = dialect.options(), notes + found
     return Target(
         engine=engine.name,
         deployment="file" if scheme == FILE else "embedded",
@@ -288,7 +298,7 @@ def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
         path=named,
         options=options,
         shown=f"{scheme}://{urllib.parse.quote(str(named))}",
-        notes=_unused(engine, options),
+        notes=notes,
     )
 
 

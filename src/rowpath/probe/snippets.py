@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 import jinja2
+import msgspec
 
 from rowpath.engines import ENGINES
 from rowpath.model.probe import Snippet
@@ -54,7 +55,13 @@ def snippet(
         loader=jinja2.FileSystemLoader(folder), undefined=jinja2.StrictUndefined,
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )  # fmt: skip
-    environment.filters |= {"c_text": c_text, "json_text": json_text, "python_text": python_text, "url": quote}
+    environment.filters |= {
+        "c_text": c_text,
+        "json_text": json_text,
+        "sign": sign_text,
+        "python_text": python_text,
+        "url": quote,
+    }
     text = environment.get_template(template).render(facts, run=run, about=about)
     return Snippet(header.name, name, header.snippet_file, text, run)
 
@@ -108,8 +115,32 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
         "conninfo": conninfo(path, target),
         "protocol": facts.protocol,
         "delimited": any(facts.files.values()),
-        "delimiter": target.options.get("delimiter", "," if str(target.path).endswith(".csv") else "|"),
+        **_written(target, columns),
     }
+
+
+def _written(target: Target, columns: Sequence[ColumnSpec]) -> dict[str, Any]:
+    """How a single file is written; names that stand twice or are none are those of places."""
+    options, names = target.options, [column.name for column in columns]
+    plain = len({name.lower() for name in names}) == len(names) and "" not in names
+    named = names if plain else [f"f{number}" for number in range(len(names))]
+    ends = {"lf": r"new_line = '\n', ", "crlf": r"new_line = '\r\n', ", "mixed": "strict_mode = false, "}
+    return {
+        "delimiter": options.get("delimiter", "|"),
+        "rfc4180": "quote" in options,
+        "quote": options.get("quote", "off").removeprefix("off"),
+        "header": options.get("header") == "yes",
+        "line_end": ends.get(options.get("line_end", ""), ""),
+        "block": 2 * int(options.get("longest_record", 0)),
+        "typed": [msgspec.structs.replace(c, name=name) for c, name in zip(columns, named, strict=True)],
+        "stream": target.engine == "arrow" and target.path is not None and _is_stream(target.path),
+    }
+
+
+def _is_stream(file: Path) -> bool:
+    """Whether a file of Arrow IPC is in the stream format; the file format begins with its name."""
+    with file.open("rb") as opened:
+        return opened.read(6) != b"ARROW1"
 
 
 def _keyed(keyed: KeyedQuery, header: Language, driver: SnippetDriver, facts: dict[str, Any]) -> dict[str, Any]:
@@ -157,6 +188,13 @@ def c_text(text: str) -> str:
     *lines, last = text.split("\n")
     lines = [*(line + "\n" for line in lines), last]
     return "\n    ".join(f'"{"".join(signs.get(sign, sign) for sign in line)}"' for line in lines)
+
+
+def sign_text(sign: str) -> str:
+    """A literal of C and Java for one ASCII sign; 0 for none."""
+    if not sign:
+        return "0"
+    return {"\t": r"'\t'", "'": r"'\''", "\\": r"'\\'"}.get(sign, f"'{sign}'")
 
 
 def json_text(text: str) -> str:

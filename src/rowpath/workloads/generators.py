@@ -352,3 +352,18 @@ def write_delimited(path: Path, table: Table) -> None:
     """Write the table's rows as TABLE.tbl, `|` between values."""
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines("|".join(map(delimited_value, row)) + "\n" for row in rows(table))
+
+
+def write_quoted(path: Path, table: Table) -> None:
+    """Write the table's rows as RFC 4180 has them, texts in quotes, below a header."""
+
+    def field(value: Any) -> str:
+        if isinstance(value, str):
+            return '"' + value.replace('"', '""') + '"'
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        return "" if value is None else delimited_value(value)
+
+    with path.open("w", encoding="utf-8", newline="\n") as file:
+        file.write(",".join(field(column.name) for column in table.columns) + "\n")
+        file.writelines(",".join(map(field, row)) + "\n" for row in rows(table))

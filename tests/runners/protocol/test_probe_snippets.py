@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from rowpath.machine import jvm, postgresql_programs
@@ -183,7 +184,13 @@ TOGETHER = [*(frozenset({each}) for each in APART), EVERY - {*APART}]
 some_languages = pytest.mark.parametrize("chosen", TOGETHER, ids=[*APART, "others"])
 
 
-def check(target: Target, folder: Path, chosen: frozenset[str] = EVERY, keyed: KeyedQuery | None = None) -> None:
+def check(
+    target: Target,
+    folder: Path,
+    chosen: frozenset[str] = EVERY,
+    keyed: KeyedQuery | None = None,
+    columns: tuple[ColumnSpec, ...] = COLUMNS,
+) -> None:
     """Every program of the engine in these languages reads all rows, or those of the first row of parameters."""
     wrong: list[str] = []
     languages = set()
@@ -195,7 +202,7 @@ def check(target: Target, folder: Path, chosen: frozenset[str] = EVERY, keyed: K
             continue
         ways.add(way)
         path = planned.path.as_dict()
-        made = snippet(planned.name, path, target, QUERIES.get(target.engine, ""), COLUMNS, keyed)
+        made = snippet(planned.name, path, target, QUERIES.get(target.engine, ""), columns, keyed)
         assert made is not None, f"no template for {planned.name}"
         assert not target.password or target.password not in made.text
         (folder / made.file).write_text(made.text, encoding="utf-8")
@@ -294,6 +301,17 @@ from pyarrow import feather, parquet
         adapter = next(p.adapter for p in settings(engine, "file") if p.adapter.driver == "pyarrow")
         run([*start_python(adapter, folder, "-c"), make], folder, "")
     check(Target(engine, "file", path=file, shown="…"), folder)
+
+
+@pytest.mark.parametrize("quoted", [True, False])
+def test_programs_read_every_row_of_a_file_as_people_have_it(quoted: bool, folder: Path) -> None:
+    file = folder / "rows é.csv"
+    lines = (
+        f'{number},"it\'s ""row"",\n{number}"\r\n' if quoted else f"{number},0{number}\n" for number in range(ROWS)
+    )
+    file.write_text("id,na'me\r\n" + "".join(lines), encoding="utf-8-sig", newline="")
+    columns = (COLUMNS[0], msgspec.structs.replace(COLUMNS[1], name="na'me"))
+    check(read_target(str(file), {}), folder, columns=columns)
 
 
 def test_every_server_and_embedded_engine_has_templates_for_all_of_its_drivers() -> None:

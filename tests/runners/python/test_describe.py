@@ -40,6 +40,23 @@ with pa.ipc.new_file(folder / "t.arrow", table.schema) as writer:
     writer.write_table(table)
 """
 
+MAKE_STREAM = """
+import sys
+from pathlib import Path
+import pyarrow as pa
+folder = Path(sys.argv[1])
+table = pa.table({
+    "i": [1, 2, 3],
+    "t": pa.array([1577836800123456789, None, 1577836800000000001], pa.timestamp("ns")),
+    "i ": ["a", None, "b"],
+})
+with pa.ipc.new_stream(folder / "t.arrow", table.schema) as writer:
+    writer.write_table(table, max_chunksize=2)
+wide = pa.table({f"a_rather_long_name_of_column_{number}": [1] for number in range(12_000)})
+with pa.ipc.new_file(folder / "wide.arrow", wide.schema) as writer:
+    writer.write_table(wide)
+"""
+
 READERS = (("pyarrow", "columnar"), ("polars", "row"), ("polars", "columnar"))
 
 
@@ -73,6 +90,23 @@ def test_columnar_files_by_their_schema(start: Callable[..., Talk], tmp_path: Pa
     assert digests.pop().startswith("2:")
     exact = {digest(start, *reader, form, columns, tmp_path) for reader in READERS if reader != ("polars", "row")}
     assert exact == {digest(start, "pyarrow", "row", form, columns, tmp_path)}
+
+
+def test_a_stream_of_arrow_is_read_as_one(start: Callable[..., Talk], tmp_path: Path) -> None:
+    command = command_of(ADAPTERS["pyarrow"])
+    making = [command.arguments[0], "-c", MAKE_STREAM, str(tmp_path)]
+    subprocess.run(making, env=command.environment, check=True)
+    talk = start("pyarrow")
+    talk.open(engine="arrow", path=str(tmp_path))
+    columns = described(talk, "t")
+    assert types(columns) == ["integer", "timestamp", "text"]
+    every = (("pyarrow", "row"), *READERS)
+    digests = {digest(start, driver, fetch, "arrow", columns, tmp_path) for driver, fetch in every}
+    assert len(digests) == 1
+    assert digests.pop().startswith("3:")
+    with pytest.raises(RunnerFailure, match="12,000 columns take") as refused:
+        described(talk, "wide")
+    assert refused.value.kind == "unsupported"
 
 
 def digest(start: Callable[..., Talk], driver: str, fetch: str, form: str, columns: Any, folder: Path) -> str:

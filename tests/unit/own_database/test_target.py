@@ -197,9 +197,13 @@ def test_files_are_named_plain_or_percent_encoded(tmp_path: Path) -> None:
     file = private(tmp_path / "my é?db 100%.sqlite", "")
     for written in (str(file), quote(str(file))):
         assert read(f"sqlite://{written}").path == file
-    table = private(tmp_path / "t.csv", "")
+    table = private(tmp_path / "t.csv", "a;b\n")
     target = read(f"file://{table}?delimiter=;")
-    assert (target.engine, target.deployment, target.options) == ("file", "file", {"delimiter": ";"})
+    assert (target.engine, target.deployment, target.options["delimiter"]) == ("file", "file", ";")
+    assert read(f"{table}?delimiter=;") == target
+    own = private(tmp_path / "t.tbl", "a;b\n")
+    assert read(f"file://{own}?delimiter=;").options == {"delimiter": ";"}, "Rowpath's own form"
+    assert read(f"file://{own}?header=no").options["quote"] == "off"
     assert read(f"h2://{private(tmp_path / 'd.mv.db', '')}").path == tmp_path / "d"
     assert read(f"h2://{tmp_path}/d").path == tmp_path / "d"
     for url, said in (
@@ -219,7 +223,8 @@ def test_a_file_is_known_by_its_first_bytes_or_its_name(tmp_path: Path, monkeypa
     connection.close()
     Path("own.ddb").write_bytes(bytes(8) + b"DUCK" + bytes(4084))
     Path("derby").mkdir()
-    for name in ("own.mv.db", "Orders.CSV", "orders.parquet", "derby/service.properties"):
+    private(Path("Orders.CSV"), "id,name\n")
+    for name in ("own.mv.db", "orders.parquet", "derby/service.properties"):
         private(Path(name), "")
     for name, engine, path in (
         ("own: é?.db", "sqlite", "own: é?.db"),
@@ -234,7 +239,7 @@ def test_a_file_is_known_by_its_first_bytes_or_its_name(tmp_path: Path, monkeypa
 
 
 def test_a_file_of_no_known_engine_is_refused_by_name(tmp_path: Path) -> None:
-    for file in (private(tmp_path / "notes.txt", "SQLite"), tmp_path):
+    for file in (private(tmp_path / "notes.log", "SQLite"), tmp_path):
         with pytest.raises(UsageError, match=f"{file}: not a database or file of an engine") as failure:
             read(str(file))
         assert "own.db" in failure.value.hint

@@ -1,7 +1,6 @@
 /* One row of sums over a delimited file's lines: `count`, `sum_X`, `min_X`, `max_X`. Of a line no more is looked at
    than the last column that is needed, and no value is converted but those. */
-#include "delimited.h"
-#include "text_reader.h"
+#include "delimited_records.h"
 
 typedef enum aggregate_function { COUNT, SUM, MIN, MAX } aggregate_function;
 
@@ -173,6 +172,40 @@ static bool add_line(delimited_aggregate *aggregate, const char *at, const char 
     return true;
 }
 
+static bool add_record(delimited_aggregate *aggregate, rp_sink *sink) {
+    aggregate->rows++;
+    for (int i = 0; i < aggregate->columns; i++) {
+        const delimited_field *field = &aggregate->lines->fields[i];
+        if (delimited_is_null_field(aggregate->lines, field)) continue;
+        for (aggregate_fold *fold = aggregate->folds; fold < aggregate->folds + aggregate->fold_count; fold++) {
+            if (fold->function == COUNT || fold->column != i) continue;
+            size_t length;
+            const char *value = delimited_field_text(aggregate->lines, field, &length);
+            if (!fold_value(fold, &aggregate->table[i], value, value + length))
+                rp_misfit(sink, &aggregate->table[i], "the text does not fit the declared type");
+        }
+    }
+    return !sink->broken;
+}
+
+static const char *add_records(void *taker, const char *at, const char *limit, const char *end, rp_sink *sink) {
+    delimited_aggregate *aggregate = taker;
+    delimited_lines *lines = aggregate->lines;
+    while (at < limit) {
+        const char *next;
+        int count = delimited_split(lines, at, end, lines->fields, lines->field_count, &next);
+        if (count == 0) return at;
+        if (count == lines->field_count) {
+            if (!add_record(aggregate, sink)) return end;
+        } else if (count != 1 || !delimited_is_blank(lines->fields)) {
+            rp_misfit(sink, &aggregate->table[lines->field_count - 1], "the record has another number of values");
+            return end;
+        }
+        at = next;
+    }
+    return at;
+}
+
 static const char *add_lines(void *taker, const char *at, const char *limit, const char *end, rp_sink *sink) {
     while (at < limit) {
         const char *newline = memchr(at, '\n', (size_t)(end - at));
@@ -226,7 +259,8 @@ static void deliver(const delimited_aggregate *aggregate, const rp_phase *phase,
 
 bool delimited_add_up(delimited_aggregate *aggregate, delimited_lines *lines, const rp_phase *phase, rp_sink *sink) {
     begin(aggregate, lines);
-    if (!delimited_take_lines(lines, 0, INT64_MAX, add_lines, aggregate, sink)) return false;
+    delimited_taker *take = lines->dialect.own ? add_lines : add_records;
+    if (!delimited_take_lines(lines, 0, INT64_MAX, take, aggregate, sink)) return false;
     deliver(aggregate, phase, sink);
     return true;
 }

@@ -12,18 +12,18 @@
 
 #define DELIMITED_MOST_DIGITS 18 /* that surely fit */
 
-/* The first delimiter, backslash or line feed from `at` on, of which there is one. */
-static inline const char *delimited_next_sign(const char *at, char delimiter) {
+/* The first delimiter, other sign or line feed from `at` on, of which there is one. */
+static inline const char *delimited_next_sign(const char *at, char delimiter, char other) {
 #ifdef __SSE2__
-    const __m128i delimiters = _mm_set1_epi8(delimiter), backslashes = _mm_set1_epi8('\\'), feeds = _mm_set1_epi8('\n');
+    const __m128i delimiters = _mm_set1_epi8(delimiter), others = _mm_set1_epi8(other), feeds = _mm_set1_epi8('\n');
     for (;; at += sizeof(__m128i)) {
         __m128i bytes = _mm_loadu_si128((const __m128i *)at);
-        __m128i signs = _mm_or_si128(_mm_cmpeq_epi8(bytes, delimiters), _mm_cmpeq_epi8(bytes, backslashes));
+        __m128i signs = _mm_or_si128(_mm_cmpeq_epi8(bytes, delimiters), _mm_cmpeq_epi8(bytes, others));
         int found = _mm_movemask_epi8(_mm_or_si128(signs, _mm_cmpeq_epi8(bytes, feeds)));
         if (found != 0) return at + __builtin_ctz((unsigned)found);
     }
 #else
-    while (*at != delimiter && *at != '\\' && *at != '\n')
+    while (*at != delimiter && *at != other && *at != '\n')
         at++;
     return at;
 #endif
@@ -31,7 +31,7 @@ static inline const char *delimited_next_sign(const char *at, char delimiter) {
 
 /* Where the value that begins at `at` ends: at a delimiter that is not escaped, or at the line's end. */
 static inline const char *delimited_end(const char *at, char delimiter, bool *escaped) {
-    const char *stop = delimited_next_sign(at, delimiter);
+    const char *stop = delimited_next_sign(at, delimiter, '\\');
     *escaped = *stop == '\\';
     if (!RP_UNLIKELY(*escaped)) return stop;
     while (*stop != delimiter && *stop != '\n')

@@ -18,14 +18,14 @@ import rowpath.Iso;
 import rowpath.Row;
 
 /** The current line of a delimited file, split into values; columns count from 1. */
-public final class DelimitedRow implements Row {
+public class DelimitedRow implements Row {
+  protected final int columns;
+  protected final int[] starts;
+  protected String line;
+  protected boolean wasNull;
   private final BufferedReader reader;
   private final char delimiter;
-  private final int columns;
-  private final int[] starts;
-  private String line;
   private boolean escaped;
-  private boolean wasNull;
 
   /** Rows of {@code columns} columns from a reader of lines. */
   public DelimitedRow(BufferedReader reader, char delimiter, int columns) {
@@ -42,6 +42,12 @@ public final class DelimitedRow implements Row {
       return false;
     }
     escaped = line.indexOf('\\') >= 0;
+    split();
+    return true;
+  }
+
+  /** Finds the values of the line. */
+  protected final void split() {
     int at = -1;
     for (int column = 1; column < columns; column++) {
       at = delimiterAfter(at + 1);
@@ -53,8 +59,8 @@ public final class DelimitedRow implements Row {
     if (delimiterAfter(at + 1) >= 0) {
       throw new Failure("verify", "", "a line of more than " + columns + " values");
     }
+    starts[0] = 0;
     starts[columns] = line.length() + 1;
-    return true;
   }
 
   private int delimiterAfter(int from) {
@@ -95,7 +101,7 @@ public final class DelimitedRow implements Row {
   }
 
   public boolean getBoolean(int column) {
-    return !isNull(column) && line.charAt(from(column)) == 't';
+    return !isNull(column) && (line.charAt(from(column)) | 0x20) == 't';
   }
 
   public String getString(int column) {
@@ -153,7 +159,8 @@ public final class DelimitedRow implements Row {
     return isNull(column) ? null : convert.apply(raw(column));
   }
 
-  private boolean isNull(int column) {
+  /** Whether the value is NULL, which {@code wasNull} is then. */
+  protected boolean isNull(int column) {
     int from = from(column);
     wasNull =
         escaped
@@ -163,11 +170,11 @@ public final class DelimitedRow implements Row {
     return wasNull;
   }
 
-  private int from(int column) {
+  protected final int from(int column) {
     return starts[column - 1];
   }
 
-  private int end(int column) {
+  protected final int end(int column) {
     return starts[column] - 1;
   }
 

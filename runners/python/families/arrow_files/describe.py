@@ -1,17 +1,23 @@
 """What Arrow reports of a file's columns: of Parquet and Arrow files by their schema, of delimited files by inference.
 
-Source: pyarrow's documentation, "Data Types" and "Reading CSV files" (column type inference).
+Files in the form of RFC 4180 have their own: `delimited_types`. Source: pyarrow's documentation, "Data Types" and
+"Reading CSV files" (column type inference).
 """
 
 import io
+import json
 
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from core.adapter import Unsupported
 from core.describe import array, decimal, described, nested, opaque
+from families.arrow_files import delimited_types
+from families.arrow_files.delimited_types import MOST_BYTES
+from families.files.adapter import is_stream
 
-MOST_BYTES = 256 << 20  # of a delimited file that are looked at
+MOST_REPLY_BYTES = (1 << 20) - 1024  # of a message, but for what is around the columns
 SIMPLE = (
     (pa.types.is_boolean, "boolean", {}),
     (pa.types.is_int8, "integer", {"bits": 16}),
@@ -55,13 +61,15 @@ def of_file(folder, table, form):
         schema = pyarrow.parquet.read_schema(file)
     else:
         with pa.memory_map(str(file)) as mapped:
-            schema = pa.ipc.open_file(mapped).schema
+            schema = (pa.ipc.open_stream if is_stream(file) else pa.ipc.open_file)(mapped).schema
     return [column(field) for field in schema]
 
 
-def of_delimited(folder, table, delimiter):
-    """The columns of `TABLE.tbl`, which has no header: f0, f1, … of the narrowest types that every value fits."""
+def of_delimited(folder, table, dialect):
+    """The columns of `TABLE.tbl`, named by its header, else f0, f1, …; of the narrowest types that every value fits."""
     file = folder / f"{table}.tbl"
+    if not dialect.own:
+        return [described(name, *facts[:3], **facts[3]) for name, *facts in delimited_types.of_file(file, dialect)]
     with file.open("rb") as opened:
         data = opened.read(MOST_BYTES)
         if opened.read(1):
@@ -73,10 +81,18 @@ def of_delimited(folder, table, delimiter):
         io.BytesIO(data),
         pyarrow.csv.ReadOptions(autogenerate_column_names=True),
         # A line with an escaped delimiter seems to have too many values: it is not looked at.
-        pyarrow.csv.ParseOptions(delimiter=delimiter, quote_char=False, invalid_row_handler=lambda _: "skip"),
+        pyarrow.csv.ParseOptions(delimiter=dialect.delimiter, quote_char=False, invalid_row_handler=lambda _: "skip"),
         pyarrow.csv.ConvertOptions(null_values=["\\N"], true_values=["t"], false_values=["f"]),
     ).schema
     return [column(field, f" {looked_at}") for field in schema]
+
+
+def fitting(columns):
+    """The columns, if a reply can hold them; else Unsupported."""
+    size = len(json.dumps(columns))
+    if size > MOST_REPLY_BYTES:
+        raise Unsupported(f"{len(columns):,} columns take {size:,} bytes to describe, at most {MOST_REPLY_BYTES:,}")
+    return columns
 
 
 def column(field, beside=""):
