@@ -32,7 +32,7 @@ class Delivery:
     def voice(self) -> str:
         """The implementation that decodes for this path."""
         adapter = self.planned.adapter
-        return OURS if adapter.no_driver else adapter.voice or f"{adapter.language} {adapter.driver}"
+        return OURS if adapter.no_driver else adapter.voice_on(self.planned.path.engine)
 
     def voice_of(self, column: Column) -> str:
         """The implementation that decodes this column."""

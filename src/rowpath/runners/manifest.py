@@ -51,7 +51,7 @@ class Adapter(Frozen, frozen=True):
     usual: tuple[str, ...] = ()  # engines that most programs of the language reach through it: a probe compares with it
     only_named: bool = False  # a probe tries it only where `--driver` or `--mine` names it
     confounded: str = ""
-    voice: str = ""  # the implementation that decodes, where several drivers share one; else language and driver
+    voice: str | dict[str, str] = ""  # what decodes, where several drivers share it: `voice_on`
     build: dict[str, Any] = {}
     shipped: dict[str, str] = {}
     unsupported: tuple[Unsupported, ...] = ()
@@ -62,6 +62,11 @@ class Adapter(Frozen, frozen=True):
     no_driver: bool = False  # our own code, or a driver of the user's: nothing to list facts of
     floor: bool = False  # takes the bytes and parses nothing: a reference, never ranked, nothing to verify
     folder: str = ""  # of the manifest, to which `source` is relative
+
+    def voice_on(self, engine: str) -> str:
+        """The implementation that decodes an engine's values; by default language and driver."""
+        shared = self.voice if isinstance(self.voice, str) else self.voice.get(engine, "")
+        return shared or f"{self.language} {self.driver}"
 
 
 class Manifest(Frozen, frozen=True):
