@@ -30,7 +30,7 @@ SIGN_NAMES = {"tab": TAB, r"\t": TAB, "off": "", "no": "", "none": ""}
 YES_NO = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 NULLS = ("empty", "unquoted", "never")
 UTF16 = {b"\xff\xfe\x00\x00": "UTF-32", b"\x00\x00\xfe\xff": "UTF-32", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-# A number, a date or a time, perhaps with a unit of two signs, or a truth value: no name of a column.
+# A number, a date or a time, perhaps with a currency or %, or a truth value: no name of a column.
 VALUE = re.compile(r"\s*[-+]?[$€£]?\.?\d[\d.,:/ TZE+-]*[%€£$]?\s*|true|false", re.I)
 OTHER_COMMA = re.compile(r"(?<!\d),|,(?!\d)")
 
