@@ -6,10 +6,11 @@ writes it anew. Nothing may be refused by Rowpath, and nothing may be left witho
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -102,9 +103,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def test_every_value(planned: PlannedPath, fixture: EngineFixture, tmp_path: Path) -> None:
-    worker = fixture.connected(planned)
-    made = stored(worker, planned.path.engine, fixture.instance(planned))
-    check(planned, "", delivered(worker, made, tmp_path / "kept"))
+    made = stored(fixture.connected(planned), planned.path.engine, fixture.instance(planned))
+    check(planned, "", delivered(lambda: fixture.connected(planned), made, tmp_path / "kept"))
     fixture.disconnect()
 
 
@@ -115,23 +115,27 @@ def test_every_value_in_other_databases(planned: PlannedPath, fixture: EngineFix
     instance = fixture.instance(planned)
     for database in databases():
         made = stored_in(database, instance)
-        worker = fixture.unconnected(planned)
-        try:
-            worker.open(database=f"torture_{database.name}")
-            check(planned, f" @{database.name}", delivered(worker, made, tmp_path / "kept"))
-        except RunnerFailure as failure:
-            check(planned, f" @{database.name}", {"connect": f"{failure.kind}: {failure.text}"})
-        finally:
-            worker.close()
+        with contextlib.ExitStack() as workers:
+
+            def opened(database: Database = database, workers: contextlib.ExitStack = workers) -> Worker:
+                worker = workers.enter_context(contextlib.closing(fixture.unconnected(planned)))
+                worker.open(database=f"torture_{database.name}")
+                return worker
+
+            try:
+                check(planned, f" @{database.name}", delivered(opened, made, tmp_path / "kept"))
+            except RunnerFailure as failure:
+                check(planned, f" @{database.name}", {"connect": f"{failure.kind}: {failure.text}"})
 
 
-def delivered(worker: Worker, made: list[Stored], kept: Path) -> dict[str, str]:
-    """What is not delivered as it was stored, by value."""
+def delivered(opened: Callable[[], Worker], made: list[Stored], kept: Path) -> dict[str, str]:
+    """What is not delivered as it was stored, by value; a process that a driver ends is started again."""
     outcomes = {}
+    worker = opened()
     for table, kind, number, value in made:
         told = outcome(worker, table, kind, number, value, kept)
         if not worker.runner.alive():
-            pytest.fail(f"{kind.sql} {value[0]}: the runner ended")
+            told, worker = "the process ended", opened()
         if told:
             outcomes[f"{kind.sql} {value[0]}".strip()] = told[:LONGEST]
     return outcomes
@@ -217,7 +221,7 @@ def outcome(worker: Worker, table: str, kind: Kind, number: int, value: list[Any
     except RunnerFailure as failure:
         return f"{failure.kind}: {failure.text}"
     if touched.failed or touched.touch != reply.touch:
-        return f"ours: touch {touched.touch}, {reply.touch} in verify; {touched.failure}"
+        return f"touch {touched.touch}, {reply.touch} in verify; {touched.failure}"
     return difference(reply, expected, value, column, kept)
 
 

@@ -300,7 +300,11 @@ func (e *Encoder) timeOfDay(_ *Column, value any) bool {
 	return ok
 }
 
-func (e *Encoder) zonedTime(_ *Column, value any) bool {
+// zonedTime takes a time without a zone as just that.
+func (e *Encoder) zonedTime(column *Column, value any) bool {
+	if _, bare := value.(TimeOfDay); bare {
+		return e.timeOfDay(column, value)
+	}
 	of, ok := zonedTimeOf(value)
 	if ok {
 		e.tag('y')

@@ -444,6 +444,8 @@ def encode_value(value, column, met):
     try:
         return ENCODERS[column.type](value, column, met)
     except Exception as error:
+        if isinstance(value, bytes):  # what the driver hands over in the place of another type
+            return _sized(b"B", value)
         return _foreign(value, column, error, met)
 
 
