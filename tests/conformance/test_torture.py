@@ -7,6 +7,7 @@ writes it anew. Nothing may be refused by Rowpath, and nothing may be left witho
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import json
 import os
 import tomllib
@@ -144,13 +145,21 @@ def delivered(opened: Callable[[], Worker], made: list[Stored], kept: Path) -> d
 def check(planned: PlannedPath, where: str, outcomes: dict[str, str]) -> None:
     """Nothing is refused by us, and all else is known."""
     name = " ".join([planned.adapter.language, planned.adapter.driver, *map(planned.path.get, SHAPING)]) + where
-    known = json.loads(DIFFERENCES.read_text()) if DIFFERENCES.exists() else {}
     if os.environ.get(UPDATE):
-        found = {key: value for key, value in (known | {name: outcomes}).items() if value}
-        text = json.dumps(dict(sorted(found.items())), indent=1, ensure_ascii=False)
-        DIFFERENCES.write_text(f"{text}\n")
+        keep(name, outcomes)
     assert not [f"{value}: {told}" for value, told in outcomes.items() if told.startswith(OURS)]
-    assert os.environ.get(UPDATE) or outcomes == known.get(name, {})
+    assert outcomes == json.loads(DIFFERENCES.read_text()).get(name, {})
+
+
+def keep(name: str, outcomes: dict[str, str]) -> None:
+    """Write the outcomes of a path into the file, which other processes write too."""
+    with DIFFERENCES.open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        known = json.loads(file.read() or "{}") | {name: outcomes}
+        file.truncate(0)
+        found = {key: value for key, value in sorted(known.items()) if value}
+        file.write(f"{json.dumps(found, indent=1, ensure_ascii=False)}\n")
 
 
 def stored_in(database: Database, instance: Instance) -> list[Stored]:
