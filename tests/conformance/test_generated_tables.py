@@ -28,6 +28,8 @@ from rowpath.workloads import codec
 
 TABLES, ROWS, COLUMNS = 8, 12, 6  # of each path; at most in a table
 ENGINES = ("sqlite", "postgresql", "mariadb", "duckdb")
+# What these make of usual values: floating point of 15 digits, text of everything; decimals of 28 digits.
+OWN_FORMS = ("libsqliteodbc", "ado-libsqliteodbc", "connectorx")
 # Neither NUL, which PostgreSQL does not store, nor lone surrogates, which are no text.
 TEXTS = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\x00\\"), max_size=40)
 MOMENTS = st.datetimes(datetime(1000, 1, 1), datetime(9999, 12, 31, 23, 59, 59))

@@ -76,6 +76,9 @@ func (e *Encoder) foreign(column *Column, value any) {
 	e.text('?', text)
 	if e.proof.foreign++; e.proof.foreign == 1 {
 		e.proof.reason = fmt.Sprintf("no %s: %T %s", column.Type, value, text)
+		if _, made := value.(time.Time); made {
+			e.proof.reason = "no common form: the driver makes time.Time of the text"
+		}
 	}
 }
 
@@ -201,7 +204,11 @@ func truthOf(value any) (truth, ok bool) {
 	return false, false
 }
 
+// string takes no time in the place of a text: how that was written is lost.
 func (e *Encoder) string(column *Column, value any) bool {
+	if _, made := value.(time.Time); made {
+		return false
+	}
 	text := Text(value)
 	if column.Type == "char" {
 		text = strings.TrimRight(text, " ")

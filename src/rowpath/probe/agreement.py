@@ -65,7 +65,8 @@ class Verdict:
         for label, how in self.cut.items():
             yield f"{label} compared without {BOUNDS}" if how == BOUNDS else f"{label} compared in {how}"
         for label, reason in self.unread.items():
-            yield f"{label} not compared: our reader cannot ({reason})"
+            ours = "" if reason.startswith(NO_COMMON_FORM) else "our reader cannot: "
+            yield f"{label} not compared: {ours}{reason}"
 
     def column(self, number: int) -> ColumnDigest:
         """What it delivered in a column."""
@@ -92,6 +93,7 @@ class Agreement:
 
 
 UNITS = {1: "nanoseconds", 1_000: "microseconds", 1_000_000: "milliseconds", 1_000_000_000: "seconds"}
+NO_COMMON_FORM = "no common form"  # how a runner's reason begins where the driver delivers another kind of value
 ROUNDED = ", rounded"
 BOUNDS = "lower bounds"
 FLOATS = ("float32", "float64")

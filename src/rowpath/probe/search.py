@@ -202,6 +202,14 @@ class Search:
         if least_ns:
             worker.sample(self.work, "warm", duration_ns=least_ns)
 
+    def compare(self) -> None:
+        """One execution of each candidate, untimed, and what they agree about."""
+        for planned in self.candidates:
+            tried = self.tried[planned.path.id] = Tried(planned)
+            with self._guarded(tried), self.worker_pool.turned_to(planned, self.work) as worker:
+                self._verify(tried, worker)
+        self._split_by_digest()
+
     def _split_by_digest(self) -> None:
         """Paths that most implementations agree with go on; the others are left out, with what is wrong.
 

@@ -245,7 +245,7 @@ def test_what_our_reader_cannot_is_its_own_note_and_excuses_nobody_else() -> Non
     paths.deliveries[2] = Delivery(delivery.planned, msgspec.structs.replace(delivery.reply, columns=told))
     assert set(paths.wrong()) == {"node_pg"}
     notes = [note for verdict in paths.compared().verdicts for note in verdict.notes()]
-    assert notes == ["a not compared: our reader cannot ('(1)' is no array)"]
+    assert notes == ["a not compared: our reader cannot: '(1)' is no array"]
 
 
 def test_the_same_values_in_other_rows_are_wrong() -> None:

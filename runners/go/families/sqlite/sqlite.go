@@ -19,8 +19,11 @@ type Dialect struct{ databasesql.AsItIs }
 
 // Slot is where a column's values are left: decimals, dates and times are text in the database.
 func (d Dialect) Slot(column core.Column) core.Slot {
-	if column.Type == "integer" {
+	switch column.Type {
+	case "integer":
 		return &integer{column: column}
+	case "char", "varchar", "text", "json":
+		return &text{column: column}
 	}
 	return databasesql.SlotOf(column, d.Natural, texts...)
 }
@@ -110,3 +113,42 @@ func (s *integer) Value() any {
 }
 func (s *integer) Delivers() string { return "int64" }
 func (s *integer) Converted() bool  { return false }
+
+// text is where texts are left, and the times that a driver makes of those in a column declared as one.
+type text struct {
+	column core.Column
+	value  string
+	fits   bool
+	other  any // nil: NULL
+}
+
+func (s *text) Scan(source any) error {
+	switch source := source.(type) {
+	case string:
+		s.value, s.fits = source, true
+	case []byte:
+		s.value, s.fits = string(source), true
+	default:
+		s.fits, s.other = false, source
+	}
+	return nil
+}
+
+func (s *text) Destination() any { return s }
+func (s *text) Touch() int64 {
+	switch {
+	case s.fits:
+		return int64(len(s.value))
+	case s.other == nil:
+		return 1
+	}
+	return core.TouchValue(&s.column, s.other)
+}
+func (s *text) Value() any {
+	if s.fits {
+		return s.value
+	}
+	return s.other
+}
+func (s *text) Delivers() string { return "string" }
+func (s *text) Converted() bool  { return false }
