@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -77,7 +78,7 @@ def _exactly(convert: Any) -> Any:
 
 
 MICROSECONDS = 6  # digits
-NATURAL = {
+NATURAL: dict[str, Callable[[Any], Any]] = {
     "integer": int,
     "decimal": Decimal,
     "float32": float,

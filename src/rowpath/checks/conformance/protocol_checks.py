@@ -189,7 +189,12 @@ def bad_messages(planned: PlannedPath, fixture: EngineFixture) -> None:
     driver = planned.adapter.driver
     with contextlib.closing(fixture.exclusive(planned)) as worker:
         runner = worker.runner
-        for changed in ({"protocol": (PROTOCOL[0] + 1, 0)}, {"codec": 99}, {"requires": ["touch", "magic"]}, {"adapter": "another"}):
+        for changed in (
+            {"protocol": (PROTOCOL[0] + 1, 0)},
+            {"codec": 99},
+            {"requires": ["touch", "magic"]},
+            {"adapter": "another"},
+        ):
             failure = refused(f"hello with {changed}", lambda c=changed: say_hello(runner, **({"adapter": driver} | c)))  # type: ignore[misc]
             expect_equal(f"the error's kind after a hello with {changed}", failure.kind, "unsupported")
             expect("the error has a text", failure.text, "a reason", "nothing")
