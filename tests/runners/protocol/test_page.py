@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from rowpath.model.workload import ColumnSpec
@@ -71,4 +72,6 @@ def test_every_field_of_every_message_is_explained() -> None:
 
 
 def test_every_field_of_a_column_is_explained() -> None:
-    assert set(ColumnSpec.__struct_fields__) <= marked(RUNNERS.parent / "docs" / "codec.md")
+    fields = {field.name for field in msgspec.structs.fields(ColumnSpec)}
+    assert len(fields) > 10
+    assert fields <= marked(RUNNERS.parent / "docs" / "codec.md")
