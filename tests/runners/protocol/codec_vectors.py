@@ -27,7 +27,7 @@ UNUSUAL_TEXTS: dict[str, str | None] = {
     "time 10:00:00,5": None,
     "timestamp 2000-01-01": "5480436d380000000000000000",
     "timestamp 2000-01-01 00:00:0x": None,
-    "timestamp 2000-01-01 00:00:00.1234567890": None,
+    "timestamp 2000-01-01 00:00:00.1234567891": None,
 }
 
 
