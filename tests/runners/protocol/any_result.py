@@ -64,6 +64,8 @@ def paths(engine: str) -> list[PlannedPath]:
         known: dict[str, str] = {}
         further: set[str] = set()
         for each in planned(adapter, "values", {"engine": (engine,), "deployment": (deployment,)}):
+            if each.path.get("access") == "handler":  # takes records of a table, and no query
+                continue
             # Another value of one of these is tried once: each further path takes a process more.
             other = {key for key in SHAPING if each.path.get(key) != known.get(key)}
             if (not known or other - further) and not reason_against(each):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from rowpath.engines import ENGINES
-from rowpath.model.workload import Column
+from rowpath.model.workload import Column, ColumnSpec
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import DescribedColumn
 from rowpath.workloads import codec
@@ -52,12 +54,16 @@ def mistakes(made: Bench, cases: Cases, engine: str, name: str, sql: str) -> lis
     outcomes = [made.outcome(each, sql, columns) for each in made.paths]
     strangers = cases.own_ways.get(name, ())
     regular = [outcome for outcome in outcomes if outcome.driver not in strangers]
-    found = [f"{one.path}: {why}" for one in outcomes if (why := lost(one, one.driver in strangers))]
+    found = [f"{one.path}: {why}" for one in outcomes if (why := lost(one, one.driver in strangers, cases.own_errors))]
     found += others_describe_otherwise(made, cases, engine, name, columns)
     digests = Counter(outcome.digest for outcome in regular if outcome.digest)
     if len(digests) > 1:
         by_path = {outcome.path: outcome.digest for outcome in regular if outcome.digest}
         found.append(f"digests that differ: {by_path}")
+    for driver in strangers:
+        own = {(one.digest, bool(one.foreign)) for one in outcomes if one.driver == driver and one.digest}
+        if own and own <= {(digest, False) for digest in digests}:
+            found.append(f"{driver} has no way of its own any more")
     if (engine, name) in KNOWN_ROWS:
         expected = codec.digest(*KNOWN_ROWS[engine, name])
         found += [f"{one}, not {expected}" for one in digests if one != expected] or ([] if digests else ["nothing"])
@@ -79,20 +85,24 @@ def others_describe_otherwise(
     return found
 
 
-def spelt(column: DescribedColumn) -> str:
+def spelt(column: ColumnSpec) -> str:
     """A column's type as `Cases.types` has it."""
-    if column.type in ("integer", "array"):
+    if column.type == "integer":
         return f"{column.type}:{column.bits}"
     if column.type == "decimal":
         return f"decimal({column.precision},{column.scale})"
-    return f"{column.type}({column.length})" if column.length else column.type
+    fields = f"[{' '.join(map(spelt, column.fields))}]" if column.fields else ""
+    return f"{column.type}({column.length})" if column.length else column.type + fields
 
 
-def lost(outcome: Outcome, stranger: bool) -> str:
-    """Why a path did not deliver all values; empty: it did, or it is a stranger's own error or value."""
-    if stranger and (outcome.digest or outcome.kind == "sql"):
+def lost(outcome: Outcome, stranger: bool, own_errors: Mapping[str, str]) -> str:
+    """Why a path did not deliver all values; empty: it did, or it is the driver's own error, or a stranger's value."""
+    if outcome.digest:
+        return "" if stranger or not outcome.foreign else f"foreign: {outcome.foreign}"
+    known = [own_errors[driver] for driver in ("", outcome.driver) if driver in own_errors]
+    if outcome.kind in ("sql", "unsupported") and any(re.search(each, outcome.text) for each in known):
         return ""
-    return str(outcome.foreign or "") if outcome.digest else f"{outcome.kind}: {outcome.text}"
+    return f"{outcome.kind}: {outcome.text}"
 
 
 def test_the_own_ways_of_drivers_are_still_theirs() -> None:
@@ -103,9 +113,13 @@ def test_the_own_ways_of_drivers_are_still_theirs() -> None:
 
 
 def test_what_is_lost_is_seen() -> None:
-    for kind in ("verify", "unsupported", "other", "crashed"):
-        assert lost(Outcome("p", "d", "", kind=kind, text="no"), stranger=True)
-    assert lost(Outcome("p", "d", "", kind="sql", text="no"), stranger=False)
-    assert lost(Outcome("p", "d", "1:00", {"a": "no date"}), stranger=False)
-    assert not lost(Outcome("p", "d", "1:00", {"a": "no date"}), stranger=True)
-    assert not lost(Outcome("p", "d", "1:00"), stranger=False)
+    own = {"d": "^no such"}
+    assert lost(Outcome("p", "d", "", kind="unsupported", text="no room"), True, own)
+    for kind in ("verify", "other", "crashed", "internal"):
+        assert lost(Outcome("p", "d", "", kind=kind, text="no such type"), True, own)
+    assert lost(Outcome("p", "d", "", kind="sql", text="another error"), True, own)
+    assert lost(Outcome("p", "e", "", kind="sql", text="no such type"), True, own)
+    assert not lost(Outcome("p", "d", "", kind="sql", text="no such type"), False, own)
+    assert lost(Outcome("p", "d", "1:00", {"a": "no date"}), False, own)
+    assert not lost(Outcome("p", "d", "1:00", {"a": "no date"}), True, own)
+    assert not lost(Outcome("p", "d", "1:00"), False, own)
