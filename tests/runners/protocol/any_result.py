@@ -34,6 +34,11 @@ class Outcome:
     kind: str = ""
     text: str = ""
 
+    @property
+    def names(self) -> set[str]:
+        """Of the driver, and with its language before it."""
+        return {self.driver, f"{self.path.partition('_')[0]}_{self.driver}"}
+
 
 def started(engine: str, folder: Path, storage: str = "") -> Iterator[Instance]:
     """An instance of the engine without any table, stopped afterwards."""

@@ -179,7 +179,7 @@ SQLITE = Cases(
     },
 )
 
-DUCKDB_OPAQUE = {
+DUCKDB_TYPES = {
     "uhugeint": "340282366920938463463374607431768211455::UHUGEINT",
     "timestamp_ns": "'2000-02-29 12:34:56.789012345'::TIMESTAMP_NS",
     "timetz": "TIMETZ '12:00:00+02'",
@@ -228,7 +228,7 @@ DUCKDB = Cases(
         "uuid": "SELECT '00112233-4455-6677-8899-aabbccddeeff'::UUID AS a, NULL::UUID AS b",
         "json": "SELECT '{\"a\": [1, 2.50]}'::JSON AS a, NULL::JSON AS b",
         "lists": "SELECT [1, 2, NULL]::INTEGER[] AS a, []::BIGINT[] AS b, NULL::SMALLINT[] AS c",
-        **each_and_null(**DUCKDB_OPAQUE),
+        **each_and_null(**DUCKDB_TYPES),
         "NULL": "SELECT NULL AS a",
         "no rows": "SELECT 1 AS a, 'x' AS b, 1.5 AS c WHERE false",
         "one column": "SELECT 1",
@@ -238,23 +238,39 @@ DUCKDB = Cases(
         "1600 columns": wide(1600),
         "many rows": "SELECT i, 'row ' || i AS t, i / 7 AS d, nullif(i % 3, 0) AS n FROM range(3000) AS t (i)",
     },
-    opaque=frozenset(DUCKDB_OPAQUE),
     own_ways={
-        "infinite date": ("duckdb", "duckdb_jdbc"),  # as rows: 9999-12-31; 5881580-07-11
-        "infinite timestamp": ("duckdb", "duckdb_jdbc"),
-        "before Christ": ("duckdb_jdbc",),  # as 0044-03-15
+        "infinite date": ("python_duckdb",),  # 9999-12-31
+        "infinite timestamp": ("python_duckdb",),
+        "uhugeint": ("duckdb-go", "rust_duckdb"),  # in columns of Arrow: another number
+        "timestamp_ns": ("python_duckdb",),  # microseconds
+        "timetz": ("duckdb-go", "rust_duckdb"),  # in columns of Arrow, and of Rust in rows: without the zone
     },
     types={
         "integers": "integer:16 integer:16 integer:32 integer:64",
         "unsigned": "integer:16 integer:32 integer:64 integer:64",
-        "ubigint": "decimal(20,0)",
-        "hugeint": "decimal(39,0)",
+        "ubigint": "integer:128",
+        "hugeint": "integer:128",
+        "uhugeint": "integer:128",
         "decimals": "decimal(4,2) decimal(38,2) decimal(9,3) decimal(5,5)",
-        "lists": "array:32 array:64 array:16",
+        "lists": "array[integer:32] array[integer:64] array[integer:16]",
+        "list of lists": "array[array[integer:32]]",
+        "list of decimals": "array[decimal(2,1)]",
+        "list of structures": "array[struct[integer:32]]",
+        "list of timestamps": "array[timestamp]",
+        "array": "array[integer:32]",
+        "struct": "struct[integer:32 struct[text text]]",
+        "map": "map[text integer:32]",
+        "map of intervals": "map[integer:32 interval]",
+        "union": "any",
+        "bit": "bits",
+        "timetz": "timetz",
         "json": "json json",
         "uuid": "uuid uuid",
     },
-    described_otherwise={"NULL": ("duckdb-go",)},  # as INTEGER: what DuckDB makes of it where it is prepared
+    described_otherwise={  # NULL as INTEGER: what DuckDB makes of it where it is prepared
+        "NULL": ("duckdb-go",),
+        "struct": ("duckdb-go",),
+    },
     storage="v1.5.0",
 )
 

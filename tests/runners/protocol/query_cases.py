@@ -14,7 +14,8 @@ class Cases:
     setting_up: list[str] = field(default_factory=list)
     # Queries with columns of which only NULL or not is compared.
     opaque: frozenset[str] = frozenset()
-    # By query: drivers that deliver another value than the engine has; each seen apart from us.
+    # By query: drivers that deliver another value than the engine has, each seen apart from us; `LANGUAGE_DRIVER` where
+    # other languages' drivers have the same name.
     own_ways: dict[str, tuple[str, ...]] = field(default_factory=dict)
     # By query: its columns' types, each `type`, `type:bits`, `type(length)`, `type(precision,scale)` or `type[fields]`.
     types: dict[str, str] = field(default_factory=dict)

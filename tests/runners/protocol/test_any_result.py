@@ -53,15 +53,15 @@ def mistakes(made: Bench, cases: Cases, engine: str, name: str, sql: str) -> lis
         return [f"described as {types}"]
     outcomes = [made.outcome(each, sql, columns) for each in made.paths]
     strangers = cases.own_ways.get(name, ())
-    regular = [outcome for outcome in outcomes if outcome.driver not in strangers]
-    found = [f"{one.path}: {why}" for one in outcomes if (why := lost(one, one.driver in strangers, cases.own_errors))]
+    regular = [outcome for outcome in outcomes if not outcome.names & set(strangers)]
+    found = [f"{one.path}: {why}" for one in outcomes if (why := lost(one, one not in regular, cases.own_errors))]
     found += others_describe_otherwise(made, cases, engine, name, columns)
     digests = Counter(outcome.digest for outcome in regular if outcome.digest)
     if len(digests) > 1:
         by_path = {outcome.path: outcome.digest for outcome in regular if outcome.digest}
         found.append(f"digests that differ: {by_path}")
     for driver in strangers:
-        own = {(one.digest, bool(one.foreign)) for one in outcomes if one.driver == driver and one.digest}
+        own = {(one.digest, bool(one.foreign)) for one in outcomes if driver in one.names and one.digest}
         if own and own <= {(digest, False) for digest in digests}:
             found.append(f"{driver} has no way of its own any more")
     if (engine, name) in KNOWN_ROWS:
