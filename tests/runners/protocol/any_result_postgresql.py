@@ -123,7 +123,7 @@ POSTGRESQL = Cases(
         "CREATE DOMAIN words AS text[]",
         "CREATE TYPE pair AS (a int, b text)",
     ],
-    frozenset(("char", "inet", "money", "range", "composite", "void")) | set(POSTGRESQL_OPAQUE),
+    frozenset(("inet", "money", "range", "composite", "void")) | set(POSTGRESQL_OPAQUE),
     {
         # 9999-12-31 and 0001-01-01; of ConnectorX and columns of Arrow, the infinite days of the wire
         "infinite dates": ("psqlodbc", "ado-psqlodbc", "psycopg2", "asyncpg", "connectorx", "adbc-postgresql"),
@@ -131,7 +131,7 @@ POSTGRESQL = Cases(
         "before Christ": ("psqlodbc", "ado-psqlodbc"),  # the year 44 of our era
         "after 9999": ("psqlodbc", "ado-psqlodbc"),
         "times": ("ado-psqlodbc",),  # whole seconds alone
-        "24:00": ("psycopg2", "adbc-postgresql", "connectorx", "pgjdbc", "ado-psqlodbc"),  # 00:00, 23:59:59.999999999
+        "24:00": ("psycopg2", "adbc-postgresql", "connectorx"),  # 00:00
         "two dimensions": ("adbc-postgresql",),  # as one
         "two dimensions of texts": ("adbc-postgresql",),
         "void": ("asyncpg",),  # as NULL
