@@ -1,10 +1,10 @@
-/* Texts that only the digest reads: an array in PostgreSQL's form ({1,NULL,"a,b"}, {{1},{2}}, [2:4]={1,2,3}), bits. */
+/* Texts that only the digest reads: an array in braces ({1,NULL,"a,b"}, {{1},{2}}, [2:4]={1,2,3}), bits. */
 #include <stdlib.h>
 
 #include "codec.h"
 #include "text_reader.h"
 
-#define MOST_DIMENSIONS 64 /* of a text that could be anything; PostgreSQL has six */
+#define MOST_DIMENSIONS 64 /* of a text that could be anything; no engine has as many */
 
 typedef struct array_text {
     cursor in;

@@ -26,7 +26,7 @@ pub fn hex_text(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A date as PostgreSQL writes it: before the year 1 with ` BC` behind it.
+/// A date in ISO 8601; before the year 1 with ` BC` behind it.
 pub fn date_text(value: Date) -> String {
     if value.year < 1 && value.is_real() {
         return format!("{:04}-{:02}-{:02} BC", 1 - value.year, value.month, value.day);

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rowpath.runners.manifest import toolchain
-from tests.runners.protocol.codec_vectors import NO_DATE_OR_TIME, VECTORS
+from tests.runners.protocol.codec_vectors import UNUSUAL_TEXTS, VECTORS, bytes_of_unusual
 from tests.runners.protocol.talk import Ask, answers
 
 csharp: Any = toolchain("csharp")
@@ -134,9 +134,7 @@ TEXTS = {
     ),
 }
 REFUSED = (  # by the reader of usual texts; what it refuses is read with patience
-    *NO_DATE_OR_TIME,
-    "date 2000-02-30",
-    "timestamp 2000-01-01 00:00:00.1234567890",
+    *UNUSUAL_TEXTS,
     "timestamp 2000-01-01 00:00:00.12345678",
     "json [1]",
     'json {"a":1',
@@ -154,6 +152,13 @@ def test_text(trial: Ask, line: str, answer: str) -> None:
 @pytest.mark.parametrize("line", REFUSED)
 def test_text_that_does_not_fit(trial: Ask, line: str) -> None:
     assert trial(line).startswith("error ")
+
+
+@pytest.mark.parametrize("line", UNUSUAL_TEXTS)
+def test_unusual_text_of_a_date_or_time_is_read_or_foreign(trial: Ask, line: str) -> None:
+    kind, _, text = line.partition(" ")
+    asked = json.dumps({"column": declared({"type": kind}), "value": text})
+    assert trial(f"value {asked}").split()[0] == bytes_of_unusual(line)
 
 
 @pytest.mark.parametrize("precision", [10, 38])

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rowpath.runners.manifest import language, toolchain
-from tests.runners.protocol.codec_vectors import NO_DATE_OR_TIME, VECTORS
+from tests.runners.protocol.codec_vectors import UNUSUAL_TEXTS, VECTORS, bytes_of_unusual
 from tests.runners.protocol.talk import Ask, answers
 
 go: Any = toolchain("go")
@@ -126,14 +126,19 @@ def test_text(ask: Ask, line: str) -> None:
 
 
 UNUSUAL = (
-    *NO_DATE_OR_TIME,
+    *UNUSUAL_TEXTS,
     "time --1:00:00",
     "time x38:59:59",
-    "date 2000-02-30",
-    "timestamp 2000-01-01 00:00:00.1234567890",
 )
 
 
 @pytest.mark.parametrize("line", [line for line in UNUSUAL if line != "time 25:00:00"])  # a length of time
 def test_text_that_is_not_in_the_usual_form(ask: Ask, line: str) -> None:
     assert ask(line).startswith("error ")
+
+
+@pytest.mark.parametrize("line", UNUSUAL_TEXTS)
+def test_unusual_text_of_a_date_or_time_is_read_or_foreign(ask: Ask, line: str) -> None:
+    kind, _, text = line.partition(" ")
+    asked = json.dumps({"column": declared({"type": kind}), "value": text})
+    assert ask(f"value {asked}").split()[0] == bytes_of_unusual(line)

@@ -10,7 +10,7 @@ import pytest
 
 from rowpath.machine import jvm
 from tests.runners.java.insides import java, java_compiled
-from tests.runners.protocol.codec_vectors import NO_DATE_OR_TIME, VECTORS
+from tests.runners.protocol.codec_vectors import UNUSUAL_TEXTS, VECTORS, bytes_of_unusual
 from tests.runners.protocol.talk import Ask, answers
 
 pytestmark = pytest.mark.skipif(bool(jvm.compiler_problem()), reason="no JDK")
@@ -29,7 +29,7 @@ def ask() -> Iterator[Ask]:
     )
 
 
-def line(kind: str, vector: Vector) -> str:
+def line_of(kind: str, vector: Vector) -> str:
     column = vector.get("column", {}) | {"name": "value", "type": vector["type"]}
     return f"{kind} {json.dumps(vector | {'column': column})}"
 
@@ -47,14 +47,14 @@ def name(vector: Vector) -> str:
 
 @pytest.mark.parametrize("vector", VECTORS["values"], ids=name)
 def test_value(ask: Ask, vector: Vector) -> None:
-    assert ask(line("value", vector)) == answer(vector)
+    assert ask(line_of("value", vector)) == answer(vector)
 
 
 @pytest.mark.parametrize("vector", [each for each in VECTORS["values"] if each.get("parameter", True)], ids=name)
 def test_decoded(ask: Ask, vector: Vector) -> None:
     value = vector["value"]
     stripped = value.rstrip(" ") if vector["type"] == "char" and value else value
-    assert ask(line("decode", vector)) == answer(vector | {"value": stripped})
+    assert ask(line_of("decode", vector)) == answer(vector | {"value": stripped})
 
 
 @pytest.mark.parametrize("vector", VECTORS["results"])
@@ -102,7 +102,7 @@ NEAREST: list[tuple[str, Any, dict[str, Any], str]] = [  # a value of another ki
 def test_nothing_that_a_driver_delivers_is_refused(
     ask: Ask, kind: str, value: object, column: Vector, data: str
 ) -> None:
-    answered = ask(line("value", {"type": kind, "value": value, "column": column})).split(" ")
+    answered = ask(line_of("value", {"type": kind, "value": value, "column": column})).split(" ")
     assert answered[0] == data
     assert (answered[-1] == "foreign") == data.startswith("3f")
     assert "but" not in answered
@@ -124,7 +124,14 @@ def test_text(ask: Ask, text: str) -> None:
     assert ask(text) == ISO[text]
 
 
-@pytest.mark.parametrize("text", [*NO_DATE_OR_TIME, "date 2000-02-30", "timestamp 2000-01-01 00:00:00.1234567890"])
+@pytest.mark.parametrize("text", UNUSUAL_TEXTS)
 def test_text_that_takes_the_slow_way(ask: Ask, text: str) -> None:
     """The quick reader of the loop throws: the value is taken as text then."""
     assert ask(text).startswith("error ")
+
+
+@pytest.mark.parametrize("line", UNUSUAL_TEXTS)
+def test_unusual_text_of_a_date_or_time_is_read_or_foreign(ask: Ask, line: str) -> None:
+    kind, _, text = line.partition(" ")
+    asked = line_of("value", {"type": kind, "value": text})
+    assert ask(asked).split()[0] == bytes_of_unusual(line)

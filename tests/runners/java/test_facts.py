@@ -83,8 +83,7 @@ def test_facts(adapter: Adapter, path: AccessPath, instances: Instances, tmp_pat
 
 def check_stamps(talk: Talk, path: AccessPath, folder: Path) -> None:
     """Execution, first row and end of an operation come in this order."""
-    engine = path.get("engine")
-    workload = expected_of("scan" if engine == "file" else "keyed", engine).workload
+    workload = expected_of("scan" if path.deployment == "file" else "keyed", path.get("engine")).workload
     phase = workload.phase("read")
     talk.make_ready(workload, phase, folder)
     sampled = talk.sample(phase.name, operations=3)
@@ -99,7 +98,7 @@ def check_facts(facts: FactsReply, path: AccessPath, instance: Instance) -> None
         assert secret not in repr(facts)
     settings = facts.settings
     engine = path.get("engine")
-    if engine != "file":
+    if path.deployment != "file":
         assert settings["autocommit"] == "on"
         assert path.get("version") in facts.driver_version
     if engine == "sqlite":

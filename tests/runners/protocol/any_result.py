@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from rowpath.checks.conformance.paths import planned, reason_against
@@ -25,13 +25,19 @@ SHAPING = ("fetch", "result", "format")
 
 @dataclass
 class Outcome:
-    """What a path made of a query: a digest, or why there is none."""
+    """What a path made of a query: a digest and its foreign values' reasons by column, or the driver's own error."""
 
     path: str
     driver: str
     digest: str
+    foreign: dict[str, str] = field(default_factory=dict)
     kind: str = ""
     text: str = ""
+
+    @property
+    def names(self) -> set[str]:
+        """Of the driver, and with its language before it."""
+        return {self.driver, f"{self.path.partition('_')[0]}_{self.driver}"}
 
 
 def started(engine: str, folder: Path, storage: str = "") -> Iterator[Instance]:
@@ -63,6 +69,8 @@ def paths(engine: str) -> list[PlannedPath]:
         known: dict[str, str] = {}
         further: set[str] = set()
         for each in planned(adapter, "values", {"engine": (engine,), "deployment": (deployment,)}):
+            if each.path.get("access") == "handler":  # takes records of a table, and no query
+                continue
             # Another value of one of these is tried once: each further path takes a process more.
             other = {key for key in SHAPING if each.path.get(key) != known.get(key)}
             if (not known or other - further) and not reason_against(each):
@@ -123,10 +131,12 @@ class Bench:
             reply = living.verify(work, 0, 1)
             timed = living.sample(work, "steady", operations=1, first=0).reply
             if (timed.touch, timed.rows, timed.failed) != (reply.touch, reply.rows, 0):
-                return Outcome(each.name, each.adapter.driver, "", "verify", f"inside the clock: {timed}")
-            return Outcome(each.name, each.adapter.driver, reply.digest)
+                return Outcome(each.name, each.adapter.driver, "", kind="other", text=f"inside the clock: {timed}")
+            found = zip(columns, reply.columns, strict=True)
+            foreign = {column.name: digest.reason for column, digest in found if digest.foreign}
+            return Outcome(each.name, each.adapter.driver, reply.digest, foreign)
         except RunnerFailure as failure:
-            return Outcome(each.name, each.adapter.driver, "", failure.kind, failure.text)
+            return Outcome(each.name, each.adapter.driver, "", kind=failure.kind, text=failure.text)
 
     def close(self) -> None:
         for worker in self.workers.values():

@@ -5,6 +5,17 @@ from __future__ import annotations
 from tests.runners.protocol.any_result_postgresql import POSTGRESQL
 from tests.runners.protocol.query_cases import Cases, each_and_null, wide
 
+ZERO_DATES = (  # 0000-00-00 as NULL, or as 0001-01-01
+    "odbc-mariadb",
+    "ado-odbc-mariadb",
+    "mariadb-java-client",
+    "mysqlclient",
+    "mariadb",
+    "mysql-connector",
+    "sqlx-mysql",
+    "go-sql-driver-mysql",
+)
+
 MARIADB = Cases(
     "pymysql",
     {
@@ -70,32 +81,42 @@ MARIADB = Cases(
         "INSERT INTO documents VALUES ('{\"a\": [1, 2.50]}', 'glad', 'a,c', b'1000000001', POINT(1, 2), "
         "'00112233-4455-6677-8899-aabbccddeeff', '::1'), (NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
     ],
-    frozenset(("set", "bit", "geometry")),
+    frozenset(("geometry",)),
     {
         "integers": ("mariadb",),  # binary: a TINYINT of -128 as 128
         "unsigned": ("mysql-connector",),  # prepared: the greatest BIGINT UNSIGNED as -1
         "decimals": ("mysql-connector",),
         "fractional times": ("ado-odbc-mariadb",),  # whole seconds alone
-        "before midnight": ("mariadb-java-client",),  # -01:00:00 as a time of the day
-        "zero date": ("go-sql-driver-mysql",),  # as 0001-01-01
-        "zero datetime": ("go-sql-driver-mysql",),
+        "beyond a day": ("mariadb-java-client",),
+        # as a time of the day, or without the sign
+        "before midnight": ("mariadb-java-client", "connector-j", "ado-odbc-mariadb", "sqlx-mysql"),
+        "zero date": ZERO_DATES,
+        "zero datetime": ZERO_DATES,
     },
     {
         "integers": "integer:16 integer:16 integer:32 integer:32 integer:64",
-        "unsigned": "integer:16 integer:32 integer:32 integer:64 decimal(20,0) integer:64",
+        "unsigned": "integer:16 integer:32 integer:32 integer:64 integer:128 integer:64",
         "tinyint(1)": "integer:16 integer:16 integer:16",
-        "decimals": "decimal(9,2) decimal(60,20) decimal(5,5) decimal(3,2) decimal(6,4) decimal(20,0)",
+        "decimals": "decimal(9,2) decimal(60,20) decimal(5,5) decimal(3,2) decimal(6,4) integer:128",
         "floats": "float32 float64",
         "binaries": "binary(4) binary(10) binary(4294967295) binary(2)",
         "timestamps": "timestamp timestamp timestamp",
         "beyond a day": "time",
         "enum": "text",
+        "set": "text",
+        "bit": "bits(10)",
         "uuid": "char",
+        "inet6": "char",
     },
     {
         "binaries": ("ado-odbc-mariadb",),  # no length beyond 31 bits
         "enum": ("ado-odbc-mariadb",),  # a char
         "set": ("ado-odbc-mariadb",),
+        "bit": ("ado-odbc-mariadb",),  # the bits of whole bytes
+    },
+    own_errors={
+        "connectorx": "^not implemented: |^Could not retrieve ",
+        "mariadb": "returned a result with an exception set",  # binary: a date of no calendar
     },
 )
 
@@ -128,18 +149,37 @@ SQLITE = Cases(
         "INSERT INTO declared VALUES (1, '2000-02-29', '1.50', '2000-02-29 12:34:56', 'longer than five', 5), "
         "(NULL, NULL, NULL, NULL, NULL, NULL), (0, 'not a date', 12345678901, 1234567890, '', -5)",
     ],
-    frozenset(("text and integer", "text and blob", "declared")),
-    {"declared": ("modernc-sqlite",)},  # text of a column declared as a date, as a time of Go
+    own_ways={
+        # text of a column declared as a date or decimal, as a time or number of the driver's
+        "declared": (
+            "modernc-sqlite",
+            "mattn-sqlite3",
+            "mono-data-sqlite",
+            "adbc-sqlite",
+            "libsqliteodbc",
+            "ado-libsqliteodbc",
+        ),
+        "integers and reals": ("libsqliteodbc", "ado-libsqliteodbc"),  # each value as the first one's type
+        "text and integer": ("libsqliteodbc", "ado-libsqliteodbc", "adbc-sqlite"),
+        "text and blob": ("libsqliteodbc", "ado-libsqliteodbc", "adbc-sqlite"),
+        "many rows": ("ado-libsqliteodbc",),  # 15 digits of floating point
+    },
     types={
         "integers": "integer:64 integer:64",
-        "integers and reals": "float64",
+        "integers and reals": "any",
+        "text and integer": "any",
+        "text and blob": "any",
         "blobs": "binary",
         "NULL": "text",
         "no rows": "text text",
     },
+    own_errors={
+        "libsqliteodbc": "floating point over by way of text of 15 digits|takes no SQL beyond ASCII",
+        "ado-libsqliteodbc": "takes no SQL beyond ASCII",
+    },
 )
 
-DUCKDB_OPAQUE = {
+DUCKDB_TYPES = {
     "uhugeint": "340282366920938463463374607431768211455::UHUGEINT",
     "timestamp_ns": "'2000-02-29 12:34:56.789012345'::TIMESTAMP_NS",
     "timetz": "TIMETZ '12:00:00+02'",
@@ -188,7 +228,7 @@ DUCKDB = Cases(
         "uuid": "SELECT '00112233-4455-6677-8899-aabbccddeeff'::UUID AS a, NULL::UUID AS b",
         "json": "SELECT '{\"a\": [1, 2.50]}'::JSON AS a, NULL::JSON AS b",
         "lists": "SELECT [1, 2, NULL]::INTEGER[] AS a, []::BIGINT[] AS b, NULL::SMALLINT[] AS c",
-        **each_and_null(**DUCKDB_OPAQUE),
+        **each_and_null(**DUCKDB_TYPES),
         "NULL": "SELECT NULL AS a",
         "no rows": "SELECT 1 AS a, 'x' AS b, 1.5 AS c WHERE false",
         "one column": "SELECT 1",
@@ -198,23 +238,39 @@ DUCKDB = Cases(
         "1600 columns": wide(1600),
         "many rows": "SELECT i, 'row ' || i AS t, i / 7 AS d, nullif(i % 3, 0) AS n FROM range(3000) AS t (i)",
     },
-    opaque=frozenset(DUCKDB_OPAQUE),
     own_ways={
-        "infinite date": ("duckdb", "duckdb_jdbc"),  # as rows: 9999-12-31; 5881580-07-11
-        "infinite timestamp": ("duckdb", "duckdb_jdbc"),
-        "before Christ": ("duckdb_jdbc",),  # as 0044-03-15
+        "infinite date": ("python_duckdb",),  # 9999-12-31
+        "infinite timestamp": ("python_duckdb",),
+        "uhugeint": ("duckdb-go", "rust_duckdb"),  # in columns of Arrow: another number
+        "timestamp_ns": ("python_duckdb",),  # microseconds
+        "timetz": ("duckdb-go", "rust_duckdb"),  # in columns of Arrow, and of Rust in rows: without the zone
     },
     types={
         "integers": "integer:16 integer:16 integer:32 integer:64",
         "unsigned": "integer:16 integer:32 integer:64 integer:64",
-        "ubigint": "decimal(20,0)",
-        "hugeint": "decimal(39,0)",
+        "ubigint": "integer:128",
+        "hugeint": "integer:128",
+        "uhugeint": "integer:128",
         "decimals": "decimal(4,2) decimal(38,2) decimal(9,3) decimal(5,5)",
-        "lists": "array:32 array:64 array:16",
+        "lists": "array[integer:32] array[integer:64] array[integer:16]",
+        "list of lists": "array[array[integer:32]]",
+        "list of decimals": "array[decimal(2,1)]",
+        "list of structures": "array[struct[integer:32]]",
+        "list of timestamps": "array[timestamp]",
+        "array": "array[integer:32]",
+        "struct": "struct[integer:32 struct[text text]]",
+        "map": "map[text integer:32]",
+        "map of intervals": "map[integer:32 interval]",
+        "union": "any",
+        "bit": "bits",
+        "timetz": "timetz",
         "json": "json json",
         "uuid": "uuid uuid",
     },
-    described_otherwise={"NULL": ("duckdb-go",)},  # as INTEGER: what DuckDB makes of it where it is prepared
+    described_otherwise={  # NULL as INTEGER: what DuckDB makes of it where it is prepared
+        "NULL": ("duckdb-go",),
+        "struct": ("duckdb-go",),
+    },
     storage="v1.5.0",
 )
 

@@ -101,8 +101,11 @@ def test_a_stream_of_arrow_is_read_as_one(start: Callable[..., Talk], tmp_path: 
     columns = described(talk, "t")
     assert types(columns) == ["integer", "timestamp", "text"]
     every = (("pyarrow", "row"), *READERS)
-    digests = {digest(start, driver, fetch, "arrow", columns, tmp_path) for driver, fetch in every}
+    cut = [msgspec.structs.replace(column, unit_ns=1000) for column in columns]  # polars' rows have no nanoseconds
+    digests = {digest(start, driver, fetch, "arrow", cut, tmp_path) for driver, fetch in every}
     assert len(digests) == 1
+    exact = [digest(start, *reader, "arrow", columns, tmp_path) for reader in every if reader != ("polars", "row")]
+    assert exact == exact[:1] * 3
     assert digests.pop().startswith("3:")
     with pytest.raises(RunnerFailure, match="12,000 columns take") as refused:
         described(talk, "wide")

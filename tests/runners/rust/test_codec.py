@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from rowpath.runners.manifest import language, toolchain
-from tests.runners.protocol.codec_vectors import NO_DATE_OR_TIME, VECTORS
+from tests.runners.protocol.codec_vectors import UNUSUAL_TEXTS, VECTORS, bytes_of_unusual
 from tests.runners.protocol.talk import Ask, answers
 
 rust: Any = toolchain("rust")
@@ -146,6 +146,12 @@ def test_text(ask: Ask, line: str, answer: str) -> None:
     assert ask(line) == answer
 
 
-@pytest.mark.parametrize("line", [*NO_DATE_OR_TIME, "date 2000-02-30", "timestamp 2000-01-01 00:00:00.1234567890"])
+@pytest.mark.parametrize("line", UNUSUAL_TEXTS)
 def test_text_that_the_usual_readers_leave(ask: Ask, line: str) -> None:
     assert ask(line).startswith("error")
+
+
+@pytest.mark.parametrize("line", UNUSUAL_TEXTS)
+def test_unusual_text_of_a_date_or_time_is_read_or_foreign(ask: Ask, line: str) -> None:
+    kind, _, text = line.partition(" ")
+    assert taken(ask, [declared({"type": kind})], [text])["bytes"] == [bytes_of_unusual(line)]

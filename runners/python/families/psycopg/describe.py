@@ -19,6 +19,7 @@ TYPES = {
     "float8": ("float64", {}),
     "text": ("text", {}),
     "name": ("text", {}),
+    "char": ("text", {}),  # of one byte; not char(n), which is bpchar
     "unknown": ("text", {}),
     "json": ("json", {}),
     "jsonb": ("json", {}),
