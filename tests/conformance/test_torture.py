@@ -29,6 +29,7 @@ from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.model.workload import Column, Phase
 from rowpath.planning.plan import PlannedPath
+from rowpath.probe.agreement import NO_COMMON_FORM
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VerifyReply
 from rowpath.workloads import codec
@@ -242,7 +243,8 @@ def difference(reply: VerifyReply, expected: bytes, value: list[Any], column: Co
     if reply.digest == hashed(expected):
         return ""
     if reply.columns and reply.columns[0].foreign:
-        return f"ours: {reply.columns[0].reason}"
+        reason = reply.columns[0].reason
+        return reason if reason.startswith(NO_COMMON_FORM) else f"ours: {reason}"
     for unit in UNITS:
         for rounded in (False, True):
             cut = msgspec.structs.replace(column, unit_ns=unit, rounded=rounded)

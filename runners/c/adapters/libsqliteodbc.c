@@ -15,7 +15,6 @@ odbc_driver odbc_driver_here = {
     .library = ODBC_LIBRARY,
     .login = login,
     .temporal_text = true, /* milliseconds */
-    .no_floats = "libsqliteodbc hands floating point over by way of text of 15 digits: two are lost",
     .no_binary_arrays = "libsqliteodbc takes every binary value of an array for as long as the first",
     .settings = "SELECT 'version', sqlite_version() UNION ALL SELECT 'journal_mode', journal_mode FROM "
                 "pragma_journal_mode UNION ALL"

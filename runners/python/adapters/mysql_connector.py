@@ -36,11 +36,6 @@ class Adapter(MysqlAdapter):
         as_texts = dict.fromkeys(texts, as_text) | {"uuid": lambda value: UUID(as_text(value))}
         return NATURAL | (as_texts if self.prepared else {})
 
-    def prepare(self, phase, parameters):
-        operation = super().prepare(phase, parameters)
-        operation.readers = [members if column.type == "text" else None for column in phase.columns]
-        return operation
-
     def log_in(self):
         if not self.pure:
             driver_module("_mysql_connector", "use implementation=pure")
@@ -89,8 +84,3 @@ class Adapter(MysqlAdapter):
 
     def code(self, error):
         return error.errno if error.errno and error.errno > 0 else type(error).__name__
-
-
-def members(value):
-    """The text of a SET, which this driver hands over as Python's: without the order that its type has."""
-    return ",".join(sorted(value)) if isinstance(value, set) else value

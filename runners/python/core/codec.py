@@ -456,6 +456,8 @@ def _foreign(value, column, error, met):
     except Exception:  # a class of a driver's own
         text = type(value).__name__
         reason = f"a {text} is no {column.type}"
+    if isinstance(value, (set, frozenset)):
+        reason = "no common form: the driver makes a set of the text"
     if not met.reason:
         met.reason = "".join(c if c.isprintable() else " " for c in reason)[:REASON_CHARACTERS]
     cut = text[:FOREIGN_BYTES].encode("utf-8", "backslashreplace")[:FOREIGN_BYTES]

@@ -162,7 +162,7 @@ SQLITE = Cases(
         "integers and reals": ("libsqliteodbc", "ado-libsqliteodbc"),  # each value as the first one's type
         "text and integer": ("libsqliteodbc", "ado-libsqliteodbc", "adbc-sqlite"),
         "text and blob": ("libsqliteodbc", "ado-libsqliteodbc", "adbc-sqlite"),
-        "many rows": ("ado-libsqliteodbc",),  # 15 digits of floating point
+        "many rows": ("ado-libsqliteodbc", "libsqliteodbc"),  # 15 digits of floating point
     },
     types={
         "integers": "integer:64 integer:64",
@@ -174,7 +174,7 @@ SQLITE = Cases(
         "no rows": "text text",
     },
     own_errors={
-        "libsqliteodbc": "floating point over by way of text of 15 digits|takes no SQL beyond ASCII",
+        "libsqliteodbc": "takes no SQL beyond ASCII",
         "ado-libsqliteodbc": "takes no SQL beyond ASCII",
     },
 )

@@ -28,6 +28,8 @@ NO_ROOM = ("date", "time", "timetz", "timestamp", "timestamptz", "date[]")
 UNSIGNED = ("oid", "oid[]")
 FLAT = ("int4[]", "int8[]")  # arrays of more dimensions lose them
 
+SET = "SET('a','b')"  # a set has lost the order of its type
+
 # By path: the types of which the driver delivers some values as others, or refuses them in words of its own.
 ON_POSTGRESQL: dict[tuple[str, ...], tuple[str, ...]] = {
     ("psycopg", "format=text", "statement=prepared"): NO_ROOM,
@@ -45,8 +47,8 @@ ON_POSTGRESQL: dict[tuple[str, ...], tuple[str, ...]] = {
 ON_MARIADB: dict[tuple[str, ...], tuple[str, ...]] = {
     ("pymysql", "statement=bound"): (),
     ("mysqlclient", "statement=bound"): ("DATE", "DATETIME(6)"),
-    ("mysql-connector", "statement=bound", "implementation=pure"): ("DATE", "DATETIME(6)"),
-    ("mysql-connector", "statement=bound", "implementation=c"): ("DATE", "DATETIME(6)"),
+    ("mysql-connector", "statement=bound", "implementation=pure"): ("DATE", "DATETIME(6)", SET),
+    ("mysql-connector", "statement=bound", "implementation=c"): ("DATE", "DATETIME(6)", SET),
 }
 ON_DUCKDB: dict[tuple[str, ...], tuple[str, ...]] = {
     ("duckdb", "statement=prepared", "fetch=row"): ("DATE", "TIMESTAMP", "TIME_NS", "TIMESTAMP_NS", "TIMESTAMP_NS[]"),
@@ -55,7 +57,16 @@ ON_DUCKDB: dict[tuple[str, ...], tuple[str, ...]] = {
         "TIMESTAMP WITH TIME ZONE",
     ),
 }
-LOST = ("oid", "oid[]", "TIME_NS", "UHUGEINT", "BIGNUM", "TIME WITH TIME ZONE", "TIMESTAMP_NS[]")  # the first one too
+LOST = (
+    SET,
+    "oid",
+    "oid[]",
+    "TIME_NS",
+    "UHUGEINT",
+    "BIGNUM",
+    "TIME WITH TIME ZONE",
+    "TIMESTAMP_NS[]",
+)  # the first one too
 NS_CUT = ("TIMESTAMP_NS",)
 
 

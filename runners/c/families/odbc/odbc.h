@@ -23,7 +23,6 @@ typedef struct odbc_driver {
     void (*login)(FILE *to, const rp_options *options); /* writes the connection string behind the driver's name */
     bool wide;                    /* its SQL travels as UTF-16: given bytes, the manager takes them for Latin-1 */
     bool temporal_text;           /* its own times and timestamps lose digits: they go in and out as text */
-    const char *no_floats;        /* why floating point does not survive */
     const char *no_binary_arrays; /* why bulk=array cannot hold binary values */
     const char *text_since;       /* its first version whose queries travel as text when they are given as text */
     const char *settings;         /* a query of (name, value); `version` is the engine's */

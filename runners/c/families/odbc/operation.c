@@ -65,9 +65,6 @@ static bool set_array(odbc_operation *operation, SQLULEN rows) {
 }
 
 static bool can_deliver(const odbc_operation *operation, const rp_phase *phase) {
-    for (int i = 0; odbc_driver_here.no_floats != NULL && i < phase->column_count; i++)
-        if (phase->columns[i].type == RP_FLOAT32 || phase->columns[i].type == RP_FLOAT64)
-            return rp_fail(RP_UNSUPPORTED, "", "%s", odbc_driver_here.no_floats);
     for (int i = 0; odbc_driver_here.no_binary_arrays != NULL && phase->bulk && i < phase->parameter_column_count; i++)
         if (phase->parameter_columns[i].type == RP_BINARY)
             return rp_fail(RP_UNSUPPORTED, "", "%s", odbc_driver_here.no_binary_arrays);
