@@ -133,12 +133,8 @@ def paths() -> Iterator[PlannedPath]:
     """Of each driver its default; those that a probe tries only by name have forms of their own for some types."""
     for planned in default_paths(project_paths()):
         adapter = planned.adapter
-        if (
-            planned.path.engine in ENGINES
-            and "query" in adapter.phases
-            and not adapter.floor
-            and not adapter.only_named
-        ):
+        queries = planned.path.engine in ENGINES and "scan.read" in planned.phases and not adapter.serves
+        if queries and not adapter.only_named and adapter.driver not in OWN_FORMS:
             yield planned
 
 

@@ -10,6 +10,7 @@ import contextlib
 import fcntl
 import json
 import os
+import re
 import tomllib
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -44,6 +45,7 @@ SHAPING = ("engine", "deployment", "fetch", "format", "statement", "decode")
 OURS = ("ours: ", "verify: ", "internal: ")  # how outcomes begin that are no driver's
 LONGEST = 100  # of an outcome
 NULL = "NULL!"
+ADDRESS = re.compile("0x[0-9a-f]{6,}")  # of an object, in Python's words
 UNITS = (1_000, 1_000_000, 1_000_000_000)
 
 
@@ -139,7 +141,7 @@ def delivered(opened: Callable[[], Worker], made: list[Stored], kept: Path) -> d
         if not worker.runner.alive():
             told, worker = "the process ended", opened()
         if told:
-            outcomes[f"{kind.sql} {value[0]}".strip()] = told[:LONGEST]
+            outcomes[f"{kind.sql} {value[0]}".strip()] = ADDRESS.sub("0x…", told)[:LONGEST]
     return outcomes
 
 

@@ -51,7 +51,7 @@ class Fake:
         version = [99, 0] if self.how == "other-version" else list(PROTOCOL)
         pid = os.getpid()
         here = {"language": "python", "runner": "fake", "adapter": message["adapter"], "pid": pid, "loop_tid": pid}
-        return {"protocol": version, "codec": 1, "clock_read_ns": 100.0, **here}
+        return {"protocol": version, "codec": 2, "clock_read_ns": 100.0, **here}
 
     def open(self, message: dict) -> dict:
         self.database = sqlite3.connect(message["options"]["path"], isolation_level=None)

@@ -44,7 +44,10 @@ ONE_DELIVERY = (
     "The rows are unverified: no two implementations delivered the same rows, so no path is known to have delivered "
     "all of them correctly."
 )
-VOLATILE = "{columns}: other values at every execution of the query. They are not compared, and no driver is at fault."
+VOLATILE = (
+    "{columns}: other values at every execution, by the engine or by another program. They are not compared, and no "
+    "driver is at fault."
+)
 CHANGED = (
     "The rows changed during the probe: paths read different rows, which may explain their differences. "
     "Probe a copy, or probe at a quieter time."

@@ -111,7 +111,7 @@ MARIADB = Cases(
     {
         "binaries": ("ado-odbc-mariadb",),  # no length beyond 31 bits
         "enum": ("ado-odbc-mariadb",),  # a char
-        "set": ("ado-odbc-mariadb",),
+        "set": ("ado-odbc-mariadb", "mysql-connector"),  # a char; a set without its type's order
         "bit": ("ado-odbc-mariadb",),  # the bits of whole bytes
     },
     own_errors={
