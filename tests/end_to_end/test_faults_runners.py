@@ -18,7 +18,7 @@ OUTCOMES = {
     "crash": ("failed", "the runner was killed by SIGABRT"),
     "hang": ("failed", f"no reply within {TIMEOUT_S} s; the runner was stopped"),
     "out-of-order": ("failed", "answered request"),
-    "other-version": ("failed", f"the runner speaks protocol 99.0 with codec 1, this Rowpath speaks {SPOKEN}"),
+    "other-version": ("failed", f"the runner speaks protocol 99.0 with codec 2, this Rowpath speaks {SPOKEN}"),
     "wrong-digest": ("wrong", "digest 6071:"),
     "too-few-rows": ("wrong", "digest 6070:"),
     "never-reads": ("wrong", "some values were not read"),
