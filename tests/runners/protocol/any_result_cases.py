@@ -111,9 +111,10 @@ MARIADB = Cases(
     {
         "binaries": ("ado-odbc-mariadb",),  # no length beyond 31 bits
         "enum": ("ado-odbc-mariadb",),  # a char
-        "set": ("ado-odbc-mariadb", "mysql-connector"),  # a char; a set without its type's order
+        "set": ("ado-odbc-mariadb",),
         "bit": ("ado-odbc-mariadb",),  # the bits of whole bytes
     },
+    own_ways={"set": ("mysql-connector",)},  # Python's set, without the type's order
     own_errors={
         "connectorx": "^not implemented: |^Could not retrieve ",
         "mariadb": "returned a result with an exception set",  # binary: a date of no calendar
