@@ -86,6 +86,7 @@ MARIADB = Cases(
         "integers": ("mariadb",),  # binary: a TINYINT of -128 as 128
         "unsigned": ("mysql-connector",),  # prepared: the greatest BIGINT UNSIGNED as -1
         "decimals": ("mysql-connector",),
+        "set": ("mysql-connector",),  # without the type's order
         "fractional times": ("ado-odbc-mariadb",),  # whole seconds alone
         "beyond a day": ("mariadb-java-client",),
         # as a time of the day, or without the sign
@@ -114,7 +115,6 @@ MARIADB = Cases(
         "set": ("ado-odbc-mariadb",),
         "bit": ("ado-odbc-mariadb",),  # the bits of whole bytes
     },
-    own_ways={"set": ("mysql-connector",)},  # Python's set, without the type's order
     own_errors={
         "connectorx": "^not implemented: |^Could not retrieve ",
         "mariadb": "returned a result with an exception set",  # binary: a date of no calendar
