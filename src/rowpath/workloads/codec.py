@@ -7,6 +7,7 @@ infinite date or time is a float. What Python's dates and times have no room for
 
 from __future__ import annotations
 
+import contextlib
 import math
 import re
 import struct
@@ -23,13 +24,13 @@ import xxhash
 
 from rowpath.errors import InternalError
 from rowpath.model.workload import Column, ColumnSpec
+from rowpath.workloads.kept_rows import EPOCH_DAY, counted, shown_at
 
 MASK64 = (1 << 64) - 1
 MAGIC = b"RPROWS1\n"
-EPOCH_DAY = date(1970, 1, 1).toordinal()
 EPOCH = datetime(1970, 1, 1)
 EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
-SECOND = timedelta(seconds=1)
+DAY_US = 86_400_000_000
 
 # The unit in which a language counts a string's length: Python, Java, C.
 LengthUnit = Literal["characters", "utf-16", "bytes"]
@@ -295,6 +296,13 @@ def touch_value(value: Any, column: Column, padded: bool = False, unit: LengthUn
     """What one value adds to the touch sum (modulo 2^64); `padded`: a CHAR comes with its trailing blanks."""
     if value is None:
         return 1
+    try:
+        return _touch(value, column, padded, unit)
+    except (TypeError, ValueError, ArithmeticError, AttributeError, InternalError):
+        return 5  # a value of another kind
+
+
+def _touch(value: Any, column: Column, padded: bool, unit: LengthUnit) -> int:
     kind = column.type
     if kind in ("float32", "float64") and not abs(value) < float(1 << 53):
         return 3
@@ -342,10 +350,10 @@ def read_kept(path: Path, columns: Sequence[Column]) -> list[tuple[Any, ...]]:
     return rows
 
 
-def counted(data: bytes, at: int) -> tuple[bytes, int]:
-    """The bytes behind their number, and where they end."""
-    end = at + 4 + int.from_bytes(data[at : at + 4], "little")
-    return data[at + 4 : end], end
+def _time_of_day(microseconds: int) -> time:
+    if not 0 <= microseconds < DAY_US:
+        raise ValueError
+    return (EPOCH + timedelta(microseconds=microseconds)).time()
 
 
 # Values of one size, by tag: how they are packed, and the natural value.
@@ -353,37 +361,49 @@ _FIXED: dict[int, tuple[struct.Struct, Callable[..., Any]]] = {
     ord("F"): (struct.Struct("<d"), float),
     ord("L"): (struct.Struct("<?"), bool),
     ord("d"): (struct.Struct("<i"), lambda days: date.fromordinal(days + EPOCH_DAY)),
-    ord("t"): (struct.Struct("<q"), lambda ns: (EPOCH + timedelta(microseconds=ns // 1000)).time()),
+    ord("t"): (struct.Struct("<q"), lambda ns: _time_of_day(ns // 1000)),
     ord("T"): (struct.Struct("<qI"), lambda s, ns: EPOCH + timedelta(seconds=s, microseconds=ns // 1000)),
     ord("Z"): (struct.Struct("<qI"), lambda s, ns: EPOCH_UTC + timedelta(seconds=s, microseconds=ns // 1000)),
     ord("I"): (struct.Struct("<iiq"), lambda *parts: parts),
     ord("U"): (struct.Struct("<16s"), lambda data: UUID(bytes=data)),
 }
-_TEXTS: dict[int, Callable[[str], Any]] = {ord("N"): int, ord("S"): str, ord("X"): float}
 
 
-def _decode_value(data: bytes, at: int, column: Column) -> tuple[Any, int]:
-    tag = data[at]
+def _number_of(text: str, column: ColumnSpec) -> int | Decimal:
+    return int(text) if column.type != "decimal" and text.lstrip("-").isdigit() else Decimal(text)
+
+
+def _text_of(data: bytes) -> str | bytes:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return data
+
+
+def _decode_value(data: bytes, at: int, column: ColumnSpec) -> tuple[Any, int]:
+    """The natural value and where it ends; what Python has no room for is text."""
+    tag, begin = data[at], at
     at += 1
     if tag == 0:
         return None, at
     if tag in _FIXED:
         packed, natural = _FIXED[tag]
-        return natural(*packed.unpack_from(data, at)), at + packed.size
-    if tag in b"NSBX":
+        with contextlib.suppress(ValueError, OverflowError):
+            return natural(*packed.unpack_from(data, at)), at + packed.size
+    elif tag in b"NSBX":
         payload, end = counted(data, at)
-        if tag == ord("B"):
-            return payload, end
-        natural = Decimal if tag == ord("N") and column.type == "decimal" else _TEXTS[tag]
-        return natural(payload.decode()), end
-    if tag == ord("O"):  # its bytes hold no more than that it is there
+        if tag == ord("N"):
+            return _number_of(payload.decode(), column), end
+        return payload if tag == ord("B") else _text_of(payload) if tag == ord("S") else float(payload), end
+    elif tag == ord("O"):  # its bytes hold no more than that it is there
         return "", at
-    if tag == ord("A"):
-        return _decode_values(data, at + 4, [column] * int.from_bytes(data[at : at + 4], "little"))
-    raise InternalError(f"byte {tag:#04x} does not start a value of the codec")
+    elif tag == ord("A"):
+        element = element_of(column)
+        return _decode_values(data, at + 4, [element] * int.from_bytes(data[at : at + 4], "little"))
+    return shown_at(data, begin)
 
 
-def _decode_values(data: bytes, at: int, columns: Sequence[Column]) -> tuple[list[Any], int]:
+def _decode_values(data: bytes, at: int, columns: Sequence[ColumnSpec]) -> tuple[list[Any], int]:
     values = []
     for column in columns:
         value, at = _decode_value(data, at, column)

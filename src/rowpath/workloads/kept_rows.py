@@ -9,7 +9,14 @@ from pathlib import Path
 from uuid import UUID
 
 from rowpath.errors import InternalError
-from rowpath.workloads.codec import EPOCH_DAY, counted
+
+EPOCH_DAY = date(1970, 1, 1).toordinal()
+
+
+def counted(data: bytes, at: int) -> tuple[bytes, int]:
+    """The bytes behind their number, and where they end."""
+    end = at + 4 + int.from_bytes(data[at : at + 4], "little")
+    return data[at + 4 : end], end
 
 
 def kept_values(path: Path) -> Iterator[list[bytes]]:
@@ -20,7 +27,7 @@ def kept_values(path: Path) -> Iterator[list[bytes]]:
         values: list[bytes] = []
         begin = 0
         while begin < len(row):
-            end = _shown(row, begin)[1]
+            end = shown_at(row, begin)[1]
             values.append(row[begin:end])
             begin = end
         yield values
@@ -28,7 +35,7 @@ def kept_values(path: Path) -> Iterator[list[bytes]]:
 
 def shown(value: bytes) -> str:
     """The bytes of a value as a person reads them: NULL, 1.5, 'text', 0044-03-15 BC."""
-    return _shown(value, 0)[0]
+    return shown_at(value, 0)[0]
 
 
 def _date_text(days: int) -> str:
@@ -44,14 +51,19 @@ def _time_text(nanoseconds: int) -> str:
     return f"{'-' * (nanoseconds < 0)}{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}{fraction}"
 
 
+def _zone_text(seconds: int) -> str:
+    text = _time_text(abs(seconds) * 1_000_000_000)
+    return f"{'-' if seconds < 0 else '+'}{text.removesuffix(':00')}"
+
+
 def _beside(nanoseconds: int) -> str:
     return f" {_time_text(nanoseconds)}" if nanoseconds else ""
 
 
-def _instant_text(seconds: int, nanoseconds: int) -> str:
+def _instant_text(seconds: int, nanoseconds: int, zone: str = "") -> str:
     days, second = divmod(seconds, 86400)
     text, _, era = _date_text(days).partition(" ")
-    return f"{text} {_time_text(second * 1_000_000_000 + nanoseconds)}{era and ' BC'}"
+    return f"{text} {_time_text(second * 1_000_000_000 + nanoseconds)}{zone}{era and ' BC'}"
 
 
 # Values of one size, by tag: how they are packed, and what a person reads.
@@ -60,16 +72,17 @@ _SHOWN: dict[int, tuple[struct.Struct, Callable[..., str]]] = {
     ord("L"): (struct.Struct("<?"), lambda truth: "true" if truth else "false"),
     ord("d"): (struct.Struct("<i"), _date_text),
     ord("t"): (struct.Struct("<q"), _time_text),
-    ord("y"): (struct.Struct("<qi"), lambda ns, offset: f"{_time_text(ns)}{offset / 3600:+g}h"),
+    ord("y"): (struct.Struct("<qi"), lambda ns, offset: f"{_time_text(ns)}{_zone_text(offset)}"),
     ord("T"): (struct.Struct("<qI"), _instant_text),
-    ord("Z"): (struct.Struct("<qI"), lambda *instant: f"{_instant_text(*instant)} UTC"),
+    ord("Z"): (struct.Struct("<qI"), lambda s, ns: _instant_text(s, ns, "+00:00")),
     ord("Y"): (struct.Struct("<iBBq"), lambda y, m, d, ns: f"{y:04}-{m:02}-{d:02}{_beside(ns)}"),
     ord("I"): (struct.Struct("<iiq"), lambda m, d, ns: f"{m} months {d} days {_time_text(ns)}"),
     ord("U"): (struct.Struct("<16s"), lambda data: str(UUID(bytes=data))),
 }
 
 
-def _shown(data: bytes, at: int) -> tuple[str, int]:
+def shown_at(data: bytes, at: int) -> tuple[str, int]:
+    """The value that begins there as a person reads it, and where it ends. Errors: InternalError."""
     tag = data[at]
     at += 1
     if tag in _SHOWN:
@@ -86,7 +99,7 @@ def _shown(data: bytes, at: int) -> tuple[str, int]:
     count = int.from_bytes(data[at : at + 4], "little", signed=tag == ord("a"))
     at += 4
     if tag == ord("a"):
-        text, at = _shown(data, at)
+        text, at = shown_at(data, at)
         return f"[{count}:]{text}", at
     if tag == ord("b"):
         size = -(-count // 8)
@@ -96,7 +109,7 @@ def _shown(data: bytes, at: int) -> tuple[str, int]:
         raise InternalError(f"byte {tag:#04x} does not start a value of the codec")
     parts = []
     for _ in range(count * (2 if tag == ord("M") else 1)):
-        text, at = _shown(data, at)
+        text, at = shown_at(data, at)
         parts.append(text)
     around = {ord("A"): "[]", ord("K"): "()", ord("M"): "{}"}[tag]
     return f"{around[0]}{', '.join(parts)}{around[1]}", at

@@ -76,7 +76,7 @@ def test_what_was_found_is_kept(name: str, tmp_path: Path, monkeypatch: pytest.M
     other = msgspec.structs.replace(table, columns=table.columns[:2])
     with pytest.raises(pytest.fail.Exception):
         assert WholeTable(other, other.columns).touches == touches
-    assert CODEC_VERSION == 2  # part of the key: rows of another codec are hashed anew
+    assert CODEC_VERSION == 2  # part of the key: another codec hashes the rows again
 
 
 def test_rows_made_by_other_code_are_added_up_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
