@@ -44,7 +44,10 @@ ROWS = 20_000
 TABLE = f"""
 CREATE TABLE t AS SELECT i::bigint AS id, 'row ' || i AS b, lpad(i::text, 8, '0')::char(8) AS code
     FROM generate_series(1, {ROWS}) AS i;
-ALTER TABLE t ADD PRIMARY KEY (id); CREATE INDEX t_code ON t (code); ANALYZE t;"""
+ALTER TABLE t ADD PRIMARY KEY (id); CREATE INDEX t_code ON t (code); ANALYZE t;
+CREATE TABLE awkward AS SELECT i AS id, 'NaN'::numeric AS n, '{{{{1,2}},{{3,NULL}}}}'::int[] AS a,
+    '12:00+05'::timetz AS z,
+    CASE i WHEN 3 THEN date '0044-03-15 BC' ELSE date '2026-03-04' END AS day FROM generate_series(1, 4) AS i;"""
 
 
 @pytest.fixture(name="url", scope="module")
@@ -88,6 +91,24 @@ def test_each_operation_takes_the_next_row_of_a_file(tmp_path: Path) -> None:
     assert {each["rows"] // each["operations"] for each in samples} == {1}
     assert {each["language"] for each in probe["snippets"]} == {"c", "python", "java"}
     assert all("WHERE id = " in each["text"] for each in probe["snippets"])
+
+
+@pytest.mark.parametrize(("keys", "unread"), [((1, 2), False), ((1, 3), True)])
+def test_rows_of_awkward_values_are_compared(url: str, tmp_path: Path, keys: tuple[int, ...], unread: bool) -> None:
+    (tmp_path / "keys.csv").write_text("id:integer\n" + "".join(f"{key}\n" for key in keys))
+    done = rowpath(
+        "probe", url, "--query", "SELECT * FROM awkward WHERE id = $1", "--params", tmp_path / "keys.csv",
+        "--budget", "6s", "--driver", "libpq,pgx,psycopg,adbc-postgresql", "-o", tmp_path / "run",
+        "--export-json", tmp_path / "out.json",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    probe = json.loads((tmp_path / "out.json").read_text())["probe"]
+    most, *others = probe["digest_groups"]
+    assert (most["rows"], most["difference"]) == (2, "")
+    assert any(each["difference"] == "a" and "[1, 2, 3, NULL] (adbc-postgresql)" in each["example"] for each in others)
+    assert any("refuses a value of these rows" in each for each in probe["caveats"]) == unread
+    failed = {each["path"]["driver"] for each in probe["tried"] if each["status"] == "failed"}
+    assert ("psycopg" in failed) == unread
 
 
 def test_a_parameter_of_another_type_than_the_column_is_found(url: str, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -47,6 +48,7 @@ SERVING_PROCESS = "SELECT pg_catalog.pg_backend_pid()"
 READING_SHARE = 1 / 30  # of the budget, to read what the rows of parameters deliver
 VERIFY_SHARE = 1 / 300  # of the budget: verifying a path executes the query with all of these rows
 REQUEST_S = 0.001  # what asking a runner takes beside the execution
+ENGINES_CODE = re.compile(r"[0-9A-Z]{5}|\d+")  # SQLSTATE or a number: the engine's own error, not the driver's
 DESCRIBED_ROWS = 200  # of parameters, whose rows show the types where an engine declares none
 
 
@@ -116,7 +118,8 @@ class Access:
     ) -> tuple[list[list[Row]], float]:
         """What each row of parameters delivers, in order, as far as bounds go; and what one execution takes, in s.
 
-        At least one row. The parameter file is there already. Errors: RowpathError.
+        Rows of none where the reference driver refuses a value that it has no room for. The parameter file is there
+        already. Errors: RowpathError.
         """
         row_sets: list[list[Row]] = []
         rows = 0
@@ -126,7 +129,12 @@ class Access:
             self._prepare(runner, given, sql=sql, columns=columns, parameter_columns=query.columns)
             began_s = time.monotonic()
             for position in range(len(query.rows)):
-                row_sets.append(self._read(runner, position, WHOLE, columns, file)[0])
+                try:
+                    row_sets.append(self._read(runner, position, WHOLE, columns, file)[0])
+                except RunnerFailure as failure:
+                    if failure.kind != "sql" or ENGINES_CODE.fullmatch(failure.code):
+                        raise
+                    return [], 0.0
                 rows += len(row_sets[-1])
                 spent_s = time.monotonic() - began_s
                 busy_s = spent_s - len(row_sets) * REQUEST_S

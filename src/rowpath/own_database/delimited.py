@@ -49,7 +49,7 @@ class Dialect:
     fields: int = 0  # of a record
 
     def options(self) -> dict[str, str]:
-        """What readers are told of it when they open the file."""
+        """The options with which readers open the file."""
         return {
             "delimiter": self.delimiter,
             "quote": self.quote or "off",

@@ -28,6 +28,7 @@ from rowpath.workloads.expected import Delivery
 REST_OF_A_MESSAGE = 4096  # bytes, at most, besides query and columns
 SETTLING_SHARE = 1 / 50  # of the budget, at most, for a path's executions before it is timed
 GRACE_S = 5.0  # so that a runner can answer late
+UNREAD = "The describing driver refuses a value of these rows, so blocks were not compared with what they must deliver."
 BUSY_SHARE = 0.5  # of the time, at most, on a server that is not ours
 
 
@@ -72,14 +73,17 @@ class ProbedQuery:
         keyed.write(file)
         given = keyed.count
         row_sets, execution_s = self.access.deliveries(keyed, work.columns, file)
-        used = len(row_sets)
+        used = len(row_sets) or given
         before = f"Every path executed it {self._settling} times before it was timed."
         if execution_s * throttled_worker.SETTLING_EXECUTIONS > self.budget.total_s * SETTLING_SHARE:
             self._settling = 0
             before = "One execution takes too long for more of them before timing: "
             before += "the server may plan differently later."
         self.keyed = keyed.first(used)
-        self.row_consistency = throttled_worker.KeyedRowConsistency(delivery=Delivery(row_sets, work.columns))
+        delivery = Delivery(row_sets, work.columns) if row_sets else None
+        self.row_consistency = throttled_worker.KeyedRowConsistency(delivery=delivery)
+        if delivery is None:
+            self.caveats.append(UNREAD)
         of = f"the first {used:,} of {given:,} rows" if used < given else f"{given:,} row{'s' * (given != 1)}"
         self.caveats.append(
             f"Each operation executes the query with the next row of parameters, out of {of}. "

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -121,6 +122,15 @@ class RowConsistency:
     def learn(self, touch: int) -> None:
         """One execution of a path that agrees gives this sum."""
         self.touches_seen.add(touch & MASK64)
+
+    @contextmanager
+    def unwatched(self) -> Iterator[None]:
+        """What is executed inside may deliver other rows: those of a path that is known to be wrong."""
+        before, self.volatile = self.volatile, True
+        try:
+            yield
+        finally:
+            self.volatile = before
 
     def touches(self, _phase: object) -> RowConsistency:
         """This object: there is one phase."""

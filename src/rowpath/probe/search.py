@@ -256,7 +256,7 @@ class Search:
     def executed(self, delivery: Delivery, columns: tuple[Column, ...], keep: str = "") -> VerifyReply:
         """One more execution, with columns declared so. Errors: RunnerFailure."""
         work = replace(self.work, columns=columns, phase=msgspec.structs.replace(self.work.phase, columns=columns))
-        with self.worker_pool.turned_to(delivery.planned, work) as worker:
+        with self.row_consistency.unwatched(), self.worker_pool.turned_to(delivery.planned, work) as worker:
             return worker.verify_all(work, keep)
 
     def defaults(self) -> list[Tried]:

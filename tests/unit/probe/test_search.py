@@ -132,6 +132,9 @@ def test_every_block_must_deliver_what_the_executions_before_it_did() -> None:
     same.learn(-5)  # another language's unit; negative sums wrap
     assert same.fits(reply(3, 3000)) and same.fits(reply(3, -15)) and not same.fits(reply(3, 3001))
     assert same.expected_of([(0, 2), (2, 1)]) == {3000, -15 & (1 << 64) - 1}
+    with same.unwatched():
+        assert same.fits(reply(3, 3001))
+    assert not same.fits(reply(3, 3001))
     same.changed = True
     assert same.fits(reply(3, 3001)) and same.expected_of([(0, 1)]) is None
 
