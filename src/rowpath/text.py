@@ -174,12 +174,6 @@ def clean(text: str) -> str:
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
-def cut(text: str, most: int) -> str:
-    """The text, printable; a longer one ends in …."""
-    text = printable(text)
-    return text if len(text) <= most else text[: most - 1] + "…"
-
-
 def printable(text: str) -> str:
     """Foreign text (of a driver or a server) without control characters."""
     return _CONTROL.sub("", text)

@@ -1,7 +1,7 @@
 """Every type of an engine with awkward values, by every driver: what it delivers, compared with what was stored.
 
 What a driver delivers otherwise, or refuses, stands in differences.json, in its own words; ROWPATH_UPDATE_TORTURE=1
-writes it anew. Nothing may be refused by Rowpath, and nothing may be left without bytes.
+writes that file. Rowpath itself refuses nothing here, and has bytes for every value.
 """
 
 from __future__ import annotations

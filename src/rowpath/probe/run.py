@@ -36,6 +36,7 @@ from rowpath.probe.search import Search
 from rowpath.probe.successive_halving import batches, best_of_each, finalists
 from rowpath.probe.tries import Tried, driver_of
 from rowpath.probe.worker_pool import WorkerPool
+from rowpath.report.bars import shorten_end
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import DescribedColumn
@@ -348,7 +349,10 @@ class ProbeRun(ProbedQuery):
             if found := example(files, self.labels.index(label)):
                 row, *values = found
                 drivers = (side.first.planned.adapter.driver for side in sides)
-                each = (f"{fmt.cut(value, SHOWN)} ({driver})" for value, driver in zip(values, drivers, strict=True))
+                each = (
+                    f"{shorten_end(fmt.printable(value), SHOWN)} ({driver})"
+                    for value, driver in zip(values, drivers, strict=True)
+                )
                 return f"row {row:,}: {', '.join(each)}"
         return ""
 
