@@ -169,14 +169,19 @@ class _Rankings:
 def _not_ranked(analysis: Analysis) -> tuple[model.NotRanked, ...]:
     """Wrong and failed paths by what is wrong with them; each path counts once, settings of a probe too."""
     out: dict[str, tuple[str, str]] = {}
+    examples: dict[str, str] = {}
     if probe := PROBE.of(analysis):
         out = {one.name: (one.status, one.left or one.status) for one in probe.tried if one.status in NOT_RIGHT}
+        groups = (group for group in probe.digest_groups if group.example)
+        examples = {name: f"; {group.example}" for group in groups for name in group.names}
     for ranking in analysis.rankings:
         for row in ranking.rows:
             if row.status in NOT_RIGHT:
                 out.setdefault(row.name, (row.status, row.reason or row.status))
-    alike = grouped(out.items(), lambda item: item[1])
-    made = (model.NotRanked(status, tuple(name for name, _ in items), why) for (status, why), items in alike.items())
+    made = []
+    for (status, why), alike in grouped(out, out.__getitem__).items():
+        example = next((examples[name] for name in alike if name in examples), "")
+        made.append(model.NotRanked(status, tuple(alike), why + example))
     return tuple(sorted(made, key=lambda one: -len(one.names)))
 
 

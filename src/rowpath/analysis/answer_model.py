@@ -177,6 +177,12 @@ class NotRanked(Frozen, frozen=True):
     names: tuple[str, ...]
     reason: str
 
+    @property
+    def line(self) -> str:
+        """In words, the first path by name."""
+        more = f" and {len(self.names) - 1} more" if len(self.names) > 1 else ""
+        return f"{self.names[0]}{more} {self.status}: {self.reason}"
+
 
 class Answer(Frozen, frozen=True):
     """The short form of an analysis: a question, an answer, pictures, certainty."""

@@ -228,8 +228,8 @@ def _uncertain(evidence: Evidence) -> Iterator[Sentence]:
         yield Sentence(UNCERTAIN, sentence, weight=3)
     out: dict[str, None] = {}
     for row, ranking in rows:
-        # By the refusal; of a floor there is nothing to say.
-        explained = row.status == "disturbed" or row.reason == FLOOR
+        # By the refusal, by what stands under the rankings; of a floor there is nothing to say.
+        explained = row.status in ("disturbed", "wrong", "failed") or row.reason == FLOOR
         if not row.rank and not explained and not (row.status == "unsupported" and row.name in ranked):
             kind = row.status if row.status != "ok" else row.reason.partition(":")[0]
             out[f"{row.name} in {ranking.workload}.{ranking.phase} ({kind})"] = None

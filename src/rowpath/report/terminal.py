@@ -18,7 +18,6 @@ from rowpath.analysis.answer_model import Answer, GroupAnswer, Hidden, MergedFin
 from rowpath.analysis.chapters.mixed_load import report_of
 from rowpath.analysis.chapters.probe import CHAPTER as PROBE
 from rowpath.analysis.model import Analysis
-from rowpath.analysis.wording import words as listed
 from rowpath.report import bars
 
 LINES = 40
@@ -27,7 +26,6 @@ WIDEST = 200
 INDENT = "  "
 SEVERITY = {"error": ("✗", "bold red"), "warning": ("!", "bold yellow"), "note": ("·", "bold")}
 TRUST = {"proven and quiet": ("✓", "bold green"), "refused": ("✗", "bold red"), "unproven": ("✗", "bold red")}
-NAMED = 2  # of the paths that are not ranked for one reason
 PICTURES = 4  # with bars
 ENOUGH_ROWS = 4  # of a picture
 SAID_ELSEWHERE = {("provisional", "warning"), ("missing-path", "note")}  # by a sentence; by a count of paths
@@ -123,8 +121,7 @@ def _not_ranked(answer: Answer, width: int, most: int) -> list[Text]:
     """Why paths have no bar, the reason of most first."""
     lines = [Text("")] if answer.not_ranked else []
     for one in answer.not_ranked[:most]:
-        names = listed([*one.names[:NAMED], *([f"{len(one.names) - NAMED} more"] if len(one.names) > NAMED else [])])
-        for at, line in enumerate(_wrapped(f"{names} {one.status}: {one.reason}", width - 2, 2)):
+        for at, line in enumerate(_wrapped(one.line, width - 2, 2)):
             lines.append(Text(INDENT if at else "✗ ", style="bold red").append(line.plain, style="not bold default"))
     if more := len(answer.not_ranked[most:]):
         lines.append(Text(f"+ {fmt.counted(more, 'further reason')}: rowpath show … --tables", style="dim"))

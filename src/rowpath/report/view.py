@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from rowpath import text as fmt
-from rowpath.analysis.answer_model import Finding, MergedFinding, Trust
+from rowpath.analysis.answer_model import Finding, MergedFinding, NotRanked, Trust
 from rowpath.analysis.chapter import Place, RankedPhase
 from rowpath.analysis.chapters import CHAPTERS, probe
 from rowpath.analysis.chapters.mixed_load import report_of
@@ -73,6 +73,7 @@ class View(Frozen, frozen=True):
     sentences: tuple[str, ...]  # those that answer; the first few of them on the first screen
     certainty: Trust
     lead: tuple[Picture, ...]  # what the first screen shows
+    not_ranked: tuple[NotRanked, ...]
     findings: tuple[Finding, ...]
     merged: tuple[MergedFinding, ...]  # the most consequential first
     first: tuple[Section, ...]  # what answers the question, where that is not a ranking
@@ -125,6 +126,7 @@ def view(analysis: Analysis) -> View:
         sentences=tuple(fmt.clean(sentence) for sentence in analysis.answer.sentences),
         certainty=Trust(trust.level, fmt.clean(trust.line), tuple(map(fmt.clean, trust.reasons))),
         lead=lead,
+        not_ranked=analysis.answer.not_ranked if probed else (),  # else they stand below their ranking
         findings=tuple(map(_cleaned, analysis.findings)),
         merged=tuple(
             msgspec.structs.replace(

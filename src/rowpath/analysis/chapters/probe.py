@@ -107,9 +107,6 @@ def probe_sentences(probe: Probe | None) -> Iterator[Sentence]:
     for column, group in tied.items():
         between = f"column {column}, {group.example}" if group.example else column
         yield Sentence("uncertain", f"A tie: {between}. As many implementations say this as that.", 3)
-    for column, group in {group.difference: group for group in reversed(probe.digest_groups) if group.example}.items():
-        if column not in tied:
-            yield Sentence("uncertain", f"Column {column}, {group.example}.", 2)
     for caveat in probe.caveats:
         yield Sentence("uncertain", caveat, 1)
 
