@@ -3,7 +3,7 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { loadAdapter } from "./adapters.js";
 import { StartBarrier } from "./start_barrier.js";
-import { readParameters } from "./codec.js";
+import { readParameters } from "./decoder.js";
 import { collectedSince } from "./collector.js";
 import { failureOf } from "./failure.js";
 import { GroupClient } from "./group_client.js";

@@ -4,7 +4,7 @@ import { ClientGroups } from "./client_groups.js";
 import { ClientTasks } from "./client_tasks.js";
 import { ClientThreads } from "./client_threads.js";
 import { clock, clockReadNs } from "./clock.js";
-import { readParameters } from "./codec.js";
+import { readParameters } from "./decoder.js";
 import { Failure, failureOf, Unsupported } from "./failure.js";
 import { tryInterruption } from "./interruption.js";
 import { store } from "./load.js";

@@ -6,7 +6,8 @@
 // the text; `decimal TEXT` with its plain notation; `bucket N`.
 
 import { createInterface } from "node:readline";
-import { Bytes, Decoder, encodeRow, plainDecimal, Typed } from "../core/codec.js";
+import { Bytes, encodeRow, plainDecimal, Typed } from "../core/codec.js";
+import { Decoder } from "../core/decoder.js";
 import { Column } from "../core/column.js";
 import { hash } from "../core/digest.js";
 import { Interval, Moment, WrittenDay, ZonedTime, toDate, toMoment, toTime, toZonedTime } from "../core/iso.js";

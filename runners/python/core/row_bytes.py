@@ -8,7 +8,8 @@ from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
 
-from core.codec import EPOCH, EPOCH_DAY, EPOCH_UTC, encode_value
+from core.codec import EPOCH, EPOCH_UTC, encode_value
+from core.iso import EPOCH_DAY
 
 pack_day = struct.Struct("<ci").pack
 pack_float = struct.Struct("<d").pack

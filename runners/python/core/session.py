@@ -16,7 +16,7 @@ from core.client_groups import ClientGroups
 from core.client_processes import ClientProcesses
 from core.client_tasks import ClientTasks
 from core.clients import Clients
-from core.codec import read_parameters
+from core.decoder import read_parameters
 from core.failure import Failure, failure_of
 from core.interruption import try_interruption
 from core.load import store

@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from core.codec import Column, read_parameters
+from core.codec import Column
+from core.decoder import read_parameters
 from families.arrow.schema import arrow_schema, arrow_table
 
 
