@@ -1,7 +1,8 @@
 """Every type of an engine with awkward values, by every driver: what it delivers, compared with what was stored.
 
 What a driver delivers otherwise, or refuses, stands in differences.json, in its own words; ROWPATH_UPDATE_TORTURE=1
-writes that file. Rowpath itself refuses nothing here, and has bytes for every value.
+writes that file, but not on 31 December, which some drivers deliver on every day. Rowpath itself refuses nothing here,
+and has bytes for every value.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -47,6 +49,7 @@ LONGEST = 100  # of an outcome
 NULL = "NULL!"
 ADDRESS = re.compile("0x[0-9a-f]{6,}")  # of an object, in Python's words
 UNITS = (1_000, 1_000_000, 1_000_000_000)
+STARTED = date.today()
 
 
 class Kind(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -102,7 +105,8 @@ def paths() -> Iterator[PlannedPath]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    parameters = [pytest.param(planned, id=planned.name) for planned in paths()]
+    only = {"postgresql"} if metafunc.function is test_every_value_in_other_databases else TABLES
+    parameters = [pytest.param(planned, id=planned.name) for planned in paths() if planned.path.engine in only]
     metafunc.parametrize("planned", parameters, indirect=True)
 
 
@@ -113,8 +117,6 @@ def test_every_value(planned: PlannedPath, fixture: EngineFixture, tmp_path: Pat
 
 
 def test_every_value_in_other_databases(planned: PlannedPath, fixture: EngineFixture, tmp_path: Path) -> None:
-    if planned.path.engine != "postgresql":
-        pytest.skip("only PostgreSQL has a database's encoding and settings")
     fixture.end_processes()
     instance = fixture.instance(planned)
     for database in databases():
@@ -150,9 +152,20 @@ def check(planned: PlannedPath, where: str, outcomes: dict[str, str]) -> None:
     name = " ".join([planned.adapter.language, planned.adapter.driver, *map(planned.path.get, SHAPING)]) + where
     assert not [f"{value}: {told}" for value, told in outcomes.items() if told.startswith(OURS)]
     if os.environ.get(UPDATE):
-        keep(name, outcomes)
+        keep(name, {value: without_today(told) for value, told in outcomes.items()})
         return
-    assert outcomes == json.loads(DIFFERENCES.read_text()).get(name, {})
+    known = json.loads(DIFFERENCES.read_text()).get(name, {})
+    first, last = ({value: on(day, told) for value, told in known.items()} for day in (STARTED, date.today()))
+    assert outcomes == (last if outcomes == last else first)
+
+
+# psqlodbc fills a date that it cannot read with the current one: the file has 5874-TODAY.
+def on(day: date, told: str) -> str:
+    return told.replace("-TODAY", f"{day:-%m-%d}").replace("TODAY", f"{day}")
+
+
+def without_today(told: str) -> str:
+    return told.replace(f"{STARTED}", "TODAY").replace(f"{STARTED:-%m-%d}", "-TODAY")
 
 
 def keep(name: str, outcomes: dict[str, str]) -> None:
