@@ -6,6 +6,8 @@ import importlib
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -51,8 +53,8 @@ FIGURES = {
 MARKS = {True: Text("met", style="green"), False: Text("NOT MET", style="red"), None: Text("not asked", style="yellow")}
 
 
-def figures_of(name: str) -> list[Figure]:
-    """One module's figures, measured in a private directory that is removed afterwards."""
+def figures_of(name: str, told: Callable[[str], None]) -> list[Figure]:
+    """One module's figures, each told once it is known, measured in a directory that is removed afterwards."""
     directory = Path(tempfile.mkdtemp(prefix="rowpath-bench-"))
     directory.chmod(0o711)  # as root, servers run as another user
     bench = Bench(directory)
@@ -60,6 +62,7 @@ def figures_of(name: str) -> list[Figure]:
     try:
         for figure in importlib.import_module(f"bench.{name}").measure(bench):
             found.append(figure)
+            told(f"  {figure.name}: {figure.value} ({figure.bar})")
     except (RowpathError, RunnerFailure) as error:
         found.append(Figure(name, f"broke off: {error}", "", False))
     finally:
@@ -78,10 +81,10 @@ def main(names: list[str]) -> int:
     for heading in ("figure", "value", "bar", "met", "command"):
         table.add_column(heading, overflow="fold")
     missed = False
-    progress = Console(stderr=True)
+    told = partial(Console(stderr=True, soft_wrap=True).print, highlight=False)
     for name in names or FIGURES:
-        progress.print(f"{name} (about {FIGURES[name]})", highlight=False)
-        for figure in figures_of(name):
+        told(f"{name} (about {FIGURES[name]})")
+        for figure in figures_of(name, told):
             missed |= figure.met is False
             table.add_row(figure.name, figure.value, figure.bar, MARKS[figure.met], f"python -m bench {name}")
     console = Console()

@@ -83,7 +83,7 @@ def _compiled_rust(directory: Path, source: Path, ours: PlannedPath) -> Path:
     """Built with the crates of the runner's Cargo.lock."""
     driver = ours.adapter.driver
     rust: Any = manifest.toolchain("rust")
-    program: Path = rust.built(f"by-hand-{driver}", source, tuple(ours.adapter.build["features"]))
+    program: Path = rust.Program(f"by-hand-{driver}", source, tuple(ours.adapter.build["features"])).built()
     return program
 
 
