@@ -43,6 +43,7 @@ CLOCKS_DISAGREE = 1.02
 NAMED = 2
 NOT_QUIET = ("machine-speed-changed", "disturbed-blocks", "neighbour-noise")
 NOT_RIGHT = ("wrong", "failed")
+LEAST_WRAPPED = 40  # characters of a message that another one may only repeat in words of its own
 TITLES = {
     "still-compiling": "measured while compilers were at work",
     "warm-up-not-reached": "no steady state while warming up",
@@ -167,7 +168,10 @@ class _Rankings:
 
 
 def _not_ranked(analysis: Analysis) -> tuple[model.NotRanked, ...]:
-    """Wrong and failed paths by what is wrong with them; each path counts once, settings of a probe too."""
+    """Wrong and failed paths by what is wrong with them; each path counts once, settings of a probe too.
+
+    A driver that wraps an engine's message in words of its own says the same as one that does not.
+    """
     out: dict[str, tuple[str, str]] = {}
     examples: dict[str, str] = {}
     if probe := PROBE.of(analysis):
@@ -178,8 +182,19 @@ def _not_ranked(analysis: Analysis) -> tuple[model.NotRanked, ...]:
         for row in ranking.rows:
             if row.status in NOT_RIGHT:
                 out.setdefault(row.name, (row.status, row.reason or row.status))
+    said = {name: (status, " ".join(why.split())) for name, (status, why) in out.items()}
+    shortest_first = sorted(set(said.values()), key=lambda each: len(each[1]))
+
+    def reason(name: str) -> tuple[str, str]:
+        status, why = said[name]
+        for other, shorter in shortest_first:
+            inner = shorter.partition(": ")[2]
+            if other == status and len(inner) >= LEAST_WRAPPED and inner in why:
+                return other, shorter
+        return status, why
+
     made = []
-    for (status, why), alike in grouped(out, out.__getitem__).items():
+    for (status, why), alike in grouped(out, reason).items():
         example = next((examples[name] for name in alike if name in examples), "")
         made.append(model.NotRanked(status, tuple(alike), why + example))
     return tuple(sorted(made, key=lambda one: -len(one.names)))

@@ -1,5 +1,6 @@
 """From a made-up journal to rankings, results and sentences."""
 
+import dataclasses
 import math
 import shutil
 from pathlib import Path
@@ -130,6 +131,20 @@ def test_every_part_can_be_written_as_json(usual: Analysis) -> None:
     for chapter in filter(lambda chapter: chapter.figures, CHAPTERS.values()):
         figures = chapter.of(usual)
         assert msgspec.json.decode(msgspec.json.encode(figures), type=chapter.figures_type) == figures
+
+
+def test_a_driver_that_wraps_a_message_is_grouped_with_those_that_do_not(tmp_path: Path) -> None:
+    paths = [each for each in factory.usual_paths() if each.name.startswith(("sqlite", "derby embedded"))]
+    paths[1:] = [dataclasses.replace(each, fault="failing") for each in paths[1:]]
+    records = factory.records(factory.Run(paths=paths, sets=1, rounds=1))
+    message = "IO Error: the file was written by version 69, and only 64 to 68 can be read"
+    for record in records:
+        if record["record"] == "failure":
+            wrapped = record["path_id"] == paths[1].path_id
+            record["text"] = f"could not connect to database: {message}" if wrapped else message
+    (group,) = analyse(factory.write(tmp_path, records)).answer.not_ranked
+    assert set(group.names) == {each.name for each in paths[1:]}
+    assert group.reason == f"connect 08001: {message}"
 
 
 def test_the_verdict_has_an_interval_for_every_ratio(usual: Analysis) -> None:
