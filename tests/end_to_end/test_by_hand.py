@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
-
 from bench.hand_written_program import command
 from bench.hand_written_rivals import RIVALS, Rival
+
 from rowpath.checks.selftest.bench import Bench
 from rowpath.planning.availability import unavailable
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from typing_extensions import override
 
@@ -105,6 +106,7 @@ def a_search(machine: Machine, budget_s: float = 60.0, connections: int = 3) -> 
         1,
         lambda _text: None,
         found.paths,
+        Path(),
     )
 
 

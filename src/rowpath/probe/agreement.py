@@ -6,6 +6,7 @@ one converter of ours reads. In each column the values of most voices lead; as m
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,7 @@ import msgspec
 from rowpath.model.grouping import grouped
 from rowpath.model.workload import Column
 from rowpath.planning.plan import PlannedPath
+from rowpath.probe import rounded_floats
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import ColumnDigest, VerifyReply
 
@@ -43,6 +45,8 @@ class Delivery:
 
 # Executes once more with columns declared as given: cut to a unit, or not compared.
 Again = Callable[[Delivery, tuple[Column, ...]], VerifyReply]
+# Executes once more and keeps the rows: the encoded values of each.
+Kept = Callable[[Delivery], list[list[bytes]]]
 
 
 @dataclass
@@ -96,7 +100,7 @@ UNITS = {1: "nanoseconds", 1_000: "microseconds", 1_000_000: "milliseconds", 1_0
 NO_COMMON_FORM = "no common form"  # how a runner's reason begins where the driver delivers another kind of value
 ROUNDED = ", rounded"
 BOUNDS = "lower bounds"
-FLOATS = ("float32", "float64")
+DIGITS = "digits, as text has it"
 # Executions that look for values that change by themselves: a sum of floats over threads does so only now and then.
 REPEATS, REPEATS_OF_FLOATS, MOST_REPEATED = 1, 3, 8
 
@@ -110,7 +114,7 @@ def labels_of(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def agreement_of(
-    deliveries: Sequence[Delivery], columns: tuple[Column, ...], labels: Sequence[str], again: Again
+    deliveries: Sequence[Delivery], columns: tuple[Column, ...], labels: Sequence[str], again: Again, kept: Kept
 ) -> Agreement:
     """Compare what was delivered, column by column; executes again only where digests differ.
 
@@ -120,7 +124,7 @@ def agreement_of(
     verdicts = sorted(map(Verdict, by_digest.values()), key=lambda verdict: -len(_voices(verdict.members)))
     if len(verdicts) < 2:
         return Agreement(verdicts)
-    return _Comparison(verdicts, columns, tuple(labels), again).agreement()
+    return _Comparison(verdicts, columns, tuple(labels), again, kept).agreement()
 
 
 def _voices(members: Iterable[Delivery]) -> set[str]:
@@ -129,11 +133,12 @@ def _voices(members: Iterable[Delivery]) -> set[str]:
 
 class _Comparison:
     def __init__(
-        self, verdicts: list[Verdict], columns: tuple[Column, ...], labels: tuple[str, ...], again: Again
+        self, verdicts: list[Verdict], columns: tuple[Column, ...], labels: tuple[str, ...], again: Again, kept: Kept
     ) -> None:
         self._columns = columns
         self._labels = labels
         self._again = again
+        self._kept = kept
         self._made: dict[tuple[str, tuple[Column, ...]], VerifyReply | None] = {}
         self._result = Agreement(verdicts)
 
@@ -187,7 +192,7 @@ class _Comparison:
     def _notice_changes(self, verdicts: list[Verdict], differing: list[int]) -> None:
         """What differs between two executions of one path is no path's fault."""
         wanted = {self._labels[number] for number in differing}
-        floats = any(self._columns[number].type in FLOATS for number in differing)
+        floats = any(self._columns[number].type in rounded_floats.DIGITS for number in differing)
         changed: dict[str, None] = {}
         for repeated, verdict in enumerate(verdicts[:MOST_REPEATED]):
             if repeated > 1 and wanted <= set(changed):
@@ -228,6 +233,8 @@ class _Comparison:
         groups = list(grouped(read, lambda verdict: verdict.column(number).digest).values())
         groups.sort(key=lambda group: _fineness(group[0].column(number)))
         joined: list[list[Verdict]] = []
+        if len(groups) > 1 and column.type in rounded_floats.DIGITS:
+            groups = self._joined_floats(groups, number)
         for group in groups:
             finer = sorted(joined, key=lambda other: -_column_weight(other, column))
             found = ((other, self._same_when_cut(other[0], group[0], number)) for other in finer)
@@ -249,6 +256,28 @@ class _Comparison:
                     verdict.ties[label] = _who(_all(other for alike in tied if alike is not group for other in alike))
                 elif group is not leading:
                     verdict.wrong[label] = _who(_all(leading))
+
+    def _joined_floats(self, groups: list[list[Verdict]], number: int) -> list[list[Verdict]]:
+        """The groups, those with no more digits than their type keeps joined with one that has the same in these.
+
+        Two voices must have more digits: one could have made them up.
+        """
+        kind, label = self._columns[number].type, self._labels[number]
+        values: dict[int, rounded_floats.Values] = {}
+        for at, group in enumerate(groups):
+            with contextlib.suppress(RunnerFailure, OSError):
+                values[at] = rounded_floats.floats_of(self._kept(group[0].first), number) or []
+        coarse = [at for at, found in values.items() if found and rounded_floats.has_no_more_digits(found, kind)]
+        joined = {at: group for at, group in enumerate(groups) if at not in coarse}
+        finer = [at for at, group in joined.items() if _column_weight(group, self._columns[number]) > 1]
+        for at in coarse:
+            same = (to for to in finer if rounded_floats.same_when_rounded(values.get(to, []), values[at], kind))
+            to = next(same, at)
+            if to != at:
+                for verdict in groups[at]:
+                    verdict.cut[label] = f"{rounded_floats.DIGITS[kind]} {DIGITS}"
+            joined.setdefault(to, []).extend(groups[at])
+        return list(joined.values())
 
     def _same_when_cut(self, finer: Verdict, coarser: Verdict, number: int) -> str:
         """To what the finer values must be cut or rounded to be the coarser ones; empty when they never are."""
@@ -275,16 +304,17 @@ class _Comparison:
 
     def _compare_rows(self, leader: Verdict, verdict: Verdict) -> None:
         """Columns that agree may stand in other rows: their orders tell, else a digest of the columns that count."""
-        left_out = {*self._result.volatile, *leader.unread, *verdict.unread}
+        rounded = {label for side in (leader, verdict) for label, how in side.cut.items() if how.endswith(DIGITS)}
+        left_out = {*self._result.volatile, *leader.unread, *verdict.unread, *rounded}
         pairs = zip(self._labels, leader.first.reply.columns, verdict.first.reply.columns, strict=True)
         counted = [(ours, theirs) for label, ours, theirs in pairs if label not in left_out]
         if all(ours == theirs for ours, theirs in counted):
             return
         masked = [msgspec.structs.replace(column, type="opaque") for column in self._columns]
         declared = []
-        rounded = any(ROUNDED in how for side in (leader, verdict) for how in side.cut.values())
+        to_nearest = any(ROUNDED in how for side in (leader, verdict) for how in side.cut.values())
         for side, other in ((leader, verdict), (verdict, leader)):
-            cut = self._as_coarse_as(other, side, rounded=rounded)
+            cut = self._as_coarse_as(other, side, rounded=to_nearest)
             parts = zip(self._labels, cut, masked, strict=True)
             declared.append(tuple(none if label in left_out else column for label, column, none in parts))
         replies = [self._repeated(side.first, each) for side, each in zip((leader, verdict), declared, strict=True)]

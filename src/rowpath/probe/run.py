@@ -93,7 +93,7 @@ class ProbeRun(ProbedQuery):
         self._head(work, command)
         search = self.search = self.search_kind(
             work, WorkerPool(self.start), self.budget, self.row_consistency, self.options.connections, self.seed,
-            self.progress.note, self.candidates.paths, self.candidates.baselines, tell=self._tell,
+            self.progress.note, self.candidates.paths, self.directory.work, self.candidates.baselines, tell=self._tell,
             time_delivery=self._time_delivery, labels=self.labels, sort_key=self._sort_key(),
         )  # fmt: skip
         interrupted = False
@@ -323,7 +323,7 @@ class ProbeRun(ProbedQuery):
             )
             self.journal.write(ProbeRecord(digest_group=group))
         agreed = len(found.voices) > 1
-        if not agreed:
+        if not agreed and not any(verdict.ties for verdict in found.verdicts):
             self.caveats.append(ONE_DELIVERY)
         if found.volatile:
             self.caveats.append(VOLATILE.format(columns=", ".join(found.volatile)))

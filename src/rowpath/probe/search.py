@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import random
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import msgspec
 
@@ -25,6 +27,7 @@ from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VerifyReply
 from rowpath.text import printable
+from rowpath.workloads.kept_rows import kept_values
 
 TRY_NS = 20_000_000
 SECOND_NS = 100_000_000  # below it the only execution of a try is repeated: the first of a connection is slower
@@ -53,6 +56,7 @@ class Search:
     seed: int
     note: Callable[[str], None]
     candidates: tuple[PlannedPath, ...]
+    place: Path  # where rows are kept while they are compared
     baselines: Mapping[str, str] = field(default_factory=dict)
     tried: dict[str, Tried] = field(default_factory=dict)  # by path id, in the order of the tries
     _further_s: float | None = None  # spent when every driver had its first try
@@ -215,13 +219,13 @@ class Search:
 
         Where the rows change by themselves, digests prove nothing about paths.
         """
-        self.agreement = agreement_of(self._deliveries(), self.work.columns, self.labels, self.executed)
+        self.agreement = agreement_of(self._deliveries(), self.work.columns, self.labels, self.executed, self.kept)
         told = [one for verdict in self.agreement.verdicts if verdict.wrong for one in self._members(verdict)]
         if by_touch := [tried for tried in told if tried.by_touch]:
             for tried in by_touch:  # like a setting with other rows than most, it may differ from that setting
                 with self._guarded(tried), self.worker_pool.turned_to(tried.planned, self.work) as worker:
                     self._verify(tried, worker)
-            self.agreement = agreement_of(self._deliveries(), self.work.columns, self.labels, self.executed)
+            self.agreement = agreement_of(self._deliveries(), self.work.columns, self.labels, self.executed, self.kept)
         found = self.agreement
         if found.rows_change:
             self.row_consistency.changed = True
@@ -258,6 +262,12 @@ class Search:
         work = replace(self.work, columns=columns, phase=msgspec.structs.replace(self.work.phase, columns=columns))
         with self.row_consistency.unwatched(), self.worker_pool.turned_to(delivery.planned, work) as worker:
             return worker.verify_all(work, keep)
+
+    def kept(self, delivery: Delivery) -> list[list[bytes]]:
+        """The rows of one more execution, as far as `verify` keeps them. Errors: RunnerFailure, OSError."""
+        with tempfile.NamedTemporaryFile(dir=self.place, suffix=".kept") as file:
+            self.executed(delivery, self.work.columns, file.name)
+            return list(kept_values(Path(file.name)))
 
     def defaults(self) -> list[Tried]:
         """Each driver with its own defaults, in the order of the candidates."""

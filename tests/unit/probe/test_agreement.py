@@ -98,8 +98,14 @@ class Paths:
         self.executed += 1
         return replied(self.sources[delivery.planned.path.id](), columns)
 
+    def kept(self, delivery: Delivery) -> list[list[bytes]]:
+        rows = self.sources[delivery.planned.path.id]()
+        return [[codec.encode_value(value, column) for value, column in zip(row, COLUMNS, strict=True)] for row in rows]
+
     def compared(self) -> Agreement:
-        return agreement_of(self.deliveries, COLUMNS, labels_of([column.name for column in COLUMNS]), self.again)
+        return agreement_of(
+            self.deliveries, COLUMNS, labels_of([column.name for column in COLUMNS]), self.again, self.kept
+        )
 
     def wrong(self) -> dict[str, str]:
         verdicts = self.compared().verdicts
@@ -276,7 +282,7 @@ def test_an_execution_that_fails_leaves_the_comparison_as_it_was() -> None:
         raise RunnerFailure("sql", "gone")
 
     labels = labels_of([column.name for column in COLUMNS])
-    found = agreement_of(paths.deliveries, COLUMNS, labels, fails)
+    found = agreement_of(paths.deliveries, COLUMNS, labels, fails, paths.kept)
     assert [bool(verdict.wrong) for verdict in found.verdicts] == [False, True]
 
 
@@ -325,6 +331,38 @@ STEPS: tuple[tuple[str, Any, Any, dict[str, Any]], ...] = (
 )
 
 
+def comparison(made: list[Delivery], columns: tuple[Column, ...], rows_of: dict[str, list[Any]]) -> Agreement:
+    def again(delivery: Delivery, wanted: tuple[Column, ...]) -> VerifyReply:
+        return replied(rows_of[delivery.planned.path.id], wanted)
+
+    def kept(delivery: Delivery) -> list[list[bytes]]:
+        rows = rows_of[delivery.planned.path.id]
+        return [[codec.encode_value(value, column) for value, column in zip(row, columns, strict=True)] for row in rows]
+
+    return agreement_of(made, columns, ("id", "v"), again, kept)
+
+
+@pytest.mark.parametrize(("kind", "digits"), [("float32", 6), ("float64", 15)])
+@pytest.mark.parametrize("finer_paths", [1, 2])
+def test_floats_that_text_rounds_agree_with_those_of_two_voices(kind: Any, digits: int, finer_paths: int) -> None:
+    columns = (Column(name="id", type="integer"), Column(name="v", type=kind, nullable=True))
+    finer = [(1, 16777215.0 if digits == 6 else 0.1 + 0.2), (2, 0.5), (3, None), (4, float("nan"))]
+    rounded = [(at, value and float(f"{value:.{digits}g}")) for at, value in finer]
+    paths = Paths(c_libpq=[], java_pgjdbc=[], go_pgx=[], rust_postgres=[])
+    sources = [finer] * finer_paths + [rounded] * (4 - finer_paths)
+    pairs = list(zip(paths.deliveries, sources, strict=True))
+    made = [Delivery(one.planned, replied(rows, columns)) for one, rows in pairs]
+    found = comparison(made, columns, {one.planned.path.id: rows for one, rows in pairs})
+    if finer_paths == 1:
+        assert {verdict.first.planned.name: verdict.wrong for verdict in found.verdicts if verdict.wrong} == {
+            "c_libpq": {"v": "java pgjdbc and 2 more"}
+        }
+        return
+    assert not any(verdict.wrong or verdict.ties for verdict in found.verdicts)
+    notes = {verdict.first.planned.name: list(verdict.notes()) for verdict in found.verdicts}
+    assert notes == {"c_libpq": [], "go_pgx": [f"v compared in {digits} digits, as text has it"]}
+
+
 @pytest.mark.parametrize(("kind", "value", "next_value", "declared"), STEPS, ids=[step[0] for step in STEPS])
 def test_a_liar_that_changes_one_value_by_its_smallest_step_is_found(
     kind: str, value: Any, next_value: Any, declared: dict[str, Any]
@@ -341,5 +379,5 @@ def test_a_liar_that_changes_one_value_by_its_smallest_step_is_found(
         for one, rows in zip(paths.deliveries, (honest, honest, lied), strict=True)
     ]
     rows_of = {one.planned.path.id: rows for one, rows in zip(made, (honest, honest, lied), strict=True)}
-    found = agreement_of(made, columns, ("id", "v"), lambda one, wanted: replied(rows_of[one.planned.path.id], wanted))
+    found = comparison(made, columns, rows_of)
     assert [verdict.wrong for verdict in found.verdicts] == [{}, {"v": "c libpq and 1 more"}]
