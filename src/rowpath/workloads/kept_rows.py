@@ -95,7 +95,8 @@ def shown_at(data: bytes, at: int) -> tuple[str, int]:
         if tag == ord("B"):
             return f"x'{payload.hex()}'", end
         text = payload.decode(errors="backslashreplace")
-        return repr(text) if tag == ord("S") else text, end
+        quoted = repr(text) if text.encode() == payload else f"'{text}'"  # the escaped bytes stay as they are
+        return quoted if tag == ord("S") else text, end
     count = int.from_bytes(data[at : at + 4], "little", signed=tag == ord("a"))
     at += 4
     if tag == ord("a"):
