@@ -110,7 +110,7 @@ class ProbeFacts:
     pooler_query: str = ""  # with {server_pid}: has a row when another process serves the session
     server_clock: ServerClock | None = None
     empty_query: str = ""  # a round trip in which a server does next to nothing
-    session_note: str = ""  # what sessions cannot be kept from
+    session_note: str = ""  # for the user: what holds for every session, or what it cannot be kept from
 
 
 @dataclass(frozen=True)

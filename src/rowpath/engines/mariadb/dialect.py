@@ -57,6 +57,7 @@ def _session_statements(version: str, timeout_ms: int) -> tuple[str, ...]:
         f"SET SESSION {limit}",
         f"SET SESSION lock_wait_timeout = {probing.LOCK_TIMEOUT_S}",
         f"SET SESSION innodb_lock_wait_timeout = {probing.LOCK_TIMEOUT_S}",
+        "SET SESSION time_zone = @@GLOBAL.time_zone",  # adapters of experiments take UTC
     )
 
 
@@ -82,6 +83,7 @@ def probe_facts(scheme: str, *option_groups: str, clock: probing.ServerClock = A
         syntax=probing.Syntax(name_quote="`", backslashes=True),
         row_limit_statement="SET SESSION sql_select_limit = {rows}",
         session_statements=_session_statements,
+        session_note="TIMESTAMP columns are read in the server's own time zone",
         server_clock=clock,
         empty_query="SELECT 1",
         privileged_query="SELECT privilege_type FROM information_schema.user_privileges"
