@@ -16,7 +16,7 @@ import msgspec
 from rowpath.model.grouping import grouped
 from rowpath.model.workload import Column
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe import rounded_floats
+from rowpath.probe import nul_in_text, rounded_floats
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import ColumnDigest, VerifyReply
 
@@ -101,6 +101,7 @@ NO_COMMON_FORM = "no common form"  # how a runner's reason begins where the driv
 ROUNDED = ", rounded"
 BOUNDS = "lower bounds"
 DIGITS = "digits, as text has it"
+TEXTS = ("text", "varchar", "char", "any")
 # Executions that look for values that change by themselves: a sum of floats over threads does so only now and then.
 REPEATS, REPEATS_OF_FLOATS, MOST_REPEATED = 1, 3, 8
 
@@ -245,11 +246,12 @@ class _Comparison:
             for verdict in group:
                 verdict.cut[label] = cut
             same.extend(group)
-        joined.sort(key=lambda group: -_column_weight(group, column))
         if len(joined) < 2:
             return
-        leading, weight = joined[0], _column_weight(joined[0], column)
-        tied = [group for group in joined if _column_weight(group, column) == weight]
+        whole = self._without_cut_texts(joined, number)
+        whole.sort(key=lambda group: -_column_weight(group, column))
+        leading, weight = whole[0], _column_weight(whole[0], column)
+        tied = [group for group in whole if _column_weight(group, column) == weight]
         for group in joined:
             for verdict in group:
                 if len(tied) > 1 and group in tied:
@@ -278,6 +280,16 @@ class _Comparison:
                     verdict.cut[label] = f"{rounded_floats.DIGITS[kind]} {DIGITS}"
             joined.setdefault(to, []).extend(groups[at])
         return list(joined.values())
+
+    def _without_cut_texts(self, groups: list[list[Verdict]], number: int) -> list[list[Verdict]]:
+        """The groups but those that are another one's values up to a NUL, however many say so: no driver adds text."""
+        if self._columns[number].type not in TEXTS:
+            return groups
+        with contextlib.suppress(RunnerFailure, OSError):
+            columns = [nul_in_text.column_of(self._kept(group[0].first), number) for group in groups]
+            pairs = zip(groups, columns, strict=True)
+            return [group for group, texts in pairs if not any(nul_in_text.end_at_nul(texts, one) for one in columns)]
+        return groups
 
     def _same_when_cut(self, finer: Verdict, coarser: Verdict, number: int) -> str:
         """To what the finer values must be cut or rounded to be the coarser ones; empty when they never are."""

@@ -363,6 +363,16 @@ def test_floats_that_text_rounds_agree_with_those_of_two_voices(kind: Any, digit
     assert notes == {"c_libpq": [], "go_pgx": [f"v compared in {digits} digits, as text has it"]}
 
 
+def test_texts_that_end_at_a_nul_are_wrong_however_many_say_so() -> None:
+    columns = (Column(name="id", type="integer"), Column(name="v", type="text", nullable=True))
+    whole, cut = [(1, "bar\0baz"), (2, "\0"), (3, None)], [(1, "bar"), (2, ""), (3, None)]
+    paths = Paths(c_libpq=[], java_pgjdbc=[], go_pgx=[])
+    pairs = list(zip(paths.deliveries, (cut, cut, whole), strict=True))
+    made = [Delivery(one.planned, replied(rows, columns)) for one, rows in pairs]
+    found = comparison(made, columns, {one.planned.path.id: rows for one, rows in pairs})
+    assert [verdict.wrong for verdict in found.verdicts] == [{}, {"v": "go pgx"}]
+
+
 @pytest.mark.parametrize(("kind", "value", "next_value", "declared"), STEPS, ids=[step[0] for step in STEPS])
 def test_a_liar_that_changes_one_value_by_its_smallest_step_is_found(
     kind: str, value: Any, next_value: Any, declared: dict[str, Any]
