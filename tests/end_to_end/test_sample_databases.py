@@ -27,9 +27,6 @@ from tests.end_to_end.sample_databases import tables
 from tests.engines.insides import psql, rows_of
 from tests.engines.life import reaching
 
-# Floating point of 15 digits, and text of whatever the column is not declared as; decimals where it is declared so.
-OWN_FORMS = ("libsqliteodbc", "mono-data-sqlite")
-
 
 class Compared(ProbeRun):
     """Compares what each driver delivers of each table, and times nothing."""
@@ -47,11 +44,7 @@ class Compared(ProbeRun):
             search.labels = tuple(column.name for column in columns)
             search.candidates = tuple(firsts.values())
             search.compare()
-            told = {
-                one.planned.name: one.left
-                for one in search.tried.values()
-                if one.left and not any(own in one.planned.name for own in OWN_FORMS)
-            }
+            told = {one.planned.name: one.left for one in search.tried.values() if one.left}
             told |= {f"tie {v.first.planned.name}": str(v.ties) for v in search.agreement.verdicts if v.ties}
             notes = [note for verdict in search.agreement.verdicts for note in verdict.notes() if "cannot" in note]
             self.found[name] = told | ({"notes": "; ".join(notes)} if notes else {})

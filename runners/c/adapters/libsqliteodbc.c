@@ -24,4 +24,4 @@ odbc_driver odbc_driver_here = {
                 " SELECT 'page_size', page_size FROM pragma_page_size",
 };
 
-const rp_adapter rp_adapter_here = ODBC_ADAPTER("libsqliteodbc", "X'", "'");
+const rp_adapter rp_adapter_here = ODBC_ADAPTER("libsqliteodbc", "X'", "'", true);

@@ -17,4 +17,4 @@ static void login(FILE *to, const rp_options *options) {
 
 odbc_driver odbc_driver_here = {.login = login};
 
-const rp_adapter rp_adapter_here = ODBC_ADAPTER("odbc", "X'", "'");
+const rp_adapter rp_adapter_here = ODBC_ADAPTER("odbc", "X'", "'", false);

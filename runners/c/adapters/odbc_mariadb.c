@@ -26,4 +26,4 @@ odbc_driver odbc_driver_here = {
     .encryption = "SHOW SESSION STATUS LIKE 'Ssl_version'",
 };
 
-const rp_adapter rp_adapter_here = ODBC_ADAPTER("odbc-mariadb", "X'", "'");
+const rp_adapter rp_adapter_here = ODBC_ADAPTER("odbc-mariadb", "X'", "'", false);

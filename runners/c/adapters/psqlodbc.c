@@ -38,4 +38,4 @@ odbc_driver odbc_driver_here = {
     .farewells = "/tmp/psqlodbc_*%d.log",
 };
 
-const rp_adapter rp_adapter_here = ODBC_ADAPTER("psqlodbc", "'\\x", "'::bytea");
+const rp_adapter rp_adapter_here = ODBC_ADAPTER("psqlodbc", "'\\x", "'::bytea", false);

@@ -250,6 +250,7 @@ static void sqlite_facts(void *opened, rp_facts *facts) {
 const rp_adapter rp_adapter_here = {
     .driver = "sqlite",
     .binary_literal = {"X'", "'"},
+    .decimals_are_texts = true,
     .open = sqlite_open,
     .close = sqlite_close,
     .prepare = sqlite_prepare,

@@ -77,6 +77,7 @@ void rp_describe(rp_description *description, const rp_column *column, const cha
 typedef struct rp_adapter {
     const char *driver;
     const char *binary_literal[2]; /* what stands before and after the hexadecimal digits of a binary literal */
+    bool decimals_are_texts;       /* a decimal parameter is text, so its literal is too */
     void *(*open)(const rp_options *options, int64_t *server_pid);
     void (*close)(void *connection);
     void *(*prepare)(void *connection, rp_phase *phase);
@@ -106,7 +107,7 @@ extern const rp_adapter rp_adapter_here;
 char *rp_numbered_placeholders(const char *sql);
 
 /* The phase's SQL with its placeholders replaced by the literals of parameter row `row`; as old as the phase. */
-const char *rp_literal_sql(const rp_phase *phase, uint64_t row, const char *const binary_literal[2]);
+const char *rp_literal_sql(const rp_phase *phase, uint64_t row, const rp_adapter *adapter);
 
 /* The INSERT `sql` with its VALUES group `rows` times; to be freed by the caller. NULL after rp_fail: it has no such
    group. */

@@ -176,7 +176,7 @@ static bool read_phase(rp_phase *phase, const rp_json *request, const rp_json *p
         uint64_t texts = phase->parameter_count > 0 ? phase->parameter_count : 1;
         phase->texts = rp_arena_take(phase->arena, texts * sizeof *phase->texts);
         for (uint64_t row = 0; row < texts; row++)
-            phase->texts[row] = rp_literal_sql(phase, row, adapter->binary_literal);
+            phase->texts[row] = rp_literal_sql(phase, row, adapter);
     }
     return true;
 }

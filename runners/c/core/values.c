@@ -168,7 +168,7 @@ uint64_t rp_rows_at_once(const rp_phase *phase, uint64_t rows, uint64_t most_par
     return width < most_parameters ? most_parameters / width : 1;
 }
 
-static void put_literal(rp_writer *sql, const rp_value *value, const char *const binary_literal[2]) {
+static void put_literal(rp_writer *sql, const rp_value *value, const rp_adapter *adapter) {
     char scratch[RP_SCRATCH_BYTES];
     size_t length;
     if (value->type == RP_NULL) {
@@ -176,18 +176,19 @@ static void put_literal(rp_writer *sql, const rp_value *value, const char *const
         return;
     }
     if (value->type == RP_BINARY) {
-        rp_write_raw(sql, binary_literal[0]);
+        rp_write_raw(sql, adapter->binary_literal[0]);
         for (uint32_t i = 0; i < value->length; i++) {
             sprintf(scratch, "%02x", (unsigned char)value->text[i]);
             rp_write_raw(sql, scratch);
         }
-        rp_write_raw(sql, binary_literal[1]);
+        rp_write_raw(sql, adapter->binary_literal[1]);
         return;
     }
     const char *text = rp_value_text(value, scratch, &length);
     if (value->type == RP_BOOLEAN) {
         rp_write_raw(sql, value->integer ? "TRUE" : "FALSE");
-    } else if (value->type == RP_INTEGER || (value->type == RP_DECIMAL && text[length - 1] <= '9') ||
+    } else if (value->type == RP_INTEGER ||
+               (value->type == RP_DECIMAL && !adapter->decimals_are_texts && text[length - 1] <= '9') ||
                (value->type != RP_DECIMAL && value->type <= RP_FLOAT64 && isfinite(value->real))) {
         rp_write_raw(sql, text);
     } else {
@@ -198,14 +199,14 @@ static void put_literal(rp_writer *sql, const rp_value *value, const char *const
     }
 }
 
-const char *rp_literal_sql(const rp_phase *phase, uint64_t row, const char *const binary_literal[2]) {
+const char *rp_literal_sql(const rp_phase *phase, uint64_t row, const rp_adapter *adapter) {
     rp_writer sql = {0};
     int next = 0;
     rp_write_raw(&sql, "");
     for (const char *end, *at = phase->sql; *at != '\0'; at = end) {
         end = rp_sql_token_end(at);
         if (*at == '?' && next < phase->parameter_column_count)
-            put_literal(&sql, &rp_parameters(phase, row)[next++], binary_literal);
+            put_literal(&sql, &rp_parameters(phase, row)[next++], adapter);
         else
             for (; at < end; at++)
                 rp_write_raw(&sql, (char[]){*at, '\0'});

@@ -18,7 +18,9 @@ namespace Rowpath
             Text = Cut(bytes == null
                 ? Convert.ToString(value, CultureInfo.InvariantCulture) ?? ""
                 : BitConverter.ToString(bytes).Replace("-", "").ToLowerInvariant());
-            Reason = value.GetType().Name + " '" + Failure.Plain(Text) + "' in a column of type " + column.TypeName;
+            Reason = value is DateTime
+                ? "no common form: the driver makes DateTime of the text"
+                : value.GetType().Name + " '" + Failure.Plain(Text) + "' in a column of type " + column.TypeName;
         }
 
         /// <summary>No more bytes than the codec takes, and no half of a character.</summary>

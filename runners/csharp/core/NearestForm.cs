@@ -92,8 +92,6 @@ namespace Rowpath
 
         static string Text(object value)
         {
-            if (value is DateTime)
-                return ((DateTime)value).ToString("yyyy-MM-dd HH:mm:ss.FFFFFFF", CultureInfo.InvariantCulture);
             if (value is bool) return (bool)value ? "true" : "false";
             return PlainDecimal.Of(value) ?? (value is Guid || value is TimeSpan ? value.ToString() : null);
         }

@@ -1,5 +1,7 @@
 """SQLite through ADBC: rows arrive as Arrow, and are taken so or made Python values of."""
 
+from decimal import Decimal
+
 import adbc_driver_sqlite
 import pyarrow as pa
 from adbc_driver_sqlite import dbapi
@@ -13,6 +15,11 @@ from families.text.values import FROM_TEXT
 KEPT_AS_TEXT = ("decimal", "date", "time", "timestamp")
 
 
+def as_parameter(value):
+    """A value that the driver takes: it has no decimals, which are text in the database."""
+    return format(value, "f") if isinstance(value, Decimal) else value
+
+
 class Adapter(AdbcAdapter):
     def opened(self):
         connection = dbapi.connect(self.options["path"], autocommit=True)
@@ -22,6 +29,9 @@ class Adapter(AdbcAdapter):
         for pragma in pragmas:
             self.first_query(f"PRAGMA {pragma}", connection)
         return connection
+
+    def prepare(self, phase, parameters):
+        return super().prepare(phase, parameters and [tuple(map(as_parameter, row)) for row in parameters])
 
     def columns_from_text(self, column):
         return from_text(column) if column.type in KEPT_AS_TEXT else None

@@ -16,7 +16,7 @@ import msgspec
 from rowpath.model.grouping import grouped
 from rowpath.model.workload import Column
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe import nul_in_text, rounded_floats
+from rowpath.probe import nul_in_text, rounded_floats, text_forms
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import ColumnDigest, VerifyReply
 
@@ -67,7 +67,8 @@ class Verdict:
     def notes(self) -> Iterator[str]:
         """What was not compared, or less exactly."""
         for label, how in self.cut.items():
-            yield f"{label} compared without {BOUNDS}" if how == BOUNDS else f"{label} compared in {how}"
+            before = {BOUNDS: "without ", AS_TEXT: ""}.get(how, "in ")
+            yield f"{label} compared {before}{how}"
         for label, reason in self.unread.items():
             ours = "" if reason.startswith(NO_COMMON_FORM) else "our reader cannot: "
             yield f"{label} not compared: {ours}{reason}"
@@ -101,6 +102,8 @@ NO_COMMON_FORM = "no common form"  # how a runner's reason begins where the driv
 ROUNDED = ", rounded"
 BOUNDS = "lower bounds"
 DIGITS = "digits, as text has it"
+AS_TEXT = "as text"
+LOOSE = (DIGITS, AS_TEXT)
 TEXTS = ("text", "varchar", "char", "any")
 # Executions that look for values that change by themselves: a sum of floats over threads does so only now and then.
 REPEATS, REPEATS_OF_FLOATS, MOST_REPEATED = 1, 3, 8
@@ -122,13 +125,14 @@ def agreement_of(
     Verdicts name columns by their labels. Errors of an execution leave the comparison as it was.
     """
     by_digest = grouped(deliveries, lambda delivery: delivery.reply.digest)
-    verdicts = sorted(map(Verdict, by_digest.values()), key=lambda verdict: -len(_voices(verdict.members)))
+    verdicts = sorted(map(Verdict, by_digest.values()), key=lambda verdict: -len(voices_of(verdict.members)))
     if len(verdicts) < 2:
         return Agreement(verdicts)
     return _Comparison(verdicts, columns, tuple(labels), again, kept).agreement()
 
 
-def _voices(members: Iterable[Delivery]) -> set[str]:
+def voices_of(members: Iterable[Delivery]) -> set[str]:
+    """The implementations that decode for these."""
     return {member.voice for member in members}
 
 
@@ -163,7 +167,7 @@ class _Comparison:
             if self._labels[number] not in volatile:
                 self._compare_column(by_column, number)
         agreeing = [verdict for verdict in by_column if not verdict.wrong]
-        leader = max(agreeing or verdicts, key=lambda verdict: (not verdict.ties, len(_voices(verdict.members))))
+        leader = max(agreeing or verdicts, key=lambda verdict: (not verdict.ties, len(voices_of(verdict.members))))
         for verdict in agreeing:
             if verdict is not leader and not verdict.ties:
                 self._compare_rows(leader, verdict)
@@ -236,6 +240,8 @@ class _Comparison:
         joined: list[list[Verdict]] = []
         if len(groups) > 1 and column.type in rounded_floats.DIGITS:
             groups = self._joined_floats(groups, number)
+        elif len(groups) > 1 and column.type == "any":
+            groups = self._joined_texts(groups, number)
         for group in groups:
             finer = sorted(joined, key=lambda other: -_column_weight(other, column))
             found = ((other, self._same_when_cut(other[0], group[0], number)) for other in finer)
@@ -281,6 +287,22 @@ class _Comparison:
             joined.setdefault(to, []).extend(groups[at])
         return list(joined.values())
 
+    def _joined_texts(self, groups: list[list[Verdict]], number: int) -> list[list[Verdict]]:
+        """The groups, those joined that have the same values as text."""
+        joined: list[tuple[list[bytes], list[Verdict]]] = []
+        for group in sorted(groups, key=lambda group: -_column_weight(group, self._columns[number])):
+            values: list[bytes] = []
+            with contextlib.suppress(RunnerFailure, OSError):
+                values = text_forms.column_of(self._kept(group[0].first), number)
+            alike = (members for known, members in joined if values and text_forms.same_as_text(known, values))
+            if same := next(alike, None):
+                for verdict in group:
+                    verdict.cut[self._labels[number]] = AS_TEXT
+                same.extend(group)
+            else:
+                joined.append((values, group))
+        return [members for _, members in joined]
+
     def _without_cut_texts(self, groups: list[list[Verdict]], number: int) -> list[list[Verdict]]:
         """The groups but those that are another one's values up to a NUL, however many say so: no driver adds text."""
         if self._columns[number].type not in TEXTS:
@@ -316,7 +338,7 @@ class _Comparison:
 
     def _compare_rows(self, leader: Verdict, verdict: Verdict) -> None:
         """Columns that agree may stand in other rows: their orders tell, else a digest of the columns that count."""
-        rounded = {label for side in (leader, verdict) for label, how in side.cut.items() if how.endswith(DIGITS)}
+        rounded = {label for side in (leader, verdict) for label, how in side.cut.items() if how.endswith(LOOSE)}
         left_out = {*self._result.volatile, *leader.unread, *verdict.unread, *rounded}
         pairs = zip(self._labels, leader.first.reply.columns, verdict.first.reply.columns, strict=True)
         counted = [(ours, theirs) for label, ours, theirs in pairs if label not in left_out]
@@ -344,7 +366,7 @@ def _all(verdicts: Iterable[Verdict]) -> list[Delivery]:
 
 
 def _weight(verdicts: Iterable[Verdict]) -> int:
-    return len(_voices(_all(verdicts)))
+    return len(voices_of(_all(verdicts)))
 
 
 def _column_weight(verdicts: Iterable[Verdict], column: Column) -> int:
@@ -362,32 +384,3 @@ def in_words(verdict: Verdict) -> str:
     column, other = next(iter(verdict.wrong.items()))
     more = f" and {len(verdict.wrong) - 1} more" if len(verdict.wrong) > 1 else ""
     return f"column {column}{more}, unlike {other}" if column else other
-
-
-def out_of_order(
-    deliveries: Sequence[Delivery], columns: tuple[Column, ...], sort_key: str, again: Again
-) -> list[Delivery]:
-    """Those that deliver the rows of a sorted query in another order than most implementations.
-
-    By the column that the query sorts by first, for rows that are equal in it may stand in any order. Of an expression
-    the order of all rows counts, unless it differs between two executions of one path.
-    """
-    names = [column.name.lower() for column in columns]
-    number = (
-        int(sort_key) - 1 if sort_key.isdigit() else names.index(sort_key.lower()) if sort_key.lower() in names else -1
-    )
-    by_column = 0 <= number < len(columns) and all(delivery.reply.columns for delivery in deliveries)
-
-    def order(reply: VerifyReply) -> str:
-        return reply.columns[number].order if by_column else reply.order
-
-    known = [delivery for delivery in deliveries if order(delivery.reply)]
-    groups = sorted(grouped(known, lambda each: order(each.reply)).values(), key=lambda group: -len(_voices(group)))
-    if len(groups) < 2 or len(_voices(groups[0])) == len(_voices(groups[1])):
-        return []
-    try:
-        if not by_column and order(again(groups[0][0], columns)) != order(groups[0][0].reply):
-            return []
-    except RunnerFailure:
-        return []
-    return [delivery for group in groups[1:] for delivery in group]

@@ -19,7 +19,8 @@ from rowpath.model.workload import Column
 from rowpath.own_database.throttled_worker import Budget, RowConsistency, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import full_sets, tries
-from rowpath.probe.agreement import Agreement, Delivery, Verdict, agreement_of, in_words, out_of_order
+from rowpath.probe.agreement import Agreement, Delivery, Verdict, agreement_of, in_words
+from rowpath.probe.row_order import out_of_order
 from rowpath.probe.successive_halving import CostEstimate, batches, best_of_each, contested, going_on, needed
 from rowpath.probe.tries import Tried, driver_of, succeeded
 from rowpath.probe.worker_pool import WorkerPool

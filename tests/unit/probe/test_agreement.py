@@ -14,7 +14,8 @@ import pytest
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.planning.plan import PlannedPath
-from rowpath.probe.agreement import Agreement, Delivery, agreement_of, in_words, labels_of, out_of_order
+from rowpath.probe.agreement import Agreement, Delivery, agreement_of, in_words, labels_of
+from rowpath.probe.row_order import out_of_order
 from rowpath.runners.manifest import every_adapter
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import ColumnDigest, VerifyReply
@@ -327,7 +328,6 @@ STEPS: tuple[tuple[str, Any, Any, dict[str, Any]], ...] = (
     ("map", {1: None}, {1: 1}, {"fields": (INTEGERS, INTEGERS)}),
     ("rows", [[1], [2]], [[2], [1]], {"fields": (INTEGERS,)}),
     ("any", 9007199254740993, 9007199254740992.0, {}),
-    ("any", "1", 1, {}),
 )
 
 
@@ -371,6 +371,35 @@ def test_texts_that_end_at_a_nul_are_wrong_however_many_say_so() -> None:
     made = [Delivery(one.planned, replied(rows, columns)) for one, rows in pairs]
     found = comparison(made, columns, {one.planned.path.id: rows for one, rows in pairs})
     assert [verdict.wrong for verdict in found.verdicts] == [{}, {"v": "go pgx"}]
+
+
+@pytest.mark.parametrize(
+    ("value", "other", "alike"),
+    [
+        (0, "0", True),
+        (1.5, "1.5", True),
+        (1, "1.0", True),
+        (0.1 + 0.2, "0.3", True),
+        (Decimal("19.99"), 19.99, True),
+        ("1", 1, True),
+        (1067, "01067", False),
+        (None, "", False),
+        ("a", "b", False),
+        (9007199254740993, 9007199254740992.0, False),
+    ],
+)
+def test_values_of_several_types_agree_as_text(value: Any, other: Any, alike: bool) -> None:
+    columns = (Column(name="id", type="integer"), Column(name="v", type="any", nullable=True))
+    paths = Paths(c_libpq=[], java_pgjdbc=[], go_pgx=[])
+    pairs = list(zip(paths.deliveries, ([(1, value)], [(1, value)], [(1, other)]), strict=True))
+    made = [Delivery(one.planned, replied(rows, columns)) for one, rows in pairs]
+    found = comparison(made, columns, {one.planned.path.id: rows for one, rows in pairs})
+    *_, last = found.verdicts
+    assert (
+        (last.wrong, list(last.notes())) == ({}, ["v compared as text"])
+        if alike
+        else last.wrong == {"v": "c libpq and 1 more"}
+    )
 
 
 @pytest.mark.parametrize(("kind", "value", "next_value", "declared"), STEPS, ids=[step[0] for step in STEPS])

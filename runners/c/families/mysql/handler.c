@@ -27,7 +27,7 @@ static char *scan_sql(const char *name, const char *where, uint64_t records) {
 static void make_texts(rp_phase *phase, const char *sql) {
     phase->sql = rp_arena_copy(phase->arena, sql, strlen(sql));
     for (uint64_t row = 0; phase->texts != NULL && row < phase->parameter_count; row++)
-        phase->texts[row] = rp_literal_sql(phase, row, rp_adapter_here.binary_literal);
+        phase->texts[row] = rp_literal_sql(phase, row, &rp_adapter_here);
 }
 
 static my_operation *open_table(my_connection *connection, const rp_phase *phase) {

@@ -118,10 +118,11 @@ bool odbc_cancel(void *canceller);
 bool odbc_set_timeout(void *opened, int64_t ms);
 bool odbc_describe(void *opened, const char *sql, rp_description *description); /* prepared, never executed */
 
-#define ODBC_ADAPTER(name, before_binary, after_binary)                                                                \
+#define ODBC_ADAPTER(name, before_binary, after_binary, texts)                                                         \
     {                                                                                                                  \
         .driver = name,                                                                                                \
         .binary_literal = {before_binary, after_binary},                                                               \
+        .decimals_are_texts = texts,                                                                                   \
         .open = odbc_open,                                                                                             \
         .close = odbc_close,                                                                                           \
         .prepare = odbc_prepare,                                                                                       \
