@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
@@ -58,6 +58,7 @@ def snippet(
     environment.filters |= {
         "c_text": c_text,
         "json_text": json_text,
+        "rust_text": rust_text,
         "sign": sign_text,
         "python_text": python_text,
         "url": quote,
@@ -184,10 +185,22 @@ def conninfo(path: dict[str, str], target: Target) -> str:
 
 def c_text(text: str) -> str:
     """A string literal of C, a line for each of the text's."""
-    signs = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "?": "\\?"}
     *lines, last = text.split("\n")
     lines = [*(line + "\n" for line in lines), last]
-    return "\n    ".join(f'"{"".join(signs.get(sign, sign) for sign in line)}"' for line in lines)
+    question_mark = {"?": "\\?"}  # else three signs may be a trigraph
+    return "\n    ".join(
+        _quoted(line, lambda sign: "".join(f"\\{byte:03o}" for byte in sign.encode()), question_mark) for line in lines
+    )
+
+
+def _quoted(text: str, unseen: Callable[[str], str], signs: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The text between quotes. `unseen`: how a sign is written that cannot be seen, of which compilers refuse some."""
+    written = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", **signs}
+    return '"' + "".join(written.get(sign) or (sign if _is_seen(sign) else unseen(sign)) for sign in text) + '"'
+
+
+def _is_seen(sign: str) -> bool:
+    return sign.isprintable() or sign > "\uffff"  # beyond it languages have no escape in common
 
 
 def sign_text(sign: str) -> str:
@@ -199,9 +212,17 @@ def sign_text(sign: str) -> str:
 
 def json_text(text: str) -> str:
     """A string literal of JSON, which most languages share."""
-    return json.dumps(text, ensure_ascii=False)
+    return _quoted(text, lambda sign: f"\\u{ord(sign):04x}")
+
+
+def rust_text(text: str) -> str:
+    """A string literal of Rust."""
+    return _quoted(text, lambda sign: f"\\u{{{ord(sign):x}}}")
 
 
 def python_text(text: str) -> str:
-    """A string literal of Python."""
-    return repr(text) if "\n" not in text or '"""' in text or "\\" in text else f'"""\\\n{text}"""'
+    """A string literal of Python, in lines where the text has some."""
+    if "\n" not in text or '"""' in text or "\\" in text or not text.replace("\n", " ").isprintable():
+        return repr(text)
+    end = "\\\n" if text.endswith('"') else ""  # a line that is continued, so that the quotes stand apart
+    return f'"""\\\n{text}{end}"""'

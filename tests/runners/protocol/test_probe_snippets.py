@@ -41,11 +41,30 @@ SETTINGS = {
     "rust": 2,
     "python": 5,
 }  # that are run of a driver: starting and compiling takes a second
+# What ends a literal, an escape, a comment or a line in a language, or is a placeholder to a driver.
+AWKWARD = (
+    'it\'s "quoted" """ \'\'\' ` C:\\new \\u0041 \\x41 \\N{DASH} \\\' \\" ${x} {y} #{z} $1 $$ ? ??/ ?1 :name %s %(id)s '
+    "%% %d 5% */ /* // -- # ; é€😀 e\u0301 \ufeff \u2028 \u2029 \x85 \u202e \u200d \xa0 \x01 \x1a \t|\r\n|\r|\n|\\"
+)
+AS_BYTES = {"postgresql": "encode(convert_to({}, 'UTF8'), 'hex')"}
+
+
+def unchanged(engine: str) -> str:
+    """A condition that holds where the awkward text reaches the engine as it is."""
+    escaped = AWKWARD.replace("\\", "\\\\") if engine == "mariadb" else AWKWARD
+    literal = "'" + escaped.replace("'", "''") + "'"
+    return f"{AS_BYTES.get(engine, 'lower(hex({}))').replace('{}', literal)} = '{AWKWARD.encode().hex()}'"
+
+
 QUERIES = {
-    "postgresql": f"SELECT g AS id, 'it''s \"row\" ' || g AS name\nFROM generate_series(1, {ROWS}) AS g",
-    "mariadb": f"SELECT seq AS id, CONCAT('it''s \"row\" ', seq) AS name FROM seq_1_to_{ROWS}",
-    "sqlite": "SELECT id, name FROM t WHERE name LIKE 'it''s \"%'",
-    "duckdb": "SELECT id, name FROM t WHERE name LIKE 'it''s \"%'",
+    "postgresql": f"SELECT g AS id, 'it''s \"row\" ' || g AS name\nFROM generate_series(1, {ROWS}) AS g\n"
+    f'WHERE {unchanged("postgresql")}\nORDER BY "id"',
+    "mariadb": f"SELECT seq AS id, CONCAT('it''s \"row\" ', seq) AS name FROM seq_1_to_{ROWS}\n"
+    f"WHERE {unchanged('mariadb')}\nORDER BY `id`",
+    **{
+        engine: f"SELECT id, name FROM t WHERE name LIKE 'it''s \"%'\nAND {unchanged(engine)}\nORDER BY \"id\""
+        for engine in ("sqlite", "duckdb")
+    },
 }
 
 
