@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -14,10 +15,12 @@ import jinja2
 import msgspec
 
 from rowpath.engines import ENGINES
+from rowpath.engines.probe_facts import Syntax
 from rowpath.model.probe import Snippet
 from rowpath.model.workload import ColumnSpec
 from rowpath.own_database.parameters import KeyedQuery
 from rowpath.own_database.target import Target
+from rowpath.own_database.tokens import pieces_of
 from rowpath.runners.language import Language, SnippetDriver
 from rowpath.runners.manifest import language
 from rowpath.workloads.codec import plain_decimal
@@ -59,6 +62,7 @@ def snippet(
         "c_text": c_text,
         "json_text": json_text,
         "rust_text": rust_text,
+        "operators_doubled": functools.partial(operators_doubled, engine=path["engine"]),
         "sign": sign_text,
         "python_text": python_text,
         "url": quote,
@@ -201,6 +205,12 @@ def _quoted(text: str, unseen: Callable[[str], str], signs: Mapping[str, str] = 
 
 def _is_seen(sign: str) -> bool:
     return sign.isprintable() or sign > "\uffff"  # beyond it languages have no escape in common
+
+
+def operators_doubled(sql: str, engine: str) -> str:
+    """The query with each `?` outside of quotes doubled, which says to some drivers that it is an operator."""
+    pieces = pieces_of(sql, ENGINES[engine].probe.syntax or Syntax())
+    return "".join(2 * piece.token if piece.token == "?" else sql[piece.begin : piece.end] for piece in pieces)
 
 
 def sign_text(sign: str) -> str:
