@@ -18,7 +18,7 @@ from rowpath.machine import cpus
 from rowpath.own_database import parameters, throttled_worker
 from rowpath.own_database.access import Access, open_access
 from rowpath.own_database.parameters import KeyedQuery
-from rowpath.own_database.question import ProbeOptions, Question
+from rowpath.own_database.question import ProbeOptions, Question, parameters_query_of
 from rowpath.own_database.throttled_worker import RowConsistency, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import build
@@ -146,7 +146,7 @@ def connected(
     if question.folded_sql:
         sql = existing(access, sql, question.folded_sql)
     if options.params_query:
-        rows = access.parameter_rows_of(options.params_query, directory.work / "parameters.kept")
+        rows = access.parameter_rows_of(parameters_query_of(options, target.engine), directory.work / "parameters.kept")
         keyed_query = parameters.keyed(sql, target.engine, rows)
     return {
         "access": access,

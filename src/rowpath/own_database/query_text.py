@@ -40,7 +40,7 @@ def as_sent(text: str, syntax: Syntax) -> str:
     Drivers look for placeholders and quotes in comments too, and Rowpath writes more behind a query. Where a dialect is
     unknown, only a comment at the end goes: no one knows whether another one is a comment there.
     """
-    text = text.removeprefix(BYTE_ORDER_MARK)
+    text = text.lstrip(f" \r\n\t{BYTE_ORDER_MARK}")
     if "\0" in text:
         raise UsageError("the query has a NUL character", "save the query as plain text, in UTF-8")
     try:
@@ -54,6 +54,8 @@ def as_sent(text: str, syntax: Syntax) -> str:
     while pieces and (pieces[-1].kind in (BLANK, COMMENT) or pieces[-1].token == ";"):
         pieces.pop()
     end = pieces[-1].end if pieces else 0
+    if not end:
+        raise UsageError("the query is empty", "--query 'SELECT …'")
     if syntax.unknown:
         return text[:end].strip()
     if not any(piece.kind == COMMENT for piece in pieces):

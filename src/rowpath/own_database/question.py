@@ -82,10 +82,14 @@ def queries_of(options: ProbeOptions, target: Target) -> tuple[str, ...]:
     syntax = ENGINES[target.engine].probe.syntax or Syntax()
     if options.table:
         return table_name.queries_of(options.table, syntax)
-    text = as_sent(text_of(options.query_file) if options.query_file else options.query, syntax)
-    if not text:
-        raise UsageError("the query is empty", "--query 'SELECT …'")
-    return (text,)
+    return (as_sent(text_of(options.query_file) if options.query_file else options.query, syntax),)
+
+
+def parameters_query_of(options: ProbeOptions, engine: str) -> str:
+    """The query that delivers the rows of parameters, as it is sent. Errors: UsageError."""
+    sql = as_sent(options.params_query, ENGINES[engine].probe.syntax or Syntax())
+    check_query(sql, engine)
+    return sql
 
 
 def limited(sql: str, engine: str, max_rows: int | None) -> str:
@@ -113,7 +117,7 @@ def keyed_by_options(sql: str, engine: str, options: ProbeOptions) -> KeyedQuery
     if not sql:
         raise UsageError("a file is read whole: it takes no parameters", "remove --param, --params and --params-from")
     if options.params_query:
-        check_query(options.params_query, engine)
+        parameters_query_of(options, engine)
         parameters.placeholders(sql, engine)
         return None
     return parameters.keyed(sql, engine, rows_by_options(options))

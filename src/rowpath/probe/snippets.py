@@ -162,7 +162,8 @@ def _keyed(keyed: KeyedQuery, header: Language, driver: SnippetDriver, facts: di
         native = value is None or isinstance(value, int | float | str | bytes)
         python = repr(value if native or not ENGINES[engine].probe.text_parameters else _text(value))
         parameters.append({"type": column.type, "bits": column.bits, "text": _text(value), "python": python})
-    return {"sql": keyed.spelt(driver.placeholder, driver.percent), "parameters": parameters}
+    sql = keyed.spelt(driver.placeholder, driver.percent)
+    return {"sql": sql, "sql_with_question_marks": keyed.spelt("?"), "parameters": parameters}
 
 
 def _text(value: Any) -> str | None:

@@ -46,7 +46,6 @@ def test_a_file_in_another_encoding_is_refused_with_the_place(tmp_path: Path) ->
         ("/*+ IndexScan(t) */ SELECT 1 -- x", "/*+ IndexScan(t) */ SELECT 1"),
         ("SELECT 'a' -- b\n'c'", "SELECT 'a'  \n'c'"),
         ("SELECT a/**/b", "SELECT a b"),
-        ("-- only this", ""),
         ("SELECT 1; SELECT 2; -- x", "SELECT 1; SELECT 2"),
     ],
 )
@@ -69,6 +68,8 @@ def test_what_is_written_behind_a_query_is_no_comment() -> None:
     [
         ("SELECT '" + "x" * LIMIT_BYTES + "'", f"at most {LIMIT_BYTES:,}"),
         ("SELECT '\0'", "NUL"),
+        ("-- only this", "empty"),
+        (" ; \n", "empty"),
         ("SELECT '\udce9'", "not UTF-8"),
     ],
 )
