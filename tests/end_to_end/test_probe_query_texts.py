@@ -20,13 +20,11 @@ from tests.engines.insides import psql
 from tests.engines.life import reaching
 
 ROWS = 500
-MANY = 150_000
 MAKE_TABLES = f"""
 CREATE TABLE "User" (id int PRIMARY KEY, email text NOT NULL);
 INSERT INTO "User" SELECT g, 'it''s ' || g FROM generate_series(1, {ROWS}) AS g;
 CREATE TABLE shop (id int PRIMARY KEY, insert int, "use" boolean);
 INSERT INTO shop SELECT g, g, true FROM generate_series(1, {ROWS}) AS g;
-CREATE TABLE ids AS SELECT g AS id FROM generate_series(1, 2 * {MANY}) AS g;
 """
 
 
@@ -86,16 +84,14 @@ def test_a_query_file_of_windows_with_comments_and_named_parameters(url: Any, tm
 
 
 def test_a_query_of_over_a_megabyte_reaches_each_language(url: Any, tmp_path: Path) -> None:
-    ids = ",".join(str(number) for number in range(1_000_000, 1_000_000 + MANY))
-    text = f"SELECT id + 0 AS id FROM ids WHERE id + 999999 IN ({ids})"
+    text = f"SELECT id, length('{'x' * (1 << 20)}') AS n FROM shop"
     (tmp_path / "q.sql").write_text(text)
-    assert len(text) > 1 << 20
     drivers = "psycopg,libpq,pgjdbc,pgx,pg,tokio-postgres,ado-psqlodbc"
     languages = ("python", "c", "java", "go", "node", "rust", "csharp")
-    assert rows(url, tmp_path, drivers, "--query-file", "q.sql") == dict.fromkeys(languages, MANY)
+    assert rows(url, tmp_path, drivers, "--query-file", "q.sql") == dict.fromkeys(languages, ROWS)
     shown = rowpath("show", tmp_path / "run", "--tables")
     assert max(map(len, shown.stdout.splitlines())) < 30_000
-    assert any(text in file.read_text() for file in (tmp_path / "run").glob("fastest-*"))
+    assert text in (tmp_path / "run" / "fastest-go.go").read_text()
 
 
 def test_relative_files_of_a_view_count_from_where_the_user_is(tmp_path: Path) -> None:
@@ -105,11 +101,11 @@ def test_relative_files_of_a_view_count_from_where_the_user_is(tmp_path: Path) -
     python.build([(adapter, adapter.versions[0])])
     make = "import duckdb; duckdb.connect('own.duckdb').execute(\"CREATE VIEW raw AS SELECT * FROM 'raw.csv'\")"
     subprocess.run([python.interpreter(adapter, adapter.versions[0]), "-c", make], cwd=tmp_path, check=True)
-    languages = ("python", "java")
     own = (str(tmp_path / "own.duckdb"), {})
-    assert rows(own, tmp_path, "duckdb,duckdb_jdbc", "--table", "raw") == dict.fromkeys(languages, 3)
-    by_name = ("--query", "SELECT * FROM read_csv('raw.csv')", "--in-place")
+    found = rows(own, tmp_path, "duckdb,duckdb_jdbc", "--table", "raw")  # Rust's driver is called like Python's
+    assert {"python", "java"} <= found.keys() and set(found.values()) == {3}
     (tmp_path / "there").mkdir()
     (tmp_path / "there" / "raw.csv").write_text("id\n1\n")
-    own = ("../own.duckdb", {})
-    assert rows(own, tmp_path / "there", "duckdb,duckdb_jdbc", *by_name) == dict.fromkeys(languages, 1)
+    by_name = ("--query", "SELECT * FROM read_csv('raw.csv')", "--in-place")
+    found = rows(("../own.duckdb", {}), tmp_path / "there", "duckdb,duckdb_jdbc", *by_name)
+    assert {"python", "java"} <= found.keys() and set(found.values()) == {1}
