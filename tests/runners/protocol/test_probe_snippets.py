@@ -50,7 +50,7 @@ AWKWARD = (
 )
 # Drivers that make something else of it, and say so: libsqliteodbc's functions of wide signs know no emoji; others take
 # placeholders out of a quoted text, when they are given parameters.
-NOT_AWKWARD = (("sqlite", "ado-libsqliteodbc"), ("sqlite", "pyodbc"), ("sqlite", "arrow-odbc"))
+NOT_AWKWARD = (("sqlite", "ado-libsqliteodbc"), ("sqlite", "pyodbc"))
 NOT_AWKWARD_WITH_PARAMETERS = (("mariadb", "mariadb"), ("mariadb", "mysql-connector"))
 AS_BYTES = {"postgresql": "encode(convert_to({}, 'UTF8'), 'hex')"}
 
