@@ -16,7 +16,7 @@
 
 #include "session.h"
 
-#define RP_LINE_BYTES (1 << 20)
+#define RP_LINE_BYTES (16 << 20)
 #define RP_MOST_WAITING 64
 
 typedef struct waiting_line {

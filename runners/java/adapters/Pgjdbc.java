@@ -9,6 +9,7 @@ import java.sql.SQLException;
 import java.sql.Types;
 import java.time.OffsetDateTime;
 import java.util.Properties;
+import java.util.regex.Pattern;
 import org.postgresql.PGConnection;
 import org.postgresql.util.PGInterval;
 import rowpath.Column;
@@ -26,6 +27,7 @@ import rowpath.jdbc.Setter;
 /** pgjdbc: PostgreSQL's own driver. */
 public final class Pgjdbc extends Jdbc {
   private static final long SECOND_NS = 1_000_000_000L;
+  private static final Pattern DOLLAR_QUOTE = Pattern.compile("\\$\\w*\\$");
 
   @Override
   protected Connection connect() throws SQLException {
@@ -63,6 +65,14 @@ public final class Pgjdbc extends Jdbc {
     }
     return DriverManager.getConnection(
         "jdbc:postgresql://" + host + ":" + port + "/" + options.need("database"), properties);
+  }
+
+  /** Without parameters a question mark is an operator, which the driver wants doubled. */
+  @Override
+  protected String prepared(Phase phase) {
+    String sql = phase.sql();
+    boolean operators = phase.parameterColumns().isEmpty() && !DOLLAR_QUOTE.matcher(sql).find();
+    return operators ? String.join("??", Literals.split(sql)) : sql;
   }
 
   @Override

@@ -15,7 +15,7 @@ const PROTOCOL = [3, 0];
 const CODEC = 2;
 const VERSION = "1";
 const KNOWN = new Set(["touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"]);
-export const LIMIT_BYTES = 1 << 20;
+export const LIMIT_BYTES = 16 << 20; // of a request
 
 /** One controller's session with one adapter. */
 export class Session {

@@ -48,6 +48,11 @@ class Adapter(DataFrameAdapter):
 
         return frames_of
 
+    def texts(self, phase, parameters):
+        """The phase's SQL; polars hands it to SQLAlchemy as a text in which a colon begins a parameter."""
+        texts = super().texts(phase, parameters)
+        return [text.replace(":", "\\:") for text in texts] if self.through == "sqlalchemy" else texts
+
     def run(self, statement):
         if self.through == "adbc-uri":
             raise Unsupported("read_database_uri connects for each query: no other statement has its connection")

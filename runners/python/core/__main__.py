@@ -6,7 +6,9 @@ import sys
 import threading
 
 from core.lifetime import die_with_parent
-from core.session import LIMIT_BYTES, Session
+from core.session import Session
+
+BUFFER_BYTES = 1 << 20
 
 
 def stop_at_end_of_stdin():
@@ -25,7 +27,7 @@ def main():
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     threading.Thread(target=stop_at_end_of_stdin, daemon=True).start()
-    requests = os.fdopen(os.dup(0), "rb", buffering=LIMIT_BYTES)
+    requests = os.fdopen(os.dup(0), "rb", buffering=BUFFER_BYTES)
     Session(driver, *source[1:]).serve(requests, replies)
     replies.flush()
     os._exit(0)

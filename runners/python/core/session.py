@@ -25,7 +25,6 @@ from core.phase import Phase
 PROTOCOL = [3, 0]
 CODEC = 2
 KNOWN = {"touch", "digest", "load", "clients", "interrupt", "describe", "client-groups"}
-LIMIT_BYTES = 1 << 20
 
 
 def clock_read_ns():

@@ -15,7 +15,7 @@ from typing_extensions import override
 from rowpath.engines import backup
 from rowpath.engines.base import Instance, LoadingCost, Place, Wire
 from rowpath.engines.jvm_engine import DATABASE, SQL_TYPES, JvmEngine, ServerCommand, jvm_command
-from rowpath.engines.probe_facts import FileLayout, FileLock, ProbeFacts
+from rowpath.engines.probe_facts import FileLayout, FileLock, ProbeFacts, Syntax
 from rowpath.errors import RowpathError
 from rowpath.machine import processes
 from rowpath.machine.maven import JCC, Artefacts
@@ -83,6 +83,7 @@ class Derby(JvmEngine):
             locks=_locks,
             written_when_read=lambda _main: "Derby writes to a database as soon as it boots it",
         ),
+        syntax=Syntax(fold=str.upper),
         row_limit="FETCH FIRST {rows} ROWS ONLY",
         session_note="Derby's sessions have no read-only mode and no timeouts in SQL: only your role protects the data",
     )

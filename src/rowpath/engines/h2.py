@@ -47,7 +47,7 @@ class H2(JvmEngine):
             exclusive=True,
             written_when_read=lambda _main: "H2 may write to a database as soon as it opens it",
         ),
-        syntax=Syntax(dollar_quotes=True),
+        syntax=Syntax(fold=str.upper, dollar_quotes=True),
         row_limit="LIMIT {rows}",
         session_statements=lambda _version, timeout_ms: (
             f"SET QUERY_TIMEOUT {timeout_ms}",

@@ -25,6 +25,7 @@ class Syntax:
     """Where the words of its SQL begin and end."""
 
     name_quote: str = '"'
+    fold: Callable[[str], str] = str  # what it makes of a name without quotes; `str`: it finds names in any case
     nested_comments: bool = False
     dollar_quotes: bool = False  # $tag$ … $tag$
     escape_strings: bool = False  # E'…' takes backslashes

@@ -20,7 +20,7 @@ from rowpath.engines.probe_facts import Syntax
 from rowpath.engines.sql_dialect import SqlDialect
 from rowpath.errors import UsageError
 from rowpath.model.workload import Column
-from rowpath.own_database.query_check import placed_tokens
+from rowpath.own_database.tokens import DOLLAR, NAME, STRING, Piece, pieces_of, tokens_of
 from rowpath.toml_file import suggest
 from rowpath.workloads.codec import plain_decimal, write_rows
 
@@ -29,10 +29,16 @@ _FORMS = {
     "?": re.compile(r"\?()"),
     "$1": re.compile(r"\$(\d+)"),
     "%s": re.compile(r"(?<!%)%s\b()"),
+    "%(name)s": re.compile(r"(?<!%)%\(([^()]+)\)s\b"),
     ":name": re.compile(r"(?<![:\w\])]):([^\W\d]\w*)"),
 }  # a form of placeholders → one of them, with the parameter that it takes, if it says so
+PERCENT_FORMS = ("%s", "%(name)s")  # Python's, with which %% is a %
+NO_OPERAND = (STRING, NAME, DOLLAR, "number")  # kinds of tokens behind which no placeholder can stand
 _QUOTED = re.compile(r"'[^']*'?|\"[^\"]*\"?")  # as runners see it
 Row = tuple[Any, ...]
+BACKSLASH = "\\"
+_ESCAPED = re.compile(r"\\.", re.DOTALL)
+JSON_OPERATORS = "PostgreSQL's operators ?, ?| and ?& are jsonb_exists, jsonb_exists_any and jsonb_exists_all"
 MOST_ROWS = 1000  # of parameters: all of them are proven on every path
 NULL = r"\N"  # as in delimited files
 FORM = "--param TYPE:VALUE, as in --param bigint:42"
@@ -84,36 +90,60 @@ class Placeholders:
 
 
 def placeholders(sql: str, engine: str) -> Placeholders:
-    """The query's placeholders in the one form that it uses: `?`, `$1`, `%s` or `:name`.
+    """The query's placeholders in the one form that it uses: `?`, `$1`, `%s`, `%(name)s` or `:name`.
 
-    With `%s` a `%%` stands for `%`, as in Python's drivers. Errors: UsageError for several forms, or for a query whose
-    placeholders the runners could not find again.
+    With `%s` and `%(name)s` a `%%` stands for `%`, as in Python's drivers. Errors: UsageError for several forms, or for
+    a query whose placeholders the runners could not find again.
     """
     by_form = _by_form(sql, engine)
     if "?1" in by_form:
         raise UsageError("placeholders of the form ?1 are not supported", "write $1, $2, … or ?")
     if len(by_form) > 1:
         what = f"the query has placeholders of several forms: {' and '.join(by_form)}"
-        raise UsageError(what, "use one form; put a blank after a % or : that is an operator")
+        raise UsageError(what, f"use one form; put a blank after a % or : that is an operator; {JSON_OPERATORS}")
     form, places = next(iter(by_form.items()), ("", []))
-    begins, ends = [begin for begin, _, _ in places], [end for _, end, _ in places]
-    pieces = [sql[begin:end] for begin, end in zip([0, *ends], [*begins, len(sql)], strict=True)]
-    if form == "%s":
+    taken = {begin: end for begin, end, _ in places}
+    pieces = [""]
+    position = 0
+    syntax = ENGINES[engine].probe.syntax or Syntax()
+    for piece in pieces_of(sql, syntax):
+        if piece.begin < position:  # part of a placeholder
+            continue
+        if piece.begin in taken:
+            pieces.append("")
+            position = taken[piece.begin]
+        else:
+            pieces[-1] += plainly_quoted(sql, piece, syntax)
+            position = piece.end
+    if form in PERCENT_FORMS:
         pieces = [piece.replace("%%", "%") for piece in pieces]
     # As a runner splits it: at every `?` outside of quotes.
     split = _QUOTED.sub(lambda quoted: "x" * len(quoted[0]), "?".join(pieces)).split("?")
     if [len(piece) for piece in split] != [len(piece) for piece in pieces]:
-        raise UsageError(
-            "a ? that is no placeholder, or a backslash, $$ or quote in a comment, hides where the placeholders are",
-            "remove it: a literal can be a parameter too, and PostgreSQL's operator ? is jsonb_exists(…)",
-        )
+        what = "a ? that is no placeholder, or a quote within `…` or a hint, hides where the placeholders are"
+        raise UsageError(what, f"remove it: a literal can be a parameter too, and {JSON_OPERATORS}")
     return Placeholders(tuple(pieces), tuple(take for _, _, take in places))
 
 
+def plainly_quoted(sql: str, piece: Piece, syntax: Syntax) -> str:
+    """A piece of the query in which runners find the end of a quoted text: no `\\'`, no `$$`; it means the same."""
+    text = sql[piece.begin : piece.end]
+    if piece.kind == DOLLAR:
+        tag = text[: text.index("$", 1) + 1]
+        inside = text.removeprefix(tag).removesuffix(tag).replace("'", "''")
+        return f"E'{inside.replace(BACKSLASH, 2 * BACKSLASH)}'" if BACKSLASH in inside else f"'{inside}'"
+    quote = text[-1]
+    escapes = syntax.backslashes or (syntax.escape_strings and text[0] in "eE")
+    if piece.kind not in (STRING, NAME) or quote not in "'\"" or not escapes:
+        return text
+    return _ESCAPED.sub(lambda pair: 2 * quote if pair[0] == BACKSLASH + quote else pair[0], text)
+
+
 def refuse_unbound(sql: str, engine: str) -> None:
-    """UsageError for placeholders without parameters: `$1`, and where an engine takes NULL for what is not given."""
+    """UsageError for placeholders without parameters, which no engine or not this one would refuse by itself."""
     by_form = _by_form(sql, engine)
-    form = next((form for form in by_form if form == "$1" or ENGINES[engine].probe.unbound_is_null), "")
+    never = ("$1", "%(name)s")
+    form = next((form for form in by_form if form in never or ENGINES[engine].probe.unbound_is_null), "")
     if form:
         what = f"the query has placeholders ({form}), and no parameters are given"
         raise UsageError(what, "--param TYPE:VALUE for each, or --params FILE.csv, or --params-from 'SELECT …'")
@@ -122,12 +152,18 @@ def refuse_unbound(sql: str, engine: str) -> None:
 def _by_form(sql: str, engine: str) -> dict[str, list[tuple[int, int, str]]]:
     """The placeholders by form: begin, end, and the parameter that each takes."""
     by_form: dict[str, list[tuple[int, int, str]]] = {}
-    for token, place in placed_tokens(sql, ENGINES[engine].probe.syntax or Syntax()):
+    before = Piece("", 0, 0)
+    for piece in tokens_of(sql, ENGINES[engine].probe.syntax or Syntax()):
+        behind_operand = before.kind in NO_OPERAND or before.token in (")", "]", "}")
         for form, pattern in _FORMS.items():
-            if form.startswith(token) and (match := pattern.match(sql, place)):
-                places = by_form.setdefault(form, [])
-                places.append((place, match.end(), match[1] or str(len(places) + 1)))
+            if not form.startswith(piece.token) or not (match := pattern.match(sql, piece.begin)):
+                continue
+            if form == ":name" and behind_operand:  # between a key and its value, or within a slice
                 break
+            places = by_form.setdefault(form, [])
+            places.append((piece.begin, match.end(), match[1] or str(len(places) + 1)))
+            break
+        before = piece
     return by_form
 
 

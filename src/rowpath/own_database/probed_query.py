@@ -18,11 +18,11 @@ from rowpath.machine import cpus
 from rowpath.own_database import parameters, throttled_worker
 from rowpath.own_database.access import Access, open_access
 from rowpath.own_database.parameters import KeyedQuery
-from rowpath.own_database.question import ProbeOptions, Question
+from rowpath.own_database.question import ProbeOptions, Question, parameters_query_of
 from rowpath.own_database.throttled_worker import RowConsistency, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import build
-from rowpath.runners.protocol import MESSAGE_LIMIT_BYTES, DescribedColumn
+from rowpath.runners.protocol import REPLY_LIMIT_BYTES, DescribedColumn
 from rowpath.workloads.expected import Delivery
 
 REST_OF_A_MESSAGE = 4096  # bytes, at most, besides query and columns
@@ -59,12 +59,11 @@ class ProbedQuery:
         if not self.columns:
             raise UsageError("the query delivers rows without columns", "name the columns that your program reads")
         work = throttled_worker.work_of(self.sql, self.columns, table=access.table, scan=bool(access.table))
-        sent = len(msgspec.json.encode((work.sql, work.columns, work.table_columns))) + REST_OF_A_MESSAGE
-        if sent > MESSAGE_LIMIT_BYTES:
-            size = f"a query of {len(work.sql):,} bytes and " if work.sql else ""
-            what = f"{size}{len(self.columns):,} columns do not fit into a message to a runner: "
-            what += f"{sent:,} bytes, at most {MESSAGE_LIMIT_BYTES:,}"
-            raise UsageError(what, "read fewer columns at a time, or shorten the query")
+        size = len(msgspec.json.encode((work.columns, work.table_columns))) + REST_OF_A_MESSAGE
+        if size > REPLY_LIMIT_BYTES:
+            what = f"{len(self.columns):,} columns do not fit into a runner's message: "
+            what += f"{size:,} bytes, at most {REPLY_LIMIT_BYTES:,}"
+            raise UsageError(what, "read fewer columns at a time")
         return self._with_parameters(work, keyed) if keyed else work
 
     def _with_parameters(self, work: PreparedPhase, keyed: KeyedQuery) -> PreparedPhase:
@@ -144,8 +143,10 @@ def connected(
     cpus.usable()
     os.sched_setaffinity(0, cpus.controller_cpus())
     sql = question.phase.sql if target.deployment != "file" else ""
+    if question.folded_sql:
+        sql = existing(access, sql, question.folded_sql)
     if options.params_query:
-        rows = access.parameter_rows_of(options.params_query, directory.work / "parameters.kept")
+        rows = access.parameter_rows_of(parameters_query_of(options, target.engine), directory.work / "parameters.kept")
         keyed_query = parameters.keyed(sql, target.engine, rows)
     return {
         "access": access,
@@ -156,6 +157,19 @@ def connected(
         "directory": directory,
         "scrubber": question.scrubber,
     }
+
+
+def existing(access: Access, sql: str, folded_sql: str) -> str:
+    """The query of the two whose table there is, the first if both are there. Errors: RowpathError where none is."""
+    try:
+        access.describe(sql)
+    except UsageError as error:
+        try:
+            access.describe(folded_sql)
+        except UsageError:
+            raise error from None
+        return folded_sql
+    return sql
 
 
 def confirmed(question: str) -> bool:

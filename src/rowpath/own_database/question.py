@@ -10,13 +10,15 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 from rowpath.engines import ENGINES
+from rowpath.engines.probe_facts import Syntax
 from rowpath.errors import UsageError
 from rowpath.journal.writer import Scrubber
 from rowpath.machine import processes
 from rowpath.model.workload import Phase
-from rowpath.own_database import parameters
+from rowpath.own_database import parameters, table_name
 from rowpath.own_database.parameters import KeyedQuery, ParameterRows
 from rowpath.own_database.query_check import check_query
+from rowpath.own_database.query_text import as_sent, text_of
 from rowpath.own_database.target import Target, read_target
 
 DEFAULT_S = 120.0  # of the budget
@@ -62,28 +64,32 @@ class ProbeOptions:
 
 def query_of(options: ProbeOptions, target: Target) -> str:
     """The query's text; empty for a file, which is read whole. UsageError unless exactly one option names it."""
+    return queries_of(options, target)[0]
+
+
+def queries_of(options: ProbeOptions, target: Target) -> tuple[str, ...]:
+    """The query's text, and another where a table's name may mean two. Errors: as `query_of`."""
     given = [name for name in ("query", "query_file", "table") if getattr(options, name)]
     if target.deployment == "file":
         if given:
             what = f"--{given[0].replace('_', '-')}: not available for a file, which is read whole"
             raise UsageError(what, f"rowpath probe {target.shown}")
-        return ""
+        return ("",)
     if len(given) != 1:
         what = "more than one query given" if given else "no query given"
         hint = f'rowpath probe {target.shown} --query "SELECT …", or --query-file FILE, or --table NAME'
         raise UsageError(what, hint)
+    syntax = ENGINES[target.engine].probe.syntax or Syntax()
     if options.table:
-        return f"SELECT * FROM {options.table}"
-    text = text_of(options.query_file) if options.query_file else options.query
-    return text.strip().rstrip(";").rstrip()
+        return table_name.queries_of(options.table, syntax)
+    return (as_sent(text_of(options.query_file) if options.query_file else options.query, syntax),)
 
 
-def text_of(query_file: Path) -> str:
-    """What the file holds. Errors: UsageError."""
-    try:
-        return query_file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot read {query_file}: {error}", "--query-file FILE, in UTF-8") from error
+def parameters_query_of(options: ProbeOptions, engine: str) -> str:
+    """The query that delivers the rows of parameters, as it is sent. Errors: UsageError."""
+    sql = as_sent(options.params_query, ENGINES[engine].probe.syntax or Syntax())
+    check_query(sql, engine)
+    return sql
 
 
 def limited(sql: str, engine: str, max_rows: int | None) -> str:
@@ -111,7 +117,7 @@ def keyed_by_options(sql: str, engine: str, options: ProbeOptions) -> KeyedQuery
     if not sql:
         raise UsageError("a file is read whole: it takes no parameters", "remove --param, --params and --params-from")
     if options.params_query:
-        check_query(options.params_query, engine)
+        parameters_query_of(options, engine)
         parameters.placeholders(sql, engine)
         return None
     return parameters.keyed(sql, engine, rows_by_options(options))
@@ -132,25 +138,27 @@ class Question:
     phase: Phase  # the query as it is sent
     keyed: KeyedQuery | None
     scrubber: Scrubber
+    folded_sql: str = ""  # for a table's name as the engine folds it, where none has the name exactly
 
 
 def question_of(options: ProbeOptions, environment: Mapping[str, str] = os.environ) -> Question:
     """The query and the database that the options name. Errors: UsageError."""
     target = read_target(options.url, environment, jar=options.jar, odbc_driver=options.odbc_driver)
     hide(target.secrets())
-    sql = query_of(options, target)
+    queries = queries_of(options, target)
+    sql = queries[0]
     if sql:
         check_query(sql, target.engine)
     if options.max_rows is not None and options.max_rows < 1:
         raise UsageError(f"invalid --max-rows {options.max_rows}: expected 1 or more", "--max-rows 1000")
-    limited_sql = limited(sql, target.engine, options.max_rows)
+    limited_sql, *others = (limited(each, target.engine, options.max_rows) for each in queries)
     keyed_query = keyed_by_options(limited_sql, target.engine, options)
     scrubber = Scrubber()
     # Drivers may quote a query in their messages.
     for secret in (*target.secrets(), *([sql, options.params_query] if options.redact_query else [])):
         scrubber.add(secret)
     phase = Phase("query", "query", limited_sql or target.shown, scan=target.deployment == "file")
-    return Question(target, phase, keyed_query, scrubber)
+    return Question(target, phase, keyed_query, scrubber, *others)
 
 
 def hide(secrets: Iterable[str]) -> None:

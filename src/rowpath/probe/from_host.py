@@ -34,7 +34,8 @@ from rowpath.machine import processes
 from rowpath.model.hosts import HostsFile
 from rowpath.model.progress import Progress
 from rowpath.own_database.query_check import check_query
-from rowpath.own_database.question import ProbeOptions, hide, query_of, text_of
+from rowpath.own_database.query_text import text_of
+from rowpath.own_database.question import ProbeOptions, hide, query_of
 from rowpath.own_database.target import PASSWORD_VARIABLE, read_target, typed_secrets
 from rowpath.probe import command
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import difflib
-import json
-from collections.abc import Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
@@ -14,10 +15,12 @@ import jinja2
 import msgspec
 
 from rowpath.engines import ENGINES
+from rowpath.engines.probe_facts import Syntax
 from rowpath.model.probe import Snippet
 from rowpath.model.workload import ColumnSpec
 from rowpath.own_database.parameters import KeyedQuery
 from rowpath.own_database.target import Target
+from rowpath.own_database.tokens import pieces_of
 from rowpath.runners.language import Language, SnippetDriver
 from rowpath.runners.manifest import language
 from rowpath.workloads.codec import plain_decimal
@@ -58,6 +61,8 @@ def snippet(
     environment.filters |= {
         "c_text": c_text,
         "json_text": json_text,
+        "rust_text": rust_text,
+        "operators_doubled": functools.partial(operators_doubled, engine=path["engine"]),
         "sign": sign_text,
         "python_text": python_text,
         "url": quote,
@@ -157,7 +162,8 @@ def _keyed(keyed: KeyedQuery, header: Language, driver: SnippetDriver, facts: di
         native = value is None or isinstance(value, int | float | str | bytes)
         python = repr(value if native or not ENGINES[engine].probe.text_parameters else _text(value))
         parameters.append({"type": column.type, "bits": column.bits, "text": _text(value), "python": python})
-    return {"sql": keyed.spelt(driver.placeholder, driver.percent), "parameters": parameters}
+    sql = keyed.spelt(driver.placeholder, driver.percent)
+    return {"sql": sql, "sql_with_question_marks": keyed.spelt("?"), "parameters": parameters}
 
 
 def _text(value: Any) -> str | None:
@@ -184,10 +190,28 @@ def conninfo(path: dict[str, str], target: Target) -> str:
 
 def c_text(text: str) -> str:
     """A string literal of C, a line for each of the text's."""
-    signs = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", "?": "\\?"}
     *lines, last = text.split("\n")
     lines = [*(line + "\n" for line in lines), last]
-    return "\n    ".join(f'"{"".join(signs.get(sign, sign) for sign in line)}"' for line in lines)
+    question_mark = {"?": "\\?"}  # else three signs may be a trigraph
+    return "\n    ".join(
+        _quoted(line, lambda sign: "".join(f"\\{byte:03o}" for byte in sign.encode()), question_mark) for line in lines
+    )
+
+
+def _quoted(text: str, unseen: Callable[[str], str], signs: Mapping[str, str] = MappingProxyType({})) -> str:
+    """The text between quotes. `unseen`: how a sign is written that cannot be seen, of which compilers refuse some."""
+    written = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t", **signs}
+    return '"' + "".join(written.get(sign) or (sign if _is_seen(sign) else unseen(sign)) for sign in text) + '"'
+
+
+def _is_seen(sign: str) -> bool:
+    return sign.isprintable() or sign > "\uffff"  # beyond it languages have no escape in common
+
+
+def operators_doubled(sql: str, engine: str) -> str:
+    """The query with each `?` outside of quotes doubled, which says to some drivers that it is an operator."""
+    pieces = pieces_of(sql, ENGINES[engine].probe.syntax or Syntax())
+    return "".join(2 * piece.token if piece.token == "?" else sql[piece.begin : piece.end] for piece in pieces)
 
 
 def sign_text(sign: str) -> str:
@@ -199,9 +223,17 @@ def sign_text(sign: str) -> str:
 
 def json_text(text: str) -> str:
     """A string literal of JSON, which most languages share."""
-    return json.dumps(text, ensure_ascii=False)
+    return _quoted(text, lambda sign: f"\\u{ord(sign):04x}")
+
+
+def rust_text(text: str) -> str:
+    """A string literal of Rust."""
+    return _quoted(text, lambda sign: f"\\u{{{ord(sign):x}}}")
 
 
 def python_text(text: str) -> str:
-    """A string literal of Python."""
-    return repr(text) if "\n" not in text or '"""' in text or "\\" in text else f'"""\\\n{text}"""'
+    """A string literal of Python, in lines where the text has some."""
+    if "\n" not in text or '"""' in text or "\\" in text or not text.replace("\n", " ").isprintable():
+        return repr(text)
+    end = "\\\n" if text.endswith('"') else ""  # a line that is continued, so that the quotes stand apart
+    return f'"""\\\n{text}{end}"""'

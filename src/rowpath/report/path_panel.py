@@ -23,6 +23,7 @@ BLOCKS_DRAWN = 9_000  # on a page; each is about ten bytes
 # With more of them a panel leaves out what stands elsewhere: the query, the coordinates that its command names.
 FEW_PATHS = 60
 BLOCKS_LEAST = 15  # of a path
+LONGEST_QUERY = 20_000  # characters that are shown
 _DDL = re.compile(r"\{(create|drop):([^{}]+)\}")
 
 Phase = tuple[str, str, str]  # workload, phase, regime
@@ -173,4 +174,5 @@ def statement(analysis: Analysis, workload: str, phase: str, engine: str = "") -
         return ""
     sql = known.dialects.get(engine, "") if engine else known.sql
     named = with_columns(analysis.run.workloads[workload], known, sql)
-    return fmt.clean(_DDL.sub(lambda match: f"{match[1].upper()} TABLE {match[2]}", named))
+    shown = fmt.clean(_DDL.sub(lambda match: f"{match[1].upper()} TABLE {match[2]}", named))
+    return shown if len(shown) <= LONGEST_QUERY else f"{shown[:LONGEST_QUERY]} … ({len(shown):,} characters)"

@@ -29,6 +29,7 @@ from rowpath.report.choose import Choose, choose
 from rowpath.report.path_panel import Panels, codes, statement
 from rowpath.report.ranking import Pictures, means_differ, ranking_grid
 
+SHOWN_WHOLE, SHOWN_OF_A_LINE = 100_000, 1_000  # characters of a program
 TOLD_APART_BY = ("engine", "language", "driver", "version", "statement", "fetch", "transport", "placement")
 # What a sign in a ranking means, and whether a row has it.
 MARKS: dict[str, Callable[[RankedPath], bool]] = {
@@ -150,7 +151,7 @@ def view(analysis: Analysis) -> View:
         diagnostics=_diagnostics(analysis),
         environment=tuple(tables.of_mapping(caption, value, ("what", "value")) for caption, value in made_in if value),
         commands=(fmt.clean(shlex.join([*run.command, *seed])),) if run.command else (),
-        snippets=probed.snippets if probed else (),
+        snippets=tuple(map(_shown, probed.snippets)) if probed else (),
         codes={fmt.clean(file): fmt.printable(text) for file, text in codes(analysis).items()},
         paths=tuple(
             {key: fmt.clean(value) for key, value in lookup.coordinates(name).items() if key in panels.varying}
@@ -241,6 +242,16 @@ def _operations(
             ),
             sections=_with_rows(section for chapter in CHAPTERS.values() for section in chapter.of_phase(below)),
         )
+
+
+def _shown(snippet: Snippet) -> Snippet:
+    """Of a very long program the beginning of each line; its file has all of it."""
+    if len(snippet.text) <= SHOWN_WHOLE:
+        return snippet
+    lines = (
+        line if len(line) <= SHOWN_OF_A_LINE else f"{line[:SHOWN_OF_A_LINE]} …" for line in snippet.text.split("\n")
+    )
+    return msgspec.structs.replace(snippet, text="\n".join(lines))
 
 
 def _dropped(analysis: Analysis) -> Grid | None:

@@ -17,7 +17,17 @@ from typing_extensions import override
 
 from rowpath.machine import processes
 from rowpath.runners.manifest import Command
-from rowpath.runners.protocol import CODEC, MESSAGE_LIMIT_BYTES, PROTOCOL, REQUIREMENTS, Bye, Hello, HelloReply, Reply
+from rowpath.runners.protocol import (
+    CODEC,
+    PROTOCOL,
+    REPLY_LIMIT_BYTES,
+    REQUEST_LIMIT_BYTES,
+    REQUIREMENTS,
+    Bye,
+    Hello,
+    HelloReply,
+    Reply,
+)
 from rowpath.text import printable
 
 AnyReply = TypeVar("AnyReply", bound=Reply)
@@ -109,8 +119,8 @@ class Runner:
         """Send one request."""
         self._id += 1
         line = msgspec.json.encode(message(id=self._id, deadline_ms=int(timeout_s * 1000), **fields)) + b"\n"
-        if (size := len(line)) > MESSAGE_LIMIT_BYTES:
-            raise RunnerFailure("internal", f"a request of {size} bytes is over the limit of {MESSAGE_LIMIT_BYTES}")
+        if (size := len(line)) > REQUEST_LIMIT_BYTES:
+            raise RunnerFailure("internal", f"a request of {size} bytes is over the limit of {REQUEST_LIMIT_BYTES}")
         if self._in.closed:
             raise RunnerFailure("crashed", "the runner was stopped before")
         try:
@@ -152,9 +162,9 @@ class Runner:
         *lines, rest = self._buffer.split(b"\n")
         self._lines += [bytes(line) for line in lines]
         self._buffer = bytearray(rest)
-        if len(rest) > MESSAGE_LIMIT_BYTES:
+        if len(rest) > REPLY_LIMIT_BYTES:
             self.kill()
-            raise RunnerFailure("protocol", f"a reply is longer than {MESSAGE_LIMIT_BYTES} bytes")
+            raise RunnerFailure("protocol", f"a reply is longer than {REPLY_LIMIT_BYTES} bytes")
         return True
 
     def _read_errors(self) -> None:

@@ -12,7 +12,7 @@ from rowpath.model.workload import ColumnSpec
 PROTOCOL = (3, 0)
 CODEC = 2
 REQUIREMENTS = ("touch", "digest")
-MESSAGE_LIMIT_BYTES = 1 << 20
+REQUEST_LIMIT_BYTES, REPLY_LIMIT_BYTES = 16 << 20, 1 << 20
 VERIFIED_ROWS = 200_000  # of those delivered, this many are in the digest
 
 ErrorKind = Literal["connect", "sql", "unsupported", "verify", "timeout", "internal"]

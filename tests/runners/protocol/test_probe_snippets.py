@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from rowpath.machine.directories import build_dir
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import ColumnSpec, Phase
 from rowpath.own_database.candidates import Wanted, candidates
-from rowpath.own_database.parameters import KeyedQuery, keyed
+from rowpath.own_database.parameters import KeyedQuery, Placeholders, keyed
 from rowpath.own_database.question import ProbeOptions, rows_by_options
 from rowpath.own_database.target import Target, read_target
 from rowpath.planning.plan import PlannedPath
@@ -41,11 +43,40 @@ SETTINGS = {
     "rust": 2,
     "python": 5,
 }  # that are run of a driver: starting and compiling takes a second
+# What ends a literal, an escape, a comment or a line in a language, or is a placeholder to a driver.
+AWKWARD = (
+    'it\'s "quoted" """ \'\'\' ` C:\\new \\u0041 \\x41 \\N{DASH} \\\' \\" ${x} {y} #{z} $1 $$ ? ??/ ?1 :name %s %(id)s '
+    "%% %d 5% */ /* // -- # ; é€😀 e\u0301 \ufeff \u2028 \u2029 \x85 \u202e \u200d \xa0 \x01 \x1a \t|\r\n|\r|\n|\\"
+)
+# Drivers that make something else of it, and say so: libsqliteodbc's functions of wide signs know no emoji; others take
+# placeholders out of a quoted text, when they are given parameters.
+NOT_AWKWARD = (("sqlite", "ado-libsqliteodbc"), ("sqlite", "pyodbc"))
+NOT_AWKWARD_WITH_PARAMETERS = (("mariadb", "mariadb"), ("mariadb", "mysql-connector"))
+AS_BYTES = {"postgresql": "encode(convert_to({}, 'UTF8'), 'hex')"}
+
+
+def unchanged(engine: str) -> str:
+    """A condition that holds where the awkward text reaches the engine as it is."""
+    escaped = AWKWARD.replace("\\", "\\\\") if engine == "mariadb" else AWKWARD
+    literal = "'" + escaped.replace("'", "''") + "'"
+    return f"{AS_BYTES.get(engine, 'lower(hex({}))').replace('{}', literal)} = '{AWKWARD.encode().hex()}'"
+
+
+def plain(placeholders: Placeholders, engine: str) -> Placeholders:
+    return Placeholders(
+        tuple(piece.replace(unchanged(engine), "1 = 1") for piece in placeholders.pieces), placeholders.takes
+    )
+
+
 QUERIES = {
-    "postgresql": f"SELECT g AS id, 'it''s \"row\" ' || g AS name\nFROM generate_series(1, {ROWS}) AS g",
-    "mariadb": f"SELECT seq AS id, CONCAT('it''s \"row\" ', seq) AS name FROM seq_1_to_{ROWS}",
-    "sqlite": "SELECT id, name FROM t WHERE name LIKE 'it''s \"%'",
-    "duckdb": "SELECT id, name FROM t WHERE name LIKE 'it''s \"%'",
+    "postgresql": f"SELECT g AS id, 'it''s \"row\" ' || g AS name\nFROM generate_series(1, {ROWS}) AS g\n"
+    f'WHERE {unchanged("postgresql")}\nORDER BY "id"',
+    "mariadb": f"SELECT seq AS id, CONCAT('it''s \"row\" ', seq) AS name FROM seq_1_to_{ROWS}\n"
+    f"WHERE {unchanged('mariadb')}\nORDER BY `id`",
+    **{
+        engine: f"SELECT id, name FROM t WHERE name LIKE 'it''s \"%'\nAND {unchanged(engine)}\nORDER BY \"id\""
+        for engine in ("sqlite", "duckdb")
+    },
 }
 
 
@@ -190,19 +221,33 @@ def check(
     chosen: frozenset[str] = EVERY,
     keyed: KeyedQuery | None = None,
     columns: tuple[ColumnSpec, ...] = COLUMNS,
+    *,
+    sql: str = "",
+    drivers: tuple[str, ...] = (),
 ) -> None:
-    """Every program of the engine in these languages reads all rows, or those of the first row of parameters."""
+    """Every program of the engine in these languages reads all rows, or those of the first row of parameters.
+
+    `sql`: another query; `drivers`: only these, each once.
+    """
     wrong: list[str] = []
     languages = set()
     rows = keyed.rows[0][0] if keyed else ROWS
     ways = set()
     for planned in settings(target.engine, target.deployment, keyed is not None):
         way = planned.path.language, planned.adapter.driver, planned.path.fetch_form, *map(planned.path.get, GIVEN_BY)
-        if planned.path.language not in chosen or (keyed and way in ways):
+        way = way[:2] if drivers else way
+        if planned.path.language not in chosen or ((keyed or drivers) and way in ways):
+            continue
+        if drivers and planned.adapter.driver not in drivers:
             continue
         ways.add(way)
         path = planned.path.as_dict()
-        made = snippet(planned.name, path, target, QUERIES.get(target.engine, ""), columns, keyed)
+        query = sql or QUERIES.get(target.engine, "")
+        given = keyed
+        if (target.engine, planned.adapter.driver) in NOT_AWKWARD + NOT_AWKWARD_WITH_PARAMETERS * bool(keyed):
+            query = query.replace(unchanged(target.engine), "1 = 1")
+            given = keyed and replace(keyed, placeholders=plain(keyed.placeholders, target.engine))
+        made = snippet(planned.name, path, target, query, columns, given)
         assert made is not None, f"no template for {planned.name}"
         assert not target.password or target.password not in made.text
         (folder / made.file).write_text(made.text, encoding="utf-8")
@@ -273,6 +318,27 @@ connection.commit()
     run([*start_python(adapter, folder, "-c"), make], folder, "")
     check(Target(engine, "embedded", path=file, shown="…"), folder, chosen)
     check(Target(engine, "embedded", path=file, shown="…"), folder, chosen, keyed_query(engine))
+
+
+def test_programs_take_a_query_that_is_longer_than_a_constant_of_java(folder: Path) -> None:
+    file = folder / "own.sqlite"
+    with sqlite3.connect(file) as connection:
+        connection.execute("CREATE TABLE t (id INTEGER NOT NULL, name VARCHAR(20))")
+        connection.executemany("INSERT INTO t VALUES (?, 'a')", [(number,) for number in range(ROWS)])
+    connection.close()
+    names = ", ".join(f"'😀 {number}'" for number in range(20_000))
+    sql = f'SELECT id, name FROM t WHERE name NOT IN ({names})\nORDER BY "id"'
+    assert len(sql.encode()) > 4 * 65_535
+    drivers = ("sqlite", "sqlite3", "sqlite-jdbc", "mono-data-sqlite", "mattn-sqlite3", "node-sqlite", "rusqlite")
+    check(Target("sqlite", "embedded", path=file, shown="…"), folder, sql=sql, drivers=drivers)
+
+
+def test_a_question_mark_that_is_an_operator_reaches_the_server(folder: Path) -> None:
+    sql = f"{QUERIES['postgresql'].replace('ORDER BY', 'AND (jsonb_build_object(1, 2)) ? $$1$$ ORDER BY')}"
+    drivers = ("libpq", "psycopg", "pgjdbc", "pgx", "pg", "tokio-postgres")
+    with started("postgresql") as instance:
+        target = server("postgresql", instance.options(AccessPath.of({"engine": "postgresql", "transport": "tcp"})))
+        check(target, folder, EVERY - {"csharp"}, sql=sql, drivers=drivers)
 
 
 def test_texts_survive_as_literals_of_each_language(folder: Path) -> None:

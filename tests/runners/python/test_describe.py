@@ -154,4 +154,4 @@ def test_a_description_of_1600_columns_fits_into_a_reply(start: Callable[..., Ta
     wide = "SELECT " + ", ".join(f"{number} AS a_rather_long_name_of_column_{number}" for number in range(1600))
     columns = described(talk, wide)
     assert len(columns) == 1600
-    assert len(json.dumps([column.name for column in columns])) < p.MESSAGE_LIMIT_BYTES
+    assert len(json.dumps([column.name for column in columns])) < p.REPLY_LIMIT_BYTES

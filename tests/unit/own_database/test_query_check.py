@@ -21,6 +21,11 @@ QUERIES = (
     "SELECT replace(a, 'x', 'y'), insert(a, 1, 1, 'b'), extract(year FROM d) FROM t",
     "SELECT a FROM t FOR READ ONLY",
     "SELECT i - -1 FROM t",
+    "SELECT id, (insert + update + delete) AS changes FROM audit WHERE use AND active",
+    "SELECT count(delete), max(replace), (a) + (update) FROM audit WHERE lock IN (1, 2)",
+    "WITH update AS (SELECT 1), delete AS (SELECT 2) SELECT * FROM update, delete",
+    "WITH x AS (WITH delete AS (SELECT 1) SELECT * FROM delete) SELECT * FROM x",
+    "SELECT t.insert, merge FROM t ORDER BY update",
 )
 OTHERS = (
     ("", "empty"),
@@ -40,6 +45,11 @@ OTHERS = (
     ("SELECT a FROM t WITH (UPDLOCK)", "locks"),
     ("WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", "DELETE"),
     ("WITH x AS (SELECT 1) UPDATE t SET a = 1", "UPDATE"),
+    ("WITH x AS MATERIALIZED (UPDATE t SET a = 1 RETURNING *) SELECT * FROM x", "UPDATE"),
+    ("WITH x AS NOT MATERIALIZED (/* a */ DELETE FROM t RETURNING *) SELECT * FROM x", "DELETE"),
+    ("WITH x AS (WITH y AS (SELECT 1) DELETE FROM t RETURNING *) SELECT * FROM x", "DELETE"),
+    ("WITH update AS (SELECT 1) DELETE FROM t", "DELETE"),
+    ("SELECT * FROM t WITH RS USE AND KEEP EXCLUSIVE LOCKS", "locks"),
     ("SELECT * FROM FINAL TABLE (INSERT INTO t VALUES (1))", "INSERT|INTO"),
     ("SELECT pg_terminate_backend(1)", "pg_terminate_backend"),
     ("SELECT pg_catalog.setval('s', 1)", "setval"),

@@ -152,7 +152,7 @@ def test_the_query_is_said_once(tmp_path: Path) -> None:
     file.write_text("SELECT 'ä'\n;\n", encoding="utf-8")
     assert query_of(ProbeOptions("", query="SELECT 1;"), SERVER) == "SELECT 1"
     assert query_of(ProbeOptions("", query_file=file), SERVER) == "SELECT 'ä'"
-    assert query_of(ProbeOptions("", table="a.b"), SERVER) == "SELECT * FROM a.b"
+    assert query_of(ProbeOptions("", table="a.b"), SERVER) == 'SELECT * FROM "a"."b"'
     for wrong in (
         ProbeOptions(""),
         ProbeOptions("", query="SELECT 1", table="t"),

@@ -225,7 +225,12 @@ public abstract class Jdbc implements Adapter {
       return new Statements.Text(statement, texts(phase, rows), loop);
     }
     return new Statements.Prepared(
-        connection, phase.sql(), fetchSize, binder(phase), rows, loop, !preparesEachTime());
+        connection, prepared(phase), fetchSize, binder(phase), rows, loop, !preparesEachTime());
+  }
+
+  /** The SQL as the driver prepares it. */
+  protected String prepared(Phase phase) {
+    return phase.sql();
   }
 
   private Binder binder(Phase phase) {

@@ -65,7 +65,8 @@ public final class Literals {
     return number instanceof BigDecimal decimal ? decimal.toPlainString() : number.toString();
   }
 
-  private static String[] split(String sql) {
+  /** The SQL between its question marks outside of quotes. */
+  public static String[] split(String sql) {
     List<String> pieces = new java.util.ArrayList<>();
     char quote = 0;
     int from = 0;

@@ -29,7 +29,7 @@ from rowpath.model.workload import Column, Phase, Table
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
 from rowpath.runners.process import Runner, RunnerFailure
-from rowpath.runners.protocol import CODEC, MESSAGE_LIMIT_BYTES, PROTOCOL, GroupSpec, GroupTotal, HelloReply
+from rowpath.runners.protocol import CODEC, PROTOCOL, REQUEST_LIMIT_BYTES, GroupSpec, GroupTotal, HelloReply
 from rowpath.workloads import codec
 from rowpath.workloads.expected import Expected
 
@@ -46,7 +46,7 @@ CREATE = f"CREATE TABLE {TABLE} (id INTEGER NOT NULL PRIMARY KEY, n INTEGER NOT 
 WRITE = Phase("write", "execute", sql=f"UPDATE {TABLE} SET n = n + 1 WHERE id = ?", writes=True)
 LEFT = Phase("left", "query", sql=f"SELECT id, n FROM {TABLE} ORDER BY id")
 BAD_LINES = (b"{", b"[]", b'"text"', b"nonsense", b"\xff\xfe", b'{"id": 7}', b'{"type": "dance", "id": 8}')
-LONG_LINE = b'{"id": 9, "type": "' + b"x" * MESSAGE_LIMIT_BYTES + b'"}'
+LONG_LINE = b'{"id": 9, "type": "' + b"x" * REQUEST_LIMIT_BYTES + b'"}'
 STOPS_WITHIN_S = 30.0  # of a sample of a minute: at once, but a busy machine may take its time
 ANSWERS_WITHIN_S = 60.0
 PASSING = Table(rows=0, generator="types", columns=(Column("a", "integer"),))

@@ -84,7 +84,7 @@ class Postgresql(BackupWays):
         url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="postgresql",
         complete_login=probing.complete_postgresql,
-        syntax=probing.Syntax(nested_comments=True, dollar_quotes=True, escape_strings=True),
+        syntax=probing.Syntax(fold=str.lower, nested_comments=True, dollar_quotes=True, escape_strings=True),
         row_limit="LIMIT {rows}",
         session_statements=_session_statements,
         prepared_settings={"plan_cache_mode": ("auto", "force_custom_plan", "force_generic_plan")},
