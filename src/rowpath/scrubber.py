@@ -89,7 +89,7 @@ class Scrubber:
     def learn(self, options: Mapping[str, Any]) -> None:
         """Learn what a connection is opened with: its secrets by their options' names, all else as names."""
         for key, value in options.items():
-            text = str(value)
+            text = "" if value is None else str(value)
             if is_secret(key):
                 self.add(text)
             elif found := secrets_in(text):
@@ -191,6 +191,7 @@ class _Secret:
         return 0, False
 
 
+@functools.cache
 def _unmistakable(secret: str) -> bool:
     """Whether it looks like no word of any language, so that it can be nothing else."""
     mixed = any(map(str.islower, secret)) and any(map(str.isupper, secret))
@@ -209,9 +210,10 @@ def _as_password(text: str, begin: int, end: int) -> bool:
     return bool(in_url or _AS_PASSWORD.search(before))
 
 
-def _literal_forms(text: str) -> set[str]:
+@functools.cache
+def _literal_forms(text: str) -> frozenset[str]:
     escaped = {json.dumps(text, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False)}
-    return {text, urllib.parse.quote(text, safe=""), urllib.parse.quote_plus(text), *escaped}
+    return frozenset({text, urllib.parse.quote(text, safe=""), urllib.parse.quote_plus(text), *escaped})
 
 
 def _ends_of(sign: str, text: str, at: int) -> Iterator[int]:

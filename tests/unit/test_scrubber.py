@@ -133,8 +133,9 @@ def test_what_a_connection_is_opened_with_tells_secrets_and_names() -> None:
     scrubber.learn({"host": "db", "port": 5432, "user": "rp", "password": "shop", "database": "shop", "driver": "x"})
     scrubber.learn({"url": "jdbc:x://h;trustStorePassword=hunter2", "url_options": "a=b\nsslpassword=hunter3"})
     assert scrubber.clean('"shop" has no hunter2, hunter3; password=shop') == '"shop" has no ***, ***; password=***'
+    scrubber.learn({"password": None})
     scrubber.add("")
-    assert scrubber.clean("") == ""
+    assert scrubber.clean("None") == "None"
 
 
 def test_words_of_a_query_are_names_unless_they_look_like_no_word() -> None:
