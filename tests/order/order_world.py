@@ -17,7 +17,7 @@ from rowpath.engines.base import Settled
 from rowpath.execution import schedule
 from rowpath.execution.run_options import RunOptions
 from rowpath.journal import reader
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.journal.writer import Journal, RunDirectory
 from rowpath.model.experiment import Experiment, Measure
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Silent
@@ -27,6 +27,7 @@ from rowpath.runners.manifest import Adapter
 from rowpath.runners.process import AnyReply, RunnerFailure
 from rowpath.runners.process import Runner as AnyRunner
 from rowpath.runners.protocol import CODEC, PROTOCOL, HelloReply, Sample, SampleReply
+from rowpath.scrubber import Scrubber
 from rowpath.workloads.workload_file import load_workload
 
 Event = tuple[str, ...]

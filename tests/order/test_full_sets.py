@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from rowpath.execution import run
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.journal.writer import Journal, RunDirectory
 from rowpath.model.progress import Silent
 from rowpath.own_database.access import Access
 from rowpath.own_database.candidates import NAME, Candidates
@@ -17,6 +17,7 @@ from rowpath.own_database.throttled_worker import Budget, work_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.full_sets import FullSetsBudget
 from rowpath.probe.run import ProbeRun
+from rowpath.scrubber import Scrubber
 from tests.order.order_world import Instance, World, journal_of, planned
 
 SETS = 3

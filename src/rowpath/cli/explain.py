@@ -31,7 +31,7 @@ if WILL_RUN:
     from rowpath.journal import FILE as JOURNAL
     from rowpath.journal.reader import Records, read_as_written
     from rowpath.journal.records import ExplanationRecord
-    from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
+    from rowpath.journal.writer import Journal, RunDirectory, new_name
     from rowpath.machine import processes
     from rowpath.model.explanation import Explanation, Flame
     from rowpath.model.path import AccessPath
@@ -42,6 +42,7 @@ if WILL_RUN:
     from rowpath.report import explanation, flame_graph, html, live, speedscope
     from rowpath.report.console import make_console
     from rowpath.runners.process import RunnerFailure
+    from rowpath.scrubber import Scrubber
 
 FILE = "explanation.json"
 SAME_CORE: Filters = {"placement": ("same",)}

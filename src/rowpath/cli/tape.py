@@ -110,7 +110,7 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
         proxy.stop()
     proxy.check()
     content = proxy.records.content()
-    if any(secret.encode() in content for secret in target.secrets()):
+    if target.scrubber().holds(content):
         what = "a statement or a row contains the password, so no tape was written"
         raise UsageError(what, "use --scrub, or another login")
     header = Header(

@@ -26,7 +26,7 @@ from rowpath.journal.records import (
     RunRecord,
     SourceRecord,
 )
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
+from rowpath.journal.writer import Journal, RunDirectory, new_name
 from rowpath.machine import counters, describe
 from rowpath.machine.describe import slowness
 from rowpath.machine.directories import digest
@@ -40,6 +40,7 @@ from rowpath.planning.make_plan import make_plan
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners.manifest import build, language, tools
 from rowpath.runners.source_lines import lines_of_code, own_source
+from rowpath.scrubber import Scrubber
 from rowpath.tape.format import read
 
 HOSTS_OPTION, CLUSTER_OPTION = "hosts", "cluster"  # in the head of a run over several hosts: a file, or an address

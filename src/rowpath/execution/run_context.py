@@ -13,7 +13,7 @@ from rowpath.execution.prepared_phases import PreparedWorkload
 from rowpath.execution.warm_up import Patience
 from rowpath.journal.record_base import InSet
 from rowpath.journal.records import FailureRecord, NoiseRecord, NoteRecord, SetEndRecord, SetRecord
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.journal.writer import Journal, RunDirectory
 from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import noise
 from rowpath.model.path import AccessPath
@@ -21,6 +21,7 @@ from rowpath.model.progress import Progress
 from rowpath.model.workload import PhaseName, Workload
 from rowpath.planning.plan import Key, Plan, PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
+from rowpath.scrubber import Scrubber
 from rowpath.text import printable
 
 FAILED_SETS_LIMIT = 2  # a path whose runner was lost in this many sets is not started again
@@ -82,7 +83,7 @@ class RunContext:
 
         def write(line: str) -> None:
             with file.open("a", encoding="utf-8") as stream:
-                stream.write(self.scrubber.clean(line) + "\n")
+                stream.write(self.scrubber.clean_own(line) + "\n")
 
         return write
 

@@ -21,7 +21,7 @@ from rowpath.execution.several_hosts import HERE, HostLost, Hosts, LostHosts
 from rowpath.execution.warm_up import Patience
 from rowpath.journal.reader import Done, Records
 from rowpath.journal.records import NoteRecord, SyncCostRecord, VerifiedRecord
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.journal.writer import Journal, RunDirectory
 from rowpath.machine import cpus, disk_space, processes
 from rowpath.machine.counters import syncs
 from rowpath.model.progress import Progress
@@ -29,6 +29,7 @@ from rowpath.planning import client_groups
 from rowpath.planning.make_plan import SET_LIMIT
 from rowpath.planning.plan import Key, Plan, PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
+from rowpath.scrubber import Scrubber
 from rowpath.text import printable
 from rowpath.workloads import generators, load_progress
 

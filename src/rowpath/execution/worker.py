@@ -21,6 +21,7 @@ from rowpath.planning.plan import PlannedPath
 from rowpath.runners import protocol
 from rowpath.runners.manifest import command, language
 from rowpath.runners.process import AnyReply, Runner, RunnerFailure
+from rowpath.scrubber import Scrubber
 
 CLOSE_TIMEOUT_S = 10.0
 
@@ -49,11 +50,13 @@ class Worker:
         clients: int = 0,
         runner: Runner | None = None,
         pinned: bool = False,
+        scrubber: Scrubber | None = None,
     ) -> None:
         """`clients`: connections for groups at work at once; 0: as many as the path's coordinate says.
 
         `runner`: a process of the path's command without a connection, to use instead of a new one.
         `pinned`: whether anything it does is measured; every process may use every core otherwise.
+        `scrubber`: of what a new runner says; it learns what `open` sends in any case.
         """
         self.planned = planned
         self.instance = instance
@@ -65,7 +68,7 @@ class Worker:
         if runner is None:
             start = command(planned.adapter, planned.path.version, planned.path)
             # Starting may use every core; what is measured is pinned once connected.
-            runner = Runner.start(start, cpus.usable(), log, environment)
+            runner = Runner.start(start, cpus.usable(), log, environment, scrubber)
         self.runner = runner
         self._far = instance if isinstance(instance, Far) else None
         self._far_spent: FarSpent | None = None  # in the last sample

@@ -22,13 +22,14 @@ from rowpath.execution.worker import Worker
 from rowpath.explain import async_profiler, perf
 from rowpath.explain.blocks import Blocks, CoreBlock, block, explained_cpus, warm_up, with_hops
 from rowpath.explain.perf import Profile
-from rowpath.journal.writer import RunDirectory, Scrubber
+from rowpath.journal.writer import RunDirectory
 from rowpath.machine import jvm
 from rowpath.model.explanation import Explanation, Part
 from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import Plan, PlannedPath, key_of
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
+from rowpath.scrubber import Scrubber
 from rowpath.text import printable
 
 PAIRS = 5
@@ -63,7 +64,7 @@ def explained(
     lines = (directory.logs / "runners.log").open("a", encoding="utf-8")
 
     def log(line: str) -> None:
-        print(scrubber.clean(printable(line)), file=lines, flush=True)
+        print(scrubber.clean_own(printable(line)), file=lines, flush=True)
 
     try:
         for planned in plan.paths:
@@ -81,7 +82,7 @@ def explained(
                 try:
                     explanation = explain(planned, instances[key], work, place, timeout_s, log, **how)
                 except RunnerFailure as failure:
-                    failed(f"{planned.name}, {name}: {scrubber.clean(failure.text)}")
+                    failed(f"{planned.name}, {name}: {failure.text}")
                     continue
                 if hops and planned.path.served:
                     note(f"stamping calls of {planned.name}, {name}")

@@ -77,7 +77,7 @@ def explained(
             try:
                 explanation, digest = explain(query, planned, work, says, pairs, after)
             except RunnerFailure as failure:
-                failed(f"{planned.name}: {query.scrubber.clean(failure.text)}")
+                failed(f"{planned.name}: {failure.text}")
                 continue
             if not digest:
                 note(f"the rows change between executions, so those of {explanation.name} are not compared")
@@ -207,6 +207,6 @@ def server_says(query: ProbedQuery, note: Callable[[str], None]) -> ServerTimes 
             times.append(clock.read_ms(text))
             time.sleep(time.monotonic() - asked_s)
     except (RowpathError, ValueError, KeyError) as error:
-        note(f"the server does not report its own time: {query.scrubber.clean(str(error))}")
+        note(f"the server does not report its own time: {error}")
         return None
     return ServerTimes(*(statistics.median(kind) for kind in zip(*times, strict=True)))

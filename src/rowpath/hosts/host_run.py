@@ -30,7 +30,7 @@ from rowpath.hosts.replies import Ask, called, has_method
 from rowpath.hosts.server_side import FarServerSyncs, HeldServer, ServerFacts, far_server
 from rowpath.journal.mixed_load_records import ProcessSecond
 from rowpath.journal.record_base import Record
-from rowpath.journal.writer import RunDirectory, Scrubber
+from rowpath.journal.writer import RunDirectory
 from rowpath.machine import processes
 from rowpath.machine.counters.syncs import SyncCost, measure_cost
 from rowpath.model.path import AccessPath
@@ -38,6 +38,7 @@ from rowpath.model.progress import Progress
 from rowpath.model.workload import PhaseName
 from rowpath.planning import client_groups
 from rowpath.planning.plan import Key, Plan, key_of
+from rowpath.scrubber import Scrubber
 from rowpath.workloads import generators
 
 

@@ -8,7 +8,7 @@ The data meets the files in this order:
 
 records             one type for each kind of line; record_base: what they have in common
 mixed_load_records  those of client groups at work at once
-writer              the run directory, its lock, the scrubber, and the journal that appends a line at a time
+writer              the run directory, its lock, and the journal that appends a line at a time
 reader              the lines again, without what was left of a set that was restarted
 """
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import msgspec
 
 
 class Record(msgspec.Struct, tag_field="record"):
-    """Base of all records: unknown fields are ignored, so that a newer journal of the same version can be read."""
+    """Base of all records: unknown fields are ignored, so that a newer journal of the same version can be read.
+
+    `foreign_fields`: those with nothing but what a driver or a server reports; the journal takes secrets out of them.
+    In every other field foreign text had none when it came in.
+    """
+
+    foreign_fields: ClassVar[tuple[str, ...]] = ()
 
 
 class InSet(Record):

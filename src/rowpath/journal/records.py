@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 from typing_extensions import override
@@ -106,6 +106,8 @@ class SetRecord(Record, tag="set"):
 
 
 class WorkerRecord(InSet, tag="worker"):
+    foreign_fields: ClassVar[tuple[str, ...]] = ("facts",)
+
     pid: int = 0
     hello: dict[str, Any] = {}
     connect_ns: float | None = None
@@ -114,6 +116,8 @@ class WorkerRecord(InSet, tag="worker"):
 
 
 class FactsRecord(InSet, tag="facts"):
+    foreign_fields: ClassVar[tuple[str, ...]] = ("facts",)
+
     facts: dict[str, Any] = {}
 
 

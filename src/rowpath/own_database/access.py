@@ -16,7 +16,6 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance
 from rowpath.engines.external_server import count_rows
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
-from rowpath.journal.writer import Scrubber
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.own_database import instances
@@ -29,6 +28,7 @@ from rowpath.runners import manifest, protocol
 from rowpath.runners.manifest import Adapter
 from rowpath.runners.process import Runner, RunnerFailure
 from rowpath.runners.protocol import DescribedColumn, PhaseSpec
+from rowpath.scrubber import Scrubber
 from rowpath.workloads.codec import read_kept
 
 AT_THE_SERVER = "give the URL of the server itself; docs/probe.md has what works through a pooler"
@@ -66,7 +66,9 @@ def pooler_query(engine: str, server_pid: int | None) -> str:
 class Access:
     """A target that can be reached; what was copied is removed on leaving the context."""
 
-    def __init__(self, target: Target, options: ProbeOptions, instance: Instance, notes: tuple[str, ...]) -> None:
+    def __init__(
+        self, target: Target, options: ProbeOptions, instance: Instance, notes: tuple[str, ...], scrubber: Scrubber
+    ) -> None:
         self.target = target
         self.options = options
         self.instance = instance
@@ -74,9 +76,7 @@ class Access:
         self.before: tuple[str, ...] = ()  # what every connection executes right after `open`
         self.notes = notes  # for the user
         self.table = instances.TABLE if target.deployment == "file" else ""  # what a file is called as a table
-        self.scrubber = Scrubber()
-        for secret in target.secrets():
-            self.scrubber.add(secret)
+        self.scrubber = scrubber
 
     def __enter__(self) -> Access:
         return self
@@ -238,7 +238,7 @@ class Access:
         toolchain.build([(adapter, version)])
         runner: Runner | None = None
         try:
-            runner = Runner.start(toolchain.command(adapter, version, path), ())
+            runner = Runner.start(toolchain.command(adapter, version, path), (), scrubber=self.scrubber)
             runner.hello(adapter.driver)
             options = coordinates | self.instance.options(path)
             reply = runner.request(protocol.Open, CONNECT_TIMEOUT_S, options=options, expect=protocol.OpenReply)
@@ -268,8 +268,8 @@ class Access:
         raise EnvironmentMissing(f"no installed driver can describe a query of {engine}: {what}", remedy)
 
     def error_of(self, failure: RunnerFailure) -> RowpathError:
-        """A runner's failure as an error for the user, without secrets."""
-        words = self.scrubber.clean(failure.text)
+        """A runner's failure as an error for the user."""
+        words = failure.text
         if POOLER_WORDS in words:
             return UsageError(f"{POOLED} ({words})", AT_THE_SERVER)
         if failure.kind == "connect":
@@ -283,11 +283,16 @@ class Access:
 
 
 def open_access(
-    target: Target, options: ProbeOptions, directory: Path, ask: Callable[[str], bool] = lambda _question: False
+    target: Target,
+    options: ProbeOptions,
+    directory: Path,
+    ask: Callable[[str], bool] = lambda _question: False,
+    scrubber: Scrubber | None = None,
 ) -> Access:
     """Access to the target, copied where only a copy keeps it unchanged, then connected to once.
 
-    `directory` takes the copies; `ask` decides whether more than a gigabyte is copied. Errors: RowpathError.
+    `directory` takes the copies; `ask` decides whether more than a gigabyte is copied. `scrubber`: of what drivers say.
+    Errors: RowpathError.
     """
     notes, folder = target.notes, directory / "probed"
     instance: Instance
@@ -314,7 +319,7 @@ def open_access(
             opened = instances.copy_files(files, folder / "copy")
             notes += (f"{files.main} was copied ({text.size(files.size_bytes)}); the measurement uses the copy",)
         instance = instances.ProbedDatabase(target, opened, folder, in_place=options.in_place)
-    access = Access(target, options, instance, notes)
+    access = Access(target, options, instance, notes, scrubber or target.scrubber())
     try:
         access.look()
     except BaseException:

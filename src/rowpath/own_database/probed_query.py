@@ -13,7 +13,7 @@ import msgspec
 
 from rowpath.errors import UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
-from rowpath.journal.writer import RunDirectory, Scrubber
+from rowpath.journal.writer import RunDirectory
 from rowpath.machine import cpus
 from rowpath.own_database import parameters, throttled_worker
 from rowpath.own_database.access import Access, open_access
@@ -23,6 +23,7 @@ from rowpath.own_database.throttled_worker import RowConsistency, ThrottledWorke
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import build
 from rowpath.runners.protocol import REPLY_LIMIT_BYTES, DescribedColumn
+from rowpath.scrubber import Scrubber
 from rowpath.workloads.expected import Delivery
 
 REST_OF_A_MESSAGE = 4096  # bytes, at most, besides query and columns
@@ -108,6 +109,7 @@ class ProbedQuery:
             changed=self.changed,
             settling=self._settling,
             environment=environment,
+            scrubber=self.scrubber,
         )
 
     def changed(self, worker: ThrottledWorker, work: PreparedPhase) -> None:
@@ -118,9 +120,9 @@ class ProbedQuery:
         return self.budget.left_s + GRACE_S
 
     def log(self, line: str) -> None:
-        """Keep a line that a runner printed, without secrets."""
+        """Keep a line that a runner printed."""
         with (self.directory.logs / "search.log").open("a", encoding="utf-8") as stream:
-            stream.write(self.scrubber.clean(line) + "\n")
+            stream.write(line + "\n")
 
     def floor_work(self) -> PreparedPhase:
         """The query as the scan that a floor drains."""
@@ -139,7 +141,7 @@ def connected(
     target, keyed_query = question.target, question.keyed
     build([(p.adapter, p.path.version) for p in planned], note, [p.path for p in planned])
     note(f"{'connecting to' if target.deployment == 'server' else 'opening'} {target.shown}")
-    access = cleanup.enter_context(open_access(target, options, directory.work, confirmed))
+    access = cleanup.enter_context(open_access(target, options, directory.work, confirmed, question.scrubber))
     cpus.usable()
     os.sched_setaffinity(0, cpus.controller_cpus())
     sql = question.phase.sql if target.deployment != "file" else ""

@@ -7,12 +7,10 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote, quote_plus
 
 from rowpath.engines import ENGINES
 from rowpath.engines.probe_facts import Syntax
 from rowpath.errors import UsageError
-from rowpath.journal.writer import Scrubber
 from rowpath.machine import processes
 from rowpath.model.workload import Phase
 from rowpath.own_database import parameters, table_name
@@ -20,6 +18,7 @@ from rowpath.own_database.parameters import KeyedQuery, ParameterRows
 from rowpath.own_database.query_check import check_query
 from rowpath.own_database.query_text import as_sent, text_of
 from rowpath.own_database.target import Target, read_target
+from rowpath.scrubber import Scrubber
 
 DEFAULT_S = 120.0  # of the budget
 ARG_START, ARG_END = 45, 46  # fields of /proc/PID/stat, counted from 0 after the name
@@ -153,26 +152,19 @@ def question_of(options: ProbeOptions, environment: Mapping[str, str] = os.envir
         raise UsageError(f"invalid --max-rows {options.max_rows}: expected 1 or more", "--max-rows 1000")
     limited_sql, *others = (limited(each, target.engine, options.max_rows) for each in queries)
     keyed_query = keyed_by_options(limited_sql, target.engine, options)
-    scrubber = Scrubber()
-    # Drivers may quote a query in their messages.
-    for secret in (*target.secrets(), *([sql, options.params_query] if options.redact_query else [])):
-        scrubber.add(secret)
+    scrubber = target.scrubber(sql, options.params_query)
+    for text in (sql, options.params_query) if options.redact_query else ():  # drivers may quote it
+        scrubber.redact(text)
     phase = Phase("query", "query", limited_sql or target.shown, scan=target.deployment == "file")
     return Question(target, phase, keyed_query, scrubber, *others)
 
 
 def hide(secrets: Iterable[str]) -> None:
-    """Every secret in this process's command line, plain or percent-encoded, becomes asterisks of the same length."""
+    """Every secret in this process's command line becomes asterisks of the same length."""
     fields = processes.stat_fields(os.getpid())
     begin, end = int(fields[ARG_START]), int(fields[ARG_END])
     if not 0 < begin < end:
         return  # the kernel hides it
-    line = ctypes.string_at(begin, end - begin)
-    forms: set[str] = set()
-    for secret in secrets:
-        whole = quote(secret, safe="")
-        forms |= {secret, quote(secret), whole, whole.lower(), quote_plus(secret)}
-    for form in sorted((os.fsencode(form) for form in forms if form.strip("*")), key=len, reverse=True):
-        while (place := line.find(form)) >= 0:
-            ctypes.memset(begin + place, ord("*"), len(form))
-            line = ctypes.string_at(begin, end - begin)
+    line = ctypes.string_at(begin, end - begin).decode("latin-1")  # a character for each byte
+    for first, last in Scrubber(secrets).spans(line):
+        ctypes.memset(begin + first, ord("*"), last - first)

@@ -14,6 +14,7 @@ from rowpath.engines.base import Engine
 from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout, Login
 from rowpath.errors import UsageError
 from rowpath.own_database import delimited
+from rowpath.scrubber import JDBC_PAIR, ODBC_PAIR, Scrubber, is_secret, secrets_in, unbraced
 from rowpath.toml_file import suggest
 
 PASSWORD_VARIABLE = "ROWPATH_PROBE_PASSWORD"
@@ -29,9 +30,6 @@ FORM = "scheme://[user[:password]@]host[:port]/database, or a file: own.db, orde
 ENCODE = "write the password's own @ : / ? # % as %40 %3A %2F %3F %23 %25, or leave it out and set "
 _USER = r"user|username|user\ name|uid|user\ id"
 _PASSWORD = r"password|passwd|pwd"
-_SECRET = re.compile(r"(password|passwd|pwd|secret|token|passphrase|apikey|api_key|accesskey|credential)s?$", re.I)
-_JDBC_PAIR = re.compile(r"(?P<before>[?&;:,(])(?P<key>[\w .-]+)=(?P<value>\{(?:[^}]|\}\})*\}|[^&;)]*)")
-_ODBC_PAIR = re.compile(r"\s*(?P<key>[^=;{}]+?)\s*=\s*(?P<value>\{(?:[^}]|\}\})*\}|[^;]*)(?:;|$)")
 _AUTHORITY = re.compile(r"^(jdbc:[\w:+.-]+?:)//([^/?;@]*)@", re.I)
 _ORACLE = re.compile(r"^(jdbc:oracle:\w+:)([^/@]*)/(\"[^\"]*\"|[^@]*)@", re.I)
 
@@ -81,6 +79,13 @@ class Target:
         urls = self.options.get("url", "") + self.options.get("connection", "")
         own = [value for key, value in self.options.items() if is_secret(key)]
         return [secret for secret in (self.password, *own, *secrets_in(urls)) if secret]
+
+    def scrubber(self, *queries: str) -> Scrubber:
+        """What takes its secrets out of foreign text; its own names and the words of the queries stay."""
+        scrubber = Scrubber(self.secrets(), (self.user, self.database, self.host, str(self.port)))
+        for text in (self.shown, str(self.path or ""), *queries):
+            scrubber.keep_words(text)
+        return scrubber
 
 
 def read_target(
@@ -328,17 +333,6 @@ class DriverUrl:
     shown: str
 
 
-def is_secret(key: str) -> bool:
-    """Whether an option of that name holds something that must not be seen."""
-    return _SECRET.search(key.strip()) is not None
-
-
-def secrets_in(text: str) -> list[str]:
-    """The values of all options in a driver's URL or connection string that must not be seen."""
-    pairs = [*_JDBC_PAIR.finditer(text), *_ODBC_PAIR.finditer(text)]
-    return sorted({_plain(pair["value"]) for pair in pairs if is_secret(pair["key"]) and pair["value"]})
-
-
 def read_jdbc(text: str) -> DriverUrl:
     """The parts of a `jdbc:` URL, wherever drivers put user and password: before the host, or among the options."""
     user = password = ""
@@ -349,11 +343,11 @@ def read_jdbc(text: str) -> DriverUrl:
         user, _, password = map(urllib.parse.unquote, match[2].partition(":"))
         text = f"{match[1]}//{text[match.end() :]}"
     kept, end = [], 0
-    for pair in _JDBC_PAIR.finditer(text):
+    for pair in JDBC_PAIR.finditer(text):
         named_user = re.fullmatch(_USER, pair["key"].strip(), re.I)
         if not named_user and not re.fullmatch(_PASSWORD, pair["key"].strip(), re.I):
             continue
-        value = _plain(pair["value"])
+        value = unbraced(pair["value"])
         value = urllib.parse.unquote_plus(value) if pair["before"] in "?&" else value
         user, password = (value, password) if named_user else (user, value)
         begins = pair["before"] if pair["before"] in "?:" else ""  # the options: Db2's follow a colon
@@ -362,26 +356,21 @@ def read_jdbc(text: str) -> DriverUrl:
     rest = "".join(kept) + text[end:]
     if kept:
         rest = re.sub(r"([?:])[&;]+", r"\1", rest).rstrip("?:&;")
-    return DriverUrl("url", user, password, rest, _masked(rest, _JDBC_PAIR))
+    return DriverUrl("url", user, password, rest, _masked(rest, JDBC_PAIR))
 
 
 def read_odbc(text: str) -> DriverUrl:
     """The parts of an ODBC connection string after `odbc:`: what the driver gets beside DRIVER, UID and PWD."""
     user = password = rest = ""
-    for pair in _ODBC_PAIR.finditer(text.partition(":")[2]):
+    for pair in ODBC_PAIR.finditer(text.partition(":")[2]):
         key = pair["key"].strip()
         if re.fullmatch(_USER, key, re.I):
-            user = _plain(pair["value"])
+            user = unbraced(pair["value"])
         elif re.fullmatch(_PASSWORD, key, re.I):
-            password = _plain(pair["value"])
+            password = unbraced(pair["value"])
         elif key.lower() != "driver":  # it is named by its file
             rest += f"{key}={pair['value']};"
-    return DriverUrl("connection", user, password, rest, f"odbc:{_masked(rest, _ODBC_PAIR)}")
-
-
-def _plain(value: str) -> str:
-    """The value without the braces that ODBC and SQL Server put around one with signs of their own."""
-    return value[1:-1].replace("}}", "}") if value.startswith("{") and value.endswith("}") else value
+    return DriverUrl("connection", user, password, rest, f"odbc:{_masked(rest, ODBC_PAIR)}")
 
 
 def _masked(text: str, form: re.Pattern[str]) -> str:

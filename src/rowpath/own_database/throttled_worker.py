@@ -22,6 +22,7 @@ from rowpath.own_database.candidates import NAME, prepared_settings
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import language
 from rowpath.runners.protocol import VERIFIED_ROWS, DescribedColumn, SampleReply, VerifyReply
+from rowpath.scrubber import Scrubber
 from rowpath.workloads.codec import MASK64
 from rowpath.workloads.expected import Delivery
 
@@ -217,8 +218,10 @@ class ThrottledWorker(Worker):
         timeout_s: float,
         settling: int = SETTLING_EXECUTIONS,
         environment: dict[str, str] | None = None,
+        scrubber: Scrubber | None = None,
     ) -> None:
-        super().__init__(planned, instance, log=log, timeout_s=timeout_s, environment=environment, pinned=True)
+        how: dict[str, Any] = {"environment": environment, "scrubber": scrubber}
+        super().__init__(planned, instance, log=log, timeout_s=timeout_s, pinned=True, **how)
         self.connected = False
         self.settling = settling
         self.warm_most_s = warm_s(planned)

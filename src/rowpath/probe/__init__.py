@@ -6,8 +6,8 @@ each language. What the database itself needs is in `own_database`.
 `command` goes from options to report. `run` is one probe on an open access: it describes the query, lets `search` work,
 measures the best by `full_sets` and journals all of it. The search takes candidates in the order of `tries`, borrows
 processes from `worker_pool`, and lets `successive_halving` say who goes on; how much time each step may take is counted
-in `full_sets`. `agreement` says whose rows are right, as far as independent implementations confirm each other: by their
-values, some of them less exact (`rounded_floats`, `text_forms`, `nul_in_text`), and by their order (`row_order`). Where
+in `full_sets`. `agreement` says whose rows are right, as far as independent implementations confirm each other, by
+their values, some less exact (`rounded_floats`, `text_forms`, `nul_in_text`), and by their order (`row_order`). Where
 paths disagree, `differences` says in which column or in which type of a parameter. `snippets`
 writes the programs. `from_host` asks another host to do all this, and is the program that it starts there.
 """

@@ -20,7 +20,7 @@ from rowpath.machine import counters
 from rowpath.model.progress import Progress
 from rowpath.own_database.candidates import Candidates, candidates_of
 from rowpath.own_database.probed_query import connected
-from rowpath.own_database.question import ProbeOptions, question_of
+from rowpath.own_database.question import ProbeOptions, Question, question_of
 from rowpath.own_database.target import Target
 from rowpath.probe.run import ProbeRun
 from rowpath.probe.tries import driver_of
@@ -63,7 +63,7 @@ def probe(
         made = connected(question, [*candidates.paths, *candidates.floors], options, directory, progress.note, cleanup)
         seed = options.seed if options.seed is not None else time.time_ns() % 1_000_000_007
         probing = kind(candidates=candidates, journal=journal, progress=progress, seed=seed, **made)
-        interrupted = probing.run(_command(options, question.target))
+        interrupted = probing.run(_command(options, question))
         journal.write(EndRecord("interrupted" if interrupted else "complete"))
         analysis = analyse(directory.path, write_snippets=probing.write_snippets)
     return RunOutcome(directory, interrupted), analysis
@@ -90,11 +90,13 @@ def announcement(target: Target, candidates: Candidates, options: ProbeOptions) 
     )
 
 
-def _command(options: ProbeOptions, target: Target) -> list[str]:
+def _command(options: ProbeOptions, question: Question) -> list[str]:
     """The command line as it may be kept: the URL without secrets, the query only where that was not forbidden."""
     redacted = [("--query", options.query), ("--params-from", options.params_query)]
     redacted += [("--param", word) for word in options.params]
-    hidden = {options.url: target.shown}
+    hidden = {options.url: question.target.shown}
     for name, text in redacted if options.redact_query else ():
         hidden |= {text: "…", f"{name}={text}": f"{name}=…"} if text else {}
-    return [hidden.get(word, word) for word in ("rowpath", *sys.argv[1:])]
+    scrubber = question.scrubber
+    scrubber.keep_words(" ".join(word for word in sys.argv[1:] if word not in hidden))
+    return ["rowpath", *(hidden[word] if word in hidden else scrubber.clean(word) for word in sys.argv[1:])]

@@ -29,7 +29,7 @@ from rowpath.execution.several_hosts import HostLost
 from rowpath.hosts.agent import ERRORS, like_a_users_program
 from rowpath.hosts.replies import Ask, Reply, reply_of, value_of
 from rowpath.journal.records import EndRecord
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber, new_name
+from rowpath.journal.writer import Journal, RunDirectory, new_name
 from rowpath.machine import processes
 from rowpath.model.hosts import HostsFile
 from rowpath.model.progress import Progress
@@ -38,6 +38,7 @@ from rowpath.own_database.query_text import text_of
 from rowpath.own_database.question import ProbeOptions, hide, query_of
 from rowpath.own_database.target import PASSWORD_VARIABLE, read_target, typed_secrets
 from rowpath.probe import command
+from rowpath.scrubber import Scrubber
 
 RUN, EVENTS = "run", "events"  # in the program's folder
 SAY, RESULT = "say", "result"  # events that are no progress

@@ -350,7 +350,7 @@ class ProbeRun(ProbedQuery):
                 row, *values = found
                 drivers = (side.first.planned.adapter.driver for side in sides)
                 each = (
-                    f"{shorten_end(fmt.printable(value), SHOWN)} ({driver})"
+                    f"{shorten_end(fmt.printable(self.scrubber.clean(value)), SHOWN)} ({driver})"
                     for value, driver in zip(values, drivers, strict=True)
                 )
                 return f"row {row:,}: {', '.join(each)}"
@@ -426,7 +426,7 @@ class ProbeRun(ProbedQuery):
         sql = REDACTED if self.options.redact_query else self.sql  # with its limit: what was found holds for that
         keyed = None if self.options.redact_query else self.keyed
         made = snippets.snippet(tried.name, tried.path, self.access.target, sql, self.columns, keyed)
-        clean = self.scrubber.clean  # as the journal holds it
+        clean = self.scrubber.clean_own  # as the journal holds it
         return made and msgspec.structs.replace(made, text=clean(made.text), run=clean(made.run))
 
 

@@ -26,8 +26,11 @@ from rowpath.runners.protocol import (
     Bye,
     Hello,
     HelloReply,
+    Open,
     Reply,
+    foreign_texts,
 )
+from rowpath.scrubber import Scrubber
 from rowpath.text import printable
 
 AnyReply = TypeVar("AnyReply", bound=Reply)
@@ -56,14 +59,20 @@ class RunnerFailure(Exception):
 
 
 class Runner:
-    """One living runner process on one path."""
+    """One living runner process on one path.
 
-    def __init__(self, process: subprocess.Popen[bytes], log: Callable[[str], None]) -> None:
+    What its driver and server say, in errors and in lines of a log, has none of the secrets that `open` sends.
+    """
+
+    def __init__(
+        self, process: subprocess.Popen[bytes], log: Callable[[str], None], scrubber: Scrubber | None = None
+    ) -> None:
         self.process = process
         self.pid = process.pid
         self.loop_tid = process.pid
         self.noise: list[str] = []
         self._log = log
+        self._scrubber = scrubber or Scrubber()
         self._id = 0
         self._buffer = bytearray()
         self._lines: list[bytes] = []
@@ -81,8 +90,12 @@ class Runner:
         cpus: tuple[int, ...],
         log: Callable[[str], None] = lambda _line: None,
         environment: Mapping[str, str] | None = None,
+        scrubber: Scrubber | None = None,
     ) -> Runner:
-        """Start the program; it dies with us. RunnerFailure `crashed` when it cannot be started."""
+        """Start the program; it dies with us. RunnerFailure `crashed` when it cannot be started.
+
+        `scrubber`: knows more to hide, and more names, than `open` sends.
+        """
         try:
             process = processes.start(
                 list(command.arguments),
@@ -94,7 +107,7 @@ class Runner:
             )
         except OSError as error:
             raise RunnerFailure("crashed", f"{command.arguments[0]} did not start: {error.strerror}") from error
-        return cls(process, log)
+        return cls(process, log, scrubber)
 
     def hello(self, adapter: str, timeout_s: float = 60.0, requires: tuple[str, ...] = ()) -> HelloReply:
         """Shake hands, requiring more than the least when asked; RunnerFailure `protocol` when versions do not fit."""
@@ -118,6 +131,8 @@ class Runner:
     def send(self, message: type, timeout_s: float, **fields: Any) -> None:
         """Send one request."""
         self._id += 1
+        if message is Open:
+            self._scrubber.learn(fields["options"])
         line = msgspec.json.encode(message(id=self._id, deadline_ms=int(timeout_s * 1000), **fields)) + b"\n"
         if (size := len(line)) > REQUEST_LIMIT_BYTES:
             raise RunnerFailure("internal", f"a request of {size} bytes is over the limit of {REQUEST_LIMIT_BYTES}")
@@ -177,20 +192,30 @@ class Runner:
                 self._poll.unregister(self._err.fileno())
             return
         for line in data.decode(errors="replace").splitlines():
-            self._log(printable(line))
-            self._keep_noise(line)
+            said = self._said(line)
+            self._log(said)
+            self._keep_noise(said)
+
+    def _said(self, text: str) -> str:
+        """Foreign text as it may be shown and kept."""
+        return printable(self._scrubber.clean(text))
 
     def _keep_noise(self, line: str) -> None:
         if len(self.noise) < NOISE_LINES_KEPT:
-            self.noise.append(printable(line)[:300])
+            self.noise.append(line[:300])
 
     def _parse(self, line: bytes, expect: type[AnyReply]) -> AnyReply | None:
         # The usual case in one step: a core that has slept through a block is slow at everything.
         with contextlib.suppress(msgspec.MsgspecError):
             reply = msgspec.json.decode(line, type=expect)
             if reply.id == self._id and reply.error is None:
-                return reply
+                return self._clean(reply)
         return self._parse_unusual(line, expect)
+
+    def _clean(self, reply: AnyReply) -> AnyReply:
+        for foreign in foreign_texts(reply):
+            foreign.text = self._said(foreign.text)
+        return reply
 
     def _parse_unusual(self, line: bytes, expect: type[AnyReply]) -> AnyReply | None:
         try:
@@ -198,8 +223,8 @@ class Runner:
         except ValueError:
             raw = None
         if not isinstance(raw, dict):
-            text = line.decode(errors="replace")
-            self._log(f"noise on the reply stream: {printable(text)}")
+            text = self._said(line.decode(errors="replace"))
+            self._log(f"noise on the reply stream: {text}")
             self._keep_noise(text)
             return None
         if raw.get("id") != self._id:
@@ -207,10 +232,10 @@ class Runner:
             what = f"answered request {raw.get('id')!r} while {self._id} was under way"
             raise RunnerFailure("protocol", f"{what}; the runner was stopped")
         if (error := raw.get("error")) is not None:
-            text, code = (printable(str(error.get(name, ""))) for name in ("text", "code"))
-            raise RunnerFailure(str(error.get("kind", "internal")), text, code)
+            code = printable(self._scrubber.clean_own(str(error.get("code", ""))))
+            raise RunnerFailure(str(error.get("kind", "internal")), self._said(str(error.get("text", ""))), code)
         try:
-            return msgspec.convert(raw, expect)
+            return self._clean(msgspec.convert(raw, expect))
         except msgspec.ValidationError as error:
             self.kill()
             raise RunnerFailure("protocol", f"{expect.__name__}: {error}; the runner was stopped") from error

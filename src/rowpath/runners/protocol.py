@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -156,6 +156,16 @@ class Bye(Request, tag="bye"):
 class Reply(Message):
     id: int
     error: ErrorBody | None = None
+
+
+def foreign_texts(reply: Reply) -> Iterator[ErrorBody | InterruptReply]:
+    """What holds, as `text`, a driver's words in a reply that is no error."""
+    if isinstance(reply, SampleReply) and reply.failure is not None:
+        yield reply.failure
+    elif isinstance(reply, ClientGroupsEndReply):
+        yield from (failure for group in reply.client_groups for failure in group.failures)
+    elif isinstance(reply, InterruptReply):
+        yield reply
 
 
 def body(reply: Reply) -> dict[str, Any]:

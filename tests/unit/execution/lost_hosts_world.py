@@ -13,12 +13,13 @@ from rowpath.execution.run_context import Instances, RunContext
 from rowpath.execution.several_hosts import HostLost, Hosts, LostHosts
 from rowpath.journal.record_base import Record
 from rowpath.journal.records import NoteRecord
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.journal.writer import Journal, RunDirectory
 from rowpath.model.experiment import Experiment, StageTable
 from rowpath.model.path import AccessPath
 from rowpath.model.progress import Progress
 from rowpath.planning.plan import Key, Plan, PlannedPath
 from rowpath.runners.manifest import adapter_of
+from rowpath.scrubber import Scrubber
 
 WHAT = NoteRecord("what the host is")
 

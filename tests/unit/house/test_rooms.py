@@ -27,7 +27,7 @@ def table() -> dict[str, set[str]]:
         known = (set(allowed) - named) if words.startswith(ALL) else named
         for room in rooms:
             allowed[room] = known | everybody | set(rooms)
-        if len(allowed) <= 4:
+        if len(allowed) <= 5:
             everybody |= set(rooms)
     return allowed
 

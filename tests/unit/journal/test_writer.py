@@ -23,8 +23,9 @@ from rowpath.journal.records import (
     VerifiedRecord,
     WorkerRecord,
 )
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.journal.writer import Journal, RunDirectory
 from rowpath.model.experiment import Experiment, Selection
+from rowpath.scrubber import Scrubber
 from rowpath.text import printable
 
 
@@ -42,14 +43,23 @@ def test_a_record_is_one_line_on_disk_at_once(tmp_path: Path) -> None:
 
 
 def test_secrets_never_reach_the_disk_in_any_form(tmp_path: Path) -> None:
-    scrubber = Scrubber()
-    scrubber.add('p@ss "w/ö')
-    directory, journal = made(tmp_path / "run", scrubber)
-    journal.write(NoteRecord('plain p@ss "w/ö, quoted p%40ss%20%22w%2F%C3%B6, plus p%40ss+%22w%2F%C3%B6'))
+    directory, journal = made(tmp_path / "run", Scrubber(['Pass1 "w/ö']))
+    written = 'plain Pass1 "w/ö, quoted Pass1%20%22w%2F%C3%B6, plus Pass1+%22w%2F%C3%B6'
+    journal.write(NoteRecord(written))
+    journal.write(FactsRecord(facts={"settings": {"url": written}}))
     text = directory.samples.read_text()
-    for form in ("p@ss", "p%40ss", "%C3%B6"):
+    for form in ("Pass1", "%C3%B6"):
         assert form not in text
-    assert text.count("***") == 3
+    assert text.count("***") == 6
+
+
+def test_a_secret_that_may_be_a_word_goes_from_foreign_fields_only(tmp_path: Path) -> None:
+    directory, journal = made(tmp_path / "run", Scrubber(["text"]))
+    journal.write(NoteRecord("as text"))
+    journal.write(FactsRecord(path_id="text", facts={"text": "by text=text", "texts": 1}))
+    note, facts = map(json.loads, directory.samples.read_text().splitlines())
+    assert note == {"record": "note", "text": "as text"}
+    assert (facts["path_id"], facts["facts"]) == ("text", {"text": "by ***=***", "texts": 1})
 
 
 def test_the_directory_is_private(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from rowpath.execution.schedule import Schedule
 from rowpath.execution.worker import Worker
 from rowpath.journal.reader import Records
 from rowpath.journal.records import EndRecord, SampleRecord
-from rowpath.journal.writer import Journal, RunDirectory, Scrubber
+from rowpath.journal.writer import Journal, RunDirectory
 from rowpath.machine import cpus, processes
 from rowpath.model.experiment import ClientGroupTable, Experiment, Measure, StageTable
 from rowpath.model.path import AccessPath
@@ -34,6 +34,7 @@ from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import adapter_of, availability, build, every_adapter, language
+from rowpath.scrubber import Scrubber
 from rowpath.workloads.workload_file import load_workload
 
 CHEATS = Path(__file__).parent / "cheats"
