@@ -89,6 +89,7 @@ class UrlOptions:
     one_name: str = ""  # the option that is one schema's name, not a list
     switches: Callable[[str], dict[str, str]] | None = None  # the option `options` → settings. Errors: UsageError
     statement: Callable[[str, str], str] = lambda _name, _value: ""  # setting, value → what sets it. Errors: UsageError
+    startup: Callable[[Mapping[str, str]], str] = lambda _session: ""  # settings → the option `options` that has them
     attributes: Mapping[str, str] = field(default_factory=dict)  # which of several hosts → a query with a row if it is
     attribute_option: str = ""  # the option that says which
     attribute_words: Mapping[str, str] = field(default_factory=dict)  # its other words → those of `attributes`

@@ -81,6 +81,11 @@ class Target:
         statement = ENGINES[self.engine].probe.options.statement
         return tuple(statement(name, value) for name, value in self.session.items())
 
+    @property
+    def startup(self) -> str:
+        """The same settings as the option `options` of a start-up message."""
+        return ENGINES[self.engine].probe.options.startup(self.session)
+
     def at(self, host: str, port: int) -> Target:
         """The target at one of its hosts."""
         options = {key: value for key, value in self.options.items() if key not in SOCKET_KEYS}
@@ -173,6 +178,9 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
     if len({bool(each.host) for each in logins}) > 1:
         raise UsageError("the URL names hosts and unix sockets", "name hosts only, or sockets only")
     options |= {"socket": login.socket} if login.socket else {}
+    wire = engine.wire
+    in_folder = bool(login.socket and not login.host and wire and wire.socket_folder)
+    port = {"port": str(login.port)} if in_folder and not hosts else {}  # its socket is named by folder and port
     for key in TLS_KEYS:
         value = options.get(key, "require").lower()
         if value.startswith("verify"):
@@ -189,7 +197,7 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
         user=login.user,
         password=login.password or "",
         options=options,
-        shown=_shown(scheme, login, options | read.session | _attribute(engine, read), hosts),
+        shown=_shown(scheme, login, options | port | read.session | _attribute(engine, read), hosts),
         notes=login.notes + read.notes,
         session=read.session,
         hosts=hosts,

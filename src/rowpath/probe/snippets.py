@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import json
-import re
 from collections.abc import Sequence
 from decimal import Decimal
 from pathlib import Path
@@ -138,8 +137,7 @@ def _asked(target: Target) -> dict[str, Any]:
 
 def _libpq_words(target: Target) -> dict[str, str]:
     """The session's settings and the choice of a host, as libpq and its kin call them."""
-    words = [re.sub(r"([\\\s])", r"\\\1", f"{name}={value}") for name, value in target.session.items()]
-    asked = {"options": " ".join(f"-c {word}" for word in words)}
+    asked = {"options": target.startup}
     asked["target_session_attrs"] = target.attribute if target.hosts else ""
     return {key: value for key, value in asked.items() if value}
 

@@ -6,6 +6,7 @@ Sources: libpq's connection parameters, pgjdbc's and psqlODBC's documentation, t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from rowpath.engines.probe_facts import KeyValues, UrlOptions
 from rowpath.errors import UsageError
@@ -107,6 +108,11 @@ def switches(text: str) -> dict[str, str]:
     return settings
 
 
+def startup(session: Mapping[str, str]) -> str:
+    """The settings as `switches` reads them."""
+    return " ".join("-c " + re.sub(r"([\\\s])", r"\\\1", f"{name}={value}") for name, value in session.items())
+
+
 OPTIONS = UrlOptions(
     same={
         "currentschema": "search_path", "sslmode": "sslmode", "ssl-mode": "sslmode", "database": "dbname",
@@ -145,6 +151,7 @@ OPTIONS = UrlOptions(
     one_name="schema",
     switches=switches,
     statement=statement,
+    startup=startup,
     attributes={
         "any": "",
         "read-write": "SELECT 'fits' WHERE NOT pg_catalog.pg_is_in_recovery()"
