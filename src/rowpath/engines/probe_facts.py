@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import re
 import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -167,6 +168,11 @@ class Login:
     def noting(self, *notes: str) -> Login:
         """The login with more for the user to know."""
         return replace(self, notes=self.notes + notes)
+
+
+def shown(value: str) -> str:
+    """A value of a connection string as an error shows it; not where a slip may have made a password a part of it."""
+    return f"'{value}'" if re.fullmatch(r"[\w.,:/+ -]{0,60}", value) else "(not shown)"
 
 
 def is_socket(path: Path) -> bool:

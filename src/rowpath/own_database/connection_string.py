@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
+from rowpath.engines.probe_facts import shown
 from rowpath.errors import UsageError
 from rowpath.runners.manifest import Adapter, every_adapter
 
@@ -98,7 +99,7 @@ def _odbc_url(text: str) -> str:
             local = {} if given.get("socket") else {"host": "localhost", "port": str(engine.probe.port)}
             return _url(engine, more | local | {key: value for key, value in given.items() if value})
     if "dsn" in pairs:
-        what = f"data source '{pairs['dsn']}': odbc.ini is not read"
+        what = f"data source {shown(pairs['dsn'])}: odbc.ini is not read"
         raise UsageError(what, "Driver={PostgreSQL Unicode};Server=host;Port=5432;Database=shop;Uid=me, or " + OWN_URL)
     return ""
 

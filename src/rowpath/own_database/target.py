@@ -10,7 +10,7 @@ from pathlib import Path
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
-from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout, Login
+from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout, Login, shown
 from rowpath.errors import UsageError
 from rowpath.own_database import delimited
 from rowpath.own_database.connection_string import as_url
@@ -229,10 +229,10 @@ def _hosts(scheme: str, engine: Engine, place: Mapping[str, str]) -> list[tuple[
     hosts = place.get("hostaddr", place.get("host", "")).split(",")
     ports = place.get("port", "").split(",")
     if len(hosts) > 1 and not engine.probe.options.several_hosts:
-        what = f"several hosts ({', '.join(hosts)}): clients of {engine.name} take one"
-        raise UsageError(what, f"{scheme}://{hosts[0]}/…")
+        what = f"several hosts ({shown(', '.join(hosts))}): clients of {engine.name} take one"
+        raise UsageError(what, f"{scheme}://host/database")
     if len(ports) not in (1, len(hosts)):
-        what = f"{len(hosts)} hosts, but {len(ports)} ports: {place['port']}"
+        what = f"{len(hosts)} hosts, but {len(ports)} ports: {shown(place['port'])}"
         raise UsageError(what, "one port for all hosts, or one for each")
     numbers = [_port(port) for port in ports]
     return list(zip(hosts, numbers if len(numbers) > 1 else numbers * len(hosts), strict=True))
@@ -241,7 +241,7 @@ def _hosts(scheme: str, engine: Engine, place: Mapping[str, str]) -> list[tuple[
 def _port(text: str) -> int:
     """The number of a port; 0 for none. Errors: UsageError."""
     if text and not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
-        raise UsageError(f"invalid port '{text}': expected 1 to 65535", "host:5432, or [::1]:5432 for IPv6")
+        raise UsageError(f"invalid port {shown(text)}: expected 1 to 65535", "host:5432, or [::1]:5432 for IPv6")
     return int(text or 0)
 
 
@@ -294,8 +294,8 @@ def _host_and_port(scheme: str, where: str, *, sure: bool) -> tuple[str, str]:
     if match and (not match[2] or 0 < int(match[2]) < 65536):
         return match[1].strip("[]"), match[2] or ""
     hint = "host:5432, or [::1]:5432 for IPv6; several hosts: host1:5432,host2:5432"
-    shown = f" '{where}'" if sure or re.fullmatch(r"[\w.-]*:\d+|[0-9A-Fa-f:.]+", where) else ""
-    raise UsageError(f"invalid {scheme} URL: expected host:port{shown and ', not'}{shown}", hint)
+    known = sure or re.fullmatch(r"[\w.-]*:\d+|[0-9A-Fa-f:.]+", where)
+    raise UsageError(f"invalid {scheme} URL: expected host:port{f', not {shown(where)}' if known else ''}", hint)
 
 
 def _shown(scheme: str, login: Login, options: dict[str, str], hosts: tuple[tuple[str, int], ...] = ()) -> str:

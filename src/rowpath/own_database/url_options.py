@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from rowpath.engines.base import Engine
+from rowpath.engines.probe_facts import shown
 from rowpath.errors import UsageError
 from rowpath.toml_file import suggest
 
@@ -50,7 +51,7 @@ def asked(engine: Engine, given: Mapping[str, str]) -> Asked:
         elif name == facts.attribute_option:
             attribute = facts.attribute_words.get(value.lower(), value.lower())
             if attribute not in facts.attributes:
-                raise UsageError(f"unknown {key} '{value}'", suggest(value, tuple(facts.attributes)))
+                raise UsageError(f"unknown {key} {shown(value)}", suggest(value, tuple(facts.attributes)))
         elif value.lower() in facts.alike.get(name, ()):
             continue
         elif name in facts.harmless:
@@ -84,12 +85,18 @@ def _is_setting(engine: Engine, name: str, value: str) -> bool:
 
 def _refused(engine: Engine, key: str, value: str) -> UsageError:
     facts = engine.probe.options
-    name = facts.same.get(key.lower(), key.lower())
+    name, seen = facts.same.get(key.lower(), key.lower()), shown(value).strip("'")
     if name in facts.refused:
-        return UsageError(f"{key}={value} is not available for a probe: it could change the rows", facts.refused[name])
+        return UsageError(
+            f"{key}={seen} is not available for a probe: it could change the rows",
+            facts.refused[name],
+        )
     if name in facts.settings_alike or name in facts.alike:
         values = (*facts.settings_alike.get(name, ()), *facts.alike.get(name, ()))
-        return UsageError(f"{key}={value} could change the rows: every path has {key}={values[0]}", "remove the option")
+        return UsageError(
+            f"{key}={seen} could change the rows: every path has {key}={values[0]}",
+            "remove the option",
+        )
     if not NAMEABLE.fullmatch(key):
         return UsageError("an option of the URL has no name", "?name=value&name=value; percent-encode other signs")
     known = (*facts.settings, *facts.alike, *facts.harmless, *facts.same, *PLACE, *engine.probe.url_options)

@@ -107,7 +107,7 @@ def test_what_changes_rows_is_given_to_every_session(query: str, statements: tup
         ("mysql://u@h/db?sql_mode=ANSI_QUOTES", "sql_mode=ANSI_QUOTES", "query"),
         ("jdbc:mysql://h/db?connectionTimeZone=Asia/Kathmandu", "Asia/Kathmandu", "CONVERT_TZ"),
         ("mysql://u@h/db?schema=other", "schema=other", "behind the host"),
-        ("mysql://u@h1,h2/db", "several hosts", "h1"),
+        ("mysql://u@h1,h2/db", "several hosts ('h1, h2')", "host"),
         ("jdbc:mysql:replication://h1,h2/db", "replication", "jdbc:mysql://"),
         ("postgresql://u@h:abc/db", "not 'h:abc'", "host:5432"),
         ("postgresql://u@::1/db", "not '::1'", "[::1]"),

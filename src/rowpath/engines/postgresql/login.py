@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from rowpath.engines.probe_facts import Login, home, is_socket, private_text
+from rowpath.engines.probe_facts import Login, home, is_socket, private_text, shown
 from rowpath.errors import UsageError
 
 PORT = 5432
@@ -59,7 +59,7 @@ def _service(name: str, environment: Mapping[str, str]) -> dict[str, str]:
         if parser.has_section(name):
             return dict(parser.items(name))
     looked = ", ".join(str(file) for file in files[:2])
-    raise UsageError(f"service '{name}' is not in {looked}", f"add [{name}] to {own}, or set PGSERVICEFILE")
+    raise UsageError(f"service {shown(name)} is not in {looked}", f"add it to {own}, or set PGSERVICEFILE")
 
 
 def complete(given: Login, environment: Mapping[str, str]) -> Login:

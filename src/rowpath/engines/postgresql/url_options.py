@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from rowpath.engines.probe_facts import KeyValues, UrlOptions
+from rowpath.engines.probe_facts import KeyValues, UrlOptions, shown
 from rowpath.errors import UsageError
 
 SETTING = re.compile(r"[A-Za-z_][\w$]*(\.[A-Za-z_][\w$]*)*")
@@ -82,7 +82,7 @@ def _names(value: str) -> list[str]:
     while rest:
         match = re.match(r'\s*(?:"((?:[^"]|"")+)"|([^\s",]+))\s*(,|$)', rest)
         if match is None or (match[3] and not rest[match.end() :].strip()):
-            raise UsageError(f"invalid search_path '{value}'", 'names between commas: tenant1,public or "Tenant"')
+            raise UsageError(f"invalid search_path {shown(value)}", 'names between commas: tenant1,public or "Tenant"')
         names.append(match[1].replace('""', '"') if match[1] else match[2].lower())
         rest = rest[match.end() :]
     return names
@@ -99,11 +99,15 @@ def switches(text: str) -> dict[str, str]:
         elif word.startswith("--") or word.startswith("-c"):
             pair = word[2:]
         else:
-            raise UsageError(f"unknown word '{word}' in options", "options=-csearch_path=tenant1, or -c name=value")
+            raise UsageError(
+                f"unknown word {shown(word)} in options", "options=-csearch_path=tenant1, or -c name=value"
+            )
         name, equals, value = pair.partition("=")
         name = name.replace("-", "_")
         if not equals or not SETTING.fullmatch(name):
-            raise UsageError(f"invalid setting '{pair}' in options", "options=-csearch_path=tenant1, or -c name=value")
+            raise UsageError(
+                f"invalid setting {shown(pair)} in options", "options=-csearch_path=tenant1, or -c name=value"
+            )
         settings[name] = value
     return settings
 
