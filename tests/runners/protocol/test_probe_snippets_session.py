@@ -66,9 +66,9 @@ def test_programs_read_the_schema_and_the_host_of_the_url(chosen: frozenset[str]
 
 
 def start_java_with_sockets(adapter: Adapter, _folder: Path, file: str) -> list[str]:
-    """Java has no unix sockets that drivers can use: junixsocket stands on the class path, as the program says."""
+    """Java has no unix sockets that drivers can use: what the program names is on the class path."""
     names = [one.split(":")[1] for one in java.artefacts(adapter, adapter.versions[0])]
-    names += ["junixsocket-common", "junixsocket-native-common", "junixsocket-mysql"]
+    names += ["junixsocket-common", "junixsocket-native-common", "junixsocket-mysql", "jna", "jna-platform"]
     return [jvm.java_command(), "-XX:TieredStopAtLevel=1", "-cp", jvm.class_path(names), file]
 
 
