@@ -10,12 +10,13 @@ from pathlib import Path
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
-from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout, Login, shown
+from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout, Login
 from rowpath.errors import UsageError
 from rowpath.own_database import delimited
 from rowpath.own_database.connection_string import as_url
 from rowpath.own_database.named_files import FILE, FORM, existing, split_options, with_scheme
-from rowpath.own_database.url_options import PLACE, Asked, asked
+from rowpath.own_database.server_address import authority, by_usual_names, hosts_of, login_at
+from rowpath.own_database.url_options import Asked, asked
 from rowpath.runners.manifest import Adapter
 from rowpath.toml_file import suggest
 
@@ -162,13 +163,15 @@ def typed_secrets(text: str) -> list[str]:
 def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[str, str]) -> Target:
     userinfo, rest = _split_userinfo(scheme, rest)
     place, query = split_options(rest)
-    given = _authority(scheme, userinfo, place) | _by_usual_names(engine, query)
+    given = authority(scheme, userinfo, place) | by_usual_names(engine, query)
     if "password" not in given and environment.get(PASSWORD_VARIABLE):
         given["password"] = environment[PASSWORD_VARIABLE]
     full = engine.probe.with_defaults(given, environment)
     read = asked(engine, full)
     options = read.options
-    logins = [_login(engine, host, port, full, read, environment) for host, port in _hosts(scheme, engine, read.place)]
+    logins = [
+        login_at(engine, host, port, full, read, environment) for host, port in hosts_of(scheme, engine, read.place)
+    ]
     login = logins[0]
     hosts = tuple((each.host or each.socket, each.port) for each in logins) if len(logins) > 1 else ()
     if not login.database:
@@ -205,66 +208,6 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
     )
 
 
-def _authority(scheme: str, userinfo: str, place: str) -> dict[str, str]:
-    """What stands before the options, as options: user, password, host, port, dbname."""
-    where, _, database = place.partition("/")
-    user, has_password, password = userinfo.partition(":")
-    pairs = [_host_and_port(scheme, one, sure=bool(userinfo)) for one in where.split(",")]
-    given = {"user": user, "dbname": database, "host": ",".join(host for host, _port in pairs)}
-    given = {key: urllib.parse.unquote(value) for key, value in given.items() if value.strip(",")}
-    given |= {"password": urllib.parse.unquote(password)} if has_password else {}
-    if any(port for _host, port in pairs):
-        given["port"] = ",".join(port for _host, port in pairs)
-    return given
-
-
-def _by_usual_names(engine: Engine, query: Mapping[str, str]) -> dict[str, str]:
-    same = engine.probe.options.same
-    named = {key: same.get(key.lower(), key.lower()) for key in query}
-    return {named[key] if named[key] in PLACE else key: value for key, value in query.items()}
-
-
-def _hosts(scheme: str, engine: Engine, place: Mapping[str, str]) -> list[tuple[str, int]]:
-    """Each host with its port, 0 where none is named. Errors: UsageError."""
-    hosts = place.get("hostaddr", place.get("host", "")).split(",")
-    ports = place.get("port", "").split(",")
-    if len(hosts) > 1 and not engine.probe.options.several_hosts:
-        what = f"several hosts ({shown(', '.join(hosts))}): clients of {engine.name} take one"
-        raise UsageError(what, f"{scheme}://host/database")
-    if len(ports) not in (1, len(hosts)):
-        what = f"{len(hosts)} hosts, but {len(ports)} ports: {shown(place['port'])}"
-        raise UsageError(what, "one port for all hosts, or one for each")
-    numbers = [_port(port) for port in ports]
-    return list(zip(hosts, numbers if len(numbers) > 1 else numbers * len(hosts), strict=True))
-
-
-def _port(text: str) -> int:
-    """The number of a port; 0 for none. Errors: UsageError."""
-    if text and not (text.isascii() and text.isdigit() and 0 < int(text) < 65536):
-        raise UsageError(f"invalid port {shown(text)}: expected 1 to 65535", "host:5432, or [::1]:5432 for IPv6")
-    return int(text or 0)
-
-
-def _login(
-    engine: Engine, host: str, port: int, full: Mapping[str, str], read: Asked, environment: Mapping[str, str]
-) -> Login:
-    """Who logs in there, completed by the rules of the engine's own client programs."""
-    login = Login(
-        host=host,
-        port=port,
-        user=read.place.get("user", ""),
-        password=full.get("password"),
-        database=read.place.get("dbname", ""),
-        socket=next((read.options[key] for key in SOCKET_KEYS if key in read.options), ""),
-    )
-    if login.host.startswith("/"):  # libpq's way to name a socket
-        login = login.moved_to_socket()
-    if engine.probe.complete_login is None:
-        return replace(login, host=login.host or "localhost", port=login.port or engine.probe.port)
-    passfile = read.place.get("passfile")
-    return engine.probe.complete_login(login, {**environment, **({"PGPASSFILE": passfile} if passfile else {})})
-
-
 def _attribute(engine: Engine, read: Asked) -> dict[str, str]:
     return {engine.probe.options.attribute_option: read.attribute} if read.attribute else {}
 
@@ -286,16 +229,6 @@ def _split_userinfo(scheme: str, rest: str) -> tuple[str, str]:
         raise ambiguous
     end = rest.index("@")  # the password holds a / or ? of its own
     return rest[:end], rest[end + 1 :]
-
-
-def _host_and_port(scheme: str, where: str, *, sure: bool) -> tuple[str, str]:
-    """`sure`: a login stands before it, so no part of it is a password."""
-    match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+(?:%[\w.%-]+)?\]|[^:\[\]]*)(?::(\d*))?", where)
-    if match and (not match[2] or 0 < int(match[2]) < 65536):
-        return match[1].strip("[]"), match[2] or ""
-    hint = "host:5432, or [::1]:5432 for IPv6; several hosts: host1:5432,host2:5432"
-    known = sure or re.fullmatch(r"[\w.-]*:\d+|[0-9A-Fa-f:.]+", where)
-    raise UsageError(f"invalid {scheme} URL: expected host:port{f', not {shown(where)}' if known else ''}", hint)
 
 
 def _shown(scheme: str, login: Login, options: dict[str, str], hosts: tuple[tuple[str, int], ...] = ()) -> str:

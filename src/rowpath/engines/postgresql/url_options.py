@@ -127,6 +127,7 @@ OPTIONS = UrlOptions(
     alike={
         "client_encoding": ("utf8", "utf-8", "unicode", "auto"),
         "load_balance_hosts": ("disable", "false"),
+        "ssl": ("false",),
         "replication": ("false", "off", "no", "0"),
         "requiressl": ("0",),
     },
