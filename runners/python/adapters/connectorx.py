@@ -43,7 +43,8 @@ class Adapter(Base):
 
     def postgresql_url(self):
         at = postgresql.address(self.options)
-        more = {"options": "-c TimeZone=UTC"} | SSLMODE[postgresql.tls(self.options)]
+        settings = f"-c TimeZone=UTC {self.options.get('startup', '')}".rstrip()
+        more = {"options": settings} | SSLMODE[postgresql.tls(self.options)]
         where = f"{self.login(at)}@{quote(at['host'], safe='')}:{at['port']}"
         return f"postgresql://{where}/{self.database()}?{urlencode(more, quote_via=quote)}"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import re
 import sys
 from typing import Any
 
@@ -65,10 +66,16 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         raise UsageError(f"unknown option or argument: {' '.join(unknown or rest)}", "rowpath --help")
     if hasattr(options, "words"):
         words = [*options.words, *rest]
-        options.filters = [word for word in words if "=" in word and "/" not in word.partition("=")[0]]
+        options.filters = [word for word in words if is_filter(word)]
         options.words = [word for word in words if word not in options.filters]
         options.words += program if options.command == "adapter" else []
     return options
+
+
+def is_filter(word: str) -> bool:
+    """Whether a word is COORDINATE=VALUE: no path, and no connection string of several `key=value`."""
+    key, equals, _values = word.partition("=")
+    return bool(equals) and "/" not in key and not re.search(r"=.*[\s;]\s*[\w ]+=", word)
 
 
 def build_parser(*named: str) -> argparse.ArgumentParser:

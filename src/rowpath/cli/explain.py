@@ -35,8 +35,8 @@ if WILL_RUN:
     from rowpath.machine import processes
     from rowpath.model.explanation import Explanation, Flame
     from rowpath.model.path import AccessPath
+    from rowpath.own_database.named_files import named_file
     from rowpath.own_database.question import ProbeOptions, question_of
-    from rowpath.own_database.target import named_file
     from rowpath.planning.make_plan import make_plan
     from rowpath.planning.plan import Plan, PlannedPath
     from rowpath.report import explanation, flame_graph, html, live, speedscope
@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> int:
 def _source(words: list[str], filters: Filters, against: Filters, options: argparse.Namespace) -> Explanations:
     first, *names = words
     has_query = any((options.query, options.query_file, options.table))
-    if "://" in first or first.startswith("jdbc:") or (has_query and named_file(first)):
+    if "://" in first or first.startswith("jdbc:") or (has_query and ("=" in first or named_file(first))):
         if names:
             raise UsageError(f"unexpected '{names[0]}' after a database", "rowpath explain URL --query SQL")
         if against:

@@ -97,6 +97,8 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
     wire = ENGINES[target.engine].wire
     if wire is None or target.deployment != "server":
         raise UsageError(f"cannot record {target.engine}: a tape holds {IN_WORDS}, of a server", EXAMPLE)
+    if target.hosts:
+        raise UsageError(f"a tape is recorded of one host, and {target.shown} names several", EXAMPLE)
     if target.tls == "on":
         what = "a tape is recorded without TLS, which the URL demands"
         raise UsageError(what, "sslmode=disable, if that is acceptable")

@@ -153,7 +153,12 @@ class Mysql(Mariadb):
     ways = ()  # the artefact has only the server
     types = TYPES | {"uuid": "CHAR(36)"}  # it has no type for them
     loading = LoadingCost(350e6, 4.5, 15e6)
-    probe = probe_facts("mysql", "client", clock=ServerClock("EXPLAIN ANALYZE", "EXPLAIN ANALYZE {sql}", _server_times))
+    probe = probe_facts(
+        "mysql",
+        "client",
+        odbc_drivers=("mysql", "myodbc"),
+        clock=ServerClock("EXPLAIN ANALYZE", "EXPLAIN ANALYZE {sql}", _server_times),
+    )
     fetch = staticmethod(fetch)
     fetched = staticmethod(fetched)
     programs = staticmethod(found_programs)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fcntl
-import getpass
 import re
 import stat
 from collections.abc import Callable, Mapping
@@ -11,11 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-POSTGRESQL_PORT, MYSQL_PORT = 5432, 3306
 LOCAL = ("", "localhost")
-ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}  # of .my.cnf
 TLS_KEYS = ("sslmode", "ssl-mode", "tls")
-SOCKET_KEYS = ("socket", "unix_socket", "host")
+SOCKET_KEYS = ("socket", "unix_socket")
 LOCK_TIMEOUT_S = 1
 UNKNOWN_SESSION = "an unknown driver may ignore a read-only session: only your role protects the data"
 
@@ -79,14 +76,53 @@ class ServerTimes(NamedTuple):
 
 
 @dataclass(frozen=True)
+class UrlOptions:
+    """What the options of its connection strings mean beside login, socket and TLS; names are in lower case.
+
+    An option that is in none of these is refused: it could change which rows are read.
+    """
+
+    same: Mapping[str, str] = field(default_factory=dict)  # option → the one that it is another name of
+    settings: frozenset[str] = frozenset()  # of a session, which every connection obeys
+    alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # option → the values that all paths have anyhow
+    settings_alike: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # the same, of a session's settings
+    harmless: frozenset[str] = frozenset()  # they change no row, and are ignored
+    refused: Mapping[str, str] = field(default_factory=dict)  # option → what to do instead
+    one_name: str = ""  # the option that is one schema's name, not a list
+    switches: Callable[[str], dict[str, str]] | None = None  # the option `options` → settings. Errors: UsageError
+    statement: Callable[[str, str], str] = lambda _name, _value: ""  # setting, value → what sets it. Errors: UsageError
+    startup: Callable[[Mapping[str, str]], str] = lambda _session: ""  # settings → the option `options` that has them
+    attributes: Mapping[str, str] = field(default_factory=dict)  # which of several hosts → a query with a row if it is
+    attribute_option: str = ""  # the option that says which
+    attribute_words: Mapping[str, str] = field(default_factory=dict)  # its other words → those of `attributes`
+    several_hosts: bool = False  # its clients take a list of them
+
+
+@dataclass(frozen=True)
+class KeyValues:
+    """How its connection strings of `key=value` are known, and what they call what URLs have."""
+
+    keys: frozenset[str] = frozenset()  # of its own client library, parted by blanks
+    odbc_drivers: tuple[str, ...] = ()  # beginnings of the names of its ODBC drivers, in lower case
+    odbc_keys: Mapping[str, str] = field(default_factory=dict)  # key in lower case → option of a URL
+    jdbc: tuple[str, ...] = ()  # what follows `jdbc:` in URLs of its drivers
+
+
+@dataclass(frozen=True)
 class ProbeFacts:
     """Without `schemes` and `files`, no URL of `rowpath probe` names the engine."""
 
     schemes: tuple[str, ...] = ()  # of URLs
     port: int = 0  # of a server, where the URL names none; 0: it has no server
-    url_options: tuple[str, ...] = ()  # what of a URL's options has a meaning
+    url_options: tuple[str, ...] = ()  # what of a URL's options has a meaning for where it is, TLS or a file's form
+    options: UrlOptions = UrlOptions()  # what others mean
+    key_values: KeyValues = KeyValues()
     server_programs: tuple[str, ...] = ()  # names of its server's processes, poolers before it included
     protocol: str = ""  # its server's, as URLs of drivers for several engines name it
+    with_defaults: Callable[[Mapping[str, str], Mapping[str, str]], dict[str, str]] = lambda options, _environment: (
+        dict(options)
+    )  # options of a connection string with what its services and variables add
+    local_name_is_socket: bool = False  # to its drivers `localhost` may mean a socket of their own choice
     complete_login: Callable[[Login, Mapping[str, str]], Login] | None = None  # by the rules of its client programs
     layout: FileLayout | None = None  # of an embedded database
     files: Mapping[str, str] = field(
@@ -130,6 +166,23 @@ class Login:
         """The login with its host, which is a path, as the socket."""
         return replace(self, host="", socket=self.host)
 
+    def noting(self, *notes: str) -> Login:
+        """The login with more for the user to know."""
+        return replace(self, notes=self.notes + notes)
+
+
+def shown(value: str) -> str:
+    """A value of a connection string as an error shows it; not where a slip may have made a password a part of it."""
+    return f"'{value}'" if re.fullmatch(r"[\w.,:/+ -]{0,60}", value) else "(not shown)"
+
+
+def is_socket(path: Path) -> bool:
+    """Whether a server may listen there."""
+    try:
+        return stat.S_ISSOCK(path.stat().st_mode)
+    except OSError:
+        return False
+
 
 def private_text(file: Path, forbidden: int) -> tuple[str, tuple[str, ...]]:
     """The text of a file that holds passwords, and a note when it is ignored; empty when there is none.
@@ -155,94 +208,3 @@ def home(environment: Mapping[str, str]) -> Path:
 def port_of(text: str) -> int:
     """0 where the text is no port."""
     return int(text) if text.isdigit() and 0 < int(text) < 65536 else 0
-
-
-def complete_postgresql(given: Login, environment: Mapping[str, str]) -> Login:
-    """The login with what the URL left open, by libpq's rules: its variables, then .pgpass."""
-    if not given.host and not given.socket:
-        given = replace(given, host=environment.get("PGHOST", "localhost"))
-        if given.host.startswith("/"):
-            given = given.moved_to_socket()
-    user = given.user or environment.get("PGUSER", "") or getpass.getuser()
-    login = replace(
-        given,
-        port=given.port or port_of(environment.get("PGPORT", "")) or POSTGRESQL_PORT,
-        user=user,
-        database=given.database or environment.get("PGDATABASE", "") or user,
-        password=environment.get("PGPASSWORD") or None if given.password is None else given.password,
-    )
-    if login.password is not None:
-        return login
-    text, notes = private_text(Path(environment.get("PGPASSFILE") or home(environment) / ".pgpass"), 0o077)
-    for line in text.splitlines():
-        fields = _fields(line)
-        if line.startswith("#") or len(fields) != 5:
-            continue
-        wanted = (login.host or "localhost", str(login.port), login.database, login.user)
-        socket_too = login.socket and fields[0] == login.socket
-        matches = [pattern in ("*", is_there) for pattern, is_there in zip(fields, wanted, strict=False)]
-        if all(matches[1:]) and (matches[0] or socket_too):
-            return replace(login, password=fields[4], notes=login.notes + notes)
-    return replace(login, notes=login.notes + notes)
-
-
-def _fields(line: str) -> list[str]:
-    """The fields of a line of .pgpass: between colons, where a backslash takes a colon or backslash as it is."""
-    fields, escaped = [""], False
-    for sign in line:
-        if escaped or sign not in ":\\":
-            fields[-1] += sign
-            escaped = False
-        elif sign == "\\":
-            escaped = True
-        else:
-            fields.append("")
-    return fields
-
-
-def complete_mysql(groups: tuple[str, ...], given: Login, environment: Mapping[str, str]) -> Login:
-    """The login with what the URL left open, from these groups of ~/.my.cnf and the environment."""
-    settings, notes = _option_file(home(environment) / ".my.cnf", groups)
-    host, socket, port = given.host, given.socket, given.port
-    if not host and not socket:
-        host, socket = settings.get("host", environment.get("MYSQL_HOST", "")), settings.get("socket", "")
-        port = port or port_of(settings.get("port", ""))
-        if host in LOCAL and not socket:
-            socket = environment.get("MYSQL_UNIX_PORT", "")
-    # To these drivers `localhost` would mean a socket of their own choice.
-    host = "" if socket and host in LOCAL else "127.0.0.1" if host in LOCAL else host
-    user = given.user or settings.get("user", "") or getpass.getuser()
-    own = settings.get("password") if settings.get("user", user) == user else None
-    known = (given.password, environment.get("MYSQL_PWD"), own)
-    return replace(
-        given,
-        host=host,
-        socket=socket if not host else "",
-        port=port or port_of(environment.get("MYSQL_TCP_PORT", "")) or MYSQL_PORT,
-        user=user,
-        password=next((password for password in known if password is not None), None),
-        notes=given.notes + notes,
-    )
-
-
-def _option_file(file: Path, groups: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:
-    """The settings in these groups of an option file; one that every user may write to is ignored, as by MySQL."""
-    text, notes = private_text(file, 0o002)
-    settings: dict[str, str] = {}
-    group = ""
-    for line in map(str.strip, text.splitlines()):
-        if line.startswith("[") and line.endswith("]"):
-            group = line[1:-1].strip()
-        elif group in groups and line and line[0] not in "#;!":
-            key, _, value = line.partition("=")
-            settings[key.strip().replace("-", "_")] = _value(value.strip())
-    return settings, notes
-
-
-def _value(text: str) -> str:
-    """A value of an option file: quoted or up to a comment, with MySQL's escapes."""
-    if text[:1] in ("'", '"') and text[0] in text[1:]:
-        text = text[1 : text.rindex(text[0])]
-    else:
-        text = text.partition(" #")[0].rstrip()
-    return re.sub(r"\\(.?)", lambda escape: ESCAPES.get(escape[1], escape[0]), text)

@@ -8,6 +8,7 @@ import re
 import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from rowpath.engines.external_server import count_rows
 from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
-from rowpath.own_database import instances
+from rowpath.own_database import host_choice, instances
 from rowpath.own_database.candidates import ineligibility
 from rowpath.own_database.parameters import MOST_ROWS, KeyedQuery, ParameterRows, Row, sized
 from rowpath.own_database.question import ProbeOptions
@@ -181,7 +182,8 @@ class Access:
             if pooled and count_rows(runner, pooled):
                 raise UsageError(f"{POOLED}. It {POOLING[self._pooling(runner)]}", AT_THE_SERVER)
             timeout_ms = max(1, round(self.options.budget_s * 1000))
-            before = engine.session_statements(f"{facts.engine_version} {facts.build}", timeout_ms)
+            before = self.target.session_statements
+            before += engine.session_statements(f"{facts.engine_version} {facts.build}", timeout_ms)
             before += row_limit(self.target.engine, self.options.max_rows)
             self.run_statements(runner, before)
             self.before = before
@@ -267,6 +269,11 @@ class Access:
         what, remedy = reasons[0] if reasons else ("no driver is known", "rowpath list drivers")
         raise EnvironmentMissing(f"no installed driver can describe a query of {engine}: {what}", remedy)
 
+    def fits(self, query: str) -> bool:
+        """Whether the query has a row, before anything is set. Errors: RowpathError."""
+        with self.connected() as runner:
+            return count_rows(runner, query) > 0
+
     def error_of(self, failure: RunnerFailure) -> RowpathError:
         """A runner's failure as an error for the user."""
         words = failure.text
@@ -297,6 +304,9 @@ def open_access(
     notes, folder = target.notes, directory / "probed"
     instance: Instance
     if target.deployment == "server":
+        if target.driver_file is None:
+            target, which = host_choice.chosen(target, partial(_fits, options))
+            notes += which
         instance = instances.ProbedServer(target)
         notes += where_resolved(target.host, options.from_host)
         if options.in_place:
@@ -326,6 +336,11 @@ def open_access(
         instance.stop()
         raise
     return access
+
+
+def _fits(options: ProbeOptions, target: Target, query: str) -> bool:
+    with Access(target, options, instances.ProbedServer(target), (), target.scrubber()) as access:
+        return access.fits(query)
 
 
 def where_resolved(name: str, from_host: str) -> tuple[str, ...]:

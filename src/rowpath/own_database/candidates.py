@@ -67,6 +67,7 @@ class Wanted:
     `read_only`: only adapters that can open a file so. `keyed`: the query has parameters.
     `version`: of the drivers, where it is not their own default: the file of a driver that the user names.
     `mine`: DRIVER[,setting=value…], what the user has now; it takes part whatever `languages` and `drivers` say.
+    `mine_by_url`: the same as the URL names it, unless `mine` is given.
     """
 
     engine: str
@@ -80,6 +81,8 @@ class Wanted:
     read_only: bool = False
     keyed: bool = False
     mine: str = ""
+    mine_by_url: Adapter | None = None
+    hosts: str = ""  # the attribute by which one of several hosts is taken, `any` without; empty: one host
 
     def fits(self, adapter: Adapter) -> bool:
         """Whether the adapter is for that engine, deployment and query."""
@@ -121,6 +124,8 @@ class _Collected:
         self._given: dict[str, str] = {}  # by `mine`
         if wanted.mine:
             self._yours, self._given = _yours(wanted.mine, wanted.engine, wanted.languages)
+        else:
+            self._yours = wanted.mine_by_url
         self._tries: list[tuple[int, float, Adapter, AccessPath]] = []  # (turn, order in the turn, …)
         self._floors: list[tuple[Adapter, AccessPath]] = []
         self._dropped: list[Dropped] = []
@@ -142,7 +147,8 @@ class _Collected:
         if here.ok:
             lacking = {name: state for name, state in available.items() if not state.ok}
             self._dropped += [Dropped(firsts[name], state.reason, state.remedy) for name, state in lacking.items()]
-        if (unfit := ineligibility(adapter, wanted.tls, wanted.read_only))[0]:
+        unfit = ineligibility(adapter, wanted.tls, wanted.read_only)
+        if (unfit := unfit if unfit[0] else hosts_refusal(adapter, wanted.hosts))[0]:
             self._dropped.append(Dropped(default, *unfit))
         elif not here.ok:
             self._dropped.append(Dropped(default, here.reason, here.remedy))
@@ -155,6 +161,8 @@ class _Collected:
         """The adapter's paths that can do the phase, its default first; where none can, one is dropped."""
         wanted = self._wanted
         settings = _settings(adapter, wanted)
+        if not settings and not adapter.floor and (by_tcp := _settings(adapter, replace(wanted, transport="tcp"))):
+            self._dropped.append(Dropped(by_tcp[0], *ineligibility(adapter, wanted.tls, False, wanted.transport)))
         existing = [path for path in settings if not pruned(adapter, path)]
         # A drain reads every query as a scan.
         drains = adapter.floor and wanted.deployment == "server"
@@ -189,7 +197,7 @@ class _Collected:
             name = names[path.id].removeprefix(f"{self._wanted.engine} ")
             return PlannedPath(path, adapter, (NAME,), name)  # one ranking, whatever the fetch form
 
-        if (yours := self._yours) and not self._baselines:
+        if (yours := self._yours) and not self._baselines and self._wanted.mine:
             why = next((dropped for dropped in self._dropped if dropped.path.driver == yours.driver), None)
             reason = why.reason if why else f"{yours.driver} does not serve this target"
             what = f"--mine {self._wanted.mine}: {reason}"
@@ -303,6 +311,15 @@ def ineligibility(adapter: Adapter, tls: str, must_read_only: bool, transport: s
     return "", ""
 
 
+def hosts_refusal(adapter: Adapter, attribute: str) -> tuple[str, str]:
+    """Why the adapter's driver cannot take several hosts with that attribute, and what would help; empty if it can."""
+    if not attribute or adapter.floor or attribute in adapter.several_hosts:
+        return "", ""
+    if adapter.several_hosts:
+        return f"{adapter.driver} cannot choose a host that is {attribute}", "name one host in the URL"
+    return f"{adapter.driver} takes one host, the URL names several", "name one host in the URL"
+
+
 def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candidates:
     """What can be tried. Errors: UsageError when nothing can."""
     fitting = candidates(
@@ -318,6 +335,8 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
             read_only=target.read_only(options.in_place),
             keyed=options.has_parameters,
             mine=options.mine,
+            mine_by_url=target.mine,
+            hosts=(target.attribute or "any") if target.hosts else "",
         )
     )
     if fitting.paths:  # what is dropped names the host that lacks something

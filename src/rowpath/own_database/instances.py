@@ -194,6 +194,8 @@ class ProbedServer(ProbedInstance):
         host = f"[{target.host}]" if bracketed else target.host
         options = {"host": host, "port": target.port, "database": target.database, "given": "yes"}
         options |= {"user": target.user, "password": target.password} if target.user else {}
+        if target.startup:  # for drivers that connect again for each query
+            options |= {"startup": target.startup}
         if target.socket:
             options |= {"socket": target.socket, "socket_dir": target.socket}
         return options

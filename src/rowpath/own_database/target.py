@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,19 +13,21 @@ from rowpath.engines.base import Engine
 from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout, Login
 from rowpath.errors import UsageError
 from rowpath.own_database import delimited
+from rowpath.own_database.connection_string import as_url
+from rowpath.own_database.named_files import FILE, FORM, existing, split_options, with_scheme
+from rowpath.own_database.server_address import authority, by_usual_names, hosts_of, login_at
+from rowpath.own_database.url_options import Asked, asked
+from rowpath.runners.manifest import Adapter
 from rowpath.scrubber import JDBC_PAIR, ODBC_PAIR, Scrubber, is_secret, secrets_in, unbraced
 from rowpath.toml_file import suggest
 
 PASSWORD_VARIABLE = "ROWPATH_PROBE_PASSWORD"
-FILE = "file"  # the scheme of single files, whichever engine reads them
 TLS = {
     **dict.fromkeys(("disable", "disabled", "false", "off"), "off"),
     **dict.fromkeys(("allow", "prefer", "preferred"), "default"),
     **dict.fromkeys(("require", "required", "true", "on"), "on"),
 }  # what URLs say of TLS → the coordinate `tls`
 FOREIGN_DIALECT = {"quote", "header", "null"}  # options of a URL: the file is not in Rowpath's own form
-LOGIN_KEYS = ("user", "password", "port", "dbname")
-FORM = "scheme://[user[:password]@]host[:port]/database, or a file: own.db, orders.parquet, sqlite:///PATH"
 ENCODE = "write the password's own @ : / ? # % as %40 %3A %2F %3F %23 %25, or leave it out and set "
 _USER = r"user|username|user\ name|uid|user\ id"
 _PASSWORD = r"password|passwd|pwd"
@@ -50,6 +51,10 @@ class Target:
     shown: str = ""  # the URL without any secret
     driver_file: Path | None = None  # the user's own: --jar, --odbc-driver
     notes: tuple[str, ...] = ()  # for the user: a file of passwords passed over, an option without a meaning here
+    session: dict[str, str] = field(default_factory=dict)  # settings that the URL gives every session
+    hosts: tuple[tuple[str, int], ...] = ()  # all (host or socket, port) that the URL names, where these are several
+    attribute: str = ""  # which of the hosts: read-write, standby, …; empty: any that answers
+    mine: Adapter | None = None  # of the driver that the URL names: what the user has now
 
     @property
     def tls(self) -> str:
@@ -68,6 +73,24 @@ class Target:
         if self.deployment != "server":
             return "none"
         return "unix" if self.socket and not self.host else "tcp"
+
+    @property
+    def session_statements(self) -> tuple[str, ...]:
+        """What gives a session the settings of the URL."""
+        statement = ENGINES[self.engine].probe.options.statement
+        return tuple(statement(name, value) for name, value in self.session.items())
+
+    @property
+    def startup(self) -> str:
+        """The same settings as the option `options` of a start-up message."""
+        return ENGINES[self.engine].probe.options.startup(self.session)
+
+    def at(self, host: str, port: int) -> Target:
+        """The target at one of its hosts."""
+        options = {key: value for key, value in self.options.items() if key not in SOCKET_KEYS}
+        if host.startswith("/"):
+            return replace(self, host="", port=port, options=options | {"socket": host})
+        return replace(self, host=host, port=port, options=options)
 
     def read_only(self, in_place: bool) -> bool:
         """Whether its file must be opened read only: it is the user's own, or several have to share it."""
@@ -96,7 +119,8 @@ def read_target(
 
     Errors: UsageError, which shows nothing of the URL that could hold a password.
     """
-    scheme, colon, rest = _with_scheme(text.strip()).partition(":")
+    text, mine, notes = as_url(text, own_driver=bool(jar or odbc_driver))
+    scheme, colon, rest = with_scheme(text.strip()).partition(":")
     scheme = scheme.lower()
     engines = {name: engine for engine in ENGINES.values() for name in engine.probe.schemes}
     schemes = (*engines, FILE)
@@ -126,7 +150,8 @@ def read_target(
         raise UsageError(f"invalid URL: expected // after {scheme}:", FORM)
     if not engine.probe.port or (rest.startswith("///") and engine.probe.layout is not None):
         return _file_target(scheme, engine, rest[2:])
-    return _server_target(scheme, engine, rest[2:], environment)
+    target = _server_target(scheme, engine, rest[2:], environment)
+    return replace(target, mine=mine, notes=notes + target.notes)
 
 
 def typed_secrets(text: str) -> list[str]:
@@ -136,78 +161,34 @@ def typed_secrets(text: str) -> list[str]:
         read = READERS[scheme.lower()](text.strip())
         return [read.password, *secrets_in(read.rest)]
     userinfo, rest = _split_userinfo(scheme, rest.removeprefix("//"))
-    secret = [value for key, value in _split_options(rest)[1].items() if is_secret(key)]
+    secret = [value for key, value in split_options(rest)[1].items() if is_secret(key)]
     return [urllib.parse.unquote(userinfo.partition(":")[2]), *secret]
-
-
-def named_file(text: str) -> Path | None:
-    """The file or directory that a text names, if there is one."""
-    try:
-        named = Path(text).expanduser().absolute()
-        return named if "://" not in text and named.exists() else None
-    except (OSError, RuntimeError, ValueError):  # too long for a name, or ~nobody
-        return None
-
-
-def _with_scheme(text: str) -> str:
-    """A database's URL, from the name of its file or directory; every other text as it is."""
-    place, mark, query = text.partition("?")
-    named = named_file(text) or named_file(place)
-    if named is None:
-        return text
-    if mark and named_file(text) is None:
-        return _with_scheme(str(named)) + mark + query
-    for engine in ENGINES.values():
-        if named.suffix.lower() in engine.probe.files and named.is_file():
-            return f"{FILE}://{named}"
-        if engine.probe.layout is not None and engine.probe.schemes and _is_database(named, engine.probe.layout):
-            return f"{engine.probe.schemes[0]}://{str(named).removesuffix(engine.probe.layout.suffixes[0])}"
-    raise UsageError(f"{named}: not a database or file of an engine that Rowpath knows", FORM)
-
-
-def _is_database(named: Path, layout: FileLayout) -> bool:
-    offset, signature = layout.signature
-    if layout.directory_mark:
-        return (named / layout.directory_mark).is_file()
-    if not signature:
-        return bool(layout.suffixes[0]) and named.name.endswith(layout.suffixes[0])
-    if not named.is_file():
-        return False
-    try:
-        with named.open("rb") as file:
-            file.seek(offset)
-            return file.read(len(signature)) == signature
-    except OSError as error:
-        raise UsageError(f"cannot read {named}: {error.strerror}", f"ls -l {shlex.quote(str(named))}") from error
 
 
 def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[str, str]) -> Target:
     userinfo, rest = _split_userinfo(scheme, rest)
-    place, query = _split_options(rest)
-    where, _, database = place.partition("/")
-    host, port = _host_and_port(scheme, where)
-    user, has_password, password = userinfo.partition(":")
-    options = {key: value for key, value in query.items() if value and key in engine.probe.url_options}
-    also = {key: value for key, value in query.items() if key in LOGIN_KEYS}  # libpq's URLs may say it so too
-    login = Login(
-        host=urllib.parse.unquote(host),
-        port=port or _host_and_port(scheme, f":{also.get('port', '')}".rstrip(":"))[1],
-        user=urllib.parse.unquote(user) or also.get("user", ""),
-        password=urllib.parse.unquote(password) if has_password else also.get("password"),
-        database=urllib.parse.unquote(database) or also.get("dbname", ""),
-        socket=next((options[key] for key in SOCKET_KEYS if key in options), ""),
-    )
-    if login.host.startswith("/"):  # libpq's way to name a socket
-        login = login.moved_to_socket()
-    if login.password is None and environment.get(PASSWORD_VARIABLE):
-        login = replace(login, password=environment[PASSWORD_VARIABLE])
-    if engine.probe.complete_login is not None:  # by the rules of the engine's own client programs
-        login = engine.probe.complete_login(login, environment)
-    else:
-        login = replace(login, host=login.host or "localhost", port=login.port or engine.probe.port)
+    place, query = split_options(rest)
+    given = authority(scheme, userinfo, place) | by_usual_names(engine, query)
+    if "password" not in given and environment.get(PASSWORD_VARIABLE):
+        given["password"] = environment[PASSWORD_VARIABLE]
+    full = engine.probe.with_defaults(given, environment)
+    read = asked(engine, full)
+    options = read.options
+    logins = [
+        login_at(engine, host, port, full, read, environment) for host, port in hosts_of(scheme, engine, read.place)
+    ]
+    login = logins[0]
+    hosts = tuple((each.host or each.socket, each.port) for each in logins) if len(logins) > 1 else ()
     if not login.database:
         raise UsageError(f"the URL names no database: {_shown(scheme, login, options)}", FORM)
+    if len({each.password for each in logins}) > 1:
+        raise UsageError("the hosts of the URL have different passwords", f"one host, or {PASSWORD_VARIABLE}")
+    if len({bool(each.host) for each in logins}) > 1:
+        raise UsageError("the URL names hosts and unix sockets", "name hosts only, or sockets only")
     options |= {"socket": login.socket} if login.socket else {}
+    wire = engine.wire
+    in_folder = bool(login.socket and not login.host and wire and wire.socket_folder)
+    port = {"port": str(login.port)} if in_folder and not hosts else {}  # its socket is named by folder and port
     for key in TLS_KEYS:
         value = options.get(key, "require").lower()
         if value.startswith("verify"):
@@ -224,9 +205,16 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
         user=login.user,
         password=login.password or "",
         options=options,
-        shown=_shown(scheme, login, options),
-        notes=login.notes + _unused(engine, query),
+        shown=_shown(scheme, login, options | port | read.session | _attribute(engine, read), hosts),
+        notes=login.notes + read.notes,
+        session=read.session,
+        hosts=hosts,
+        attribute=read.attribute,
     )
+
+
+def _attribute(engine: Engine, read: Asked) -> dict[str, str]:
+    return {engine.probe.options.attribute_option: read.attribute} if read.attribute else {}
 
 
 def _split_userinfo(scheme: str, rest: str) -> tuple[str, str]:
@@ -248,22 +236,13 @@ def _split_userinfo(scheme: str, rest: str) -> tuple[str, str]:
     return rest[:end], rest[end + 1 :]
 
 
-def _split_options(rest: str) -> tuple[str, dict[str, str]]:
-    place, _, query = rest.partition("?")
-    return place, dict(urllib.parse.parse_qsl(query, keep_blank_values=True))
-
-
-def _host_and_port(scheme: str, where: str) -> tuple[str, int]:
-    match = re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(\d{1,5}))?", where)
-    if not match or int(match[2] or 0) > 65535:
-        raise UsageError(f"invalid {scheme} URL: expected host:port", ENCODE + PASSWORD_VARIABLE)
-    return match[1].strip("[]"), int(match[2] or 0)
-
-
-def _shown(scheme: str, login: Login, options: dict[str, str]) -> str:
+def _shown(scheme: str, login: Login, options: dict[str, str], hosts: tuple[tuple[str, int], ...] = ()) -> str:
     quote = urllib.parse.quote
-    host = f"[{login.host}]" if ":" in login.host else quote(login.host)
-    where = f"{host}:{login.port}" if login.host else ""
+
+    def place(host: str, port: int) -> str:
+        return f"{f'[{host}]' if ':' in host else quote(host, safe='')}:{port}"
+
+    where = ",".join(place(*each) for each in hosts or [(login.host, login.port)] if each[0])
     user = f"{quote(login.user, safe='')}@" if login.user else ""
     masked = {key: "***" if is_secret(key) else value for key, value in options.items()}
     query = "&".join(f"{quote(key)}={quote(value, safe='/*')}" for key, value in masked.items())
@@ -272,13 +251,13 @@ def _shown(scheme: str, login: Login, options: dict[str, str]) -> str:
 
 def _unused(engine: Engine, query: dict[str, str]) -> tuple[str, ...]:
     known = engine.probe.url_options
-    left = [key for key in query if key not in (*known, *LOGIN_KEYS) and re.fullmatch(r"[\w.-]{1,40}", key)]
+    left = [key for key in query if key not in (*known, "user", "password") and re.fullmatch(r"[\w.-]{1,40}", key)]
     return tuple(f"unknown URL option {key} is ignored" for key in left)
 
 
 def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
     layout = engine.probe.layout or FileLayout()
-    named, options = _existing(scheme, layout.suffixes[0], rest)
+    named, options = existing(scheme, layout.suffixes[0], rest)
     if scheme == FILE:
         suffixes = {suffix: engine for engine in ENGINES.values() for suffix in engine.probe.files}
         if named.suffix.lower() not in suffixes:
@@ -305,21 +284,6 @@ def _file_target(scheme: str, engine: Engine, rest: str) -> Target:
         shown=f"{scheme}://{urllib.parse.quote(str(named))}",
         notes=notes,
     )
-
-
-def _existing(scheme: str, suffix: str, rest: str) -> tuple[Path, dict[str, str]]:
-    """The file that a URL names, percent-encoded or plain, and its options; `suffix`: what the name may leave out."""
-    place, options = _split_options(rest)
-    for given, chosen in ((rest, {}), (urllib.parse.unquote(rest), {}), (place, options)):
-        for path in (given, urllib.parse.unquote(given)):
-            file = Path(path.replace("/~/", "~/", 1) if path.startswith("/~/") else path).expanduser()
-            if file.is_absolute():
-                bare = file.with_name(file.name.removesuffix(suffix))
-                if bare.with_name(bare.name + suffix).exists():
-                    return bare, dict(chosen)
-    here = Path(urllib.parse.unquote(place).lstrip("/")).absolute()
-    hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATH with an absolute path"
-    raise UsageError(f"no file {urllib.parse.unquote(place)}", hint)
 
 
 @dataclass(frozen=True)

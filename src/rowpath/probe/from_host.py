@@ -33,6 +33,7 @@ from rowpath.journal.writer import Journal, RunDirectory, new_name
 from rowpath.machine import processes
 from rowpath.model.hosts import HostsFile
 from rowpath.model.progress import Progress
+from rowpath.own_database.connection_string import as_url
 from rowpath.own_database.query_check import check_query
 from rowpath.own_database.query_text import text_of
 from rowpath.own_database.question import ProbeOptions, hide, query_of
@@ -90,7 +91,8 @@ def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
 
     Errors: UsageError; the host finds what is wrong beside the query.
     """
-    hide(typed_secrets(options.url))
+    url = as_url(options.url, own_driver=bool(options.jar or options.odbc_driver)).url
+    hide(typed_secrets(url))
     command.check_connections(options)
     try:
         target = read_target(options.url, {})
@@ -99,7 +101,7 @@ def readied(options: ProbeOptions) -> tuple[ProbeOptions, dict[str, bytes]]:
     if target is not None and target.deployment == "server":
         check_query(query_of(options, target), target.engine)
     there = f"a file of host {options.from_host}"
-    if re.fullmatch(r"[^:/~][^:]*", options.url):
+    if re.fullmatch(r"[^:/~][^:]*", url):
         what = f"{options.url} is not a URL, so it is {there}: its path must be absolute"
         raise UsageError(what, f"/PATH/{options.url}")
     for flag, file in (("--jar", options.jar), ("--odbc-driver", options.odbc_driver)):

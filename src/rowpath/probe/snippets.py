@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 import jinja2
 import msgspec
@@ -113,6 +113,7 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
         "user": target.user,
         "database": target.database,
         "socket": target.socket if not target.host else "",
+        **_asked(target),
         "path": str(target.path or ""),
         "driver_file": target.driver_file or "",
         "connection": target.shown.removeprefix("odbc:"),
@@ -122,6 +123,33 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
         "delimited": any(facts.files.values()),
         **_written(target, columns),
     }
+
+
+def _asked(target: Target) -> dict[str, Any]:
+    """What the URL asks beside the login: settings of the session, and which of several hosts."""
+    asked = _libpq_words(target)
+    hosts = target.hosts or ((target.host or target.socket, target.port),)
+    return {
+        "session": target.session,
+        "startup": asked.get("options", ""),
+        "pqopt": f"pqopt={{options='{_escaped(asked.get('options', ''))}'}}",
+        "hosts": target.hosts,
+        "attribute": target.attribute if target.hosts else "",
+        "asked": urlencode(asked, quote_via=quote),
+        "places": ",".join(f"{f'[{host}]' if ':' in host else quote(host, safe='')}:{port}" for host, port in hosts),
+    }
+
+
+def _libpq_words(target: Target) -> dict[str, str]:
+    """The session's settings and the choice of a host, as libpq and its kin call them."""
+    asked = {"options": target.startup}
+    asked["target_session_attrs"] = target.attribute if target.hosts else ""
+    return {key: value for key, value in asked.items() if value}
+
+
+def _escaped(text: str) -> str:
+    """A text between libpq's quotes."""
+    return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def _written(target: Target, columns: Sequence[ColumnSpec]) -> dict[str, Any]:
@@ -177,14 +205,16 @@ def _text(value: Any) -> str | None:
 
 def conninfo(path: dict[str, str], target: Target) -> str:
     """libpq's connection string."""
+    hosts = target.hosts or ((target.host or target.socket, target.port),)
     words = {
-        "host": target.host or target.socket,
-        "port": target.port,
+        "host": ",".join(host for host, _port in hosts),
+        "port": ",".join(str(port) for _host, port in hosts),
         "dbname": target.database,
         "user": target.user,
         "sslmode": SSLMODE.get(path.get("tls", "off")),
+        **_libpq_words(target),
     }
-    texts = {key: str(value).replace("\\", "\\\\").replace("'", "\\'") for key, value in words.items() if value}
+    texts = {key: _escaped(str(value)) for key, value in words.items() if value}
     return " ".join(f"{key}='{text}'" if set(" '") & set(text) else f"{key}={text}" for key, text in texts.items())
 
 

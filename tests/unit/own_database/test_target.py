@@ -66,7 +66,7 @@ def test_a_password_may_be_plain(password: str, written: str) -> None:
         ("mysql://u:hunter2@h", "names no database"),
         ("postgresql://u:hunter2@h/db?sslmode=verify-full", "verify-full"),
         ("postgresql://u:hunter2@h/db?sslmode=requier", "did you mean 'require'?"),
-        ("jdbc:postgresql://h/db?password=hunter2", "--jar"),
+        ("jdbc:acme://h/db?password=hunter2", "--jar"),
         ("odbc:SERVER=h;PWD=hunter2", "--odbc-driver"),
     ],
 )
@@ -92,7 +92,6 @@ def test_sockets_are_named_as_an_option_or_as_libpq_does() -> None:
     assert read("postgresql://u@%2Frun%2Fpg/db").socket == "/run/pg"
     target = read("mysql://u@localhost/db?socket=/run/my.sock")
     assert (target.socket, target.host) == ("/run/my.sock", "")
-    assert read("mysql://u@localhost/db").host == "127.0.0.1"
     assert read("postgresql://u@[::1]:5433/db").shown == "postgresql://u@[::1]:5433/db"
 
 

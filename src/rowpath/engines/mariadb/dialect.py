@@ -14,6 +14,7 @@ from typing_extensions import override
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Wire
+from rowpath.engines.mariadb import login, url_options
 from rowpath.engines.mariadb import programs as mariadb_binaries
 from rowpath.engines.mariadb.settings import TLS_SUFFIX, Flavour
 from rowpath.machine import certificates, private_directories
@@ -71,15 +72,20 @@ def _server_times(text: str) -> probing.ServerTimes:
 ANALYZE = probing.ServerClock("ANALYZE FORMAT=JSON", "ANALYZE FORMAT=JSON {sql}", _server_times)
 
 
-def probe_facts(scheme: str, *option_groups: str, clock: probing.ServerClock = ANALYZE) -> probing.ProbeFacts:
+def probe_facts(
+    scheme: str, *option_groups: str, odbc_drivers: tuple[str, ...], clock: probing.ServerClock = ANALYZE
+) -> probing.ProbeFacts:
     """What a probe must know of a server of the family; `option_groups`: what its clients read of .my.cnf."""
     return probing.ProbeFacts(
         schemes=(scheme,),
-        port=probing.MYSQL_PORT,
+        port=login.PORT,
         server_programs=("mariadbd", "mysqld"),
         url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="mysql",
-        complete_login=functools.partial(probing.complete_mysql, option_groups),
+        options=url_options.OPTIONS,
+        key_values=url_options.key_values(scheme, odbc_drivers),
+        local_name_is_socket=True,
+        complete_login=functools.partial(login.complete, option_groups),
         syntax=probing.Syntax(name_quote="`", backslashes=True),
         row_limit_statement="SET SESSION sql_select_limit = {rows}",
         session_statements=_session_statements,
@@ -119,7 +125,7 @@ class MariadbDialect(BackupWays):
     nullable_word = "NULL"  # some types would otherwise be NOT NULL
     slow_query = "SELECT count(*) FROM " + ", ".join(f"information_schema.collations AS c{n}" for n in range(1, 7))
     loading = LoadingCost(350e6, 4.5, 20e6)
-    probe = probe_facts("mariadb", "client", "client-mariadb")
+    probe = probe_facts("mariadb", "client", "client-mariadb", odbc_drivers=("mariadb", "maodbc"))
 
     def versions(self) -> tuple[str, ...]:
         """The one that is here, without TLS and with it."""

@@ -13,6 +13,7 @@ from typing_extensions import override
 from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Place, Wire
+from rowpath.engines.postgresql import login, url_options
 from rowpath.engines.postgresql.server import BACKUP_PROGRAMS, PostgresqlServer
 from rowpath.machine import certificates, postgresql_programs, private_directories
 from rowpath.model.availability import Availability
@@ -79,11 +80,14 @@ class Postgresql(BackupWays):
     )
     probe = probing.ProbeFacts(
         schemes=("postgresql", "postgres"),
-        port=probing.POSTGRESQL_PORT,
+        port=login.PORT,
         server_programs=("postgres", "pgbouncer"),
         url_options=(*probing.TLS_KEYS, *probing.SOCKET_KEYS),
         protocol="postgresql",
-        complete_login=probing.complete_postgresql,
+        options=url_options.OPTIONS,
+        key_values=url_options.KEY_VALUES,
+        with_defaults=login.with_defaults,
+        complete_login=login.complete,
         syntax=probing.Syntax(fold=str.lower, nested_comments=True, dollar_quotes=True, escape_strings=True),
         row_limit="LIMIT {rows}",
         session_statements=_session_statements,
