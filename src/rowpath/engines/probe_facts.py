@@ -70,6 +70,21 @@ class ServerClock:
     read_ms: Callable[[str], ServerTimes]  # what that text says
 
 
+@dataclass(frozen=True)
+class PooledTransaction:
+    """A transaction that leaves nothing in a server process which a pooler hands to others next."""
+
+    begin: Callable[[int], tuple[str, ...]]  # with ms that a statement may take; it ends with a savepoint
+    local: str  # with {key} and {value}: a setting that ends with it
+    release: str  # of the savepoint: fails where the driver has ended the transaction meanwhile
+    roll_back: str  # to the savepoint, after a failure
+    clean: str  # removes what was prepared by name in it and the pooler does not keep itself
+    refuse: str  # the same, and fails where there was any
+    commit: str
+    check: str  # a query that delivers `check_text` where it only reads
+    check_text: str
+
+
 class ServerTimes(NamedTuple):
     """What a server needed for a query, in ms; `planning_ms` is 0 where it is not said apart."""
 
@@ -108,6 +123,7 @@ class ProbeFacts:
     unbound_is_null: bool = False  # a placeholder without a parameter is NULL, not an error
     privileged_query: str = ""  # has a row when the login may do everything
     pooler_query: str = ""  # with {server_pid}: has a row when another process serves the session
+    pooled: PooledTransaction | None = None  # what a query behind a pooler runs in; None: it is not probed
     server_clock: ServerClock | None = None
     empty_query: str = ""  # a round trip in which a server does next to nothing
     session_note: str = ""  # what sessions cannot be kept from

@@ -24,6 +24,7 @@ from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
+from rowpath.own_database.access import NOT_KEPT
 from rowpath.own_database.candidates import NAME, Candidates, in_words
 from rowpath.own_database.probed_query import GRACE_S, ProbedQuery
 from rowpath.own_database.query_check import leading_key
@@ -89,6 +90,8 @@ class ProbeRun(ProbedQuery):
     def run(self, command: list[str]) -> bool:
         """The whole probe; whether it was interrupted. Errors: RowpathError before anything could be measured."""
         self.progress.note("describing the query")
+        if (pooled := self.access.session.pooled) and not pooled.keeps:
+            self.candidates = self.candidates.without_prepared(NOT_KEPT)
         work = self.work()
         self._head(work, command)
         search = self.search = self.search_kind(
