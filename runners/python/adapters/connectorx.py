@@ -43,7 +43,8 @@ class Adapter(Base):
 
     def postgresql_url(self):
         at = postgresql.address(self.options)
-        more = {"options": "-c TimeZone=UTC"} | SSLMODE[postgresql.tls(self.options)]
+        session = {} if postgresql.plain(self.options) else {"options": "-c TimeZone=UTC"}
+        more = session | SSLMODE[postgresql.tls(self.options)]
         where = f"{self.login(at)}@{quote(at['host'], safe='')}:{at['port']}"
         return f"postgresql://{where}/{self.database()}?{urlencode(more, quote_via=quote)}"
 

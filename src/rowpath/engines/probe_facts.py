@@ -74,8 +74,9 @@ class ServerClock:
 class PooledTransaction:
     """A transaction that leaves nothing in a server process which a pooler hands to others next."""
 
-    begin: Callable[[int], tuple[str, ...]]  # with ms that a statement may take; it ends with a savepoint
+    begin: Callable[[int], tuple[str, ...]]  # with ms that a statement may take
     local: str  # with {key} and {value}: a setting that ends with it
+    savepoint: str
     release: str  # of the savepoint: fails where the driver has ended the transaction meanwhile
     roll_back: str  # to the savepoint, after a failure
     clean: str  # removes what was prepared by name in it and the pooler does not keep itself

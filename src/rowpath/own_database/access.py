@@ -7,7 +7,7 @@ import ipaddress
 import re
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,10 @@ def row_limit(engine: str, max_rows: int | None) -> tuple[str, ...]:
 def pooler_query(engine: str, server_pid: int | None) -> str:
     """A query that has a row when another process serves the session than the one that answered the connection."""
     return ENGINES[engine].probe.pooler_query.format(server_pid=int(server_pid)) if server_pid else ""
+
+
+class RefusedStartup(EnvironmentMissing):
+    """A pooler refuses what a driver begins a session with."""
 
 
 class Access:
@@ -177,6 +181,20 @@ class Access:
         """Connect once: learn the version, make sessions harmless, check the login. Errors: RowpathError."""
         if self.target.deployment == "file":
             return
+        try:
+            self._look()
+        except RefusedStartup:
+            self._plain()
+            self._look()
+        if ENGINES[self.target.engine].probe.session_note and self.target.deployment == "server":
+            self.notes += (ENGINES[self.target.engine].probe.session_note,)
+
+    def _plain(self) -> None:
+        """From now on connections begin without settings of ours."""
+        if isinstance(self.instance, instances.ProbedServer):
+            self.instance.pooled = True
+
+    def _look(self) -> None:
         with self.connected() as runner:
             facts = runner.request(protocol.Facts, CONNECT_TIMEOUT_S, expect=protocol.FactsReply)
             self.engine_version = facts.engine_version
@@ -193,14 +211,13 @@ class Access:
             if engine.privileged_query and count_rows(runner, engine.privileged_query):
                 role = "a read-only role is safer: docs/probe.md has its SQL"
                 self.notes += (f"{self.target.user} is a superuser of this server; {role}",)
-        if engine.session_note and self.target.deployment == "server":
-            self.notes += (engine.session_note,)
 
     def _pooled_session(self, runner: Runner, timeout_ms: int) -> Session:
         """How to work through the pooler that this runner is connected to. Errors: RowpathError."""
         transaction, mode = ENGINES[self.target.engine].probe.pooled, self._pooling(runner)
         if transaction is None or mode == "statement":
             raise UsageError(STATEMENT_POOLING, AT_THE_SERVER)
+        self._plain()
         pooled = PooledSession(mode, transaction, timeout_ms)
         if mode == "session" or self._keeps_statements(pooled):
             pooled = replace(pooled, keeps=True)
@@ -250,12 +267,12 @@ class Access:
             runner.request(protocol.RunStatements, CONNECT_TIMEOUT_S, statements=list(statements), expect=expect)
 
     @contextlib.contextmanager
-    def _transaction(self, runner: Runner) -> Iterator[None]:
+    def _transaction(self, runner: Runner, settings: Iterable[tuple[str, str]]) -> Iterator[None]:
         """Behind a pooler what is executed inside is one transaction, and nothing of it stays."""
         if (pooled := self.session.pooled) is None:
             yield
             return
-        self.run_statements(runner, tuple(pooled.begin()))
+        self.run_statements(runner, tuple(pooled.begin(settings)))
         yield
         self.run_statements(runner, (pooled.transaction.clean, pooled.transaction.commit))
 
@@ -288,7 +305,7 @@ class Access:
             reply = runner.request(protocol.Open, CONNECT_TIMEOUT_S, options=options, expect=protocol.OpenReply)
             self._server_pid = reply.server_pid
             self.run_statements(runner, self.session.before)
-            with self._transaction(runner):
+            with self._transaction(runner, adapter.session.get(self.target.engine, {}).items()):
                 yield runner
             runner.request(protocol.Close, CONNECT_TIMEOUT_S, expect=protocol.CloseReply)
         except RunnerFailure as failure:
@@ -315,6 +332,10 @@ class Access:
     def error_of(self, failure: RunnerFailure) -> RowpathError:
         """A runner's failure as an error for the user, without secrets."""
         words = self.scrubber.clean(failure.text)
+        if POOLER_WORDS in words:
+            return RefusedStartup(
+                f"a connection pooler in front of {self.target.shown} refuses it: {words}", AT_THE_SERVER
+            )
         if failure.kind == "connect":
             what = f"cannot connect to {self.target.shown}: {words}"
             return EnvironmentMissing(what, "check host, port, user, password and database")

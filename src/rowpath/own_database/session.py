@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rowpath.engines.probe_facts import PooledTransaction
@@ -16,11 +17,10 @@ class PooledSession:
     timeout_ms: int
     keeps: bool = False
 
-    def begin(self, settings: tuple[tuple[str, str], ...] = ()) -> list[str]:
+    def begin(self, settings: Iterable[tuple[str, str]] = ()) -> list[str]:
         """The statements before a request, with these settings for it only."""
-        first, *rest = self.transaction.begin(self.timeout_ms)
         local = (self.transaction.local.format(key=key, value=value) for key, value in settings)
-        return [first, *local, *rest]
+        return [*self.transaction.begin(self.timeout_ms), *local, self.transaction.savepoint]
 
     def end(self) -> list[str]:
         """The statements after a request that succeeded; they fail where something would stay behind."""

@@ -231,6 +231,7 @@ class ThrottledWorker(Worker):
         self._operation_s = math.inf  # of the last sample
         self.fresh = True  # started for this path: its runtime has compiled nothing yet
         self._session = session
+        self._inside = False  # a transaction
         self._rest = rest
         self._row_consistency = row_consistency
         self._changed = changed
@@ -255,7 +256,7 @@ class ThrottledWorker(Worker):
         return settings_of(self.planned.path)
 
     @contextmanager
-    def _transaction(self) -> Iterator[Callable[[], None]]:
+    def transaction(self) -> Iterator[Callable[[], None]]:
         """Behind a pooler what is executed inside is one read-only transaction; call what it yields after a failure.
 
         Errors: RunnerFailure, also where the driver ended it or leaves something in the server's process.
@@ -266,10 +267,17 @@ class ThrottledWorker(Worker):
             nonlocal failed
             failed = True
 
-        if pooled is None:
+        if pooled is None or self._inside:
             yield fail
             return
-        self.run(pooled.begin(self._settings))
+        adapter, engine = self.planned.adapter, self.planned.path.engine
+        try:
+            self.run(pooled.begin([*adapter.session.get(engine, {}).items(), *self._settings]))
+        except RunnerFailure as failure:
+            if failure.fatal:
+                raise
+            raise RunnerFailure("unsupported", f"{OWN_TRANSACTION}: {failure.text}") from None
+        self._inside = True
         try:
             yield fail
             if not failed:
@@ -278,6 +286,7 @@ class ThrottledWorker(Worker):
             failed = True
             raise
         finally:
+            self._inside = False
             with suppress(RunnerFailure):  # a process that is gone has ended its transaction
                 if failed:
                     self.run(pooled.give_up(), ignore_errors=True)
@@ -287,7 +296,7 @@ class ThrottledWorker(Worker):
         """Execute a harmless query by this path, twice: some drivers end the transaction after the first."""
         sql, columns = pooled.transaction.check, (Column("only_reads", "text", nullable=True),)
         check = PreparedPhase("probe.check", Phase("check", "query", sql, columns=columns), sql, columns)
-        with TemporaryDirectory() as folder, self._transaction():
+        with TemporaryDirectory() as folder, self.transaction():
             super().prepare(check)
             super().verify(check, 0, CHECKS, CHECKS, f"{folder}/kept")
             if read_kept(Path(folder) / "kept", columns) != [(pooled.transaction.check_text,)] * CHECKS:
@@ -314,7 +323,7 @@ class ThrottledWorker(Worker):
     @override
     def prepare(self, work: PreparedPhase) -> int:
         """Prepare; a statement with parameters is executed as often as it takes to get its lasting plan."""
-        with self._transaction():
+        with self.transaction():
             prepare_ns = super().prepare(work)
         if work.parameter_count and self.settling:
             self.sample(work, "warm", operations=self.settling, first=0)
@@ -324,7 +333,7 @@ class ThrottledWorker(Worker):
     def sample(self, work: PreparedPhase, regime: str, **how: int) -> Measured:
         """One sample, once the rest after the one before is over."""
         self._rest.wait()
-        with self._transaction() as fail:
+        with self.transaction() as fail:
             measured = super().sample(work, regime, **how)
             reply = measured.reply
             if reply.failed:
@@ -348,7 +357,7 @@ class ThrottledWorker(Worker):
         """
         self._rest.wait()
         began_s = time.monotonic()
-        with self._transaction():
+        with self.transaction():
             reply = super().verify(work, first, count, max_rows, keep)
         ended_s = time.monotonic()
         self._rest.after(self.planned.path, ended_s, min(ended_s - began_s, count * self._operation_s), count)

@@ -54,6 +54,10 @@ CHANGED = (
     "The rows changed during the probe: paths read different rows, which may explain their differences. "
     "Probe a copy, or probe at a quieter time."
 )
+PREPARED_FAILS = (
+    "Prepared statements fail through this pooler, whatever the driver: it keeps none. "
+    "Settings with them were left out. A pooler can be set up to keep them."
+)
 SETTLING, COUNTED = 2, 1  # operations before round trips are counted, and in which they are
 SPARE_SHARE = 0.05  # of the budget: full sets take a little longer than their parts add up to
 DECIDED_LONGER = 1.5  # times the least that full sets take, where the search decided already
@@ -92,6 +96,7 @@ class ProbeRun(ProbedQuery):
         self.progress.note("describing the query")
         if (pooled := self.access.session.pooled) and not pooled.keeps:
             self.candidates = self.candidates.without_prepared(NOT_KEPT)
+            self.caveats.append(PREPARED_FAILS)
         work = self.work()
         self._head(work, command)
         search = self.search = self.search_kind(
@@ -299,9 +304,10 @@ class ProbeRun(ProbedQuery):
             worker.open(**counting.overrides)
             worker.prepare(search.work)
             worker.sample(search.work, "warm", operations=SETTLING, first=0)
-            counting.proxy.reset()
-            reply = worker.sample(search.work, "warm", operations=COUNTED, first=0).reply
-            counts = counting.proxy.read()
+            with worker.transaction():
+                counting.proxy.reset()
+                reply = worker.sample(search.work, "warm", operations=COUNTED, first=0).reply
+                counts = counting.proxy.read()
             counted = CountedRecord(
                 path_id=planned.path.id, workload=WORKLOAD, phase=PHASE, operations=reply.operations,
                 round_trips=counts.round_trips, bytes_sent=counts.bytes_sent, bytes_received=counts.bytes_received,

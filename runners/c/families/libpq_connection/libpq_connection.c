@@ -36,7 +36,9 @@ PGconn *pq_connect(const rp_options *options, int64_t *server_pid) {
                                   ssl_mode(options),
                                   "disable",
                                   "UTF8",
-                                  "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601",
+                                  rp_option_is(options, "startup", "plain")
+                                      ? NULL
+                                      : "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601",
                                   NULL};
     PGconn *pg = PQconnectdbParams(names, values, 0);
     *server_pid = PQbackendPID(pg);

@@ -21,13 +21,17 @@ def _begin(timeout_ms: int) -> tuple[str, ...]:
         f"SET LOCAL statement_timeout = {timeout_ms}",
         f"SET LOCAL lock_timeout = {probing.LOCK_TIMEOUT_S * 1000}",
         f"SET LOCAL idle_in_transaction_session_timeout = {IDLE_TIMEOUT_S * 1000}",
-        f"SAVEPOINT {SAVEPOINT}",
+        # What drivers begin a session with: a pooler may refuse it, or ignore it.
+        "SET LOCAL TimeZone = 'UTC'",
+        "SET LOCAL DateStyle = 'ISO'",
+        "SET LOCAL IntervalStyle = 'postgres'",
     )
 
 
 TRANSACTION = probing.PooledTransaction(
     begin=_begin,
     local="SET LOCAL {key} = {value}",
+    savepoint=f"SAVEPOINT {SAVEPOINT}",
     release=f"RELEASE SAVEPOINT {SAVEPOINT}",
     roll_back=f"ROLLBACK TO SAVEPOINT {SAVEPOINT}",
     clean=_CLEAN.format(then=""),
