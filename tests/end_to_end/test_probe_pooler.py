@@ -16,7 +16,8 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Instance, Place
-from rowpath.errors import UsageError
+from rowpath.engines.postgresql.pooled import TRANSACTION
+from rowpath.errors import RowpathError, UsageError
 from rowpath.execution.worker import Worker
 from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
@@ -157,6 +158,15 @@ def test_one_that_pools_by_statement_is_refused(server: Instance, tmp_path: Path
     with pooler(server, "statement", tmp_path / "pooler") as target, pytest.raises(UsageError) as failure:
         open_access(target, ProbeOptions(""), tmp_path)
     assert "pools by statement" in failure.value.message and "server itself" in failure.value.hint
+
+
+def test_statements_that_the_pooler_itself_keeps_stay(server: Instance) -> None:
+    """As PgBouncer 1.21 and newer name them; others are removed, and refused."""
+    count = "SELECT string_agg(name, ' ') FROM pg_prepared_statements;"
+    prepare = 'PREPARE "PGBOUNCER_7" AS SELECT 1; PREPARE "a b" AS SELECT 2;'
+    assert psql(server, f"BEGIN READ ONLY; {prepare} {TRANSACTION.clean}; {count} COMMIT;").strip() == "PGBOUNCER_7"
+    with pytest.raises(RowpathError, match="prepares statements by name"):
+        psql(server, f"BEGIN READ ONLY; {prepare} {TRANSACTION.refuse};")
 
 
 def left_behind(target: Target, folder: Path) -> list[str]:

@@ -79,7 +79,8 @@ class PooledTransaction:
     savepoint: str
     release: str  # of the savepoint: fails where the driver has ended the transaction meanwhile
     roll_back: str  # to the savepoint, after a failure
-    clean: str  # removes what was prepared by name in it and the pooler does not keep itself
+    named: str  # a query with a row where something was prepared by name in it and the pooler does not keep it itself
+    clean: str  # removes that
     refuse: str  # the same, and fails where there was any
     commit: str
     check: str  # a query that delivers `check_text` where it only reads

@@ -227,19 +227,12 @@ class Access:
 
     def _keeps_statements(self, pooled: PooledSession) -> bool:
         """Whether the pooler itself keeps a statement that is prepared by name."""
-        columns = (Column("only_reads", "text", nullable=True),)
+        transaction = pooled.transaction
         with self.connected(statement="prepared") as runner:
             self.run_statements(runner, tuple(pooled.begin()))
-            self._prepare(runner, sql=pooled.transaction.check, columns=columns)
-            verify = {"phase": READ, "first": 0, "count": 1}
-            runner.request(protocol.Verify, CONNECT_TIMEOUT_S, expect=protocol.VerifyReply, **verify)
-            try:
-                self.run_statements(runner, (pooled.transaction.refuse,))
-            except RunnerFailure:
-                return False
-            finally:
-                self.run_statements(runner, (pooled.transaction.commit,))
-        return True
+            named = count_rows(runner, transaction.check) and count_rows(runner, transaction.named)
+            self.run_statements(runner, (transaction.clean, transaction.commit))
+        return not named
 
     def _pooling(self, runner: Runner) -> str:
         """How the pooler shares connections: a transaction that it refuses, or two of ours in one process, tell."""

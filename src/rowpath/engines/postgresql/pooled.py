@@ -34,6 +34,7 @@ TRANSACTION = probing.PooledTransaction(
     savepoint=f"SAVEPOINT {SAVEPOINT}",
     release=f"RELEASE SAVEPOINT {SAVEPOINT}",
     roll_back=f"ROLLBACK TO SAVEPOINT {SAVEPOINT}",
+    named=f"SELECT name::text FROM pg_catalog.pg_prepared_statements WHERE {_NAMED}",
     clean=_CLEAN.format(then=""),
     refuse=_CLEAN.format(then=f"RAISE EXCEPTION '{REFUSED}';\n"),
     commit="COMMIT",
