@@ -200,8 +200,19 @@ def test_nothing_of_a_probe_stays_in_the_server(server: Instance, tmp_path: Path
                 ended = command.end()
                 assert ended.returncode == 0, ended.stderr
                 check_answer(ended.stdout, records(tmp_path / "run"))
+                check_program(tmp_path / "run" / "fastest-python.py", target)
         until(lambda: ask(server, IN_TRANSACTION) == "", "the end of all transactions")
         assert left_behind(target, tmp_path) == []
+
+
+def check_program(program: Path, target: Target) -> None:
+    """The written program works through the pooler too."""
+    adapter = next(each for each in manifest.load_manifest("python").adapter if each.driver == "psycopg2")
+    path = AccessPath.of({"engine": "postgresql", "driver": "psycopg2"})
+    start = manifest.toolchain("python").command(adapter, adapter.versions[0], path)
+    words, added = [start.arguments[0], program], start.environment | {"PGPASSWORD": target.password}
+    done = subprocess.run(words, env=os.environ | added, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def check_answer(screen: str, found: Records) -> None:

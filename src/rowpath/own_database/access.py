@@ -44,7 +44,6 @@ POOLED_NOTE = (
     "no session settings: each block of executions, of every driver alike, is one read-only transaction. Its begin and "
     "end, {trips} statements, are outside the clock"
 )
-NOT_KEPT = "the pooler keeps no prepared statements: others would meet one by its name"  # a failure of its mode
 LOOKS = 4  # by turns, at the processes that serve two connections: a busy pool changes them
 CONNECT_TIMEOUT_S = 60.0
 READ = "probe.read"  # the phase of what we read for ourselves

@@ -7,6 +7,12 @@ from dataclasses import dataclass
 
 from rowpath.engines.probe_facts import PooledTransaction
 
+NOT_KEPT = "the pooler keeps no prepared statements: others would meet one by its name"  # a failure of its mode
+PREPARED_FAILS = (
+    "Prepared statements fail through this pooler, whatever the driver: it keeps none. "
+    "Settings with them were left out. A pooler can be set up to keep them."
+)
+
 
 @dataclass(frozen=True)
 class PooledSession:

@@ -24,10 +24,10 @@ from rowpath.machine.counters import counting_proxy as proxy
 from rowpath.model.grouping import grouped
 from rowpath.model.probe import DigestGroup, Probe, Snippet, TriedPath
 from rowpath.model.progress import Progress
-from rowpath.own_database.access import NOT_KEPT
 from rowpath.own_database.candidates import NAME, Candidates, in_words
 from rowpath.own_database.probed_query import GRACE_S, ProbedQuery
 from rowpath.own_database.query_check import leading_key
+from rowpath.own_database.session import NOT_KEPT, PREPARED_FAILS
 from rowpath.own_database.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import full_sets, snippets
@@ -53,10 +53,6 @@ VOLATILE = (
 CHANGED = (
     "The rows changed during the probe: paths read different rows, which may explain their differences. "
     "Probe a copy, or probe at a quieter time."
-)
-PREPARED_FAILS = (
-    "Prepared statements fail through this pooler, whatever the driver: it keeps none. "
-    "Settings with them were left out. A pooler can be set up to keep them."
 )
 SETTLING, COUNTED = 2, 1  # operations before round trips are counted, and in which they are
 SPARE_SHARE = 0.05  # of the budget: full sets take a little longer than their parts add up to
