@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -59,6 +60,8 @@ def test_a_broken_connection_string_never_shows_its_password_in_an_error(tmp_pat
     def property_of(data: st.DataObject) -> None:
         text, secret = data.draw(texts.urls())
         text = data.draw(texts.broken(st.just(text)))
+        if not re.search(rf"(?::|password='?|PWD=){secret}", text):
+            return  # it stands where a user or a host does
         with answered(secret):
             of(tmp_path, text)
         with answered(secret):
