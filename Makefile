@@ -16,7 +16,7 @@ BESIDE = --ignore=tests/measuring --ignore=tests/hosts
 # What passed in just this form is left out; with AGAIN=--again=N all but the N-th seventh of it.
 CHANGED = --changed-only $(AGAIN)
 
-.PHONY: run test test-fast test-all test-changed check bench docs docs-site docs-results setup lock clean help
+.PHONY: run test test-fast test-all test-changed fuzz check bench docs docs-site docs-results setup lock clean help
 
 run: ## run the experiment `tour`
 	@./rowpath run tour
@@ -27,7 +27,7 @@ test: setup ## every adapter, engine and command: side by side, then hosts, then
 	@$(MEASURING) $(CHANGED)
 
 test-fast: setup ## the pure tests, one minute: no compiler, no server, no runner
-	@$(SIDE_BY_SIDE) tests/unit tests/order tests/golden
+	@$(SIDE_BY_SIDE) tests/unit tests/order tests/golden tests/fuzz/test_texts.py
 
 test-all: setup ## as test, with every case on every path
 	@$(SIDE_BY_SIDE) $(BESIDE) --full
@@ -36,6 +36,9 @@ test-all: setup ## as test, with every case on every path
 
 test-changed: setup ## every case on every path of the adapters that changed since they last passed
 	@$(SIDE_BY_SIDE) tests/conformance --full $(CHANGED)
+
+fuzz: setup ## ten minutes of fresh texts, in connection strings, parameters and queries
+	@ROWPATH_FUZZ_S=28 $(PYTHON) -m pytest -q tests/fuzz
 
 check: setup ## formatters, linters, types, compilers' warnings
 	$(PYTHON) -m ruff format --check $(PYTHON_SOURCES)

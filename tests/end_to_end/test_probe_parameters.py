@@ -153,7 +153,7 @@ def ready(access: Access, sql: str, parameter: str, driver: str, folder: Path) -
     assert access.deliveries(query, as_columns(columns), folder / "rows")[0] == [[("row 7",)]]
     worker_pool = WorkerPool(
         lambda planned: ThrottledWorker(
-            planned, access.instance, before=access.before, rest=DatabaseRest(Budget(60.0)),
+            planned, access.instance, session=access.session, rest=DatabaseRest(Budget(60.0)),
             row_consistency=RowConsistency(), log=lambda _line: None, timeout_s=60.0,
         )
     )  # fmt: skip

@@ -189,7 +189,7 @@ def test_no_transaction_and_no_cursor_outlasts_a_block(server: Any, tmp_path: Pa
             worker = Worker(planned, access.instance, log=lambda _line: None, timeout_s=60.0)
             try:
                 worker.open()
-                worker.run(list(access.before))
+                worker.run(list(access.session.before))
                 worker.prepare(work)
                 measured = worker.sample(work, "warm", operations=2)
                 assert (measured.reply.rows, measured.reply.failed) == (2 * ROWS, 0), planned.name

@@ -25,6 +25,7 @@ from rowpath.own_database import instances
 from rowpath.own_database.access import Access, open_access
 from rowpath.own_database.instances import ProbedServer, files_of
 from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.session import Session
 from rowpath.own_database.target import read_target
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import load_manifest, toolchain
@@ -188,7 +189,7 @@ def test_sqlite_in_place_is_truly_read_only(home: Path, tmp_path: Path) -> None:
     with probe(f"sqlite://{file}", tmp_path / "work", ProbeOptions("", in_place=True)) as access:
         assert rows(access) == 2
         assert access.instance.options(AccessPath.of({})) == {"path": str(file), "read_only": "yes"}
-        access.before = ()
+        access.session = Session()
         with pytest.raises(UsageError, match="readonly"), access.connected() as runner:
             run(runner, "INSERT INTO t VALUES (3)")
     assert tree(home) == before

@@ -21,8 +21,10 @@ static void login(FILE *to, const rp_options *options) {
     odbc_put_attribute(to, "BoolsAsChar", "0");
     odbc_put_attribute(to, "ByteaAsLongVarBinary", "1");
     odbc_put_attribute(to, "pqopt",
-                       "application_name=rowpath gssencmode=disable options='-c TimeZone=UTC -c DateStyle=ISO -c "
-                       "IntervalStyle=iso_8601'");
+                       rp_option_is(options, "startup", "plain")
+                           ? "application_name=rowpath gssencmode=disable"
+                           : "application_name=rowpath gssencmode=disable options='-c TimeZone=UTC -c DateStyle=ISO -c "
+                             "IntervalStyle=iso_8601'");
 }
 
 odbc_driver odbc_driver_here = {

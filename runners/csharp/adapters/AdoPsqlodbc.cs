@@ -34,8 +34,9 @@ namespace Rowpath.Adapters
             }
             words["Protocol"] = "7.4-1";
             words["BoolsAsChar"] = "0";
-            words["pqopt"] = "application_name=rowpath gssencmode=disable options='-c TimeZone=UTC -c DateStyle=ISO"
-                             + " -c IntervalStyle=postgres'";
+            words["pqopt"] = "application_name=rowpath gssencmode=disable";
+            if (Options.Get("startup", "") != "plain")
+                words["pqopt"] += " options='-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres'";
         }
 
         protected override Getter Getter(Column column)

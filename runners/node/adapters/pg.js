@@ -28,7 +28,8 @@ export default class Pg extends PostgresqlAdapter {
   }
 
   async logIn() {
-    const client = new pg.Client({ ...this.address, ssl: SSL[this.tls], options: SESSION_OPTIONS });
+    const options = this.plain ? undefined : SESSION_OPTIONS;
+    const client = new pg.Client({ ...this.address, ssl: SSL[this.tls], options });
     client.on("error", () => {}); // a lost connection: the next query says so
     await client.connect();
     return client;

@@ -59,7 +59,7 @@ export default class PgNative extends PostgresqlAdapter {
     client.on("error", (error) => client.lost(new Failure("connect", error.message))); // no query is called back
     await new Promise((resolve, reject) => {
       client.lost = reject;
-      const session = { options: SESSION_OPTIONS, client_encoding: "UTF8" }; // the text that Node reads
+      const session = { ...(this.plain ? {} : { options: SESSION_OPTIONS }), client_encoding: "UTF8" }; // the text that Node reads
       const settings = { ...address, dbname, sslmode: "disable", ...session };
       client.connect(connectionString(settings), (error) => (error ? reject(error) : resolve()));
     });

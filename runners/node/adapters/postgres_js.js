@@ -34,7 +34,8 @@ export default class PostgresJs extends PostgresqlAdapter {
 
   logIn() {
     const shipped = this.options.profile === "shipped" ? {} : { fetch_types: false };
-    const settings = { ...shipped, max: 1, ssl: SSL[this.tls], types, onnotice: () => {}, connection: SESSION };
+    const settings = { ...shipped, max: 1, ssl: SSL[this.tls], types, onnotice: () => {} };
+    if (!this.plain) settings.connection = SESSION;
     const pipeline = Number(this.options.pipeline);
     if (pipeline > SENT_AT_MOST) settings.max_pipeline = pipeline;
     return opened({ ...this.address, ...settings });

@@ -7,7 +7,7 @@ from time import perf_counter_ns
 import asyncpg
 
 from core.client_tasks import AsyncAdapter
-from families.postgresql.connection import address, numbered, tls
+from families.postgresql.connection import address, numbered, plain, tls
 from families.postgresql.facts import server_facts
 from families.sql.literals import literal, with_literals
 
@@ -42,7 +42,7 @@ class Adapter(AsyncAdapter):
             **SSL[tls(options)],
             **({} if keeps else {"statement_cache_size": 0}),
             database=options["database"],
-            server_settings={"TimeZone": "UTC"},
+            server_settings={} if plain(options) else {"TimeZone": "UTC"},
         )
         await connection.set_type_codec(
             "interval", schema="pg_catalog", format="tuple", encoder=to_interval, decoder=from_interval

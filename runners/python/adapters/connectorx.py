@@ -43,8 +43,9 @@ class Adapter(Base):
 
     def postgresql_url(self):
         at = postgresql.address(self.options)
-        settings = f"-c TimeZone=UTC {self.options.get('startup', '')}".rstrip()
-        more = {"options": settings} | SSLMODE[postgresql.tls(self.options)]
+        ours = "" if postgresql.plain(self.options) else "-c TimeZone=UTC"
+        settings = f"{ours} {self.options.get('startup_options', '')}".strip()
+        more = ({"options": settings} if settings else {}) | SSLMODE[postgresql.tls(self.options)]
         where = f"{self.login(at)}@{quote(at['host'], safe='')}:{at['port']}"
         return f"postgresql://{where}/{self.database()}?{urlencode(more, quote_via=quote)}"
 

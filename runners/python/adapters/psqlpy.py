@@ -11,7 +11,7 @@ from psqlpy import exceptions
 from core.adapter import Unsupported
 from core.client_tasks import AsyncAdapter
 from families.postgresql import binary
-from families.postgresql.connection import address, numbered, tls
+from families.postgresql.connection import address, numbered, plain, tls
 from families.postgresql.facts import server_facts
 from families.sql.literals import literal, with_literals
 
@@ -44,7 +44,7 @@ class Adapter(AsyncAdapter):
             host=at["host"],
             port=int(at["port"]),
             db_name=self.options["database"],
-            options="-c TimeZone=UTC",
+            **({} if plain(self.options) else {"options": "-c TimeZone=UTC"}),
             **SSL[tls(self.options)],
         )
         return pool, await pool.connection()

@@ -38,7 +38,9 @@ impl Engine for PostgreSql {
         let mut address = PgConnectOptions::new_without_pgpass().ssl_mode(tls).application_name("rowpath");
         address = address.port(options.port()?).username(&options.get("user", ""));
         address = address.password(&options.get("password", "")).database(&options.get("database", ""));
-        address = address.options([("IntervalStyle", "postgres")]); // the driver itself asks for ISO dates
+        if !options.is("startup", "plain") {
+            address = address.options([("IntervalStyle", "postgres")]); // the driver itself asks for ISO dates
+        }
         Ok(if options.is("transport", "unix") {
             address.socket(options.need("socket_dir")?)
         } else {

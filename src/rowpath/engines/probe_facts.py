@@ -68,6 +68,24 @@ class ServerClock:
     read_ms: Callable[[str], ServerTimes]  # what that text says
 
 
+@dataclass(frozen=True)
+class PooledTransaction:
+    """A transaction that leaves nothing in a server process which a pooler hands to others next."""
+
+    begin: Callable[[int], tuple[str, ...]]  # with ms that a statement may take
+    local: str  # with {key} and {value}: a setting that ends with it
+    made_local: Callable[[str], str]  # what sets something of a session → the same until the transaction ends
+    savepoint: str
+    release: str  # of the savepoint: fails where the driver has ended the transaction meanwhile
+    roll_back: str  # to the savepoint, after a failure
+    named: str  # a query with a row where something was prepared by name in it and the pooler does not keep it itself
+    clean: str  # removes that
+    refuse: str  # the same, and fails where there was any
+    commit: str
+    check: str  # a query that delivers `check_text` where it only reads
+    check_text: str
+
+
 class ServerTimes(NamedTuple):
     """What a server needed for a query, in ms; `planning_ms` is 0 where it is not said apart."""
 
@@ -145,6 +163,7 @@ class ProbeFacts:
     unbound_is_null: bool = False  # a placeholder without a parameter is NULL, not an error
     privileged_query: str = ""  # has a row when the login may do everything
     pooler_query: str = ""  # with {server_pid}: has a row when another process serves the session
+    pooled: PooledTransaction | None = None  # what a query behind a pooler runs in; None: it is not probed
     server_clock: ServerClock | None = None
     empty_query: str = ""  # a round trip in which a server does next to nothing
     session_note: str = ""  # for the user: what holds for every session, or what it cannot be kept from

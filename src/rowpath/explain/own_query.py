@@ -132,7 +132,8 @@ def explain(
         worker.open()
         worker.prepare(work)
         digest = worker.verify(work, 0, max(1, work.parameter_count)).digest
-        serving_pid = pid_here(worker.server_pid, target.host)
+        # Behind a pooler that number is of no process, or of another one.
+        serving_pid = 0 if query.access.session.pooled else pid_here(worker.server_pid, target.host)
 
         def take(_worker: Worker, work: PreparedPhase) -> CoreBlock:
             worker.rest()  # beside the clocks

@@ -7,7 +7,8 @@ import ipaddress
 import re
 import socket
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from rowpath.own_database import host_choice, instances
 from rowpath.own_database.candidates import ineligibility
 from rowpath.own_database.parameters import MOST_ROWS, KeyedQuery, ParameterRows, Row, sized
 from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.session import PooledSession, Session
 from rowpath.own_database.target import Target
 from rowpath.own_database.throttled_worker import WHOLE, as_columns
 from rowpath.runners import manifest, protocol
@@ -33,16 +35,17 @@ from rowpath.scrubber import Scrubber
 from rowpath.workloads.codec import read_kept
 
 AT_THE_SERVER = "give the URL of the server itself; docs/probe.md has what works through a pooler"
-POOLED = "a connection pooler is in front of the server: session settings could affect other users"
+STATEMENT_POOLING = (
+    "a connection pooler that pools by statement is in front of the server: it has no transactions, so that nothing "
+    "would keep a query from writing"
+)
 POOLER_WORDS = "unsupported startup parameter"  # PgBouncer's own, where it does not ignore what drivers send
-# How a pooler shares connections → what that means for statement modes through it.
-POOLING = {
-    "session": "pools by session, as far as two connections show: every statement mode works through it",
-    "transaction": "pools by transaction: statement=prepared fails through it unless it keeps prepared statements "
-    "itself; statement=bound, statement=text and cursors in a transaction work",
-    "statement": "pools by statement: statement=prepared, transactions and cursors fail through it; statement=bound "
-    "and statement=text work",
-}
+POOLED_NOTE = (
+    "a connection pooler is in front of the server; it pools by {mode}, as far as two connections show. Rowpath makes "
+    "no session settings: each block of executions, of every driver alike, is one read-only transaction. Its begin and "
+    "end, {trips} statements, are outside the clock"
+)
+LOOKS = 4  # by turns, at the processes that serve two connections: a busy pool changes them
 CONNECT_TIMEOUT_S = 60.0
 READ = "probe.read"  # the phase of what we read for ourselves
 SERVING_PROCESS = "SELECT pg_catalog.pg_backend_pid()"
@@ -64,6 +67,10 @@ def pooler_query(engine: str, server_pid: int | None) -> str:
     return ENGINES[engine].probe.pooler_query.format(server_pid=int(server_pid)) if server_pid else ""
 
 
+class RefusedStartup(EnvironmentMissing):
+    """A pooler refuses what a driver begins a session with."""
+
+
 class Access:
     """A target that can be reached; what was copied is removed on leaving the context."""
 
@@ -74,7 +81,7 @@ class Access:
         self.options = options
         self.instance = instance
         self.engine_version = ""
-        self.before: tuple[str, ...] = ()  # what every connection executes right after `open`
+        self.session = Session()  # what keeps every connection harmless
         self.notes = notes  # for the user
         self.table = instances.TABLE if target.deployment == "file" else ""  # what a file is called as a table
         self.scrubber = scrubber
@@ -174,24 +181,59 @@ class Access:
         """Connect once: learn the version, make sessions harmless, check the login. Errors: RowpathError."""
         if self.target.deployment == "file":
             return
+        try:
+            self._look()
+        except RefusedStartup:
+            self._plain()
+            self._look()
+        if ENGINES[self.target.engine].probe.session_note and self.target.deployment == "server":
+            self.notes += (ENGINES[self.target.engine].probe.session_note,)
+
+    def _plain(self) -> None:
+        """From now on connections begin without settings of ours."""
+        if isinstance(self.instance, instances.ProbedServer):
+            self.instance.pooled = True
+
+    def _look(self) -> None:
         with self.connected() as runner:
             facts = runner.request(protocol.Facts, CONNECT_TIMEOUT_S, expect=protocol.FactsReply)
             self.engine_version = facts.engine_version
             engine = ENGINES[self.target.engine].probe
             pooled = pooler_query(self.target.engine, self._server_pid)
-            if pooled and count_rows(runner, pooled):
-                raise UsageError(f"{POOLED}. It {POOLING[self._pooling(runner)]}", AT_THE_SERVER)
             timeout_ms = max(1, round(self.options.budget_s * 1000))
-            before = self.target.session_statements
-            before += engine.session_statements(f"{facts.engine_version} {facts.build}", timeout_ms)
-            before += row_limit(self.target.engine, self.options.max_rows)
-            self.run_statements(runner, before)
-            self.before = before
+            if pooled and count_rows(runner, pooled):
+                self.session = self._pooled_session(runner, timeout_ms)
+            else:
+                before = self.target.session_statements
+                before += engine.session_statements(f"{facts.engine_version} {facts.build}", timeout_ms)
+                before += row_limit(self.target.engine, self.options.max_rows)
+                self.run_statements(runner, before)
+                self.session = Session(before)
             if engine.privileged_query and count_rows(runner, engine.privileged_query):
                 role = "a read-only role is safer: docs/probe.md has its SQL"
                 self.notes += (f"{self.target.user} is a superuser of this server; {role}",)
-        if engine.session_note and self.target.deployment == "server":
-            self.notes += (engine.session_note,)
+
+    def _pooled_session(self, runner: Runner, timeout_ms: int) -> Session:
+        """How to work through the pooler that this runner is connected to. Errors: RowpathError."""
+        transaction, mode = ENGINES[self.target.engine].probe.pooled, self._pooling(runner)
+        if transaction is None or mode == "statement":
+            raise UsageError(STATEMENT_POOLING, AT_THE_SERVER)
+        self._plain()
+        pooled = PooledSession(mode, transaction, timeout_ms, self.target.session_statements)
+        if mode == "session" or self._keeps_statements(pooled):
+            pooled = replace(pooled, keeps=True)
+        trips = len(pooled.begin()) + len(pooled.end()) + 1
+        self.notes += (POOLED_NOTE.format(mode=mode, trips=trips),)
+        return Session(pooled=pooled)
+
+    def _keeps_statements(self, pooled: PooledSession) -> bool:
+        """Whether the pooler itself keeps a statement that is prepared by name."""
+        transaction = pooled.transaction
+        with self.connected(statement="prepared") as runner:
+            self.run_statements(runner, tuple(pooled.begin()))
+            named = count_rows(runner, transaction.check) and count_rows(runner, transaction.named)
+            self.run_statements(runner, (transaction.clean, transaction.commit))
+        return not named
 
     def _pooling(self, runner: Runner) -> str:
         """How the pooler shares connections: a transaction that it refuses, or two of ours in one process, tell."""
@@ -201,7 +243,8 @@ class Access:
             return "statement"
         try:
             with self.connected() as other:
-                return "transaction" if self._process(runner) == self._process(other) else "session"
+                seen = [(self._process(runner), self._process(other)) for _look in range(LOOKS)]
+                return "session" if len(set(seen)) == 1 and seen[0][0] != seen[0][1] else "transaction"
         except RowpathError:  # ours had the pool's only connection
             return "session"
 
@@ -218,7 +261,17 @@ class Access:
             runner.request(protocol.RunStatements, CONNECT_TIMEOUT_S, statements=list(statements), expect=expect)
 
     @contextlib.contextmanager
-    def connected(self) -> Iterator[Runner]:
+    def _transaction(self, runner: Runner, settings: Iterable[tuple[str, str]]) -> Iterator[None]:
+        """Behind a pooler what is executed inside is one transaction, and nothing of it stays."""
+        if (pooled := self.session.pooled) is None:
+            yield
+            return
+        self.run_statements(runner, tuple(pooled.begin(settings)))
+        yield
+        self.run_statements(runner, (pooled.transaction.clean, pooled.transaction.commit))
+
+    @contextlib.contextmanager
+    def connected(self, statement: str = "bound") -> Iterator[Runner]:
         """A runner of ours, connected through the engine's reference adapter, its session harmless once that is known.
 
         Errors: RowpathError, in the body too.
@@ -230,7 +283,7 @@ class Access:
             "language": adapter.language,
             "driver": adapter.driver,
             "durability": "none",
-            "statement": "bound",
+            "statement": statement,
             "transport": self.target.transport,
             "tls": self.target.tls,
             "threads": "1",
@@ -245,8 +298,9 @@ class Access:
             options = coordinates | self.instance.options(path)
             reply = runner.request(protocol.Open, CONNECT_TIMEOUT_S, options=options, expect=protocol.OpenReply)
             self._server_pid = reply.server_pid
-            self.run_statements(runner, self.before)
-            yield runner
+            self.run_statements(runner, self.session.before)
+            with self._transaction(runner, adapter.session.get(self.target.engine, {}).items()):
+                yield runner
             runner.request(protocol.Close, CONNECT_TIMEOUT_S, expect=protocol.CloseReply)
         except RunnerFailure as failure:
             raise self.error_of(failure) from None  # the driver's own words may hold the password
@@ -278,7 +332,9 @@ class Access:
         """A runner's failure as an error for the user."""
         words = failure.text
         if POOLER_WORDS in words:
-            return UsageError(f"{POOLED} ({words})", AT_THE_SERVER)
+            return RefusedStartup(
+                f"a connection pooler in front of {self.target.shown} refuses it: {words}", AT_THE_SERVER
+            )
         if failure.kind == "connect":
             what = f"cannot connect to {self.target.shown}: {words}"
             return EnvironmentMissing(what, "check host, port, user, password and database")

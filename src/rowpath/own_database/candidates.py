@@ -59,6 +59,18 @@ class Candidates:
     dropped: tuple[Dropped, ...]
     baselines: dict[str, str] = field(default_factory=dict)  # path id → YOURS, or USUAL: one for each language
 
+    def without_prepared(self, reason: str) -> Candidates:
+        """Without the paths that prepare statements by name; the first of each driver is dropped with the reason."""
+        out = [planned.path for planned in self.paths if planned.path.statement == "prepared"]
+        left_out = {path.id for path in out}
+        first = {(path.language, path.driver): path for path in reversed(out)}
+        return replace(
+            self,
+            paths=tuple(planned for planned in self.paths if planned.path.id not in left_out),
+            dropped=(*self.dropped, *(Dropped(path, reason) for path in reversed(first.values()))),
+            baselines={path_id: which for path_id, which in self.baselines.items() if path_id not in left_out},
+        )
+
 
 @dataclass(frozen=True)
 class Wanted:

@@ -177,6 +177,7 @@ class ProbedServer(ProbedInstance):
     """A server that others run."""
 
     given_by = "the command line"
+    pooled = False  # a pooler is in front of it: connections begin without settings of ours
 
     @override
     def others_pids(self) -> list[int]:
@@ -195,7 +196,8 @@ class ProbedServer(ProbedInstance):
         options = {"host": host, "port": target.port, "database": target.database, "given": "yes"}
         options |= {"user": target.user, "password": target.password} if target.user else {}
         if target.startup:  # for drivers that connect again for each query
-            options |= {"startup": target.startup}
+            options |= {"startup_options": target.startup}
+        options |= {"startup": "plain"} if self.pooled else {}
         if target.socket:
             options |= {"socket": target.socket, "socket_dir": target.socket}
         return options

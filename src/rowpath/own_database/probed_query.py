@@ -103,7 +103,7 @@ class ProbedQuery:
             self.access.instance,
             log=log or self.log,
             timeout_s=self.timeout_s(),
-            before=self.access.before,
+            session=self.access.session,
             rest=self._rest,
             row_consistency=self.row_consistency,
             changed=self.changed,

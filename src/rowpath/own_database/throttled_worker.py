@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from typing_extensions import override
@@ -19,11 +21,13 @@ from rowpath.journal.records import WorkerRecord
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column, Phase, PhaseName
 from rowpath.own_database.candidates import NAME, prepared_settings
+from rowpath.own_database.session import PooledSession, Session
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import language
+from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, DescribedColumn, SampleReply, VerifyReply
 from rowpath.scrubber import Scrubber
-from rowpath.workloads.codec import MASK64
+from rowpath.workloads.codec import MASK64, read_kept
 from rowpath.workloads.expected import Delivery
 
 CURSORS = ("cursor:", "fetch-size:")  # results that the server keeps and hands over in parts
@@ -35,6 +39,8 @@ WORKLOAD, PHASE = PhaseName.of(NAME)
 # Executions of a statement with parameters before it is timed: PostgreSQL decides about a generic plan after the fifth,
 # and drivers prepare by themselves at the fifth.
 SETTLING_EXECUTIONS = 12
+CHECKS = 2  # executions that must only read before the user's query is executed
+OWN_TRANSACTION = "the driver makes transactions of its own, which would not be read only through the pooler"
 
 
 @dataclass
@@ -192,15 +198,15 @@ def work_of(sql: str, columns: tuple[DescribedColumn, ...], *, table: str = "", 
     return PreparedPhase(NAME, phase, sql, kept, table_columns=kept if scan else ())
 
 
-def settings_of(path: AccessPath) -> tuple[str, ...]:
-    """The statements that make the coordinates of a path true that are settings of its session."""
-    return tuple(f"SET {key} = {path.get(key)}" for key in prepared_settings(path))
+def settings_of(path: AccessPath) -> tuple[tuple[str, str], ...]:
+    """The coordinates of a path that are settings of its session, as key and value."""
+    return tuple((key, path.get(key)) for key in prepared_settings(path))
 
 
 class ThrottledWorker(Worker):
     """A living runner that takes one path of its adapter after another; each of its blocks is followed by a rest.
 
-    `rest`: the one of all workers on the database. `before`: what every connection executes right after it was opened.
+    `rest`: the one of all workers on the database. `session`: what keeps each connection harmless.
     `changed` is called with a block that delivered other rows than the executions before it, and says whether it counts
     all the same.
     """
@@ -210,7 +216,7 @@ class ThrottledWorker(Worker):
         planned: PlannedPath,
         instance: Instance,
         *,
-        before: tuple[str, ...],
+        session: Session,
         rest: DatabaseRest,
         row_consistency: RowConsistency,
         changed: Callable[[ThrottledWorker, PreparedPhase], None] = lambda _worker, _work: None,
@@ -227,7 +233,8 @@ class ThrottledWorker(Worker):
         self.warm_most_s = warm_s(planned)
         self._operation_s = math.inf  # of the last sample
         self.fresh = True  # started for this path: its runtime has compiled nothing yet
-        self._before = list(before)
+        self._session = session
+        self._inside = False  # a transaction
         self._rest = rest
         self._row_consistency = row_consistency
         self._changed = changed
@@ -241,8 +248,62 @@ class ThrottledWorker(Worker):
         """Connect, and make the connection harmless before anything else."""
         record = super().open(**overrides)
         self.connected = True
-        self.run([*self._before, *settings_of(self.planned.path)])
+        if self._session.pooled is None:
+            self.run([*self._session.before, *(f"SET {key} = {value}" for key, value in self._settings)])
+        elif self.planned.path.fetch_form != "drain":  # of ours, and without values
+            self._check_transaction(self._session.pooled)
         return record
+
+    @property
+    def _settings(self) -> tuple[tuple[str, str], ...]:
+        return settings_of(self.planned.path)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Callable[[], None]]:
+        """Behind a pooler what is executed inside is one read-only transaction; call what it yields after a failure.
+
+        Errors: RunnerFailure, also where the driver ended it or leaves something in the server's process.
+        """
+        pooled, failed = self._session.pooled, False
+
+        def fail() -> None:
+            nonlocal failed
+            failed = True
+
+        if pooled is None or self._inside:
+            yield fail
+            return
+        adapter, engine = self.planned.adapter, self.planned.path.engine
+        try:
+            self.run(pooled.begin([*adapter.session.get(engine, {}).items(), *self._settings]))
+        except RunnerFailure as failure:
+            if failure.fatal:
+                raise
+            raise RunnerFailure("unsupported", f"{OWN_TRANSACTION}: {failure.text}") from None
+        self._inside = True
+        try:
+            yield fail
+            if not failed:
+                self.run(pooled.end())
+        except BaseException:
+            failed = True
+            raise
+        finally:
+            self._inside = False
+            with suppress(RunnerFailure):  # a process that is gone has ended its transaction
+                if failed:
+                    self.run(pooled.give_up(), ignore_errors=True)
+                self.run([pooled.transaction.commit])
+
+    def _check_transaction(self, pooled: PooledSession) -> None:
+        """Execute a harmless query by this path, twice: some drivers end the transaction after the first."""
+        sql, columns = pooled.transaction.check, (Column("only_reads", "text", nullable=True),)
+        check = PreparedPhase("probe.check", Phase("check", "query", sql, columns=columns), sql, columns)
+        with TemporaryDirectory() as folder, self.transaction():
+            super().prepare(check)
+            super().verify(check, 0, CHECKS, CHECKS, f"{folder}/kept")
+            if read_kept(Path(folder) / "kept", columns) != [(pooled.transaction.check_text,)] * CHECKS:
+                raise RunnerFailure("unsupported", OWN_TRANSACTION)
 
     @override
     def disconnect(self) -> None:
@@ -265,7 +326,8 @@ class ThrottledWorker(Worker):
     @override
     def prepare(self, work: PreparedPhase) -> int:
         """Prepare; a statement with parameters is executed as often as it takes to get its lasting plan."""
-        prepare_ns = super().prepare(work)
+        with self.transaction():
+            prepare_ns = super().prepare(work)
         if work.parameter_count and self.settling:
             self.sample(work, "warm", operations=self.settling, first=0)
         return prepare_ns
@@ -274,8 +336,11 @@ class ThrottledWorker(Worker):
     def sample(self, work: PreparedPhase, regime: str, **how: int) -> Measured:
         """One sample, once the rest after the one before is over."""
         self._rest.wait()
-        measured = super().sample(work, regime, **how)
-        reply = measured.reply
+        with self.transaction() as fail:
+            measured = super().sample(work, regime, **how)
+            reply = measured.reply
+            if reply.failed:
+                fail()
         executions = reply.operations + reply.lead_in_operations
         self._rest.after(self.planned.path, time.monotonic(), reply.window_ns / 1e9, executions)
         self._operation_s = reply.ns / max(1, reply.operations) / 1e9
@@ -295,7 +360,8 @@ class ThrottledWorker(Worker):
         """
         self._rest.wait()
         began_s = time.monotonic()
-        reply = super().verify(work, first, count, max_rows, keep)
+        with self.transaction():
+            reply = super().verify(work, first, count, max_rows, keep)
         ended_s = time.monotonic()
         self._rest.after(self.planned.path, ended_s, min(ended_s - began_s, count * self._operation_s), count)
         return reply

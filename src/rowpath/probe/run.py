@@ -27,6 +27,7 @@ from rowpath.model.progress import Progress
 from rowpath.own_database.candidates import NAME, Candidates, in_words
 from rowpath.own_database.probed_query import GRACE_S, ProbedQuery
 from rowpath.own_database.query_check import leading_key
+from rowpath.own_database.session import NOT_KEPT, PREPARED_FAILS
 from rowpath.own_database.throttled_worker import PHASE, WORKLOAD, ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import full_sets, snippets
@@ -89,6 +90,9 @@ class ProbeRun(ProbedQuery):
     def run(self, command: list[str]) -> bool:
         """The whole probe; whether it was interrupted. Errors: RowpathError before anything could be measured."""
         self.progress.note("describing the query")
+        if (pooled := self.access.session.pooled) and not pooled.keeps:
+            self.candidates = self.candidates.without_prepared(NOT_KEPT)
+            self.caveats.append(PREPARED_FAILS)
         work = self.work()
         self._head(work, command)
         search = self.search = self.search_kind(
@@ -296,9 +300,10 @@ class ProbeRun(ProbedQuery):
             worker.open(**counting.overrides)
             worker.prepare(search.work)
             worker.sample(search.work, "warm", operations=SETTLING, first=0)
-            counting.proxy.reset()
-            reply = worker.sample(search.work, "warm", operations=COUNTED, first=0).reply
-            counts = counting.proxy.read()
+            with worker.transaction():
+                counting.proxy.reset()
+                reply = worker.sample(search.work, "warm", operations=COUNTED, first=0).reply
+                counts = counting.proxy.read()
             counted = CountedRecord(
                 path_id=planned.path.id, workload=WORKLOAD, phase=PHASE, operations=reply.operations,
                 round_trips=counts.round_trips, bytes_sent=counts.bytes_sent, bytes_received=counts.bytes_received,

@@ -53,6 +53,7 @@ class Adapter(Frozen, frozen=True):
     named_in_urls: tuple[str, ...] = ()  # what URLs of SQLAlchemy call the driver: `postgresql+psycopg2://`
     several_hosts: tuple[str, ...] = ()  # takes several hosts, to use the first that is so; empty: it takes one
     confounded: str = ""
+    session: dict[str, dict[str, str]] = {}  # engine → settings that its own connections begin with
     voice: str | dict[str, str] = ""  # what decodes, where several drivers share it: `voice_on`
     build: dict[str, Any] = {}
     shipped: dict[str, str] = {}

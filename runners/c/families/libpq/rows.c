@@ -85,7 +85,7 @@ bool pq_execute_cursor(pq_operation *operation, const rp_phase *phase, const cha
     bool good = declare(operation, text);
     rp_executed(sink);
     good = good && fetch_all(operation, phase, sink);
-    if (!own) return good;
+    if (!own) return good && pq_execute_text(pg, "CLOSE " PQ_CURSOR);
     if (good) return pq_execute_text(pg, "COMMIT");
     PQclear(PQexec(pg, "ROLLBACK"));
     return false;

@@ -23,6 +23,8 @@ static bool leave_bytes(PGconn *pg) {
 
 PGconn *pq_connect(const rp_options *options, int64_t *server_pid) {
     bool local = rp_option_is(options, "transport", "unix");
+    bool plain = rp_option_is(options, "startup", "plain"); /* a pooler may refuse what sets something */
+    const char *session = plain ? NULL : "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601";
     const char *const names[] = {
         "host",    "port", "user", "password", "dbname", "application_name", "sslmode", "gssencmode", "client_encoding",
         "options", NULL};
@@ -36,7 +38,7 @@ PGconn *pq_connect(const rp_options *options, int64_t *server_pid) {
                                   ssl_mode(options),
                                   "disable",
                                   "UTF8",
-                                  "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601",
+                                  session,
                                   NULL};
     PGconn *pg = PQconnectdbParams(names, values, 0);
     *server_pid = PQbackendPID(pg);

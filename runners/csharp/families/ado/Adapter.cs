@@ -69,6 +69,8 @@ namespace Rowpath.Ado
         protected internal DbCommand Command(string sql)
         {
             DbCommand command = Connection.CreateCommand();
+            // The driver makes a session's setting of its timeout, which others behind a pooler would meet.
+            if (Options.Get("startup", "") == "plain") command.CommandTimeout = 0;
             command.CommandText = sql;
             return command;
         }

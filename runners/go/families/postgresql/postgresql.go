@@ -50,9 +50,13 @@ func ConnectionString(options core.Options) (string, error) {
 	if options.Get("transport", "tcp") == "unix" {
 		host = options.Get("socket_dir", "")
 	}
+	intervals := "postgres"
+	if options.Get("startup", "") == "plain" {
+		intervals = ""
+	}
 	words := [][2]string{
 		{"host", host}, {"port", port}, {"user", options.Get("user", "")}, {"password", options.Get("password", "")},
-		{"dbname", options.Get("database", "")}, {"application_name", "rowpath"}, {"IntervalStyle", "postgres"},
+		{"dbname", options.Get("database", "")}, {"application_name", "rowpath"}, {"IntervalStyle", intervals},
 		{"sslmode", map[string]string{"off": "disable", "on": "require"}[options.Get("tls", "off")]},
 	}
 	var texts []string

@@ -61,6 +61,11 @@ export class PostgresqlAdapter extends Adapter {
   }
 
   /** `off`, `on` or `default`; Unsupported where it cannot be. */
+  /** Whether a connection begins without settings of ours: a pooler may refuse them. */
+  get plain() {
+    return this.options.startup === "plain";
+  }
+
   get tls() {
     const wanted = this.options.tls ?? "off";
     if (wanted === "on" && this.options.transport === "unix") {

@@ -12,6 +12,9 @@ SPECIAL = set("[]{}(),;?*=!@")
 SSLMODE = {"off": {"SSLmode": "disable"}, "on": {"SSLmode": "require"}, "default": {}}
 
 
+PQ_OPTIONS = " options='-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601'"
+
+
 def of_postgresql(options):
     """Its own defaults, but: no savepoint around each statement of a transaction, booleans and bytes as such."""
     at = postgresql.address(options)
@@ -28,7 +31,7 @@ def of_postgresql(options):
         "Protocol": "7.4-1",
         "BoolsAsChar": "0",
         "ByteaAsLongVarBinary": "1",
-        "pqopt": "gssencmode=disable options='-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601'",
+        "pqopt": "gssencmode=disable" + ("" if postgresql.plain(options) else PQ_OPTIONS),
     }
 
 

@@ -24,6 +24,11 @@ def address(options):
     }
 
 
+def plain(options):
+    """Whether a connection begins without settings of ours: a pooler may refuse them."""
+    return options.get("startup") == "plain"
+
+
 def libpq_keywords(options):
     """libpq's connection keywords."""
     return {
@@ -31,7 +36,7 @@ def libpq_keywords(options):
         **SSLMODE[tls(options)],
         "dbname": options["database"],
         "client_encoding": "UTF8",
-        "options": "-c TimeZone=UTC -c IntervalStyle=iso_8601",
+        **({} if plain(options) else {"options": "-c TimeZone=UTC -c IntervalStyle=iso_8601"}),
     }
 
 

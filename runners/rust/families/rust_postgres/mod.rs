@@ -36,7 +36,9 @@ fn config(options: &Options) -> Outcome<Config> {
     let tls = if options.is("tls", "on") { SslMode::Require } else { SslMode::Disable };
     config.port(options.port()?).application_name("rowpath").ssl_mode(tls);
     // Where values travel as text, a role's own styles would be misread.
-    config.options("-c DateStyle=ISO -c IntervalStyle=postgres");
+    if !options.is("startup", "plain") {
+        config.options("-c DateStyle=ISO -c IntervalStyle=postgres");
+    }
     if options.is("transport", "unix") {
         config.host_path(options.need("socket_dir")?);
     } else {

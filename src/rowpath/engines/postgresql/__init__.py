@@ -14,12 +14,11 @@ from rowpath.engines import probe_facts as probing
 from rowpath.engines.backup import BackupWays
 from rowpath.engines.base import LoadingCost, Place, Wire
 from rowpath.engines.postgresql import login, url_options
+from rowpath.engines.postgresql.pooled import IDLE_TIMEOUT_S, TRANSACTION
 from rowpath.engines.postgresql.server import BACKUP_PROGRAMS, PostgresqlServer
 from rowpath.machine import certificates, postgresql_programs, private_directories
 from rowpath.model.availability import Availability
 from rowpath.model.workload import Table
-
-IDLE_TIMEOUT_S = 60  # of a transaction; a probe's never rest
 
 
 def _session_statements(_version: str, timeout_ms: int) -> tuple[str, ...]:
@@ -100,6 +99,7 @@ class Postgresql(BackupWays):
         ),
         empty_query="SELECT 1",
         pooler_query="SELECT 'pooled' WHERE pg_backend_pid() <> {server_pid}",
+        pooled=TRANSACTION,
     )
 
     @override
