@@ -45,8 +45,9 @@ def ping(bench: Bench, instance: Instance, link: str = "none", pairs: int = 2) -
         links.stop_all()
 
 
-def stamped(bench: Bench, name: str, link: str = "none", late_ns: int = 0, **how: int) -> Hops:
-    planned = bench.path("c", "ping", NOTHING, transport="tcp", link=link, late_ns=str(late_ns))
+def stamped(bench: Bench, name: str, link: str = "none", late_ns: int = 0, placement: str = "same", **how: int) -> Hops:
+    where = {"transport": "tcp", "link": link, "placement": placement}
+    planned = bench.path("c", "ping", NOTHING, late_ns=str(late_ns), **where)
     bench.build(planned)
     instance = bench.instance("null", "server", name, **how)
     place = bench.directory / name
@@ -103,8 +104,9 @@ def test_a_server_that_burns_one_that_sleeps_and_a_link(bench: Bench) -> None:
         assert found.adds_up, found
 
 
-def test_the_hop_of_a_server_that_sleeps(bench: Bench) -> None:
-    found = medians(stamped(bench, "sleeping", stall_ns=STALL_NS, stall_every=1))
+@pytest.mark.parametrize("placement", ["same", "free"])
+def test_the_hop_of_a_server_that_sleeps(bench: Bench, placement: str) -> None:
+    found = medians(stamped(bench, "sleeping", placement=placement, stall_ns=STALL_NS, stall_every=1))
     assert found["server"] >= STALL_NS, found
     assert max(found["client"], found["to server"], found["to client"]) < STALL_NS / 2, found
 
