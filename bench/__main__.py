@@ -39,6 +39,7 @@ FIGURES = {
     "cost_model": "6 min",
     "a_a": "2 min",
     "explain": "5 min",
+    "explain_server": "20 min",
     "replay": "7 min",
     "slowed_driver": "4 min",
     "tour_twice": "5 min",

@@ -10,9 +10,8 @@ import pytest
 from rowpath.checks.selftest.bench import NOTHING, Bench
 from rowpath.engines.base import Instance
 from rowpath.execution.emulated_link import Links
-from rowpath.execution.worker import Worker
-from rowpath.explain import blocks
 from rowpath.explain.explain import explain
+from rowpath.explain.stamping import Stamping, server_file, stamping_environment
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation, Hops
 from rowpath.planning.plan import key_of
@@ -46,25 +45,29 @@ def ping(bench: Bench, instance: Instance, link: str = "none", pairs: int = 2) -
         links.stop_all()
 
 
-def stamped(bench: Bench, name: str, link: str = "none", late_ns: int = 0, **how: int) -> Hops:
-    planned = bench.path("c", "ping", NOTHING, transport="tcp", link=link, late_ns=str(late_ns))
+def stamped(bench: Bench, name: str, link: str = "none", late_ns: int = 0, placement: str = "same", **how: int) -> Hops:
+    where = {"transport": "tcp", "link": link, "placement": placement}
+    planned = bench.path("c", "ping", NOTHING, late_ns=str(late_ns), **where)
     bench.build(planned)
     instance = bench.instance("null", "server", name, **how)
-    file = blocks.server_file(bench.directory / name)
-    place_of(instance).environment.update(blocks.stamping_environment(file))
+    place = bench.directory / name
+    stamping = Stamping.begun(place, server_file(place))
+    assert stamping.server is not None
+    place_of(instance).environment.update(stamping_environment(stamping.server))
     instance.start()
-
-    def start(environment: dict[str, str]) -> Worker:
-        return Worker(planned, instance, log=print, timeout_s=60.0, environment=environment, pinned=True)
-
     links = Links()
     try:
         way = links.way_to(key_of(planned.path), instance, planned.path)
-        found = blocks.stamped_hops(start, bench.work(NOTHING, "null"), 1e6, bench.directory / name, file, way)
+        work = bench.work(NOTHING, "null")
+        whole = explain(planned, instance, work, place, 60.0, print, way=way, pairs=1, stamping=stamping)
     finally:
         links.stop_all()
-    assert found.operations >= 0.95 * blocks.MOST_OPERATIONS
-    assert sum(hop.median_ns for hop in found.round_trips[0].hops) <= found.worst_ns
+    found = whole.hops
+    assert found is not None, whole.no_hops
+    assert found.operations >= 0.95 * sum(one.measured.reply.operations for one in stamping.stamped.blocks)
+    (trip,) = found.round_trips
+    assert sum(hop.mean_ns or 0 for hop in trip.hops) == pytest.approx(found.mean_ns)
+    assert stamping.stamped.operation_ns() == pytest.approx(found.mean_ns, rel=SLACK)
     return found
 
 
@@ -101,8 +104,9 @@ def test_a_server_that_burns_one_that_sleeps_and_a_link(bench: Bench) -> None:
         assert found.adds_up, found
 
 
-def test_the_hop_of_a_server_that_sleeps(bench: Bench) -> None:
-    found = medians(stamped(bench, "sleeping", stall_ns=STALL_NS, stall_every=1))
+@pytest.mark.parametrize("placement", ["same", "free"])
+def test_the_hop_of_a_server_that_sleeps(bench: Bench, placement: str) -> None:
+    found = medians(stamped(bench, "sleeping", placement=placement, stall_ns=STALL_NS, stall_every=1))
     assert found["server"] >= STALL_NS, found
     assert max(found["client"], found["to server"], found["to client"]) < STALL_NS / 2, found
 

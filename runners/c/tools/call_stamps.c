@@ -6,7 +6,9 @@
      then the stamps, 32 bytes each: enter and exit in ns of CLOCK_MONOTONIC, thread and process (32 bits each),
        descriptor (16 bits), kind (16 bits), the call's result (32 bits, signed)
    Kinds: 1 sent, 2 received, 3 waited (descriptor 0), 4 read the clock (descriptor 0), 5 a connection, before its first
-   stamp in a process: enter is the own port and exit the peer's, or 0 and the process that made it on a unix socket.
+   stamp in a process: enter is the own port and exit the peer's, or 0 and the process that made it on a unix socket;
+   6 cores, after something was received by IP: result is 1 where the kernel took it in on the receiver's own core, else
+   0. On loopback it does so on the sender's core.
    What does not fit is only counted. Only sockets of IP and unix sockets are stamped.
 
    The calls go straight to the kernel: no symbol look-up, so it is safe before main and in a child after fork. Programs
@@ -17,6 +19,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,7 +34,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SENT = 1, RECEIVED, WAITED, CLOCK, CONNECTION };
+enum { SENT = 1, RECEIVED, WAITED, CLOCK, CONNECTION, CORES };
 enum { UNKNOWN, SOCKET, OTHER };
 enum { DESCRIPTORS = 65536, SIGNAL_SET_BYTES = 8 };
 
@@ -140,12 +143,23 @@ static bool stamped(int file) {
     return state == UNKNOWN ? met(file) : state == SOCKET;
 }
 
+/* Whether what was just received came from the core that this thread is on. */
+static void keep_cores(int file, uint64_t at_ns) {
+    int from = -1, before = errno;
+    socklen_t length = sizeof from;
+    if (syscall(SYS_getsockopt, file, SOL_SOCKET, SO_INCOMING_CPU, &from, &length) == 0 && from >= 0)
+        keep(CORES, file, at_ns, at_ns, from == sched_getcpu());
+    errno = before;
+}
+
 #define CALLED(kind, file, call)                                                                                       \
     do {                                                                                                               \
         if (!stamped(file)) return call;                                                                               \
         uint64_t enter_ns = now_ns();                                                                                  \
         long result = call;                                                                                            \
-        keep(kind, file, enter_ns, now_ns(), result);                                                                  \
+        uint64_t exit_ns = now_ns();                                                                                   \
+        keep(kind, file, enter_ns, exit_ns, result);                                                                   \
+        if (kind == RECEIVED && result > 0 && ring->clocks != 0) keep_cores(file, exit_ns);                            \
         return result;                                                                                                 \
     } while (0)
 

@@ -61,11 +61,18 @@ class FileLayout:
 
 @dataclass(frozen=True)
 class ServerClock:
-    """How a server says what an execution took it."""
+    """How a server says what an execution took it. Nothing of it changes more than the session that asks."""
 
     name: str  # of the statement, as people know it
-    statement: str  # with {sql}: executes the query and delivers a text
+    statement: str  # with {sql}: executes it and delivers a text; with {output}: what makes it make the output too
     read_ms: Callable[[str], ServerTimes]  # what that text says
+    prepare: str = ""  # with {types} and {sql}: makes the statement that `call` executes; empty: it explains none
+    call: str = ""  # with {values}
+    cursor: str = ""  # with {sql}: what the server executes for a result behind a cursor of SQL
+    output: str = ""  # with {format}: TEXT or BINARY; empty: its times never have making the output in them
+    output_since: int = 0  # the major version from which it knows `output`
+    output_work: str = "making the output"  # what its times leave out without that
+    parallel_step: str = ""  # the name of the step that has workers; none run where a driver fetches in parts
 
 
 @dataclass(frozen=True)
@@ -87,10 +94,11 @@ class PooledTransaction:
 
 
 class ServerTimes(NamedTuple):
-    """What a server needed for a query, in ms; `planning_ms` is 0 where it is not said apart."""
+    """What a server needed for a query, in ms; `planning_ms` is 0 where it is not said apart. `plan`: its steps."""
 
     planning_ms: float
     execution_ms: float
+    plan: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

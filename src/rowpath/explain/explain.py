@@ -11,20 +11,24 @@ import statistics
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
+
+from msgspec import structs
 
 from rowpath.analysis.statistics.intervals import student
-from rowpath.engines.base import Instance
+from rowpath.engines.base import External, Instance
 from rowpath.errors import EnvironmentMissing
 from rowpath.execution.instances import EngineInstances
 from rowpath.execution.prepared_phases import PhaseCache, PreparedPhase
 from rowpath.execution.worker import Worker
 from rowpath.explain import async_profiler, perf
-from rowpath.explain.blocks import Blocks, CoreBlock, block, explained_cpus, warm_up, with_hops
+from rowpath.explain.blocks import Blocks, CoreBlock, block, explained_cpus, warm_up
 from rowpath.explain.perf import Profile
+from rowpath.explain.round_trips import Unknown
+from rowpath.explain.stamping import Stamping, once_an_operation, server_file, stamping_environment
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import jvm
-from rowpath.model.explanation import Explanation, Part
+from rowpath.model.explanation import Explanation, Hops, Part
 from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import Plan, PlannedPath, key_of
 from rowpath.runners import manifest
@@ -38,6 +42,9 @@ SERVER_CLOCK = "CPU clocks of the server's processes"
 WAITING = "waiting"
 IDLE_CLOCK = "the core's idle time in /proc/stat"
 OTHERS_CLOCK = "CPU clocks of every other process that ran there"
+READY = "waiting for the core"
+READY_CLOCK = "the loop thread's run-queue wait in /proc/PID/schedstat"
+SLEEP_CLOCK = "the rest of the window: the loop's thread slept"
 After = Callable[[Worker, PreparedPhase, Explanation, Mapping[str, Any]], None]  # the last: how the path is reached
 
 
@@ -54,8 +61,8 @@ def explained(
 ) -> Generator[Explanation]:
     """Each path of the plan in each of its phases, which only read, one by one; `failed` gets what went wrong.
 
-    `after`: called with each path's living worker when its figures are complete. `hops`: then its hops are stamped,
-    for which its server is restarted.
+    `after`: called with each path's living worker when its figures are complete. `hops`: calls of both sides are
+    stamped, for which a server of ours is restarted before and after.
     What runners print is in `runners.log` of the directory's logs, without secrets.
     """
     phase_cache, scrubber, place = PhaseCache(directory.work / "parameters"), Scrubber(), directory.work
@@ -79,15 +86,18 @@ def explained(
                 workload = plan.workloads[PhaseName.of(name).workload]
                 work = phase_cache.prepared_workload(workload, planned.path.engine).phases[name]
                 how: dict[str, Any] = {"way": instances.way_to(planned.path), "pairs": pairs, "after": after}
+                no_hops = ""
                 try:
+                    if hops and planned.path.served:
+                        how["stamping"], no_hops = stamping_of(place, instances, planned)
                     explanation = explain(planned, instances[key], work, place, timeout_s, log, **how)
                 except RunnerFailure as failure:
                     failed(f"{planned.name}, {name}: {failure.text}")
                     continue
-                if hops and planned.path.served:
-                    note(f"stamping calls of {planned.name}, {name}")
-                    explanation = with_hops(explanation, planned, instances, work, place, timeout_s, log)
-                yield explanation
+                finally:
+                    if how.get("stamping") is not None:
+                        instances.restart(key)
+                yield structs.replace(explanation, no_hops=explanation.no_hops or no_hops)
     finally:
         instances.stop_all()
         lines.close()
@@ -104,14 +114,22 @@ def explain(
     way: Mapping[str, Any] = {},
     pairs: int = PAIRS,
     after: After | None = None,
+    stamping: Stamping | None = None,
 ) -> Explanation:
-    """One path in one phase, with a process of its own, whose lines `log` gets. Errors: RunnerFailure."""
-    worker = Worker(planned, instance, log=log, timeout_s=timeout_s, pinned=True)
+    """One path in one phase, with a process of its own, whose lines `log` gets. Errors: RunnerFailure.
+
+    `stamping`: the server that it names has been started with the library already.
+    """
+    environment = stamping.environment() if stamping else None
+    worker = Worker(planned, instance, log=log, timeout_s=timeout_s, environment=environment, pinned=True)
     try:
         worker.open(**way)
         worker.notice_server()
+        if stamping:
+            work = once_an_operation(work)
         worker.prepare(work)
-        explanation = account(worker, work.name, taken_apart(worker, work, directory, pairs))
+        evidence = taken_apart(worker, work, directory, pairs, stamping=stamping)
+        explanation = account(worker, work.name, evidence)
         if after is not None:
             after(worker, work, explanation, way)
         return explanation
@@ -119,7 +137,25 @@ def explain(
         worker.close()
 
 
-Take = Callable[[Worker, PreparedPhase], CoreBlock]
+def stamping_of(directory: Path, instances: EngineInstances, planned: PlannedPath) -> tuple[Stamping | None, str]:
+    """What stamps the calls of a path, its server restarted for that; None and why, where nothing can."""
+    key = key_of(planned.path)
+    try:
+        server = None if isinstance(instances[key], External) else server_file(directory)
+        stamping = Stamping.begun(directory, server)
+        stamping.environment()
+        if server is not None:
+            instances.restart(key, stamping_environment(server))
+    except EnvironmentMissing as error:
+        return None, f"{error.message} ({error.hint})"
+    return stamping, ""
+
+
+class Take(Protocol):
+    """Takes a block of a worker, one of that many operations where a number is given."""
+
+    def __call__(self, worker: Worker, work: PreparedPhase, *, operations: int = 0) -> CoreBlock:
+        """Errors: RunnerFailure."""
 
 
 @dataclass
@@ -131,17 +167,29 @@ class BlockEvidence:
     profile: Profile = field(default_factory=Profile)
     why_not: str = ""  # profiled
     disturbed: int = 0  # blocks that others were taken instead of
+    hops: Hops | None = None
+    no_hops: str = ""  # why they are not known, where they were wanted
+    stamped: Blocks = field(default_factory=Blocks)
 
 
 def taken_apart(
-    worker: Worker, work: PreparedPhase, directory: Path, pairs: int = PAIRS, take: Take = block
+    worker: Worker,
+    work: PreparedPhase,
+    directory: Path,
+    pairs: int = PAIRS,
+    take: Take = block,
+    stamping: Stamping | None = None,
 ) -> BlockEvidence:
-    """A warm path in bare blocks and in profiled ones in turn; `take` takes a block. Errors: RunnerFailure."""
+    """A warm path in bare blocks, stamped and profiled ones in turn; `take` takes a block. Errors: RunnerFailure."""
     warm_up(worker, work)
     evidence, disturbed = BlockEvidence(why_not=perf.problem()), Blocks()
     while len(evidence.bare.blocks) < pairs and len(disturbed.blocks) < pairs:
         bare = take(worker, work)
         (disturbed if bare.disturbed else evidence.bare).blocks.append(bare)
+        if stamping is not None:
+            reply, done = bare.measured.reply, len(evidence.bare.blocks) + len(disturbed.blocks)
+            operation_ns = reply.ns / max(1, reply.operations)
+            stamping.go_on(worker, work, operation_ns, done / pairs, lambda count: take(worker, work, operations=count))
         if evidence.why_not:
             continue
         pids = [*worker.pids, *worker.instance.pids()]
@@ -158,29 +206,46 @@ def taken_apart(
         evidence.bare.blocks += disturbed.blocks
     else:
         evidence.disturbed = len(disturbed.blocks)
+    if stamping is not None:
+        evidence.stamped = stamping.stamped
+        try:
+            evidence.hops = stamping.hops(worker)
+        except Unknown as unknown:
+            evidence.no_hops = str(unknown)
     return evidence
 
 
 def account(worker: Worker, phase: str, evidence: BlockEvidence) -> Explanation:
-    """The parts, by the clocks of the bare blocks and the shares of the profiled ones."""
-    planned, bare, profiled, profile = worker.planned, evidence.bare, evidence.profiled, evidence.profile
-    client_ns = bare.of_operation(lambda one: (one.measured.client_cpu_ns or 0) - one.measured.client_helpers_cpu_ns)
-    server_ns = bare.of_operation(lambda one: (one.measured.server_cpu_ns or 0) - one.measured.server_helpers_cpu_ns)
-    each_ns = bare.each_ns()
-    operation_ns = statistics.fmean(each_ns)
+    """The parts, by the clocks of the bare blocks and the shares of the profiled ones.
+
+    A server of others is pinned nowhere, so that it may have a speed in each block: there the parts and the hops are of
+    the same blocks, those with stamps.
+    """
+    planned, profiled, profile = worker.planned, evidence.profiled, evidence.profile
+    of_others = not worker.alone and not worker.instance.pids()
+    timed = evidence.stamped if of_others and evidence.hops is not None else evidence.bare
+    client_ns = timed.of_operation(lambda one: one.client_ns)
+    server_ns = timed.of_operation(lambda one: (one.measured.server_cpu_ns or 0) - one.measured.server_helpers_cpu_ns)
+    each_ns = timed.each_ns()
     interval = student(each_ns) if len(each_ns) > 1 else None
     low_ns, high_ns = (interval.low, interval.high) if interval else (None, None)
     parts = [
         *divided("client", client_ns, CLIENT_CLOCK, profile, worker.pids),
         *divided("server", server_ns, SERVER_CLOCK, profile, worker.instance.pids()),
-        Part("core", "other programs", bare.of_operation(lambda one: one.others_ns), OTHERS_CLOCK),
-        Part("core", WAITING, bare.of_operation(lambda one: one.waited_ns), IDLE_CLOCK),
     ]
-    longer = statistics.fmean(profiled.each_ns()) / operation_ns - 1 if profiled.blocks else None
+    if of_others and all(one.ready_ns is not None for one in timed.blocks):
+        parts.append(Part("core", READY, timed.of_operation(lambda one: one.ready_ns or 0), READY_CLOCK))
+        parts.append(Part("core", WAITING, timed.of_operation(lambda one: one.slept_ns), SLEEP_CLOCK))
+    else:
+        parts.append(Part("core", "other programs", timed.of_operation(lambda one: one.others_ns), OTHERS_CLOCK))
+        parts.append(Part("core", WAITING, timed.of_operation(lambda one: one.waited_ns), IDLE_CLOCK))
+    bare_ns = evidence.bare.operation_ns()
+    longer = statistics.fmean(profiled.each_ns()) / bare_ns - 1 if profiled.blocks else None
     return Explanation(
-        planned.name, planned.path.as_dict(), phase, operation_ns, low_ns, high_ns,
-        bare.operations, tuple(part for part in parts if part.ns > 0), longer, evidence.why_not,
-        disturbed_blocks=evidence.disturbed,
+        planned.name, planned.path.as_dict(), phase, timed.operation_ns(), low_ns, high_ns,
+        timed.operations, tuple(part for part in parts if part.ns > 0), longer, evidence.why_not,
+        hops=evidence.hops, no_hops=evidence.no_hops, stamped=timed is evidence.stamped,
+        disturbed_blocks=0 if timed is evidence.stamped else evidence.disturbed,
     )  # fmt: skip
 
 

@@ -6,22 +6,21 @@ is idle is the wait. An empty query by the same path tells the round trip, the s
 
 from __future__ import annotations
 
-import statistics
-import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack
-from functools import partial
 
-import msgspec
+from msgspec import structs
 from typing_extensions import override
 
 from rowpath.engines import ENGINES
-from rowpath.engines.probe_facts import ServerClock, ServerTimes
-from rowpath.errors import RowpathError, UsageError
+from rowpath.engines.probe_facts import ServerClock
+from rowpath.errors import EnvironmentMissing, UsageError
 from rowpath.execution.prepared_phases import PreparedPhase
 from rowpath.execution.worker import Worker
-from rowpath.explain.blocks import Blocks, CoreBlock, block, hops_or_why, stamped_hops
-from rowpath.explain.explain import IDLE_CLOCK, PAIRS, WAITING, After, account, taken_apart
+from rowpath.explain.blocks import Blocks, CoreBlock, block
+from rowpath.explain.explain import PAIRS, SLEEP_CLOCK, WAITING, After, account, taken_apart
+from rowpath.explain.server_times import Reported, ServerReports
+from rowpath.explain.stamping import Stamping, once_an_operation
 from rowpath.journal.writer import RunDirectory
 from rowpath.machine import processes
 from rowpath.model.explanation import Explanation, Part, ServerSays
@@ -32,9 +31,13 @@ from rowpath.own_database.throttled_worker import work_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners.manifest import language
 from rowpath.runners.process import RunnerFailure
+from rowpath.runners.protocol import SampleReply
+from rowpath.text import duration
 
 EMPTY_BLOCKS = 3
-TIMES, TIMES_MOST_S = 5, 4.0  # how often the server is asked for its own time, and how long at most
+SLACK = 0.1  # of the wait, by which the server may report more
+OUTPUT = "output and sending"
+SERVER_PROCESS = "the CPU clock of its process"
 LOCAL = ("127.0.0.1", "localhost", "::1")
 MOST_PATHS = 12
 
@@ -70,12 +73,13 @@ def explained(
         note("describing the query")
         work = query.work()
         on_server = query.access.target.deployment == "server"
-        says = server_says(query, note) if on_server else None
+        clock = ENGINES[query.access.target.engine].probe.server_clock
+        reports = ServerReports(query, clock) if on_server and clock else None
         digests: dict[str, str] = {}
         for planned in chosen_paths:
             note(f"measuring {planned.name}")
             try:
-                explanation, digest = explain(query, planned, work, says, pairs, after)
+                explanation, digest = explain(query, planned, work, reports, pairs, after, hops=hops and on_server)
             except RunnerFailure as failure:
                 failed(f"{planned.name}: {failure.text}")
                 continue
@@ -86,12 +90,6 @@ def explained(
                 continue
             else:
                 digests.setdefault(digest, explanation.name)
-            if hops and on_server:
-                note(f"stamping calls of {planned.name}")
-                # The client's calls, of a process of its own.
-                start = partial(query.start, planned, None)
-                of_client = start, work, explanation.operation_ns, directory.work, None
-                explanation = hops_or_why(explanation, partial(stamped_hops, *of_client))
             yield explanation
 
 
@@ -121,39 +119,58 @@ def explain(
     query: ProbedQuery,
     planned: PlannedPath,
     work: PreparedPhase,
-    says: ServerTimes | None,
+    reports: ServerReports | None,
     pairs: int,
     after: After | None,
+    *,
+    hops: bool,
 ) -> tuple[Explanation, str]:
     """One path, with a process of its own; the digest of its rows, empty where they change. Errors: RunnerFailure."""
-    worker = query.start(planned)
+    stamping, no_hops, environment = None, "", None
+    if hops:
+        try:
+            stamping = Stamping.begun(query.directory.work)
+            environment = stamping.environment()
+        except EnvironmentMissing as error:
+            stamping, no_hops = None, f"{error.message} ({error.hint})"
+    worker = throttled = query.start(planned, None, environment)
     target = query.access.target
+    facts = ENGINES[target.engine].probe
     try:
         worker.open()
-        worker.prepare(work)
-        digest = worker.verify(work, 0, max(1, work.parameter_count)).digest
+        once = once_an_operation(work)
+        worker.prepare(once)
+        digest = worker.verify(once, 0, max(1, work.parameter_count)).digest
         # Behind a pooler that number is of no process, or of another one.
-        serving_pid = 0 if query.access.session.pooled else pid_here(worker.server_pid, target.host)
+        pooled = query.access.session.pooled
+        serving_pid = 0 if pooled else pid_here(worker.server_pid, target.host, facts.server_programs)
+        if stamping is not None:
+            stamping.here = bool(serving_pid)
 
-        def take(_worker: Worker, work: PreparedPhase) -> CoreBlock:
-            worker.rest()  # beside the clocks
-            return block(worker, work, serving_pid)
+        def take(worker: Worker, work: PreparedPhase, *, operations: int = 0) -> CoreBlock:
+            throttled.rest()  # beside the clocks
+            return block(worker, work, serving_pid, operations)
 
-        evidence = taken_apart(worker, work, query.directory.work, pairs, take)
+        evidence = taken_apart(worker, once, query.directory.work, pairs, take, stamping)
         explanation = account(worker, "your query", evidence)
-        facts = ENGINES[target.engine].probe
-        if target.deployment == "server" and facts.empty_query:
+        if no_hops:
+            explanation = structs.replace(explanation, no_hops=no_hops)
+        if reports is not None:
             empty = work_of(facts.empty_query, query.access.describe(facts.empty_query))
             worker.prepare(empty)
             blocks = Blocks([take(worker, empty) for _number in range(EMPTY_BLOCKS)])
-            trip_ns = blocks.of_operation(lambda one: one.waited_ns)
-            explanation = divided_wait(explanation, trip_ns, facts.empty_query, says, facts.server_clock)
+            trip_ns = blocks.of_operation(lambda one: one.slept_ns)
+            timed = evidence.stamped if explanation.stamped else evidence.bare
+            cpu_ns = timed.of_operation(lambda one: one.served_ns) if serving_pid else None
+            reported = reports.of(planned.path)
+            explanation = divided_wait(explanation, trip_ns, facts.empty_query, reported, facts.server_clock, cpu_ns)
         worker.prepare(work)
+        explanation = with_rows(explanation, take(worker, work).measured.reply)
         if worker.verify(work, 0, max(1, work.parameter_count)).digest != digest:
             digest = ""  # rows that change prove nothing
         header = language(planned.path.language)
         name = f"{in_words(planned, query.keyed is not None)} ({header.title})"
-        explanation = msgspec.structs.replace(explanation, name=name)
+        explanation = structs.replace(explanation, name=name)
         if after is not None and not header.explain.names:  # another process of it would not be throttled
             after(worker, work, explanation, {})
         return explanation, digest
@@ -161,53 +178,79 @@ def explain(
         worker.close()
 
 
-def pid_here(pid: int | None, host: str) -> int:
-    """The process that serves the connection, where it runs on this machine; else 0."""
-    return pid if pid and (host in LOCAL or not host) and processes.name(pid) else 0
+def with_rows(explanation: Explanation, reply: SampleReply) -> Explanation:
+    """With how many rows an operation has, and what share of it is over when the first of them is there."""
+    operations = max(1, reply.operations)
+    share = reply.first_row_ns / max(1, reply.ns)
+    return structs.replace(explanation, rows=reply.rows / operations, first_row_share=share)
+
+
+def pid_here(pid: int | None, host: str, programs: tuple[str, ...]) -> int:
+    """The process that serves the connection, where it is one of these programs on this machine; else 0."""
+    return pid if pid and (host in LOCAL or not host) and processes.name(pid) in programs else 0
 
 
 def divided_wait(
-    explanation: Explanation, trip_ns: float, empty_query: str, says: ServerTimes | None, clock: ServerClock | None
+    explanation: Explanation,
+    trip_ns: float,
+    empty_query: str,
+    reported: Reported,
+    clock: ServerClock | None,
+    cpu_ns: float | None = None,
 ) -> Explanation:
-    """The wait as a round trip, what the server says that it executed, and the rest.
+    """The wait as what the server says that it executed, a round trip, and the rest.
 
-    Where these two are more than the client waits, they overlap with its work: then the wait stays whole.
+    `cpu_ns`: of the server's process for an operation. A server that says more than the client waits works while the
+    client does: then the wait stays whole. No part is more than its whole.
     """
+    assert clock is not None
+    explanation = structs.replace(explanation, trip_ns=trip_ns)
     wait_ns = next((part.ns for part in explanation.parts if part.name == WAITING), 0.0)
-    server_ns, said = 0.0, None
-    if says is not None and clock is not None:
-        prepared = explanation.path.get("statement") == "prepared"
-        server_ns = 1e6 * (says.execution_ms + (0.0 if prepared else says.planning_ms))
-        said = ServerSays(server_ns, clock.name, overlaps=server_ns > wait_ns)
-    if trip_ns + server_ns > wait_ns:
-        return msgspec.structs.replace(explanation, server_says=said)
+    says = said(explanation.operation_ns, wait_ns, reported, clock, cpu_ns)
+    server_ns = says.ns or 0.0
+    if says.overlaps or server_ns > wait_ns:
+        return structs.replace(explanation, server_says=structs.replace(says, overlaps=True))
+    made_ns = min(says.output_ns or 0.0, server_ns)
+    planning_ns = min(says.planning_ns, server_ns - made_ns)
+    # An empty query waits for what the server does for it too, so that what is left may be less.
+    way_ns = min(trip_ns, wait_ns - server_ns)
+    rest_ns = wait_ns - server_ns - way_ns
+    sending_ns = min(rest_ns, max(0.0, cpu_ns - server_ns)) if cpu_ns is not None else 0.0
+    empty = f"the wait of {empty_query} by the same path"
     divided = (
-        Part("server", "executing", server_ns, clock.name if clock else ""),
-        Part("wire", "round trip", trip_ns, f"the wait of {empty_query} by the same path"),
-        Part("core", WAITING, wait_ns - trip_ns - server_ns, IDLE_CLOCK),
+        Part("server", "planning", planning_ns, says.by),
+        Part("server", "executing", server_ns - planning_ns - made_ns, says.by),
+        Part("server", "making the output", made_ns, says.by),
+        Part("server", OUTPUT, sending_ns, f"{SERVER_PROCESS}, less what {clock.name} reports"),
+        Part("wire", "round trip", way_ns, empty + (", at most the rest of the wait" if way_ns < trip_ns else "")),
+        Part("core", WAITING, rest_ns - sending_ns, SLEEP_CLOCK),
     )
     kept = [part for part in explanation.parts if part.name != WAITING]
     parts = (*kept, *(part for part in divided if part.ns > 0))
-    return msgspec.structs.replace(explanation, parts=parts, server_says=said)
+    return structs.replace(explanation, parts=parts, server_says=says)
 
 
-def server_says(query: ProbedQuery, note: Callable[[str], None]) -> ServerTimes | None:
-    """What the server says that it needs, the median of several; None where it does not. It rests in between."""
-    access = query.access
-    clock = ENGINES[access.target.engine].probe.server_clock
-    if clock is None:
-        return None
-    sql = query.keyed.with_literals(access.target.engine, query.keyed.rows[0]) if query.keyed else query.sql
-    file = query.directory.work / "server-times.kept"
-    times: list[ServerTimes] = []
-    began_s = time.monotonic()
-    try:
-        while len(times) < TIMES and time.monotonic() - began_s < TIMES_MOST_S:
-            asked_s = time.monotonic()
-            ((text, *_),) = access.ask((), [clock.statement.format(sql=sql)], file)
-            times.append(clock.read_ms(text))
-            time.sleep(time.monotonic() - asked_s)
-    except (RowpathError, ValueError, KeyError) as error:
-        note(f"the server does not report its own time: {error}")
-        return None
-    return ServerTimes(*(statistics.median(kind) for kind in zip(*times, strict=True)))
+def said(
+    operation_ns: float, wait_ns: float, reported: Reported, clock: ServerClock, cpu_ns: float | None
+) -> ServerSays:
+    """What the server says; unknown where it exceeds the operation, unless the CPU of its process is known.
+
+    A little more than the wait is the wait: counting rows has a cost.
+    """
+    if reported.why:
+        return ServerSays(None, clock.name, f"it refuses {clock.name}: {reported.why}", cpu_ns=cpu_ns)
+    whole_ns = reported.planning_ns + reported.execution_ns + (reported.output_ns or 0.0)
+    notes = reported.notes
+    if reported.output_ns is None:
+        notes += (f"This leaves out {clock.output_work}.",)
+    more = f"{clock.name} reports {duration(whole_ns)}"
+    if whole_ns > wait_ns and whole_ns <= (1 + SLACK) * wait_ns:
+        notes += (f"{more}, within {SLACK:.0%} of the wait.",)
+        whole_ns = wait_ns
+    if whole_ns <= operation_ns:
+        of_parts = reported.planning_ns, reported.output_ns, cpu_ns
+        return ServerSays(whole_ns, clock.name, "", *of_parts, overlaps=whole_ns > wait_ns, notes=notes)
+    more += ", more than the operation takes"
+    if cpu_ns is not None and 0 < cpu_ns <= operation_ns:
+        return ServerSays(cpu_ns, SERVER_PROCESS, cpu_ns=cpu_ns, notes=(*reported.notes, f"{more}."))
+    return ServerSays(None, clock.name, more, cpu_ns=cpu_ns, notes=reported.notes)

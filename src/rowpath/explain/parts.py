@@ -12,10 +12,11 @@ from rowpath.runners.manifest import language as header_of
 
 KERNEL = "kernel"
 LOOP = "our loop and adapter"
-# File names of shared objects → what people call them; others go by their own name.
+# File names of shared objects → what people call them; others go by their own name. Our stamps stand for the C
+# library's calls.
 LIBRARIES = {
     "libc": "C library", "ld-linux-x86-64": "C library", "ld-linux-aarch64": "C library", "libm": "C library",
-    "libpthread": "C library", "[vdso]": "C library", "libssl": "TLS", "libcrypto": "TLS",
+    "libpthread": "C library", "call_stamps": "C library", "[vdso]": "C library", "libssl": "TLS", "libcrypto": "TLS",
 }  # fmt: skip
 UNKNOWN = "unknown"
 OUR_PACKAGES = ("main", "rowpath", "core", "command-line-arguments")

@@ -16,7 +16,7 @@ Where = Literal["client", "to server", "server", "to client", "both"]
 
 
 class Hop(msgspec.Struct, frozen=True):
-    """A step of an operation. `slowest_ns`: in the operation that took longest.
+    """A step of an operation. `slowest_ns`: in the operation that took longest. Means add up, medians need not.
 
     `where`: a side that works, a way that a message takes, or `both`: after the first message of an answer of several.
     """
@@ -27,6 +27,7 @@ class Hop(msgspec.Struct, frozen=True):
     p99_ns: float
     worst_ns: float
     slowest_ns: float
+    mean_ns: float | None = None  # None: from an older journal
 
 
 class RoundTrip(msgspec.Struct, frozen=True):
@@ -39,6 +40,19 @@ class RoundTrip(msgspec.Struct, frozen=True):
     median_ns: float
     p99_ns: float
     worst_ns: float
+    mean_ns: float | None = None
+
+
+Cores = Literal["one", "two", "changing"]  # the server answered from the client's core, from another, from either
+
+
+class Speed(msgspec.Struct, frozen=True):
+    """Operations in which the server answered from the same place; `share` of those in the hops."""
+
+    cores: Cores
+    share: float
+    mean_ns: float
+    median_ns: float
 
 
 class Hops(msgspec.Struct, frozen=True):
@@ -46,7 +60,8 @@ class Hops(msgspec.Struct, frozen=True):
 
     `folded`: round trips of an operation beyond those in `round_trips`, of `folded_ns` each. `server_seen`: False for a
     server of others, of which only the client's side is known. `stamping_share`: how much longer an operation took.
-    `pipeline`: how many operations share the calls; where it is over 1, all figures are of a whole pipeline.
+    `pipeline`: how many operations share the calls; where it is over 1, all figures are of a whole pipeline. `speeds`:
+    by the server's core, the most frequent first; empty where that is not known.
     """
 
     operations: int
@@ -60,6 +75,8 @@ class Hops(msgspec.Struct, frozen=True):
     one_core: bool
     stamping_share: float
     pipeline: int = 1
+    mean_ns: float | None = None
+    speeds: tuple[Speed, ...] = ()
 
 
 class Part(msgspec.Struct, frozen=True):
@@ -72,11 +89,21 @@ class Part(msgspec.Struct, frozen=True):
 
 
 class ServerSays(msgspec.Struct, frozen=True):
-    """What a server that is not ours says that it needs for an operation; `by`: the statement that it was asked by."""
+    """What a server that is not ours says that it needs for an operation.
 
-    ns: float
+    `ns`: all of it, planning and output included; None: unknown, `why` says so. `planning_ns`: of an execution that is
+    planned each time. `output_ns`: to make the output, so far as the server says it apart. `cpu_ns`: of its process for
+    an operation, where it is on this machine. `by`: the statement that reports it. `notes`: sentences.
+    """
+
+    ns: float | None
     by: str
-    overlaps: bool  # it exceeds the wait: the server works while the client does
+    why: str = ""
+    planning_ns: float = 0.0
+    output_ns: float | None = None
+    cpu_ns: float | None = None
+    overlaps: bool = False  # it exceeds the wait: the server works while the client does
+    notes: tuple[str, ...] = ()
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -100,6 +127,10 @@ class Explanation(msgspec.Struct, frozen=True):
     hops: Hops | None = None
     no_hops: str = ""  # why they are not known, where they were wanted
     disturbed_blocks: int = 0  # taken again, because other programs had too much of the core
+    rows: float = 0.0  # of an operation, of a user's own query; 0: not counted
+    trip_ns: float = 0.0  # of a user's own query: the wait of an empty query by the same path
+    first_row_share: float = 0.0  # of an operation's time, that is over when the first row is taken
+    stamped: bool = False  # all figures but shares are of the operations whose calls were stamped: those of the hops
 
     @property
     def unexplained_ns(self) -> float:

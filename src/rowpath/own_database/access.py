@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import ipaddress
 import re
-import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -153,24 +151,34 @@ class Access:
 
     def ask(self, statements: Sequence[str], queries: Sequence[str], file: Path) -> list[list[str]]:
         """What each query of one text column delivers, in one session, after the statements. Errors: RowpathError."""
+        with self.asking(statements, file) as ask:
+            return [ask(query, 1) for query in queries]
+
+    @contextlib.contextmanager
+    def asking(self, statements: Sequence[str], file: Path) -> Iterator[Callable[[str, int], list[str]]]:
+        """What delivers a query of one text column, executed that often in turn, after the statements, in one session.
+
+        Errors: RowpathError, in the body too.
+        """
         columns = (Column(name="text", type="text", nullable=True),)
-        answers = []
         with self.connected() as runner:
             self.run_statements(runner, tuple(statements))
-            for query in queries:
+
+            def ask(query: str, times: int) -> list[str]:
                 self._prepare(runner, sql=query, columns=columns)
-                answers.append([row[0] or "" for row in self._read(runner, 0, MOST_ROWS, columns, file)[0]])
-        return answers
+                return [row[0] or "" for row in self._read(runner, 0, MOST_ROWS, columns, file, times)[0]]
+
+            yield ask
 
     def _prepare(self, runner: Runner, parameters: protocol.ParameterSlice | None = None, **query: Any) -> None:
         reply, phase = protocol.PrepareReply, PhaseSpec(name=READ, kind="query", **query)
         runner.request(protocol.Prepare, CONNECT_TIMEOUT_S, phase=phase, parameters=parameters, expect=reply)
 
     def _read(
-        self, runner: Runner, position: int, most: int, columns: Sequence[Column], file: Path
+        self, runner: Runner, position: int, most: int, columns: Sequence[Column], file: Path, times: int = 1
     ) -> tuple[list[Row], int]:
-        """The rows of one execution, up to a limit, and how many there were."""
-        how = {"phase": READ, "first": position, "count": 1, "max_rows": most, "keep": str(file)}
+        """The rows of one execution, or of several in turn, up to a limit, and how many there were."""
+        how = {"phase": READ, "first": position, "count": times, "max_rows": most, "keep": str(file)}
         timeout_s = self.options.budget_s + CONNECT_TIMEOUT_S
         reply = runner.request(protocol.Verify, timeout_s, expect=protocol.VerifyReply, **how)
         rows = read_kept(file, columns)
@@ -364,7 +372,7 @@ def open_access(
             target, which = host_choice.chosen(target, partial(_fits, options))
             notes += which
         instance = instances.ProbedServer(target)
-        notes += where_resolved(target.host, options.from_host)
+        notes += host_choice.where_resolved(target.host, options.from_host)
         if options.in_place:
             raise UsageError("--in-place is for files", "remove --in-place: a server's data are never copied")
     elif target.deployment == "file":
@@ -397,20 +405,3 @@ def open_access(
 def _fits(options: ProbeOptions, target: Target, query: str) -> bool:
     with Access(target, options, instances.ProbedServer(target), (), target.scrubber()) as access:
         return access.fits(query)
-
-
-def where_resolved(name: str, from_host: str) -> tuple[str, ...]:
-    """A note on which machine the URL's host is on the host that asks: the same name may be another machine there.
-
-    None where the name is an address, or this machine asks.
-    """
-    if not name or not from_host:
-        return ()
-    try:
-        addresses = list(dict.fromkeys(str(info[4][0]) for info in socket.getaddrinfo(name, 0)))
-        loopback = all(ipaddress.ip_address(address).is_loopback for address in addresses)
-    except (OSError, ValueError):  # connecting will fail, and say why
-        return ()
-    if loopback:
-        return (f"{name} of the URL is host {from_host} itself",)
-    return () if addresses == [name] else (f"host {from_host} resolved {name} to {', '.join(addresses)}",)

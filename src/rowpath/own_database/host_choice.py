@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import ipaddress
 import socket
 from collections.abc import Callable
 from dataclasses import replace
@@ -110,3 +111,20 @@ def _socket_refusal(target: Target) -> str:
     except OSError as error:
         return f"refused the connection: {error.strerror}"
     return ""
+
+
+def where_resolved(name: str, from_host: str) -> tuple[str, ...]:
+    """A note on which machine the URL's host is on the host that asks: the same name may be another machine there.
+
+    None where the name is an address, or this machine asks.
+    """
+    if not name or not from_host:
+        return ()
+    try:
+        addresses = list(dict.fromkeys(str(info[4][0]) for info in socket.getaddrinfo(name, 0)))
+        loopback = all(ipaddress.ip_address(address).is_loopback for address in addresses)
+    except (OSError, ValueError):  # connecting will fail, and say why
+        return ()
+    if loopback:
+        return (f"{name} of the URL is host {from_host} itself",)
+    return () if addresses == [name] else (f"host {from_host} resolved {name} to {', '.join(addresses)}",)

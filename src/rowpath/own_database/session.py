@@ -45,3 +45,8 @@ class Session:
 
     before: tuple[str, ...] = ()
     pooled: PooledSession | None = None
+
+    def setting(self, settings: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """The statements that make these settings, as long as the session is ours."""
+        text = self.pooled.transaction.local if self.pooled else "SET {key} = {value}"
+        return tuple(text.format(key=key, value=value) for key, value in settings)

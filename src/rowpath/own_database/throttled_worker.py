@@ -249,7 +249,7 @@ class ThrottledWorker(Worker):
         record = super().open(**overrides)
         self.connected = True
         if self._session.pooled is None:
-            self.run([*self._session.before, *(f"SET {key} = {value}" for key, value in self._settings)])
+            self.run([*self._session.before, *self._session.setting(self._settings)])
         elif self.planned.path.fetch_form != "drain":  # of ours, and without values
             self._check_transaction(self._session.pooled)
         return record

@@ -16,6 +16,8 @@ NAMED = 4  # parts in the sentence
 LEAST_NAMED = 0.01  # of an operation, in the sentence
 LEAST_SHARE = 0.005  # of an operation: smaller parts of a side are one line
 BAR_WIDE = 30
+MANY_ROWS, FEW_ROWS = 1_000, 200  # of an operation that has its time by its rows; of one that stops early
+LATE_SHARE = 0.1  # of an operation's time: a first row after that waits for the others
 SIDES: tuple[Side, ...] = ("client", "server", "wire", "core")
 
 
@@ -29,8 +31,8 @@ def lines(one: Explanation, *, how: bool = False) -> Iterator[Text]:
     """The lines, without the room that a narrow terminal lacks."""
     yield Text(fmt.clean(f"{one.name} · {one.phase}"), style="bold")
     yield Text(sentence(one))
-    if one.server_says is not None:
-        yield Text(server_sentence(one.server_says, one.operation_ns))
+    for said in sentences_beside(one):
+        yield Text(said)
     yield Text("")
     if one.adds_up:
         parts = shown(one)
@@ -56,7 +58,9 @@ def not_explained(one: Explanation) -> Iterator[str]:
     between = "one block" if single else f"95 %: {fmt.duration_interval(one.low_ns, one.high_ns)}"
     disturbed = fmt.counted(one.disturbed_blocks, "disturbed block")
     again = f", {disturbed} taken again" if one.disturbed_blocks else ""
-    operation = f"{fmt.duration(one.operation_ns)} ({between}, {fmt.count(one.operations)} operations{again})"
+    with_stamps = ", those of the hops" if one.stamped else ""
+    of = f"{fmt.count(one.operations)} operations{with_stamps}"
+    operation = f"{fmt.duration(one.operation_ns)} ({between}, {of}{again})"
     yield f"not explained: {_signed(rest)} of {operation}"
     if one.not_profiled:
         yield one.not_profiled
@@ -89,11 +93,40 @@ def sentence(one: Explanation) -> str:
     return f"Of {time}: {', '.join(words)}."
 
 
+def sentences_beside(one: Explanation) -> Iterator[str]:
+    """What the server reports, what the number of rows says, and the speeds of the path."""
+    if one.server_says is not None:
+        yield server_sentence(one.server_says, one.operation_ns)
+    if one.rows >= MANY_ROWS:
+        yield rows_sentence(one)
+    if one.hops is not None:
+        yield from hops.speed_sentences(one.hops, one.operation_ns)
+
+
 def server_sentence(says: ServerSays, operation_ns: float) -> str:
-    """What the server says that it needs, beside what the client waits for."""
-    share = fmt.share(says.ns / operation_ns)
-    more = ", more than the client waits: both sides work at once for a part of it" if says.overlaps else ""
-    return f"The server reports {fmt.duration(says.ns)} ({says.by}), {share} of it{more}."
+    """What the server says that it needs, beside what the client waits for, and the CPU of its process."""
+    words = [f"The server's part is unknown: {fmt.clean(says.why)}."]
+    if says.ns is not None:
+        share = fmt.share(says.ns / operation_ns)
+        more = ", more than the client waits: both sides work at once for a part of it" if says.overlaps else ""
+        apart = [f"{fmt.duration(says.planning_ns)} of it plans"] if says.planning_ns else []
+        apart += [f"{fmt.duration(says.output_ns)} of it makes the output"] if says.output_ns is not None else []
+        also = f"; {', '.join(apart)}" if apart else ""
+        words = [f"The server reports {fmt.duration(says.ns)} ({says.by}), {share} of it{more}{also}."]
+    words += map(fmt.clean, says.notes)
+    if says.cpu_ns is not None and says.cpu_ns != says.ns:
+        words.append(f"Its process used {fmt.duration(says.cpu_ns)} of CPU.")
+    return " ".join(words)
+
+
+def rows_sentence(one: Explanation) -> str:
+    """How the time follows the number of rows, and when the first of them is there."""
+    each_ns = one.operation_ns / one.rows
+    few = f"{FEW_ROWS} of them about {fmt.duration(one.trip_ns + FEW_ROWS * each_ns)} where the server needs no others"
+    words = f"{fmt.count(round(one.rows))} rows take {fmt.duration(each_ns)} each, {few}"
+    first = f"the first is there after {fmt.share(one.first_row_share)} of the time"
+    late = ": this path takes the others first, a cursor or fetch size does not" * (one.first_row_share > LATE_SHARE)
+    return f"{words}; {first}{late}."
 
 
 def in_words(side: str, name: str) -> str:

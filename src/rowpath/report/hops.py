@@ -9,15 +9,16 @@ from rich.text import Text
 
 from rowpath import text as fmt
 from rowpath.drawing.grid import Grid, figure, line, of_lines, word
-from rowpath.model.explanation import Explanation, Hop, Hops, RoundTrip, Where
+from rowpath.model.explanation import Cores, Explanation, Hop, Hops, RoundTrip, Where
 from rowpath.model.grouping import grouped
 from rowpath.report.bars import block
 
-WIDE = 30  # of the drawing
+WIDE = 21  # of the drawing
+DIFFERENT = 0.1  # of an operation's time: hops and sum that differ by more are of two speeds
 TITLES: dict[Where, str] = {
     "client": "client", "to server": "→", "server": "server", "to client": "←", "both": "more",
 }  # fmt: skip
-FIGURES = f"{'median':>8} {'p99':>8} {'worst':>8}"
+FIGURES = f"{'mean':>8} {'median':>8} {'p99':>8} {'worst':>8}"
 ONE_CORE = "Client and server share one core: a sender keeps it until it waits, and that counts as sending."
 SIDES: dict[Where, str] = {
     "client": "client", "to server": "to the server", "server": "server", "to client": "to the client",
@@ -48,19 +49,24 @@ def _steps(hops: Hops, trip: RoundTrip) -> Iterator[Text]:
     head = in_order(hops)
     wide = max(map(len, (*names, head)))
     yield Text(f"{'':<8}{head:<{wide}}  {FIGURES}", style="dim")
-    whole = sum(hop.median_ns for hop in trip.hops) or 1.0
+    whole = sum(map(mean, trip.hops)) or 1.0
     at, before = 0.0, ""
     for hop, step in zip(trip.hops, names, strict=True):
         side = TITLES[hop.where] if hop.where != before else ""
         before = hop.where
-        share = hop.median_ns / whole
+        share = mean(hop) / whole
         yield Text(f"{side:<8}{step:<{wide}}  {_figures(hop)}  {' ' * int(at * WIDE)}{block(share, WIDE)}".rstrip())
         at += share
     yield Text(f"{'':<8}{'all of it':<{wide}}  {_figures(hops)}  of {measured(hops)}")
 
 
 def _figures(one: Hop | RoundTrip | Hops) -> str:
-    return " ".join(f"{fmt.duration(ns):>8}" for ns in (one.median_ns, one.p99_ns, one.worst_ns))
+    return " ".join(f"{fmt.duration(ns):>8}" for ns in (mean(one), one.median_ns, one.p99_ns, one.worst_ns))
+
+
+def mean(one: Hop | RoundTrip | Hops) -> float:
+    """What adds up over hops; of an older journal, which has no mean, the median."""
+    return one.median_ns if one.mean_ns is None else one.mean_ns
 
 
 def in_order(hops: Hops) -> str:
@@ -85,7 +91,7 @@ def _trips(hops: Hops) -> Iterator[Text]:
     yield Text(f"{'':<8}{head:<{wide}}{heads}  {FIGURES}", style="dim")
     for number, trip in enumerate(hops.round_trips, 1):
         sums = grouped(trip.hops, lambda hop: hop.where)
-        cells = [fmt.duration(sum(hop.median_ns for hop in sums[where])) if where in sums else "" for where in present]
+        cells = [fmt.duration(sum(map(mean, sums[where]))) if where in sums else "" for where in present]
         row = " ".join(f"{cell:>8}" for cell in cells)
         yield Text(f"{'':<8}{f'round trip {number}':<{wide}}{row}  {_figures(trip)}")
     if hops.folded:
@@ -128,24 +134,48 @@ def cost(hops: Hops) -> str:
     return f"stamping changed an operation's time by {100 * hops.stamping_share:+.1f} %"
 
 
+SPEEDS: dict[Cores, str] = {
+    "one": "with the server on the client's core",
+    "two": "with the server on another core",
+    "changing": "with the server moving between cores",
+}
+
+
+def speed_sentences(hops: Hops, operation_ns: float) -> Iterator[str]:
+    """The speeds of the path by the server's core, and whether hops and sum are of two speeds."""
+    if hops.speeds:
+        speeds = (
+            f"{fmt.share(one.share)} of the operations {SPEEDS[one.cores]} take {fmt.duration(one.mean_ns)}"
+            f" (median {fmt.duration(one.median_ns)})"
+            for one in hops.speeds
+        )
+        yield f"By core: {', '.join(speeds)}."
+    whole_ns = mean(hops) / hops.pipeline
+    if abs(whole_ns - operation_ns) > DIFFERENT * operation_ns:
+        both = f"the operations of the sum take {fmt.duration(operation_ns)}, those of the hops"
+        yield f"The machine had two speeds: {both} {fmt.duration(whole_ns)}."
+
+
 def sentence(one: Explanation, hops: Hops) -> str:
-    """The median operation by who had it."""
+    """The mean operation by who had it, and its speeds."""
     by_side = grouped((hop for trip in hops.round_trips for hop in trip.hops), lambda hop: hop.where)
-    sums = {where: sum(hop.median_ns for hop in steps) for where, steps in by_side.items()}
+    sums = {where: sum(map(mean, steps)) for where, steps in by_side.items()}
     sides = SIDES if hops.server_seen else SIDES | {"to server": "server and both ways"}
     words = [f"{sides[where]} {fmt.duration(sums[where])}" for where in sides if where in sums]
     words += [folded(hops)] if hops.folded else []
-    median = f"the median of {measured(hops)} takes {fmt.duration(hops.median_ns)}"
-    return fmt.clean(f"{one.name}: {median} ({', '.join(words)}); {slowest(hops)}.")
+    whole = f"{measured(hops)} take {fmt.duration(mean(hops))} on average"
+    speeds = " ".join(speed_sentences(hops, one.operation_ns))
+    return fmt.clean(f"{one.name}: {whole} ({', '.join(words)}); {slowest(hops)}. {speeds}".rstrip())
 
 
 def grid(one: Explanation, hops: Hops) -> Grid:
-    """Every step with its median, 99th percentile and worst, and what it took in the slowest operation."""
+    """Every step with its mean, median, 99th percentile and worst, and what it took in the slowest operation."""
     several = len(hops.round_trips) > 1
     rows = [
         line(
             *((figure("round trip", str(number)),) if several else ()),
             word("step", _with_side(hop, trip)),
+            figure("mean", fmt.duration(mean(hop))),
             figure("median", fmt.duration(hop.median_ns)),
             figure("p99", fmt.duration(hop.p99_ns)),
             figure("worst", fmt.duration(hop.worst_ns)),
@@ -161,8 +191,8 @@ def grid(one: Explanation, hops: Hops) -> Grid:
 
 
 def draw(hops: Hops, key: str, label: str) -> Markup:
-    """The drawing of median times; `key`: unique on the page."""
-    whole = sum(hop.median_ns for trip in hops.round_trips for hop in trip.hops) or 1.0
+    """The drawing of mean times; `key`: unique on the page."""
+    whole = sum(mean(hop) for trip in hops.round_trips for hop in trip.hops) or 1.0
     parts: list[str] = []
     at = HEAD
     for number, trip in enumerate(hops.round_trips):
@@ -170,7 +200,7 @@ def draw(hops: Hops, key: str, label: str) -> Markup:
             parts.append(_between(at, f"round trip {number + 1}"))
             at += BREAK
         for hop in trip.hops:
-            high = LEAST + STRETCH * hop.median_ns / whole
+            high = LEAST + STRETCH * mean(hop) / whole
             parts += _hop(hop, trip, at, high, key, hops.server_seen)
             at += high
     if hops.folded:
@@ -192,8 +222,8 @@ def draw(hops: Hops, key: str, label: str) -> Markup:
 
 
 def _hop(hop: Hop, trip: RoundTrip, at: float, high: float, key: str, server_seen: bool) -> Iterator[str]:
-    time = fmt.duration(hop.median_ns)
-    tip = f"<title>{escape(f'{name(hop, trip)}: median {time}, p99 {fmt.duration(hop.p99_ns)}, worst ')}"
+    time = fmt.duration(mean(hop))
+    tip = f"<title>{escape(f'{name(hop, trip)}: mean {time}, p99 {fmt.duration(hop.p99_ns)}, worst ')}"
     tip += f"{fmt.duration(hop.worst_ns)}</title>"
     middle = at + high / 2
     if hop.where in LANES:

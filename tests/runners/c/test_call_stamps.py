@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from rowpath.explain.blocks import stamping_environment
+from rowpath.explain.stamping import stamping_environment
 from rowpath.machine import c_compiler
 from rowpath.machine.counters import call_stamps
 from rowpath.machine.counters.call_stamps import Call, Kind

@@ -11,7 +11,7 @@ import pytest
 from rowpath.explain.hops import SHOWN_TRIPS, Unknown, hops
 from rowpath.machine.counters.call_stamps import Call, Kind
 from rowpath.model.explanation import Hops
-from rowpath.report.hops import draw, grid, lines, sentence
+from rowpath.report.hops import draw, grid, lines, sentence, speed_sentences
 from tests.unit.report.test_explanation import WHOLE
 
 CLIENT, SERVER, FILE = 10, 20, 4
@@ -57,8 +57,11 @@ class World:
         for _time in range(times):
             self.call(CLIENT, Kind.CLOCK, self.now_ns, 0)
 
-    def trip(self, late_ns: int = 0, messages: int = 1) -> None:
-        """A request and its answer, as STEPS says; `late_ns`: the client works before it reads."""
+    def trip(self, late_ns: int = 0, messages: int = 1, same_core: bool | None = None) -> None:
+        """A request and its answer, as STEPS says; `late_ns`: the client works before it reads.
+
+        `same_core`: what the kernel says of the answer.
+        """
         begin = self.now_ns
         self.passed(STEPS["sends"])
         self.call(CLIENT, Kind.SENT, begin, 50)
@@ -78,6 +81,9 @@ class World:
             else:
                 self.passed(STEPS["on the way to the client"])
             self.call(CLIENT, Kind.RECEIVED, waits, 100)
+            if same_core is not None:
+                stamp = Call(self.now_ns, self.now_ns, CLIENT, CLIENT, FILE + self.at, Kind.CORES, same_core)
+                self.client.append(stamp)
             waits = self.now_ns
 
     def operations(
@@ -239,14 +245,42 @@ def printed(found: Hops) -> list:  # type: ignore[type-arg]
     return list(lines(msgspec.structs.replace(WHOLE, hops=found)))
 
 
+def test_operations_are_told_apart_by_the_server_s_core() -> None:
+    world = World()
+    world.read_clock()
+    for number in range(100):
+        world.passed(STEPS["prepares"])
+        near = number % 4 != 0
+        world.trip(late_ns=0 if near else 104, same_core=near)
+        world.passed(STEPS["takes rows"])
+        world.read_clock()
+    world.client.sort()
+    found = hops(world.client, None, [100], one_core=False, stamping_share=0.0, by_core=True)
+    assert [(one.cores, one.share, one.mean_ns, one.median_ns) for one in found.speeds] == [
+        ("one", 0.75, 42, 42),
+        ("two", 0.25, 142, 142),
+    ]
+    assert found.mean_ns == 67
+    assert sum(hop.mean_ns or 0 for hop in found.round_trips[0].hops) == 67
+    assert list(speed_sentences(found, 70.0)) == [
+        "By core: 75.0 % of the operations with the server on the client's core take 42.0 ns (median 42.0 ns), "
+        "25.0 % of the operations with the server on another core take 142 ns (median 142 ns)."
+    ]
+    apart = "The machine had two speeds: the operations of the sum take 300 ns, those of the hops 67.0 ns."
+    assert list(speed_sentences(found, 300.0))[1:] == [apart]
+    assert not hops(world.client, None, [100], one_core=False, stamping_share=0.0).speeds  # a server elsewhere
+    kept = [call for call in world.client if call.kind != Kind.CORES]
+    assert not hops(kept, None, [100], one_core=False, stamping_share=0.0, by_core=True).speeds
+
+
 def test_the_terminal_the_page_and_the_reason() -> None:
     world = World()
     world.operations(100)
     found = world.hops(100)
-    one = msgspec.structs.replace(WHOLE, hops=found)
+    one = msgspec.structs.replace(WHOLE, hops=found, operation_ns=42.0)
     text = [line.plain for line in lines(one)]
     assert len(text) <= 12
-    assert text[1].split() == ["in", "time", "order,", "on", "one", "core", "median", "p99", "worst"]
+    assert text[1].split() == ["in", "time", "order,", "on", "one", "core", "mean", "median", "p99", "worst"]
     assert any(line.startswith("server  works") and "20.0 ns" in line for line in text)
     assert any(line.startswith("→       on the way to the server") for line in text)
     assert (
@@ -258,7 +292,7 @@ def test_the_terminal_the_page_and_the_reason() -> None:
     assert len(list(drawn.iter("rect"))) == 5
     assert [row.cells[0] for row in grid(one, found).rows][:2] == ["client prepares", "client sends 50 B"]
     assert sentence(one, found) == (
-        "C TCP: the median of 100 operations takes 42.0 ns (client 8.00 ns, to the server 3.00 ns, server 27.0 ns, "
+        "C TCP: 100 operations take 42.0 ns on average (client 8.00 ns, to the server 3.00 ns, server 27.0 ns, "
         "to the client 4.00 ns); the slowest took 42.0 ns, 20.0 ns of it: server works."
     )
     none = msgspec.structs.replace(WHOLE, no_hops="no compiler")

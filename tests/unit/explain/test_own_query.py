@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import msgspec
 import pytest
+from msgspec import structs
 
 from rowpath.engines import ENGINES
 from rowpath.engines.probe_facts import ServerTimes
 from rowpath.errors import UsageError
 from rowpath.explain.own_query import MOST_PATHS, chosen, divided_wait
+from rowpath.explain.server_times import Reported
 from rowpath.model.explanation import Explanation, Part
 from rowpath.model.workload import Phase
 from rowpath.own_database.candidates import Wanted, candidates
@@ -24,37 +25,80 @@ def parts(found: Explanation) -> dict[str, float]:
     return {part.name: part.ns for part in found.parts}
 
 
+def divided(reported: Reported, trip_ns: float = 60_000.0, cpu_ns: float | None = None) -> Explanation:
+    found = divided_wait(WHOLE, trip_ns, "SELECT 1", reported, CLOCK, cpu_ns)
+    assert sum(part.ns for part in found.parts) == pytest.approx(sum(part.ns for part in WHOLE.parts))
+    assert all(part.ns > 0 for part in found.parts)
+    assert found.server_says is not None and (found.server_says.ns or 0) <= found.operation_ns
+    return found
+
+
+def sentence_of(found: Explanation) -> str:
+    assert found.server_says is not None
+    return server_sentence(found.server_says, found.operation_ns)
+
+
 def test_a_wait_is_a_round_trip_what_the_server_executes_and_the_rest() -> None:
-    found = divided_wait(WHOLE, 60_000.0, "SELECT 1", ServerTimes(0.1, 0.5), CLOCK)
-    assert parts(found) == {"libpq": 40_000, "executing": 500_000, "round trip": 60_000, "waiting": 400_000}
-    assert found.server_says is not None and not found.server_says.overlaps
-    assert server_sentence(found.server_says, found.operation_ns) == (
-        "The server reports 500 µs (EXPLAIN ANALYZE), 50.0 % of it."
+    found = divided(Reported(100_000, 500_000))
+    assert parts(found) == {
+        "libpq": 40_000, "planning": 100_000, "executing": 500_000, "round trip": 60_000, "waiting": 300_000
+    }  # fmt: skip
+    assert sentence_of(found) == (
+        "The server reports 600 µs (EXPLAIN ANALYZE), 60.0 % of it; 100 µs of it plans. "
+        "This leaves out detoasting values and making the output."
     )
-    unprepared = msgspec.structs.replace(WHOLE, path={"statement": "text"})
-    assert parts(divided_wait(unprepared, 60_000.0, "", ServerTimes(0.1, 0.5), CLOCK))["executing"] == 600_000
 
 
-def test_a_wait_shorter_than_what_the_server_says_stays_whole() -> None:
-    found = divided_wait(WHOLE, 60_000.0, "SELECT 1", ServerTimes(0.0, 2.0), CLOCK)
-    assert parts(found) == {"libpq": 40_000, "waiting": 960_000}
-    assert found.server_says is not None and found.server_says.overlaps
-    assert "both sides work at once for a part of it" in server_sentence(found.server_says, found.operation_ns)
-    both = divided_wait(WHOLE, 60_000.0, "SELECT 1", ServerTimes(0.0, 0.93), CLOCK)
-    assert parts(both) == {"libpq": 40_000, "waiting": 960_000}
-    assert both.server_says is not None and not both.server_says.overlaps
+def test_making_the_output_is_what_the_server_says_else_what_its_process_had_beyond_that() -> None:
+    reported = divided(Reported(0, 100_000, 600_000))
+    assert parts(reported) | {"making the output": 600_000, "executing": 100_000, "waiting": 200_000} == parts(reported)
+    assert "600 µs of it makes the output." in sentence_of(reported) and "leaves out" not in sentence_of(reported)
+    by_process = divided(Reported(0, 100_000), cpu_ns=500_000)
+    assert parts(by_process)["output and sending"] == 400_000
+    assert sentence_of(by_process).endswith("Its process used 500 µs of CPU.")
+
+
+def test_a_round_trip_is_at_most_what_the_server_leaves_of_the_wait() -> None:
+    found = divided(Reported(0, 930_000))
+    assert parts(found) == {"libpq": 40_000, "executing": 930_000, "round trip": 30_000}
+
+
+def test_a_server_that_reports_more_than_the_client_waits() -> None:
+    assert parts(divided(Reported(0, 1_050_000))) == {"libpq": 40_000, "executing": 960_000}
+    found = divided_wait(
+        structs.replace(WHOLE, parts=(Part("client", "libpq", 600_000.0, ""), Part("core", "waiting", 4e5, ""))),
+        60_000.0, "SELECT 1", Reported(0, 700_000), CLOCK,
+    )  # fmt: skip
+    assert parts(found) == {"libpq": 600_000, "waiting": 400_000}
+    assert "both sides work at once for a part of it" in sentence_of(found)
+
+
+def test_a_server_s_part_never_exceeds_the_operation() -> None:
+    found = divided(Reported(0, 4_750_000))
+    assert parts(found) == {"libpq": 40_000, "round trip": 60_000, "waiting": 900_000}
+    assert sentence_of(found) == (
+        "The server's part is unknown: EXPLAIN ANALYZE reports 4.75 ms, more than the operation takes."
+    )
+    by_process = divided(Reported(0, 4_750_000), cpu_ns=300_000)
+    assert parts(by_process)["executing"] == 300_000
+    assert "The server reports 300 µs (the CPU clock of its process), 30.0 % of it." in sentence_of(by_process)
 
 
 def test_a_server_that_says_nothing() -> None:
-    found = divided_wait(WHOLE, 60_000.0, "SELECT 1", None, CLOCK)
+    found = divided(Reported(why="permission denied"))
     assert parts(found) == {"libpq": 40_000, "round trip": 60_000, "waiting": 900_000}
-    assert found.server_says is None
+    assert "unknown: it refuses EXPLAIN ANALYZE: permission denied." in sentence_of(found)
 
 
 @pytest.mark.parametrize(
     ("engine", "text", "times"),
     [
-        ("postgresql", '[{"Plan": {}, "Planning Time": 0.25, "Execution Time": 1.5}]', ServerTimes(0.25, 1.5)),
+        (
+            "postgresql",
+            '[{"Plan": {"Node Type": "Sort", "Plans": [{"Node Type": "Seq Scan"}]}, '
+            '"Planning Time": 0.25, "Execution Time": 1.5}]',
+            ServerTimes(0.25, 1.5, ("Sort", "Seq Scan")),
+        ),
         (
             "mariadb",
             '{"query_optimization": {"r_total_time_ms": 0.5}, "query_block": {"r_total_time_ms": 2.0}}',

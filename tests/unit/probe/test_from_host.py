@@ -14,7 +14,7 @@ from rowpath.errors import InternalError, UsageError
 from rowpath.execution.several_hosts import HostLost
 from rowpath.journal.writer import RunDirectory
 from rowpath.model.progress import Progress
-from rowpath.own_database.access import where_resolved
+from rowpath.own_database.host_choice import where_resolved
 from rowpath.own_database.question import ProbeOptions
 from rowpath.probe import from_host
 from rowpath.probe.from_host import readied

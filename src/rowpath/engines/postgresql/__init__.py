@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,13 @@ def _session_statements(_version: str, timeout_ms: int) -> tuple[str, ...]:
 def _server_times(text: str) -> probing.ServerTimes:
     """The times in the output of `EXPLAIN (ANALYZE, FORMAT JSON)`."""
     (plan,) = json.loads(text)
-    return probing.ServerTimes(plan["Planning Time"], plan["Execution Time"])
+    return probing.ServerTimes(plan["Planning Time"], plan["Execution Time"], tuple(_steps(plan["Plan"])))
+
+
+def _steps(plan: dict[str, Any]) -> Iterator[str]:
+    yield plan["Node Type"]
+    for below in plan.get("Plans", ()):
+        yield from _steps(below)
 
 
 class Postgresql(BackupWays):
@@ -95,7 +102,16 @@ class Postgresql(BackupWays):
         binary_literal=r"'\x{}'",
         privileged_query="SELECT rolname::text FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper",
         server_clock=probing.ServerClock(
-            "EXPLAIN ANALYZE", "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) {sql}", _server_times
+            "EXPLAIN ANALYZE",
+            "EXPLAIN (ANALYZE, TIMING OFF{output}, FORMAT JSON) {sql}",
+            _server_times,
+            prepare="PREPARE rowpath_explained{types} AS {sql}",
+            call="EXECUTE rowpath_explained{values}",
+            cursor="DECLARE rowpath_explained CURSOR FOR {sql}",
+            output=", SERIALIZE {format}",
+            output_since=17,
+            output_work="detoasting values and making the output",
+            parallel_step="Gather",
         ),
         empty_query="SELECT 1",
         pooler_query="SELECT 'pooled' WHERE pg_backend_pid() <> {server_pid}",

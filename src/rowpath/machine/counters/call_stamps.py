@@ -26,6 +26,7 @@ class Kind(IntEnum):
     WAITED = 3
     CLOCK = 4
     CONNECTION = 5
+    CORES = 6
 
 
 class Call(NamedTuple):
