@@ -13,6 +13,7 @@ from rowpath.model.progress import Silent
 from rowpath.own_database.access import Access
 from rowpath.own_database.candidates import NAME, Candidates
 from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.session import Session
 from rowpath.own_database.throttled_worker import Budget, work_of
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.full_sets import FullSetsBudget
@@ -27,7 +28,7 @@ TOUCHING = ("up", "down", "load", "copy", "settle", "commits")
 class FakeAccess:
     """An open access to a database that is not ours."""
 
-    before: tuple[str, ...] = ()
+    session = Session()
     table = ""
 
     def __init__(self, instance: Instance) -> None:
