@@ -26,7 +26,6 @@ SCHEMES = words(
     "postgresql postgres postgresql+psycopg2 mysql mysql+pymysql mariadb sqlite duckdb h2 derby jdbc:postgresql "
     "jdbc:mysql jdbc odbc file POSTGRESQL http postgresql+"
 )
-FILES = ("sqlite", "duckdb", "file")
 HOSTS = [
     "localhost", "127.0.0.1", "[::1]", "::1", "a:1,b:2", "db.example:5432", "h:", ":5432", "h:99999", "h:x", "", "[",
     "[::1]:5432", "%2Ftmp", "a,b", "h:0", "@h", "[fe80::1%25eth0]:1",
@@ -49,8 +48,6 @@ def urls(draw: st.DrawFn) -> tuple[str, str]:
     user, path = draw(WORD), draw(st.one_of(WORD, st.sampled_from(["/", "//x", "/a/b.db", "/x.sqlite", "a?b#c"])))
     form = draw(st.integers(0, 3))
     if form == 0:
-        if scheme in FILES:  # which have no login
-            scheme = "mariadb"
         return f"{scheme}://{user}:{secret}@{host}/{path}?{'&'.join(options)}", secret
     if form == 1:
         return f"{scheme}://{host}/{path}?{'&'.join([*options, f'password={secret}'])}", secret

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import urllib.parse
 from pathlib import Path
@@ -60,14 +61,23 @@ def existing(scheme: str, suffix: str, rest: str) -> tuple[Path, dict[str, str]]
     place, options = split_options(rest)
     for given, chosen in ((rest, {}), (urllib.parse.unquote(rest), {}), (place, options)):
         for path in (given, urllib.parse.unquote(given)):
-            file = Path(path.replace("/~/", "~/", 1) if path.startswith("/~/") else path).expanduser()
-            if file.is_absolute():
-                bare = file.with_name(file.name.removesuffix(suffix))
-                if bare.with_name(bare.name + suffix).exists():
-                    return bare, dict(chosen)
-    here = Path(urllib.parse.unquote(place).lstrip("/")).absolute()
-    hint = f"{scheme}://{here}" if here.exists() else f"{scheme}:///PATH with an absolute path"
-    raise UsageError(f"no file {urllib.parse.unquote(place)}", hint)
+            if bare := _bare(path, suffix):
+                return bare, dict(chosen)
+    name = urllib.parse.unquote(place)
+    here = named_file(name.lstrip("/"))
+    hint = f"{scheme}://{here}" if here else f"{scheme}:///PATH with an absolute path"
+    plain = re.fullmatch(r"[\w./~ +-]+", name)  # else it may hold a password
+    raise UsageError(f"no file {name}" if plain else "the URL names no file that exists", hint)
+
+
+def _bare(path: str, suffix: str) -> Path | None:
+    """The name of a file that exists, without the suffix; None where there is none or the name can be of none."""
+    try:
+        file = Path(path.replace("/~/", "~/", 1) if path.startswith("/~/") else path).expanduser()
+        bare = file.with_name(file.name.removesuffix(suffix))
+        return bare if file.is_absolute() and bare.with_name(bare.name + suffix).exists() else None
+    except (OSError, RuntimeError, ValueError):  # too long for a name, no name, or ~nobody
+        return None
 
 
 def split_options(rest: str) -> tuple[str, dict[str, str]]:

@@ -334,7 +334,7 @@ def read_odbc(text: str) -> DriverUrl:
             password = unbraced(pair["value"])
         elif key.lower() != "driver":  # it is named by its file
             rest += f"{key}={pair['value']};"
-    return DriverUrl("connection", user, password, rest, f"odbc:{_masked(rest, ODBC_PAIR)}")
+    return DriverUrl("connection", user, password, rest, f"odbc:{_masked(_masked(rest, ODBC_PAIR), JDBC_PAIR)}")
 
 
 def _masked(text: str, form: re.Pattern[str]) -> str:
