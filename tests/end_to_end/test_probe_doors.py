@@ -53,7 +53,7 @@ def asked(text: str, folder: Path, sql: str = COUNT, **environment: str) -> tupl
     """What the query delivers in a session of a probe of that connection string."""
     target = read_target(text, {"HOME": str(folder)} | environment)
     with open_access(target, ProbeOptions(""), folder) as access:
-        [[answer]] = access.ask(access.before, [sql], folder / "kept")
+        [[answer]] = access.ask((), [sql], folder / "kept")
         return answer, access
 
 

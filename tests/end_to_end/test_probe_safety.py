@@ -21,7 +21,6 @@ from rowpath.errors import RowpathError
 from rowpath.execution.worker import Worker
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
-from rowpath.own_database import access
 from rowpath.own_database.access import open_access
 from rowpath.own_database.candidates import Wanted, candidates, ineligibility
 from rowpath.own_database.question import ProbeOptions
@@ -235,13 +234,6 @@ def test_a_superuser_is_warned_and_a_wrong_password_not_shown(server: Any, tmp_p
         open_access(read_target(url(server, password="hunter2"), {}), ProbeOptions(""), tmp_path)
     assert "hunter2" not in f"{failure.value.message} {failure.value.hint}"
     assert "cannot connect to" in failure.value.message
-
-
-def test_a_pooler_between_is_refused(server: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    usual = access.pooler_query
-    monkeypatch.setattr(access, "pooler_query", lambda engine, pid: usual(engine, pid + 1))
-    with pytest.raises(RowpathError, match="pooler"):
-        open_access(read_target(url(server), {}), ProbeOptions(""), tmp_path)
 
 
 def adapter(language: str, driver: str) -> Adapter:

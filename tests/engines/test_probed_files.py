@@ -23,13 +23,13 @@ from rowpath.model.path import AccessPath
 from rowpath.model.workload import ColumnSpec
 from rowpath.own_database import instances
 from rowpath.own_database.access import Access, open_access
-from rowpath.own_database.instances import ProbedServer, files_of
+from rowpath.own_database.instances import files_of
 from rowpath.own_database.question import ProbeOptions
 from rowpath.own_database.session import Session
 from rowpath.own_database.target import read_target
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import load_manifest, toolchain
-from rowpath.runners.process import Runner, RunnerFailure
+from rowpath.runners.process import Runner
 
 DRIVERS = {"duckdb": ("python", "duckdb"), "derby": ("java", "derby"), "h2": ("java", "h2")}
 KEEP_OPEN = """
@@ -281,12 +281,3 @@ def test_a_file_that_is_no_database_is_said_so(home: Path, tmp_path: Path) -> No
     with pytest.raises((UsageError, EnvironmentMissing), match="not a database"):
         probe(f"sqlite://{home}/no.sqlite", tmp_path / "work")
     assert not (tmp_path / "work" / "probed").exists()
-
-
-def test_a_failure_of_the_runner_never_shows_the_password() -> None:
-    target = read_target("postgresql://u:hunter2@h/db", {})
-    access = Access(target, ProbeOptions(""), ProbedServer(target), ())
-    for kind in ("connect", "sql", "internal"):
-        told = access.error_of(RunnerFailure(kind, "no postgresql://u:hunter2@h/db"))
-        assert "hunter2" not in told.message
-        assert told.hint

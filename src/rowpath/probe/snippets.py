@@ -62,7 +62,7 @@ def snippet(
         "c_text": c_text,
         "json_text": json_text,
         "rust_text": rust_text,
-        "operators_doubled": functools.partial(operators_doubled, engine=path["engine"]),
+        "operators_doubled": functools.partial(operators_doubled, engine=target.engine),
         "sign": sign_text,
         "python_text": python_text,
         "url": quote,
