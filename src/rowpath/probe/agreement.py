@@ -18,7 +18,7 @@ from rowpath.model.workload import Column
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe import nul_in_text, rounded_floats, text_forms
 from rowpath.runners.process import RunnerFailure
-from rowpath.runners.protocol import ColumnDigest, VerifyReply
+from rowpath.runners.protocol import VERIFIED_ROWS, ColumnDigest, VerifyReply
 
 OURS = "Rowpath"  # the voice of our own readers, in whatever language
 
@@ -45,8 +45,8 @@ class Delivery:
 
 # Executes once more with columns declared as given: cut to a unit, or not compared.
 Again = Callable[[Delivery, tuple[Column, ...]], VerifyReply]
-# Executes once more and keeps the rows: the encoded values of each.
-Kept = Callable[[Delivery], list[list[bytes]]]
+# The rows of an execution, as far as they are kept: the encoded values of each.
+Kept = Callable[[Delivery], Iterable[list[bytes]]]
 
 
 @dataclass
@@ -68,7 +68,8 @@ class Verdict:
         """What was not compared, or less exactly."""
         for label, how in self.cut.items():
             before = {BOUNDS: "without ", AS_TEXT: ""}.get(how, "in ")
-            yield f"{label} compared {before}{how}"
+            part = how.endswith(LOOSE) and self.first.reply.rows > VERIFIED_ROWS
+            yield f"{label} compared {before}{how}{f', in the first {VERIFIED_ROWS:,} rows' if part else ''}"
         for label, reason in self.unread.items():
             ours = "" if reason.startswith(NO_COMMON_FORM) else "our reader cannot: "
             yield f"{label} not compared: {ours}{reason}"
@@ -273,8 +274,7 @@ class _Comparison:
         kind, label = self._columns[number].type, self._labels[number]
         values: dict[int, rounded_floats.Values] = {}
         for at, group in enumerate(groups):
-            with contextlib.suppress(RunnerFailure, OSError):
-                values[at] = rounded_floats.floats_of(self._kept(group[0].first), number) or []
+            values[at] = rounded_floats.floats_of(self._values(group, number)) or []
         coarse = [at for at, found in values.items() if found and rounded_floats.has_no_more_digits(found, kind)]
         joined = {at: group for at, group in enumerate(groups) if at not in coarse}
         finer = [at for at, group in joined.items() if _column_weight(group, self._columns[number]) > 1]
@@ -291,9 +291,7 @@ class _Comparison:
         """The groups, those joined that have the same values as text."""
         joined: list[tuple[list[bytes], list[Verdict]]] = []
         for group in sorted(groups, key=lambda group: -_column_weight(group, self._columns[number])):
-            values: list[bytes] = []
-            with contextlib.suppress(RunnerFailure, OSError):
-                values = text_forms.column_of(self._kept(group[0].first), number)
+            values = self._values(group, number)
             alike = (members for known, members in joined if values and text_forms.same_as_text(known, values))
             if same := next(alike, None):
                 for verdict in group:
@@ -307,11 +305,15 @@ class _Comparison:
         """The groups but those that are another one's values up to a NUL, however many say so: no driver adds text."""
         if self._columns[number].type not in TEXTS:
             return groups
+        columns = [self._values(group, number) for group in groups]
+        pairs = zip(groups, columns, strict=True)
+        return [group for group, texts in pairs if not any(nul_in_text.end_at_nul(texts, one) for one in columns)]
+
+    def _values(self, group: list[Verdict], number: int) -> list[bytes]:
+        """A column of the rows that are kept of a group; empty where executing fails."""
         with contextlib.suppress(RunnerFailure, OSError):
-            columns = [nul_in_text.column_of(self._kept(group[0].first), number) for group in groups]
-            pairs = zip(groups, columns, strict=True)
-            return [group for group, texts in pairs if not any(nul_in_text.end_at_nul(texts, one) for one in columns)]
-        return groups
+            return [row[number] for row in self._kept(group[0].first)]
+        return []
 
     def _same_when_cut(self, finer: Verdict, coarser: Verdict, number: int) -> str:
         """To what the finer values must be cut or rounded to be the coarser ones; empty when they never are."""

@@ -20,7 +20,7 @@ from rowpath.own_database.throttled_worker import ThrottledWorker
 from rowpath.planning.plan import PlannedPath
 from rowpath.probe.worker_pool import WorkerPool
 from rowpath.runners.process import RunnerFailure
-from rowpath.workloads.kept_rows import kept_values, shown
+from rowpath.workloads.kept_rows import shown
 
 _OF_SESSION = """SELECT {select} FROM pg_catalog.pg_prepared_statements
 WHERE statement NOT LIKE '%pg_prepared_statements%' AND cardinality(parameter_types) = {count}
@@ -32,12 +32,12 @@ _INFERRED = (
 )
 
 
-def example(files: Sequence[Path], number: int) -> tuple[int, str, str] | None:
+def example(sides: Sequence[Iterable[list[bytes]]], number: int) -> tuple[int, str, str] | None:
     """The first row in which a column differs, from 1, and its value on either side, as `verify` kept the rows.
 
     Rows that came in another order are met by their other columns. None: no such row is among them.
     """
-    ours, theirs = (list(kept_values(file)) for file in files)
+    ours, theirs = map(list, sides)
     unmatched = Counter(map(tuple, theirs))
     unmatched.subtract(map(tuple, ours))
     if not any(unmatched.values()):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 DIGITS = {"float32": 6, "float64": 15}
 _FLOAT = ord("F")
@@ -17,11 +17,10 @@ _FLOAT = ord("F")
 Values = list[float | None]
 
 
-def floats_of(rows: Iterable[Sequence[bytes]], number: int) -> Values | None:
-    """A column of kept rows; None where it holds another kind of value."""
+def floats_of(column: Iterable[bytes]) -> Values | None:
+    """The encoded values of a column; None where one is of another kind."""
     values: Values = []
-    for row in rows:
-        value = row[number]
+    for value in column:
         if value[0] not in (0, _FLOAT):
             return None
         values.append(struct.unpack("<d", value[1:])[0] if value[0] else None)

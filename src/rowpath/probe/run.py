@@ -347,11 +347,8 @@ class ProbeRun(ProbedQuery):
         leader = search.agreement.verdicts[0]
         other = next((tied for tied in search.agreement.verdicts if tied is not verdict and tied.ties), leader)
         sides = other if verdict.ties else leader, verdict
-        files = [self.directory.work / name for name in ("leader.kept", "other.kept")]
         with contextlib.suppress(RunnerFailure, OSError):
-            for side, file in zip(sides, files, strict=True):
-                search.executed(side.first, search.work.columns, str(file))
-            if found := example(files, self.labels.index(label)):
+            if found := example([search.kept(side.first) for side in sides], self.labels.index(label)):
                 row, *values = found
                 drivers = (side.first.planned.adapter.driver for side in sides)
                 each = (

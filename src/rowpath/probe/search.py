@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -60,6 +59,7 @@ class Search:
     place: Path  # where rows are kept while they are compared
     baselines: Mapping[str, str] = field(default_factory=dict)
     tried: dict[str, Tried] = field(default_factory=dict)  # by path id, in the order of the tries
+    _kept: dict[tuple[str, str], Path] = field(default_factory=dict)  # by path id and query: the file of rows
     _further_s: float | None = None  # spent when every driver had its first try
     labels: tuple[str, ...] = ()  # what each column is called in messages
     sort_key: str | None = None  # the column by which the query sorts; "": an expression; None: it does not
@@ -264,11 +264,17 @@ class Search:
         with self.row_consistency.unwatched(), self.worker_pool.turned_to(delivery.planned, work) as worker:
             return worker.verify_all(work, keep)
 
-    def kept(self, delivery: Delivery) -> list[list[bytes]]:
-        """The rows of one more execution, as far as `verify` keeps them. Errors: RunnerFailure, OSError."""
-        with tempfile.NamedTemporaryFile(dir=self.place, suffix=".kept") as file:
-            self.executed(delivery, self.work.columns, file.name)
-            return list(kept_values(Path(file.name)))
+    def kept(self, delivery: Delivery) -> Iterator[list[bytes]]:
+        """The rows of one execution, the same whenever asked, as far as `verify` keeps them.
+
+        Errors: RunnerFailure, OSError.
+        """
+        of = delivery.planned.path.id, self.work.sql
+        if of not in self._kept:
+            file = self.place / f"{len(self._kept)}.kept"
+            self.executed(delivery, self.work.columns, str(file))
+            self._kept[of] = file
+        return kept_values(self._kept[of])
 
     def defaults(self) -> list[Tried]:
         """Each driver with its own defaults, in the order of the candidates."""

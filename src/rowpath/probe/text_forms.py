@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rowpath.workloads.kept_rows import shown
 
@@ -12,13 +12,8 @@ _TEXT, _FLOAT, _HEAD_BYTES = ord("S"), ord("F"), 5
 _WHOLE = re.compile(r"(-?\d+)\.0")
 
 
-def column_of(rows: Iterable[Sequence[bytes]], number: int) -> list[bytes]:
-    """A column of kept rows, encoded."""
-    return [row[number] for row in rows]
-
-
 def same_as_text(ours: Sequence[bytes], theirs: Sequence[bytes]) -> bool:
-    """Whether each value is the same, or of another type with the same text: 0 and '0', a date and its midnight."""
+    """Whether each encoded value is the same, or of another type with the same text: 0 and '0', a day and midnight."""
     if len(ours) != len(theirs):
         return False
     pairs = ((one, other) for one, other in zip(ours, theirs, strict=True) if one != other)
