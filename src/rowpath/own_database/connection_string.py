@@ -12,11 +12,11 @@ from rowpath.engines.base import Engine
 from rowpath.engines.probe_facts import shown
 from rowpath.errors import UsageError
 from rowpath.runners.manifest import Adapter, every_adapter
+from rowpath.scrubber import ODBC_PAIR, unbraced
 
 PLUS = re.compile(r"([A-Za-z][A-Za-z0-9]*)\+([\w-]+)(://.*)", re.S)
 JDBC = re.compile(r"jdbc:(\w+):(.*)", re.S | re.I)
 KEY = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*")
-ODBC_PAIR = re.compile(r"\s*(?P<key>[^=;{}]+?)\s*=\s*(?P<value>\{(?:[^}]|\}\})*\}|[^;]*)(?:;|$)")
 DRIVER_PAIR = re.compile(r"(?:^|;|odbc:)\s*(?:driver|dsn)\s*=", re.I)
 OWN_URL = "postgresql://user@host:5432/database, or mysql://user@host:3306/database"
 
@@ -89,7 +89,7 @@ def _jdbc_url(engine: Engine, rest: str) -> str:
 
 def _odbc_url(text: str) -> str:
     """The URL; empty where the driver is none of an engine that is known."""
-    pairs = {pair["key"].strip().lower(): _plain(pair["value"].strip()) for pair in ODBC_PAIR.finditer(text)}
+    pairs = {pair["key"].strip().lower(): unbraced(pair["value"].strip()) for pair in ODBC_PAIR.finditer(text)}
     driver = pairs.get("driver", "").lower()
     for engine in ENGINES.values():
         facts = engine.probe.key_values
@@ -102,10 +102,6 @@ def _odbc_url(text: str) -> str:
         what = f"data source {shown(pairs['dsn'])}: odbc.ini is not read"
         raise UsageError(what, "Driver={PostgreSQL Unicode};Server=host;Port=5432;Database=shop;Uid=me, or " + OWN_URL)
     return ""
-
-
-def _plain(value: str) -> str:
-    return value[1:-1].replace("}}", "}") if value.startswith("{") and value.endswith("}") else value
 
 
 def _pairs(text: str, engine: Engine) -> dict[str, str]:
