@@ -215,8 +215,9 @@ class ProbeRun(ProbedQuery):
         done = measured.run_sets(final.sets, self.budget)
         if done < full_sets.FULL_SETS:
             self.caveats.append(
-                f"The budget allowed {fmt.counted(done, 'full set')} instead of {full_sets.FULL_SETS}: the order is provisional and "
-                "no difference is claimed. A larger --budget, or fewer --language and --driver values, allows more."
+                f"The budget allowed {fmt.counted(done, 'full set')} instead of {full_sets.FULL_SETS}: the order is "
+                "provisional and no difference is claimed. A larger --budget, or fewer --language and --driver values, "
+                "allows more."
             )
         for one in map(search.tried.__getitem__, members):
             if one.failure is None:
