@@ -14,6 +14,7 @@ import jinja2
 import msgspec
 
 from rowpath.engines import ENGINES
+from rowpath.model.path import CHECKED
 from rowpath.model.probe import Snippet
 from rowpath.model.workload import ColumnSpec
 from rowpath.own_database.parameters import KeyedQuery
@@ -24,7 +25,7 @@ from rowpath.workloads.codec import plain_decimal
 
 LONGEST_VALUE = 1024  # bytes that a buffer of a program holds where no length is declared
 ABOUT = "The rows of a query by"
-SSLMODE = {"on": "require", "off": "disable"}
+SSLMODE = {"on": "require", "off": "disable", **{mode: mode for mode in CHECKED}}
 
 
 def snippet(
@@ -111,7 +112,9 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
         "path": str(target.path or ""),
         "driver_file": target.driver_file or "",
         "connection": target.shown.removeprefix("odbc:"),
+        "tls": path.get("tls", "off"),
         "sslmode": SSLMODE.get(path.get("tls", "off"), ""),
+        **{option: target.encryption.files.get(option, "") for option in ("tls_ca", "tls_cert", "tls_key")},
         "conninfo": conninfo(path, target),
         "protocol": facts.protocol,
         "delimited": any(facts.files.values()),
@@ -177,6 +180,9 @@ def conninfo(path: dict[str, str], target: Target) -> str:
         "dbname": target.database,
         "user": target.user,
         "sslmode": SSLMODE.get(path.get("tls", "off")),
+        "sslrootcert": target.encryption.ca,
+        "sslcert": target.encryption.cert,
+        "sslkey": target.encryption.key,
     }
     texts = {key: str(value).replace("\\", "\\\\").replace("'", "\\'") for key, value in words.items() if value}
     return " ".join(f"{key}='{text}'" if set(" '") & set(text) else f"{key}={text}" for key, text in texts.items())

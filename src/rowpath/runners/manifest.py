@@ -51,6 +51,7 @@ class Adapter(Frozen, frozen=True):
     usual: tuple[str, ...] = ()  # engines that most programs of the language reach through it: a probe compares with it
     only_named: bool = False  # a probe tries it only where `--driver` or `--mine` names it
     confounded: str = ""
+    certificates: tuple[str, ...] = ()  # `verify-ca`, `verify-full`: what it can check; `client`: it can show its own
     voice: str | dict[str, str] = ""  # what decodes, where several drivers share it: `voice_on`
     build: dict[str, Any] = {}
     shipped: dict[str, str] = {}
