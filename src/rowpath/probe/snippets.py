@@ -115,6 +115,8 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
         "tls": path.get("tls", "off"),
         "sslmode": SSLMODE.get(path.get("tls", "off"), ""),
         **{option: target.encryption.files.get(option, "") for option in ("tls_ca", "tls_cert", "tls_key")},
+        "ssl_words": ssl_words(path, target),
+        "pqopt": _libpq_words({key: value for key, value in ssl_words(path, target).items() if key != "sslmode"}),
         "conninfo": conninfo(path, target),
         "protocol": facts.protocol,
         "delimited": any(facts.files.values()),
@@ -179,11 +181,19 @@ def conninfo(path: dict[str, str], target: Target) -> str:
         "port": target.port,
         "dbname": target.database,
         "user": target.user,
-        "sslmode": SSLMODE.get(path.get("tls", "off")),
-        "sslrootcert": target.encryption.ca,
-        "sslcert": target.encryption.cert,
-        "sslkey": target.encryption.key,
+        **ssl_words(path, target),
     }
+    return _libpq_words(words)
+
+
+def ssl_words(path: dict[str, str], target: Target) -> dict[str, str]:
+    """libpq's keywords of encryption, as far as they are given."""
+    mode, files = SSLMODE.get(path.get("tls", "off"), ""), target.encryption
+    words = {"sslmode": mode, "sslrootcert": files.ca, "sslcert": files.cert, "sslkey": files.key}
+    return {key: value for key, value in words.items() if value}
+
+
+def _libpq_words(words: dict[str, Any]) -> str:
     texts = {key: str(value).replace("\\", "\\\\").replace("'", "\\'") for key, value in words.items() if value}
     return " ".join(f"{key}='{text}'" if set(" '") & set(text) else f"{key}={text}" for key, text in texts.items())
 
