@@ -20,6 +20,7 @@ if WILL_RUN:
     from rowpath.engines import ENGINES, taped
     from rowpath.engines.base import Wire
     from rowpath.machine import processes
+    from rowpath.model.path import ENCRYPTED
     from rowpath.own_database.target import read_target
     from rowpath.tape.format import IN_WORDS, Header, Tape, read, write
     from rowpath.tape.proxy import RecordingProxy
@@ -97,7 +98,7 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
     wire = ENGINES[target.engine].wire
     if wire is None or target.deployment != "server":
         raise UsageError(f"cannot record {target.engine}: a tape holds {IN_WORDS}, of a server", EXAMPLE)
-    if target.tls == "on":
+    if target.tls in ENCRYPTED:
         what = "a tape is recorded without TLS, which the URL demands"
         raise UsageError(what, "sslmode=disable, if that is acceptable")
     is_unix = target.transport == "unix"

@@ -14,7 +14,6 @@ from typing import NamedTuple
 POSTGRESQL_PORT, MYSQL_PORT = 5432, 3306
 LOCAL = ("", "localhost")
 ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}  # of .my.cnf
-TLS_KEYS = ("sslmode", "ssl-mode", "tls")
 SOCKET_KEYS = ("socket", "unix_socket", "host")
 LOCK_TIMEOUT_S = 1
 UNKNOWN_SESSION = "an unknown driver may ignore a read-only session: only your role protects the data"
@@ -78,6 +77,19 @@ class ServerTimes(NamedTuple):
 
 
 @dataclass(frozen=True)
+class TlsFacts:
+    """How its client programs take certificates; keys are `mode`, `ca`, `cert`, `key`."""
+
+    strongest: str = "tls=verify-full"  # what a URL says for the fullest check
+    options: Mapping[str, str] = field(
+        default_factory=lambda: {"ca": "tls-ca", "cert": "tls-cert", "key": "tls-key"}
+    )  # → a URL's option, as messages name it
+    variables: Mapping[str, str] = field(default_factory=dict)  # → of the environment
+    files: Mapping[str, str] = field(default_factory=dict)  # → below the user's directory, where no option names one
+    checks_with_ca: str = ""  # the coordinate `tls` that becomes verify-ca where there are authorities
+
+
+@dataclass(frozen=True)
 class ProbeFacts:
     """Without `schemes` and `files`, no URL of `rowpath probe` names the engine."""
 
@@ -87,6 +99,7 @@ class ProbeFacts:
     server_programs: tuple[str, ...] = ()  # names of its server's processes, poolers before it included
     protocol: str = ""  # its server's, as URLs of drivers for several engines name it
     complete_login: Callable[[Login, Mapping[str, str]], Login] | None = None  # by the rules of its client programs
+    tls: TlsFacts = TlsFacts()
     layout: FileLayout | None = None  # of an embedded database
     files: Mapping[str, str] = field(
         default_factory=dict

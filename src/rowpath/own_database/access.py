@@ -260,7 +260,8 @@ class Access:
             version = str(self.target.driver_file) if self.target.driver_file else adapter.versions[0]
             here = manifest.availability(adapter, version)
             must = self.target.read_only(self.options.in_place)
-            why, remedy = ineligibility(adapter, self.target.tls, must, self.target.transport)
+            has_certificate = bool(self.target.encryption.cert)
+            why, remedy = ineligibility(adapter, self.target.tls, must, self.target.transport, has_certificate)
             if here.ok and not why:
                 return adapter, version
             reasons.append((f"{adapter.driver} ({adapter.language}): {why or here.reason}", remedy or here.remedy))

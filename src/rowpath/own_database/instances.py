@@ -193,6 +193,7 @@ class ProbedServer(ProbedInstance):
         bracketed = ":" in target.host and language(path.language).ipv6_brackets
         host = f"[{target.host}]" if bracketed else target.host
         options = {"host": host, "port": target.port, "database": target.database, "given": "yes"}
+        options |= target.encryption.files
         options |= {"user": target.user, "password": target.password} if target.user else {}
         if target.socket:
             options |= {"socket": target.socket, "socket_dir": target.socket}

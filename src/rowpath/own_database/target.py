@@ -11,18 +11,14 @@ from pathlib import Path
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
-from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout, Login
+from rowpath.engines.probe_facts import SOCKET_KEYS, FileLayout, Login
 from rowpath.errors import UsageError
 from rowpath.own_database import delimited
+from rowpath.own_database.tls import Tls, is_tls_option, read_tls
 from rowpath.toml_file import suggest
 
 PASSWORD_VARIABLE = "ROWPATH_PROBE_PASSWORD"
 FILE = "file"  # the scheme of single files, whichever engine reads them
-TLS = {
-    **dict.fromkeys(("disable", "disabled", "false", "off"), "off"),
-    **dict.fromkeys(("allow", "prefer", "preferred"), "default"),
-    **dict.fromkeys(("require", "required", "true", "on"), "on"),
-}  # what URLs say of TLS → the coordinate `tls`
 FOREIGN_DIALECT = {"quote", "header", "null"}  # options of a URL: the file is not in Rowpath's own form
 LOGIN_KEYS = ("user", "password", "port", "dbname")
 FORM = "scheme://[user[:password]@]host[:port]/database, or a file: own.db, orders.parquet, sqlite:///PATH"
@@ -51,13 +47,13 @@ class Target:
     options: dict[str, str] = field(default_factory=dict, repr=False)  # what else is in the URL; a driver's own URL
     shown: str = ""  # the URL without any secret
     driver_file: Path | None = None  # the user's own: --jar, --odbc-driver
+    encryption: Tls = field(default_factory=Tls)
     notes: tuple[str, ...] = ()  # for the user: a file of passwords passed over, an option without a meaning here
 
     @property
     def tls(self) -> str:
         """The coordinate `tls` that the URL asks for; `default` when it names none."""
-        value = next((self.options[key] for key in TLS_KEYS if key in self.options), "")
-        return TLS.get(value.lower(), "default")
+        return self.encryption.mode
 
     @property
     def socket(self) -> str:
@@ -182,7 +178,8 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
     where, _, database = place.partition("/")
     host, port = _host_and_port(scheme, where)
     user, has_password, password = userinfo.partition(":")
-    options = {key: value for key, value in query.items() if value and key in engine.probe.url_options}
+    about_tls = {key: value for key, value in query.items() if value and is_tls_option(key)}
+    options = {key: value for key, value in query.items() if value and key in engine.probe.url_options} | about_tls
     also = {key: value for key, value in query.items() if key in LOGIN_KEYS}  # libpq's URLs may say it so too
     login = Login(
         host=urllib.parse.unquote(host),
@@ -200,16 +197,12 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
         login = engine.probe.complete_login(login, environment)
     else:
         login = replace(login, host=login.host or "localhost", port=login.port or engine.probe.port)
+    encryption = read_tls(about_tls, environment, engine.probe.tls)
+    if encryption.mode == "verify-full" and login.host and host.lower() == "localhost":
+        login = replace(login, host=host)  # the name that was typed is the one that is checked
     if not login.database:
         raise UsageError(f"the URL names no database: {_shown(scheme, login, options)}", FORM)
     options |= {"socket": login.socket} if login.socket else {}
-    for key in TLS_KEYS:
-        value = options.get(key, "require").lower()
-        if value.startswith("verify"):
-            what = f"{key}={value}: certificate checks are not supported here"
-            raise UsageError(what, f"{key}=require encrypts without the check; do not probe over an untrusted network")
-        if value not in TLS:
-            raise UsageError(f"unknown {key} '{value}'", suggest(value, tuple(TLS)))
     return Target(
         engine=engine.name,
         deployment="server",
@@ -219,6 +212,7 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
         user=login.user,
         password=login.password or "",
         options=options,
+        encryption=encryption,
         shown=_shown(scheme, login, options),
         notes=login.notes + _unused(engine, query),
     )
@@ -267,7 +261,11 @@ def _shown(scheme: str, login: Login, options: dict[str, str]) -> str:
 
 def _unused(engine: Engine, query: dict[str, str]) -> tuple[str, ...]:
     known = engine.probe.url_options
-    left = [key for key in query if key not in (*known, *LOGIN_KEYS) and re.fullmatch(r"[\w.-]{1,40}", key)]
+    left = [
+        key
+        for key in query
+        if key not in (*known, *LOGIN_KEYS) and not is_tls_option(key) and re.fullmatch(r"[\w.-]{1,40}", key)
+    ]
     return tuple(f"unknown URL option {key} is ignored" for key in left)
 
 

@@ -14,6 +14,7 @@ import jinja2
 import msgspec
 
 from rowpath.engines import ENGINES
+from rowpath.model.path import CHECKED
 from rowpath.model.probe import Snippet
 from rowpath.model.workload import ColumnSpec
 from rowpath.own_database.parameters import KeyedQuery
@@ -24,7 +25,7 @@ from rowpath.workloads.codec import plain_decimal
 
 LONGEST_VALUE = 1024  # bytes that a buffer of a program holds where no length is declared
 ABOUT = "The rows of a query by"
-SSLMODE = {"on": "require", "off": "disable"}
+SSLMODE = {"on": "require", "off": "disable", **{mode: mode for mode in CHECKED}}
 
 
 def snippet(
@@ -111,7 +112,11 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
         "path": str(target.path or ""),
         "driver_file": target.driver_file or "",
         "connection": target.shown.removeprefix("odbc:"),
+        "tls": path.get("tls", "off"),
         "sslmode": SSLMODE.get(path.get("tls", "off"), ""),
+        **{option: target.encryption.files.get(option, "") for option in ("tls_ca", "tls_cert", "tls_key")},
+        "ssl_words": ssl_words(path, target),
+        "pqopt": _libpq_words({key: value for key, value in ssl_words(path, target).items() if key != "sslmode"}),
         "conninfo": conninfo(path, target),
         "protocol": facts.protocol,
         "delimited": any(facts.files.values()),
@@ -176,8 +181,19 @@ def conninfo(path: dict[str, str], target: Target) -> str:
         "port": target.port,
         "dbname": target.database,
         "user": target.user,
-        "sslmode": SSLMODE.get(path.get("tls", "off")),
+        **ssl_words(path, target),
     }
+    return _libpq_words(words)
+
+
+def ssl_words(path: dict[str, str], target: Target) -> dict[str, str]:
+    """libpq's keywords of encryption, as far as they are given."""
+    mode, files = SSLMODE.get(path.get("tls", "off"), ""), target.encryption
+    words = {"sslmode": mode, "sslrootcert": files.ca, "sslcert": files.cert, "sslkey": files.key}
+    return {key: value for key, value in words.items() if value}
+
+
+def _libpq_words(words: dict[str, Any]) -> str:
     texts = {key: str(value).replace("\\", "\\\\").replace("'", "\\'") for key, value in words.items() if value}
     return " ".join(f"{key}='{text}'" if set(" '") & set(text) else f"{key}={text}" for key, text in texts.items())
 
