@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engines.insides import ask, rows_of
+from tests.engines.insides import AUTHORITY, ask, data_of, files_of, restart_showing, rows_of
 from tests.engines.life import place
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.engines.postgresql.server import PostgresqlServer
-from rowpath.machine import certificates, private_directories
+from rowpath.machine import private_directories
 from rowpath.model.path import AccessPath
 
 ENGINE_NAMES = ("postgresql", "mariadb", "mysql")
 HOST = "localhost"  # the right certificate is for this name, and for no address
-AUTHORITY = "authority.crt"
 NONE = "none"  # in place of a certificate: a server without TLS
 CERTIFIED = "certified"  # a role that must show a certificate of its own
 KEY = ("-newkey", "rsa:2048", "-noenc")  # of a kind that every driver reads
@@ -68,6 +67,7 @@ class CertifiedServer:
             pytest.skip(here.reason)
         instance = kind.instance("server", kind.durabilities[0], place(folder, version=version))
         assert isinstance(instance, PostgresqlServer | MariadbServer)
+        self._path = AccessPath.of({"engine": engine})
         self._instance, self._made, self._shown = instance, made, ""
 
     def show(self, name: str) -> None:
@@ -75,7 +75,6 @@ class CertifiedServer:
         if name == self._shown:
             return
         first, self._shown = not self._shown, name
-        self._instance._tls = name != NONE
         self._start()
         if isinstance(self._instance, MariadbServer):
             self._admit(self._instance)
@@ -83,7 +82,7 @@ class CertifiedServer:
         if first:
             login, password = f"CREATE ROLE {CERTIFIED} LOGIN PASSWORD", self.options()["password"]
             ask(self._instance, f"{login} '{password}' IN ROLE {self.options()['user']};")
-            ask(self._instance, f"ALTER SYSTEM SET ssl_ca_file = '{self._instance._files() / AUTHORITY}';")
+            ask(self._instance, f"ALTER SYSTEM SET ssl_ca_file = '{files_of(self._instance) / AUTHORITY}';")
         self._admit_over(self._instance)
         self._start()
 
@@ -92,21 +91,15 @@ class CertifiedServer:
 
     def options(self, host: str = HOST, role: str = "", **tls: str) -> dict[str, Any]:
         """What `open` takes."""
-        given = self._instance.options(AccessPath.of({"engine": self._instance._engine.name}))
+        given = self._instance.options(self._path)
         return given | {"host": host, "user": role or given["user"], "transport": "tcp"} | tls
 
+    @property
+    def _encrypts(self) -> bool:
+        return self._shown != NONE
+
     def _start(self) -> None:
-        self._instance.stop()
-        command = MariadbServer._command
-
-        def with_authority(server: MariadbServer, logins: Path) -> list[str | Path]:
-            authority = [f"--ssl-ca={server._files() / AUTHORITY}"] if server._tls else []
-            return [*command(server, logins), *authority]
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(certificates, "make", lambda folder, user, *_, **__: self._copied(folder, user))
-            patch.setattr(MariadbServer, "_command", with_authority)
-            self._instance.start()
+        restart_showing(self._instance, self._copied if self._encrypts else None)
 
     def _copied(self, folder: Path, user: str | None) -> tuple[Path, Path]:
         """The certificate to show and its key, with the authority of its clients' ones, as the server's own files."""
@@ -124,16 +117,16 @@ class CertifiedServer:
         options, where = self.options(), f"'{CERTIFIED}'@'127.0.0.1'"
         rows_of(server, f"CREATE USER IF NOT EXISTS {where} IDENTIFIED BY '{options['password']}' REQUIRE X509;")
         rows_of(server, f"GRANT ALL ON {options['database']}.* TO {where};")
-        rows_of(server, f"ALTER USER '{options['user']}'@'127.0.0.1' REQUIRE {'SSL' if server._tls else 'NONE'};")
+        rows_of(server, f"ALTER USER '{options['user']}'@'127.0.0.1' REQUIRE {'SSL' if self._encrypts else 'NONE'};")
 
     def _admit_over(self, server: PostgresqlServer) -> None:
         """The same of PostgreSQL, from its next start on."""
-        usual = "hostssl" if server._tls else "host"
+        usual = "hostssl" if self._encrypts else "host"
         lines = ["local all all scram-sha-256", f"{usual} all {self.options()['user']} 127.0.0.1/32 scram-sha-256"]
-        if server._tls:
+        if self._encrypts:
             lines.append(f"hostssl all {CERTIFIED} 127.0.0.1/32 scram-sha-256 clientcert=verify-ca")
-        file = server._data() / "pg_hba.conf"
-        private_directories.write_private(file, "\n".join([*lines, ""]), server._user)
+        file = data_of(server) / "pg_hba.conf"
+        private_directories.write_private(file, "\n".join([*lines, ""]), private_directories.server_user())
 
 
 def _openssl(*arguments: Sequence[Any] | Any) -> None:

@@ -25,9 +25,11 @@ static bool leave_bytes(PGconn *pg) {
 
 PGconn *pq_connect(const rp_options *options, int64_t *server_pid) {
     bool local = rp_option_is(options, "transport", "unix");
-    const char *const names[] = {
-        "host",    "port", "user", "password", "dbname", "application_name", "sslmode", "gssencmode", "client_encoding",
-        "options", "sslrootcert", "sslcert", "sslkey", NULL};
+    const char *const names[] = {"host",     "port",        "user",
+                                 "password", "dbname",      "application_name",
+                                 "sslmode",  "gssencmode",  "client_encoding",
+                                 "options",  "sslrootcert", "sslcert",
+                                 "sslkey",   NULL};
     const char *const values[] = {local ? rp_option(options, "socket_dir", "")
                                         : rp_option(options, "host", "127.0.0.1"),
                                   rp_option(options, "port", "5432"),
