@@ -17,6 +17,8 @@ from tests.conformance.certificate_servers import (
 )
 from tests.engines.life import reaching
 
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Versioned
 from rowpath.machine import certificates
 from rowpath.model.path import CHECKED, AccessPath
 from rowpath.planning.availability import pruned
@@ -90,7 +92,9 @@ def opening(claim: tuple[str, Adapter, dict[str, str]]) -> Iterator[Callable[[di
     engine, adapter, way = claim
     coordinates = {key: values[0] for key, values in adapter.coordinates.items()} | way
     coordinates |= {"engine": engine, "deployment": "server", "language": adapter.language, "driver": adapter.driver}
-    coordinates |= {"transport": "tcp", "tls": "on", "durability": "full"}
+    kind = ENGINES[engine]
+    assert isinstance(kind, Versioned)
+    coordinates |= {"transport": "tcp", "tls": "on", "durability": "full", "engine_version": kind.tls_version()}
     path = AccessPath.of(coordinates)
     if reason := pruned(adapter, path):
         pytest.skip(reason)
