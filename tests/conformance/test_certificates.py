@@ -15,9 +15,7 @@ from tests.conformance.certificate_servers import (
     Certificates,
     CertifiedServer,
 )
-from tests.engines.life import reaching
 
-from rowpath.machine import certificates
 from rowpath.model.path import CHECKED, AccessPath
 from rowpath.planning.availability import pruned
 from rowpath.runners import manifest, protocol
@@ -57,31 +55,6 @@ def claims() -> Iterator[tuple[str, Adapter, dict[str, str]]]:
 CLAIMS = list(claims())
 NAMES = [" ".join([engine, one.language, one.driver, *way.values()]) for engine, one, way in CLAIMS]
 SHOWN = list(dict.fromkeys(shown for shown, *_ in EXPECTED))
-
-
-@pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    if problem := certificates.problem():
-        pytest.skip(problem)
-    return Certificates(tmp_path_factory.mktemp("certificates"))
-
-
-@pytest.fixture(scope="session")
-def servers(tmp_path_factory: pytest.TempPathFactory, made: Certificates) -> Iterator[Callable[[str], CertifiedServer]]:
-    """One server of each engine, started when it is asked for."""
-    running: dict[str, CertifiedServer] = {}
-
-    def of(engine: str) -> CertifiedServer:
-        if engine not in running:
-            folder = tmp_path_factory.mktemp(engine)
-            for parent in reaching(folder):
-                parent.chmod(0o755)
-            running[engine] = CertifiedServer(engine, folder, made)
-        return running[engine]
-
-    yield of
-    for each in running.values():
-        each.stop()
 
 
 @contextlib.contextmanager
