@@ -44,7 +44,9 @@ def test_a_program_keeps_the_check(
     server.show("address")
     options = server.options(ADDRESS)
     if adapter.driver == "libpq":  # else the program is linked with one that was built without TLS
-        monkeypatch.setattr(postgresql_programs, "install", postgresql_programs.install_tls)
+        (tmp_path / "include").symlink_to(postgresql_programs.install() / "include")
+        (tmp_path / "lib").symlink_to(postgresql_programs.install_tls() / "lib")
+        monkeypatch.setattr(postgresql_programs, "install", lambda: tmp_path)
 
     def written(authority: str) -> list[str]:
         login = {key: options[key] for key in ("host", "port", "database", "user", "password")}
