@@ -15,11 +15,9 @@ from tests.conformance.certificate_servers import (
     Certificates,
     CertifiedServer,
 )
-from tests.engines.life import reaching
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned
-from rowpath.machine import certificates
 from rowpath.model.path import CHECKED, AccessPath
 from rowpath.planning.availability import pruned
 from rowpath.runners import manifest, protocol
@@ -61,36 +59,11 @@ NAMES = [" ".join([engine, one.language, one.driver, *way.values()]) for engine,
 SHOWN = list(dict.fromkeys(shown for shown, *_ in EXPECTED))
 
 
-@pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
-    if problem := certificates.problem():
-        pytest.skip(problem)
-    return Certificates(tmp_path_factory.mktemp("certificates"))
-
-
-@pytest.fixture(scope="session")
-def servers(tmp_path_factory: pytest.TempPathFactory, made: Certificates) -> Iterator[Callable[[str], CertifiedServer]]:
-    """One server of each engine, started when it is asked for."""
-    running: dict[str, CertifiedServer] = {}
-
-    def of(engine: str) -> CertifiedServer:
-        if engine not in running:
-            folder = tmp_path_factory.mktemp(engine)
-            for parent in reaching(folder):
-                parent.chmod(0o755)
-            running[engine] = CertifiedServer(engine, folder, made)
-        return running[engine]
-
-    yield of
-    for each in running.values():
-        each.stop()
-
-
 @contextlib.contextmanager
 def opening(claim: tuple[str, Adapter, dict[str, str]]) -> Iterator[Callable[[dict[str, Any]], str]]:
     """Opens and closes a connection of one process: the setting `tls` as read back, or the error, its kind first."""
     engine, adapter, way = claim
-    coordinates = {key: values[0] for key, values in adapter.coordinates.items()} | way
+    coordinates = {key: values[0] for key, values in adapter.coordinates.items() if key != "bulk"} | way
     coordinates |= {"engine": engine, "deployment": "server", "language": adapter.language, "driver": adapter.driver}
     kind = ENGINES[engine]
     assert isinstance(kind, Versioned)
@@ -104,8 +77,9 @@ def opening(claim: tuple[str, Adapter, dict[str, str]]) -> Iterator[Callable[[di
     manifest.build([(adapter, way["version"])], paths=[path])
 
     def opened(options: dict[str, Any]) -> str:
-        if reason := pruned(adapter, AccessPath.of(coordinates | {"tls": options["tls"]})):
-            return f"unsupported: {reason}"
+        for tls in (options["tls"], "client") if "tls_cert" in options else (options["tls"],):
+            if reason := pruned(adapter, AccessPath.of(coordinates | {"tls": tls})):
+                return f"unsupported: {reason}"
         try:
             runner.request(protocol.Open, TIMEOUT_S, options=coordinates | options, expect=protocol.OpenReply)
             facts = runner.request(protocol.Facts, TIMEOUT_S, expect=protocol.FactsReply)
