@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conformance.certificate_servers import Certificates, CertifiedServer
+from tests.conformance.certificate_servers import HOST, Certificates, CertifiedServer
 from tests.conformance.test_certificates import ADDRESS, CLAIMS
 from tests.runners.protocol.test_probe_snippets import COLUMNS, QUERIES, ROWS, STARTS, run
 
@@ -41,8 +41,10 @@ def test_a_program_keeps_the_check(
     if not found.paths:
         pytest.skip(found.dropped[0].reason if found.dropped else f"{adapter.driver} cannot do it here")
     (planned, *_others), server = found.paths, servers(engine)
-    server.show("address")
-    options = server.options(ADDRESS)
+    # MySQL2 checks an address for the name localhost: a probe of an address has no program of it.
+    shown, host = ("right", HOST) if adapter.driver == "mysql2" else ("address", ADDRESS)
+    server.show(shown)
+    options = server.options(host)
     if adapter.driver == "libpq":  # else the program is linked with one that was built without TLS
         (tmp_path / "include").symlink_to(postgresql_programs.install() / "include")
         (tmp_path / "lib").symlink_to(postgresql_programs.install_tls() / "lib")
