@@ -1,0 +1,111 @@
+"""What a URL's options of encryption mean, and which are refused before anything connects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from rowpath.engines import ENGINES
+from rowpath.errors import UsageError
+from rowpath.own_database import tls
+from rowpath.own_database.target import read_target
+from rowpath.own_database.tls import Tls, read_tls
+
+PEM = "-----BEGIN CERTIFICATE-----\n"
+FILES = ("root.crt", "own.crt", "own.key", "world.crt")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in FILES:
+        (tmp_path / name).write_text(PEM)
+    (tmp_path / "no.pem").write_bytes(b"\x30\x82")
+    (tmp_path / "locked.key").write_text("-----BEGIN ENCRYPTED PRIVATE KEY-----\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(tls, "_system_authorities", lambda: str(tmp_path / "world.crt"))
+    return tmp_path
+
+
+def read(engine: str, query: str, folder: Path, **environment: str) -> Tls:
+    options = dict(pair.split("=", 1) for pair in query.split("&") if pair)
+    found = read_tls(options, {"HOME": str(folder)} | environment, ENGINES[engine].probe.tls)
+    here = f"{folder}/"
+    return Tls(found.mode, *(file.removeprefix(here) for file in (found.ca, found.cert, found.key)))
+
+
+@pytest.mark.parametrize(
+    ("engine", "query", "expected"),
+    [
+        ("postgresql", "", Tls("default")),
+        ("postgresql", "sslmode=disable", Tls("off")),
+        ("postgresql", "sslmode=verify-full&sslrootcert=root.crt", Tls("verify-full", "root.crt")),
+        ("postgresql", "sslMode=verify_ca&sslRootCert=root.crt", Tls("verify-ca", "root.crt")),
+        ("postgresql", "sslmode=require&sslrootcert=root.crt", Tls("verify-ca", "root.crt")),
+        ("postgresql", "sslrootcert=system", Tls("verify-full", "world.crt")),
+        ("postgresql", "sslmode=require&sslcert=own.crt&sslkey=own.key", Tls("on", "", "own.crt", "own.key")),
+        ("mysql", "ssl-mode=VERIFY_IDENTITY&ssl-ca=root.crt", Tls("verify-full", "root.crt")),
+        ("mysql", "sslMode=VERIFY_CA&serverSslCert=root.crt", Tls("verify-ca", "root.crt")),
+        ("mysql", "ssl_mode=VERIFY_IDENTITY", Tls("verify-full", "world.crt")),
+        ("mariadb", "ssl-verify-server-cert=1&ssl-ca=root.crt", Tls("verify-full", "root.crt")),
+        ("mariadb", "sslMode=trust&ssl_cert=own.crt&ssl_key=own.key", Tls("on", "", "own.crt", "own.key")),
+        ("mysql", "useSSL=true&verifyServerCertificate=true&ssl-ca=root.crt", Tls("verify-ca", "root.crt")),
+    ],
+)
+def test_the_spellings_of_clients_and_drivers_mean_the_same(
+    engine: str, query: str, expected: Tls, folder: Path
+) -> None:
+    assert read(engine, query, folder) == expected
+
+
+@pytest.mark.parametrize(
+    ("engine", "query", "said"),
+    [
+        ("postgresql", "sslmode=requier", "unknown sslmode 'requier'"),
+        ("postgresql", "sslmode=verify-full", ".postgresql/root.crt"),
+        ("postgresql", "sslmode=verify-full&sslrootcert=none.crt", "No such file"),
+        ("postgresql", "sslmode=verify-full&sslrootcert=no.pem", "no PEM file"),
+        ("postgresql", "sslmode=verify-ca&sslrootcert=system", "check of the host's name"),
+        ("postgresql", "sslrootcert=root.crt", "sslrootcert=root.crt checks nothing"),
+        ("postgresql", "sslmode=require&sslcert=own.crt", "without its key"),
+        ("postgresql", "sslmode=require&sslkey=own.key", "without its certificate"),
+        ("postgresql", "sslmode=require&sslcert=own.crt&sslkey=locked.key", "has a password"),
+        ("postgresql", "sslmode=disable&sslcert=own.crt&sslkey=own.key", "is not sent with sslmode=disable"),
+        ("postgresql", "sslpassword=hunter2", "sslpassword is not supported"),
+        ("mysql", "ssl-mode=REQUIRED&ssl-ca=root.crt", "checks nothing with ssl-mode=REQUIRED"),
+        ("mysql", "trustCertificateKeyStoreUrl=file:x", "trustCertificateKeyStoreUrl is not supported"),
+        ("mysql", "ssl-capath=/etc", "ssl-capath is not supported"),
+    ],
+)
+def test_what_would_check_nothing_or_cannot_be_read_is_refused(
+    engine: str, query: str, said: str, folder: Path
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        read(engine, query, folder)
+    assert said in refused.value.message
+    assert refused.value.hint
+    assert "{" not in refused.value.hint
+    assert "hunter2" not in f"{refused.value.message} {refused.value.hint}"
+
+
+def test_the_usual_files_and_the_environment_complete_it_as_they_do_for_psql(folder: Path) -> None:
+    usual = folder / ".postgresql"
+    usual.mkdir()
+    for name in ("root.crt", "postgresql.crt", "postgresql.key"):
+        (usual / name).write_text(PEM)
+    own = (".postgresql/postgresql.crt", ".postgresql/postgresql.key")
+    assert read("postgresql", "sslmode=verify-full", folder) == Tls("verify-full", ".postgresql/root.crt", *own)
+    assert read("postgresql", "sslmode=require", folder) == Tls("verify-ca", ".postgresql/root.crt", *own)
+    assert read("postgresql", "", folder) == Tls("default")
+    assert read("postgresql", "", folder, PGSSLMODE="verify-full").mode == "verify-full"
+    given = read("postgresql", "sslrootcert=root.crt", folder, PGSSLMODE="verify-ca")
+    assert given == Tls("verify-ca", "root.crt", *own)
+
+
+def test_a_target_shows_its_files_and_checks_the_name_that_was_typed(folder: Path) -> None:
+    query = f"ssl-mode=VERIFY_IDENTITY&ssl-ca={folder}/root.crt"
+    target = read_target(f"mysql://me@localhost:3306/shop?{query}", {"HOME": str(folder)})
+    assert (target.tls, target.host) == ("verify-full", "localhost")
+    assert target.encryption.files == {"tls_ca": f"{folder}/root.crt"}
+    assert target.shown.endswith(f"/shop?{query}")
+    assert not target.notes
