@@ -8,9 +8,12 @@ import pytest
 
 from rowpath.engines import ENGINES
 from rowpath.errors import UsageError
+from rowpath.model.path import CHECKED
 from rowpath.own_database import tls
+from rowpath.own_database.candidates import ineligibility
 from rowpath.own_database.target import read_target
 from rowpath.own_database.tls import Tls, read_tls
+from rowpath.runners.manifest import adapter_of, every_adapter
 
 PEM = "-----BEGIN CERTIFICATE-----\n"
 FILES = ("root.crt", "own.crt", "own.key", "world.crt")
@@ -109,3 +112,25 @@ def test_a_target_shows_its_files_and_checks_the_name_that_was_typed(folder: Pat
     assert target.encryption.files == {"tls_ca": f"{folder}/root.crt"}
     assert target.shown.endswith(f"/shop?{query}")
     assert not target.notes
+
+
+@pytest.mark.parametrize(
+    ("language", "driver", "mode", "certificate", "said"),
+    [
+        ("python", "psycopg", "verify-full", True, ""),
+        ("python", "psqlpy", "verify-full", False, "psqlpy does not check the server's certificate here"),
+        ("python", "connectorx", "verify-full", False, "connectorx does not check the host's name here"),
+        ("python", "mysqlclient", "verify-ca", False, "checks a certificate only together with the host's name"),
+        ("python", "psqlpy", "on", True, "psqlpy sends no client certificate here"),
+    ],
+)
+def test_who_cannot_is_left_out_by_name(language: str, driver: str, mode: str, certificate: bool, said: str) -> None:
+    why, remedy = ineligibility(adapter_of(language, driver), mode, False, certificate=certificate)
+    assert said in why
+    assert bool(why) == bool(said) == bool(remedy)
+
+
+def test_a_check_is_no_value_of_a_lattice() -> None:
+    for adapter in every_adapter():
+        assert not set(CHECKED) & set(adapter.coordinates.get("tls", ())), adapter.driver
+        assert set(adapter.certificates) <= {*CHECKED, "client"}, adapter.driver
