@@ -17,20 +17,20 @@ from rowpath.toml_file import suggest
 MODES = {
     **dict.fromkeys(("disable", "disabled", "false", "off"), "off"),
     **dict.fromkeys(("allow", "prefer", "preferred"), "default"),
-    **dict.fromkeys(("require", "required", "true", "on", "trust"), "on"),
+    **dict.fromkeys(("require", "required", "true", "on", "1", "trust"), "on"),
     "verify-ca": "verify-ca",
     **dict.fromkeys(("verify-full", "verify-identity"), "verify-full"),
 }  # what URLs say of TLS → the coordinate `tls`
 # Options as clients, drivers and JDBC URLs spell them, in lower case without - and _ → what they mean.
 MEANINGS = {
-    **dict.fromkeys(("sslmode", "tls", "ssl", "usessl"), "mode"),
+    **dict.fromkeys(("sslmode", "tls", "ssl", "usessl", "forcetls"), "mode"),
     **dict.fromkeys(("sslrootcert", "sslca", "serversslcert", "tlsca"), "ca"),
     **dict.fromkeys(("sslcert", "tlscert"), "cert"),
     **dict.fromkeys(("sslkey", "tlskey"), "key"),
     **dict.fromkeys(("verifyservercertificate", "sslverifycert"), "verify-ca"),
-    **dict.fromkeys(("sslverifyservercert", "sslverifyidentity"), "verify-full"),
+    **dict.fromkeys(("sslverifyservercert", "sslverifyidentity", "sslverify"), "verify-full"),
 }
-SWITCHES = ("ssl", "usessl")  # they say nothing where a mode is named too
+SWITCHES = ("ssl", "usessl", "forcetls")  # they say nothing where a mode is named too
 _PEM = "name PEM files: {ca}=FILE, {cert}=FILE, {key}=FILE"
 REFUSED = {
     "sslpassword": "write the key without a password: openssl pkey -in FILE -out PLAIN-FILE",

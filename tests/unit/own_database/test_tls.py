@@ -105,6 +105,64 @@ def test_the_usual_files_and_the_environment_complete_it_as_they_do_for_psql(fol
     assert given == Tls("verify-ca", "root.crt", *own)
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "host=h dbname=d user=u sslmode=verify-full sslrootcert=root.crt options='-c search_path=t1'",
+        "jdbc:postgresql://h/d?user=u&sslmode=verify-full&sslrootcert=root.crt&currentSchema=t1",
+        "Driver={PostgreSQL Unicode};Server=h;Database=d;Uid=u;SSLmode=verify-full;"
+        "pqopt={sslrootcert=root.crt options='-c search_path=t1'}",
+        "postgresql+psycopg2://u@h/d?sslmode=verify-full&sslrootcert=root.crt&options=-csearch_path%3Dt1",
+    ],
+)
+def test_every_form_of_a_connection_string_may_hold_certificates_beside_settings(text: str, folder: Path) -> None:
+    target = read_target(text, {"HOME": str(folder)})
+    assert (target.tls, target.encryption.ca, target.session) == (
+        "verify-full",
+        f"{folder}/root.crt",
+        {"search_path": "t1"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("Driver={MariaDB Unicode};Server=h;Database=d;Uid=u;FORCETLS=1;SSLVERIFY=1;SSLCA=root.crt", "verify-full"),
+        (
+            "Driver={MySQL ODBC 8.0 Unicode Driver};Server=h;Database=d;Uid=u;SSLMODE=VERIFY_CA;SSLCA=root.crt",
+            "verify-ca",
+        ),
+        ("jdbc:mysql://h/d?user=u&sslMode=VERIFY_CA&useSSL=true&serverSslCert=root.crt", "verify-ca"),
+        ("mysql+pymysql://u@h/d?ssl_ca=root.crt&ssl_verify_identity=true", "verify-full"),
+        ("jdbc:mysql://h/d?user=u&useSSL=true&verifyServerCertificate=false", "on"),
+    ],
+)
+def test_a_mode_wins_over_a_switch_in_the_forms_of_drivers(text: str, mode: str, folder: Path) -> None:
+    assert read_target(text, {"HOME": str(folder)}).tls == mode
+
+
+def test_a_service_and_the_url_win_over_the_environment(folder: Path) -> None:
+    (folder / ".pg_service.conf").write_text(f"[shop]\nhost=h\nsslmode=verify-full\nsslrootcert={folder}/own.crt\n")
+    weaker = {"HOME": str(folder), "PGSSLMODE": "disable"}
+    target = read_target("service=shop dbname=d user=u", weaker)
+    assert (target.tls, target.encryption.ca) == ("verify-full", f"{folder}/own.crt")
+    assert read_target("postgresql://u@h/d?sslMode=require", weaker).tls == "on"
+
+
+def test_an_address_in_place_of_the_checked_name_is_refused(folder: Path) -> None:
+    url = "postgresql://u@h/d?hostaddr=192.0.2.1&sslrootcert=root.crt&sslmode="
+    with pytest.raises(UsageError, match="hostaddr"):
+        read_target(f"{url}verify-full", {"HOME": str(folder)})
+    assert read_target(f"{url}verify-ca", {"HOME": str(folder)}).host == "192.0.2.1"
+
+
+@pytest.mark.parametrize("option", ["sslcrl=x", "sslpassword=hunter2", "sslMod=require", "ssl=true"])
+def test_an_option_of_encryption_that_cannot_be_obeyed_is_refused(option: str, folder: Path) -> None:
+    with pytest.raises(UsageError) as refused:
+        read_target(f"postgresql://u@h/d?{option}", {"HOME": str(folder)})
+    assert "hunter2" not in f"{refused.value.message} {refused.value.hint}"
+
+
 def test_a_target_shows_its_files_and_checks_the_name_that_was_typed(folder: Path) -> None:
     query = f"ssl-mode=VERIFY_IDENTITY&ssl-ca={folder}/root.crt"
     target = read_target(f"mysql://me@localhost:3306/shop?{query}", {"HOME": str(folder)})
