@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.conformance import plugin
+from tests.conformance.certificate_servers import Certificates, CertifiedServer
 from tests.conformance.selection import project_paths
+from tests.engines.life import reaching
 
 from rowpath.checks.conformance.fixture import EngineFixture
 from rowpath.checks.conformance.paths import reason_against
 from rowpath.checks.conformance.report import opened_fixture
+from rowpath.machine import certificates
 from rowpath.planning.plan import PlannedPath, key_of
 
 HERE = Path(__file__).parent
@@ -58,3 +61,28 @@ def seen(planned: PlannedPath) -> dict[str, Any]:
         "syncs": {},
     }
     return plugin.OBSERVED.setdefault(planned.name, empty)
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
+    if problem := certificates.problem():
+        pytest.skip(problem)
+    return Certificates(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(scope="session")
+def servers(tmp_path_factory: pytest.TempPathFactory, made: Certificates) -> Iterator[Callable[[str], CertifiedServer]]:
+    """One server of each engine, started when it is asked for."""
+    running: dict[str, CertifiedServer] = {}
+
+    def of(engine: str) -> CertifiedServer:
+        if engine not in running:
+            folder = tmp_path_factory.mktemp(engine)
+            for parent in reaching(folder):
+                parent.chmod(0o755)
+            running[engine] = CertifiedServer(engine, folder, made)
+        return running[engine]
+
+    yield of
+    for each in running.values():
+        each.stop()

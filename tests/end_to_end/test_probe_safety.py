@@ -22,7 +22,8 @@ from rowpath.execution.worker import Worker
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
 from rowpath.own_database.access import open_access
-from rowpath.own_database.candidates import Wanted, candidates, ineligibility
+from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.eligibility import ineligibility
 from rowpath.own_database.question import ProbeOptions
 from rowpath.own_database.target import read_target
 from rowpath.own_database.throttled_worker import work_of

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from rowpath.engines.base import Instance, Place
 from rowpath.engines.embedded import EmbeddedDatabase
@@ -11,6 +14,9 @@ from rowpath.engines.mariadb.dialect import MariadbDialect
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.engines.postgresql.server import DATABASE, ROLE, SUPERUSER, PostgresqlServer
 from rowpath.engines.server import PrivateServer
+from rowpath.machine import certificates
+
+AUTHORITY = "authority.crt"  # of the certificates that a server demands of its clients
 
 
 def psql(server: Instance, script: str, role: str = ROLE, database: str = DATABASE) -> str:
@@ -41,8 +47,27 @@ def files_of(server: PrivateServer[Any]) -> Path:
     return home
 
 
-def data_of(server: MariadbServer) -> Path:
+def data_of(server: PrivateServer[Any]) -> Path:
     return server._data()
+
+
+def restart_showing(
+    server: PostgresqlServer | MariadbServer, certificate: Callable[[Path, str | None], tuple[Path, Path]] | None
+) -> None:
+    """Stop and start; `certificate` gives it and its key in a folder for a user, beside AUTHORITY. None: no TLS."""
+    server.stop()
+    server._tls = certificate is not None
+    command = MariadbServer._command
+
+    def with_authority(mariadb: MariadbServer, logins: Path) -> list[str | Path]:
+        authority = [f"--ssl-ca={mariadb._files() / AUTHORITY}"] if mariadb._tls else []
+        return [*command(mariadb, logins), *authority]
+
+    with pytest.MonkeyPatch.context() as patch:
+        if certificate is not None:
+            patch.setattr(certificates, "make", lambda folder, user, *_, **__: certificate(folder, user))
+        patch.setattr(MariadbServer, "_command", with_authority)
+        server.start()
 
 
 def database_of(instance: Instance) -> Path:

@@ -10,8 +10,15 @@ static void login(FILE *to, const rp_options *options) {
     odbc_put_attribute(to, "UID", rp_option(options, "user", ""));
     odbc_put_attribute(to, "PWD", rp_option(options, "password", ""));
     odbc_put_attribute(to, "CHARSET", "utf8mb4");
-    odbc_put_attribute(to, "FORCETLS", rp_option_is(options, "tls", "on") ? "1" : "0");
-    odbc_put_attribute(to, "SSLVERIFY", "0");
+    const char *tls = rp_option(options, "tls", "off"), *ca = rp_option(options, "tls_ca", NULL);
+    const char *certificate = rp_option(options, "tls_cert", NULL);
+    odbc_put_attribute(to, "FORCETLS", strcmp(tls, "off") != 0 ? "1" : "0");
+    odbc_put_attribute(to, "SSLVERIFY", strcmp(tls, "verify-full") == 0 ? "1" : "0");
+    if (ca != NULL) odbc_put_attribute(to, "SSLCA", ca);
+    if (certificate != NULL) {
+        odbc_put_attribute(to, "SSLCERT", certificate);
+        odbc_put_attribute(to, "SSLKEY", rp_option(options, "tls_key", ""));
+    }
     odbc_put_attribute(to, "NO_PROMPT", "1");
 }
 

@@ -25,7 +25,7 @@ namespace Rowpath.Adapters
         {
             AddServer(words);
             string tls = Options.Get("tls", "off");
-            if (tls != "default") words["SSLmode"] = tls == "on" ? "require" : "disable";
+            if (tls != "default") words["SSLmode"] = tls == "on" ? "require" : tls == "off" ? "disable" : tls;
             int fetched = Options.Count("result", "cursor");
             if (fetched > 0)
             {
@@ -34,9 +34,17 @@ namespace Rowpath.Adapters
             }
             words["Protocol"] = "7.4-1";
             words["BoolsAsChar"] = "0";
-            words["pqopt"] = "application_name=rowpath gssencmode=disable";
+            words["pqopt"] = "application_name=rowpath gssencmode=disable" + File("sslrootcert", "tls_ca")
+                             + File("sslcert", "tls_cert") + File("sslkey", "tls_key");
             if (Options.Get("startup", "") != "plain")
                 words["pqopt"] += " options='-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=postgres'";
+        }
+
+        /// <summary>A file's name as libpq's connection strings have it.</summary>
+        string File(string word, string option)
+        {
+            string name = Options.Get(option, "");
+            return name == "" ? "" : " " + word + "='" + name.Replace("\\", "\\\\").Replace("'", "\\'") + "'";
         }
 
         protected override Getter Getter(Column column)
@@ -98,7 +106,7 @@ namespace Rowpath.Adapters
         {
             base.Close();
             string own = "psqlodbc_*" + Environment.UserName + Process.GetCurrentProcess().Id + ".log";
-            foreach (string file in Directory.GetFiles("/tmp", own)) File.Delete(file);
+            foreach (string file in Directory.GetFiles("/tmp", own)) System.IO.File.Delete(file);
         }
 
         public override void Facts(Facts facts)

@@ -1,12 +1,15 @@
 package rowpath.adapters;
 
+import java.nio.file.Path;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.time.OffsetDateTime;
+import java.util.Map;
 import java.util.Properties;
 import rowpath.Column;
 import rowpath.Getter;
+import rowpath.jdbc.KeyStores;
 import rowpath.jdbc.Setter;
 import rowpath.jdbc.TextValues;
 import rowpath.mysql.MysqlJdbc;
@@ -31,14 +34,11 @@ public final class ConnectorJ extends MysqlJdbc {
 
   @Override
   protected void configure(Properties properties) {
-    String tls = options.get("tls", "off");
     if (old()) {
-      ConnectorJ5.configure(properties, tls.equals("off"));
+      ConnectorJ5.configure(properties, options.get("tls", "off").equals("off"));
     } else {
       properties.setProperty("connectionTimeZone", "UTC");
-      if (!tls.equals("default")) {
-        properties.setProperty("sslMode", tls.equals("on") ? "REQUIRED" : "DISABLED");
-      }
+      encrypt(properties, options.get("tls", "off"));
     }
     if (options.count("result", "cursor") > 0) {
       properties.setProperty("useCursorFetch", "true");
@@ -50,6 +50,34 @@ public final class ConnectorJ extends MysqlJdbc {
       properties.setProperty("socketFactory", old() ? FACTORY : FACTORY + "CJ");
       properties.setProperty("junixsocket.file", options.need("socket"));
     }
+  }
+
+  private void encrypt(Properties properties, String tls) {
+    Map<String, String> modes =
+        Map.of(
+            "off", "DISABLED",
+            "on", "REQUIRED",
+            "verify-ca", "VERIFY_CA",
+            "verify-full", "VERIFY_IDENTITY");
+    if (modes.containsKey(tls)) {
+      properties.setProperty("sslMode", modes.get(tls));
+    }
+    String authorities = options.get("tls_ca", "");
+    if (!authorities.isEmpty()) {
+      take(properties, "trustCertificateKeyStore", KeyStores.ofAuthorities(authorities));
+      properties.setProperty("fallbackToSystemTrustStore", "false");
+    }
+    String certificate = options.get("tls_cert", "");
+    if (!certificate.isEmpty()) {
+      Path store = KeyStores.ofClient(certificate, options.need("tls_key"));
+      take(properties, "clientCertificateKeyStore", store);
+    }
+  }
+
+  private static void take(Properties properties, String name, Path store) {
+    properties.setProperty(name + "Url", store.toUri().toString());
+    properties.setProperty(name + "Type", "PKCS12");
+    properties.setProperty(name + "Password", KeyStores.PASSWORD);
   }
 
   /** The least of all fetch sizes is Connector/J's word for rows that are read as they come. */

@@ -1,6 +1,9 @@
 package rowpath.adapters;
 
+import java.nio.file.Path;
+import java.util.Map;
 import java.util.Properties;
+import rowpath.jdbc.KeyStores;
 import rowpath.mysql.MysqlJdbc;
 
 /** MariaDB Connector/J; it speaks java.time and UUIDs throughout. */
@@ -12,8 +15,21 @@ public final class MariadbJava extends MysqlJdbc {
 
   @Override
   protected void configure(Properties properties) {
-    boolean encrypted = options.get("tls", "off").equals("on");
-    properties.setProperty("sslMode", encrypted ? "trust" : "disable");
+    String tls = options.get("tls", "off");
+    properties.setProperty(
+        "sslMode", Map.of("on", "trust", "off", "disable").getOrDefault(tls, tls));
+    String authorities = options.get("tls_ca", "");
+    if (!authorities.isEmpty()) {
+      properties.setProperty("serverSslCert", authorities);
+      properties.setProperty("fallbackToSystemTrustStore", "false");
+    }
+    String certificate = options.get("tls_cert", "");
+    if (!certificate.isEmpty()) {
+      Path store = KeyStores.ofClient(certificate, options.need("tls_key"));
+      properties.setProperty("keyStore", store.toString());
+      properties.setProperty("keyStoreType", "PKCS12");
+      properties.setProperty("keyStorePassword", KeyStores.PASSWORD);
+    }
     properties.setProperty("connectionTimeZone", "UTC");
     // Unasked, an INSERT's batch goes as one bulk execution where the server knows that.
     boolean bulk = bulkIsConfigured();

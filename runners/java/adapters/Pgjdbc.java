@@ -8,6 +8,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Types;
 import java.time.OffsetDateTime;
+import java.util.Map;
 import java.util.Properties;
 import java.util.regex.Pattern;
 import org.postgresql.PGConnection;
@@ -21,6 +22,7 @@ import rowpath.Type;
 import rowpath.jdbc.ArrayValues;
 import rowpath.jdbc.Bulk;
 import rowpath.jdbc.Jdbc;
+import rowpath.jdbc.KeyStores;
 import rowpath.jdbc.Literals;
 import rowpath.jdbc.Setter;
 
@@ -35,7 +37,15 @@ public final class Pgjdbc extends Jdbc {
     properties.setProperty("ApplicationName", "rowpath");
     String tls = options.get("tls", "off");
     if (!tls.equals("default")) {
-      properties.setProperty("sslmode", tls.equals("on") ? "require" : "disable");
+      Map<String, String> modes = Map.of("on", "require", "off", "disable");
+      properties.setProperty("sslmode", modes.getOrDefault(tls, tls));
+    }
+    set(properties, "sslrootcert", "tls_ca");
+    set(properties, "sslcert", "tls_cert");
+    set(properties, "sslkey", "tls_key");
+    String certificate = options.get("tls_cert", "");
+    if (!certificate.isEmpty()) { // of a key in PEM the driver expects RSA unless named
+      properties.setProperty("pemKeyAlgorithm", KeyStores.algorithm(certificate));
     }
     if (options.get("bulk", "").equals("rewritten-batch")) {
       properties.setProperty("reWriteBatchedInserts", "true");
@@ -73,6 +83,13 @@ public final class Pgjdbc extends Jdbc {
     String sql = phase.sql();
     boolean operators = phase.parameterColumns().isEmpty() && !DOLLAR_QUOTE.matcher(sql).find();
     return operators ? String.join("??", Literals.split(sql)) : sql;
+  }
+
+  private void set(Properties properties, String name, String option) {
+    String value = options.get(option, "");
+    if (!value.isEmpty()) {
+      properties.setProperty(name, value);
+    }
   }
 
   @Override

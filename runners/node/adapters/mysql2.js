@@ -1,6 +1,8 @@
 // MariaDB and MySQL through MySQL2: `query` (the driver puts the values into the SQL) and `execute` (prepared).
 
+import { isIP } from "node:net";
 import mysql from "mysql2/promise";
+import { Unsupported } from "../core/failure.js";
 import { Operation } from "../core/operation.js";
 import { versionOf } from "../core/packages.js";
 import { deliversRows } from "../core/phase.js";
@@ -11,6 +13,15 @@ const EXACT = { supportBigNumbers: true, bigNumberStrings: true, dateStrings: tr
 
 export default class Mysql2 extends MysqlAdapter {
   bulkWays = ["multi-row"];
+
+  /** The driver leaves out Node's hook for the host's name: it has a word of its own. */
+  get address() {
+    const { ssl, ...address } = super.address;
+    const verifyIdentity = this.options.tls === "verify-full";
+    if (verifyIdentity && isIP(address.host))
+      throw new Unsupported("MySQL2 checks for the name localhost where the host is an address: use the host's name");
+    return { ...address, ssl: ssl && { ...ssl, verifyIdentity } };
+  }
 
   async logIn() {
     const connection = await mysql.createConnection({

@@ -8,7 +8,6 @@ import { versionOf } from "../core/packages.js";
 import { deliversRows } from "../core/phase.js";
 import { parsersBeside, PostgresqlAdapter, SESSION_OPTIONS } from "../families/postgresql/adapter.js";
 
-const SSL = { off: false, on: { rejectUnauthorized: false }, default: undefined };
 const types = parsersBeside(pg.types);
 const rowMode = "array"; // two columns may have one name
 let statements = 0; // a name is for one SQL text
@@ -29,7 +28,7 @@ export default class Pg extends PostgresqlAdapter {
 
   async logIn() {
     const options = this.plain ? undefined : SESSION_OPTIONS;
-    const client = new pg.Client({ ...this.address, ssl: SSL[this.tls], options });
+    const client = new pg.Client({ ...this.address, ssl: this.ssl, options });
     client.on("error", () => {}); // a lost connection: the next query says so
     await client.connect();
     return client;
@@ -94,7 +93,7 @@ export default class Pg extends PostgresqlAdapter {
   }
 
   cancel() {
-    const other = new pg.Client({ ...this.address, ssl: SSL[this.tls] });
+    const other = new pg.Client({ ...this.address, ssl: this.ssl });
     other.cancel(this.client, this.client.activeQuery);
   }
 

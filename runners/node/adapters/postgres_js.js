@@ -8,7 +8,6 @@ import { versionOf } from "../core/packages.js";
 import { deliversRows } from "../core/phase.js";
 import { AS_TEXT, PostgresqlAdapter, SESSION } from "../families/postgresql/adapter.js";
 
-const SSL = { off: false, on: "require", default: undefined };
 const SENT_AT_MOST = 100; // before answers, unless max_pipeline says otherwise
 const asIs = (value) => value;
 const kept = ([to, ...others]) => ({ to, from: [to, ...others], serialize: asIs, parse: asIs });
@@ -34,7 +33,7 @@ export default class PostgresJs extends PostgresqlAdapter {
 
   logIn() {
     const shipped = this.options.profile === "shipped" ? {} : { fetch_types: false };
-    const settings = { ...shipped, max: 1, ssl: SSL[this.tls], types, onnotice: () => {} };
+    const settings = { ...shipped, max: 1, ssl: this.ssl, types, onnotice: () => {} };
     if (!this.plain) settings.connection = SESSION;
     const pipeline = Number(this.options.pipeline);
     if (pipeline > SENT_AT_MOST) settings.max_pipeline = pipeline;

@@ -9,9 +9,18 @@ import asyncpg
 from core.client_tasks import AsyncAdapter
 from families.postgresql.connection import address, numbered, plain, tls
 from families.postgresql.facts import server_facts
+from families.python_ssl.context import context
 from families.sql.literals import literal, with_literals
 
 SSL = {"off": {"ssl": False}, "on": {"ssl": "require"}, "default": {}}
+
+
+def encryption(options):
+    """What `connect` takes: a context of Python's own for what is more than a word."""
+    wanted = tls(options)
+    if wanted in SSL and not options.get("tls_cert"):
+        return SSL[wanted]
+    return {"ssl": context(options)}
 
 
 def from_interval(parts):
@@ -39,7 +48,7 @@ class Adapter(AsyncAdapter):
         keeps = options.get("statement") == "prepared" or options.get("profile") == "shipped"
         connection = await asyncpg.connect(
             **address(options),
-            **SSL[tls(options)],
+            **encryption(options),
             **({} if keeps else {"statement_cache_size": 0}),
             database=options["database"],
             server_settings={} if plain(options) else {"TimeZone": "UTC"},

@@ -16,7 +16,12 @@ from families.postgresql import connection as postgresql
 from families.postgresql.facts import server_facts
 from families.sql.literals import literal, with_literals
 
-SSLMODE = {"off": {"sslmode": "disable"}, "on": {"sslmode": "require"}, "default": {}}
+SSLMODE = {
+    "off": {"sslmode": "disable"},
+    "on": {"sslmode": "require"},
+    "default": {},
+    "verify-ca": {"sslmode": "require"},  # it checks by the authorities that it is given
+}
 
 
 class Failed(Exception):
@@ -46,6 +51,7 @@ class Adapter(Base):
         ours = "" if postgresql.plain(self.options) else "-c TimeZone=UTC"
         settings = f"{ours} {self.options.get('startup_options', '')}".strip()
         more = ({"options": settings} if settings else {}) | SSLMODE[postgresql.tls(self.options)]
+        more |= postgresql.certificates(self.options)
         where = f"{self.login(at)}@{quote(at['host'], safe='')}:{at['port']}"
         return f"postgresql://{where}/{self.database()}?{urlencode(more, quote_via=quote)}"
 

@@ -2,7 +2,7 @@
 
 from core.adapter import Unsupported
 from families.mysql.adapter import MysqlAdapter
-from families.mysql.connection import address, driver_module
+from families.mysql.connection import address_over_tcp, driver_module
 from families.mysql.values import NATURAL, as_text
 
 mariadb = driver_module("mariadb", "apt-get install libmariadb3")
@@ -21,8 +21,12 @@ class Adapter(MysqlAdapter):
         return "client: the driver puts the values into the SQL (server, when bytes or a date is among them)"
 
     def log_in(self):
-        tls = {"ssl": True, "ssl_verify_cert": False} if self.encrypted else {}
-        return mariadb.connect(**address(self.options), **tls, autocommit=not self.shipped, local_infile=True)
+        tls = (
+            {"ssl": True, "ssl_verify_cert": self.options["tls"] == "verify-full", **self.files()}
+            if self.encrypted
+            else {}
+        )
+        return mariadb.connect(**address_over_tcp(self.options), **tls, autocommit=not self.shipped, local_infile=True)
 
     def connection_id(self):
         return self.connection.thread_id

@@ -48,7 +48,12 @@ class Adapter(MysqlAdapter):
             allow_local_infile=True,
             consume_results=True,  # what a failed operation left unread would else block the connection
             ssl_disabled=not self.encrypted,
+            **(self.checked() if self.encrypted else {}),
         )
+
+    def checked(self):
+        chain, name = self.checks
+        return self.files() | ({"ssl_verify_cert": True, "ssl_verify_identity": name} if chain else {})
 
     def connection_id(self):
         return self.connection.connection_id

@@ -1,11 +1,17 @@
 """MariaDB and MySQL through mysqlclient: C, over libmariadb; values become part of the SQL in the client."""
 
 from families.mysql.adapter import MysqlAdapter
-from families.mysql.connection import address, driver_module
+from families.mysql.connection import address_over_tcp, driver_module
 
 MySQLdb = driver_module("MySQLdb", "apt-get install libmariadb3")
 release = driver_module("MySQLdb.release", "apt-get install libmariadb3")
 cursors = driver_module("MySQLdb.cursors", "apt-get install libmariadb3")
+
+SSL_MODES = {
+    "off": "DISABLED",
+    "on": "REQUIRED",
+    "verify-full": "VERIFY_IDENTITY",
+}
 
 
 class Adapter(MysqlAdapter):
@@ -14,11 +20,12 @@ class Adapter(MysqlAdapter):
 
     def log_in(self):
         return MySQLdb.connect(
-            **address(self.options),
+            **address_over_tcp(self.options),
             autocommit=not self.shipped,
             charset="utf8mb4",
             local_infile=True,
-            ssl_mode="REQUIRED" if self.encrypted else "DISABLED",
+            ssl_mode=SSL_MODES[self.options.get("tls", "off")],
+            **({"ssl": self.files("ca", "cert", "key")} if self.encrypted else {}),
         )
 
     def connection_id(self):

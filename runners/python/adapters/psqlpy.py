@@ -15,7 +15,11 @@ from families.postgresql.connection import address, numbered, plain, tls
 from families.postgresql.facts import server_facts
 from families.sql.literals import literal, with_literals
 
-SSL = {"off": {"ssl_mode": psqlpy.SslMode.Disable}, "on": {"ssl_mode": psqlpy.SslMode.Require}, "default": {}}
+SSL = {
+    "off": {"ssl_mode": psqlpy.SslMode.Disable},
+    "on": {"ssl_mode": psqlpy.SslMode.Require},
+    "default": {},
+}
 # CHAR, the text of JSON, months of an interval, long decimals, bits, arrays with NULL: psqlpy has no such values.
 DECODERS = {
     "char": binary.text,

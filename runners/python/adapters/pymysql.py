@@ -15,7 +15,9 @@ class Adapter(MysqlAdapter):
     bulk_binding = f"one INSERT of many rows for each {Cursor.max_stmt_length} bytes"
 
     def log_in(self):
-        tls = {"ssl": UNVERIFIED} if self.encrypted else {"ssl_disabled": True}
+        chain, name = self.checks
+        checks = {"check_hostname": name, "verify_mode": "required"} if chain else UNVERIFIED
+        tls = {"ssl": checks | self.files("ca", "cert", "key")} if self.encrypted else {"ssl_disabled": True}
         return pymysql.connect(**address(self.options), **tls, autocommit=not self.shipped, local_infile=True)
 
     def connection_id(self):

@@ -9,6 +9,7 @@ use rowpath::families::mysql as family;
 use rowpath::families::rust_mysql::{Bulk, Statements, bind, delivers, described, text_of};
 use rowpath::families::sqltext::Mode;
 use std::io::{Error as IoError, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 fn main() {
@@ -90,7 +91,8 @@ impl Adapter for Connection {
 
 fn address(options: &Options) -> Outcome<Opts> {
     let host = Some(options.get("host", "127.0.0.1"));
-    Ok(rowpath::rust_mysql_builder!(options, OptsBuilder::new(), host, SslOpts::default()).into())
+    let tls = SslOpts::default().with_root_cert_path(options.need("tls_ca").ok().map(PathBuf::from));
+    Ok(rowpath::rust_mysql_builder!(options, OptsBuilder::new(), host, tls).into())
 }
 
 /// A phase's work.

@@ -12,6 +12,7 @@ use rowpath::families::rust_mysql::{Bulk, Statements, bind, delivers, described,
 use rowpath::families::sqltext::Mode;
 use rowpath::families::tokio::Tasks;
 use std::io::Error as IoError;
+use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::time::{sleep, timeout};
 
@@ -105,7 +106,10 @@ impl Adapter for Connection {
 
 fn address(options: &Options) -> Outcome<Opts> {
     let host = options.get("host", "127.0.0.1");
-    Ok(rowpath::rust_mysql_builder!(options, OptsBuilder::default(), host, SslOpts::default()).into())
+    let authorities = options.need("tls_ca").ok().map(|file| PathBuf::from(file).into());
+    let tls = SslOpts::default().with_disable_built_in_roots(authorities.is_some());
+    let tls = tls.with_root_certs(authorities.into_iter().collect());
+    Ok(rowpath::rust_mysql_builder!(options, OptsBuilder::default(), host, tls).into())
 }
 
 /// A phase's work.

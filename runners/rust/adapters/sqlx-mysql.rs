@@ -28,8 +28,19 @@ impl Engine for MySqlOrMariaDb {
 
     /// By itself sqlx sets the time zone UTC, `NAMES utf8mb4` and `PIPES_AS_CONCAT`.
     fn address(options: &Options) -> Outcome<MySqlConnectOptions> {
-        let tls = if options.is("tls", "on") { MySqlSslMode::Required } else { MySqlSslMode::Disabled };
+        let tls = match options.get("tls", "off").as_str() {
+            "on" => MySqlSslMode::Required,
+            "verify-ca" => MySqlSslMode::VerifyCa,
+            "verify-full" => MySqlSslMode::VerifyIdentity,
+            _ => MySqlSslMode::Disabled,
+        };
         let mut address = MySqlConnectOptions::new().ssl_mode(tls);
+        if let Ok(file) = options.need("tls_ca") {
+            address = address.ssl_ca(file);
+        }
+        if let Ok(file) = options.need("tls_cert") {
+            address = address.ssl_client_cert(file).ssl_client_key(options.need("tls_key")?);
+        }
         address = address.username(&options.get("user", "")).password(&options.get("password", ""));
         address = address.database(&options.get("database", ""));
         Ok(if options.is("transport", "unix") {

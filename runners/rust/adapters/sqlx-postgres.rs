@@ -34,8 +34,19 @@ impl Engine for PostgreSql {
     type Bound = Bound;
 
     fn address(options: &Options) -> Outcome<PgConnectOptions> {
-        let tls = if options.is("tls", "on") { PgSslMode::Require } else { PgSslMode::Disable };
+        let tls = match options.get("tls", "off").as_str() {
+            "on" => PgSslMode::Require,
+            "verify-ca" => PgSslMode::VerifyCa,
+            "verify-full" => PgSslMode::VerifyFull,
+            _ => PgSslMode::Disable,
+        };
         let mut address = PgConnectOptions::new_without_pgpass().ssl_mode(tls).application_name("rowpath");
+        if let Ok(file) = options.need("tls_ca") {
+            address = address.ssl_root_cert(file);
+        }
+        if let Ok(file) = options.need("tls_cert") {
+            address = address.ssl_client_cert(file).ssl_client_key(options.need("tls_key")?);
+        }
         address = address.port(options.port()?).username(&options.get("user", ""));
         address = address.password(&options.get("password", "")).database(&options.get("database", ""));
         if !options.is("startup", "plain") {

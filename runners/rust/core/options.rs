@@ -21,6 +21,11 @@ impl Options {
         self.get(name, "") == value
     }
 
+    /// Whether the connection is encrypted at least.
+    pub fn encrypts(&self) -> bool {
+        ["on", "verify-ca", "verify-full"].iter().any(|mode| self.is("tls", mode))
+    }
+
     /// An option that must be there.
     pub fn need(&self, name: &str) -> Outcome<String> {
         match self.get(name, "") {

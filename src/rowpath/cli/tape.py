@@ -20,6 +20,7 @@ if WILL_RUN:
     from rowpath.engines import ENGINES, taped
     from rowpath.engines.base import Wire
     from rowpath.machine import processes
+    from rowpath.model.path import ENCRYPTED
     from rowpath.own_database.target import read_target
     from rowpath.tape.format import IN_WORDS, Header, Tape, read, write
     from rowpath.tape.proxy import RecordingProxy
@@ -99,7 +100,7 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
         raise UsageError(f"cannot record {target.engine}: a tape holds {IN_WORDS}, of a server", EXAMPLE)
     if target.hosts:
         raise UsageError(f"a tape is recorded of one host, and {target.shown} names several", EXAMPLE)
-    if target.tls == "on":
+    if target.tls in ENCRYPTED:
         what = "a tape is recorded without TLS, which the URL demands"
         raise UsageError(what, "sslmode=disable, if that is acceptable")
     is_unix = target.transport == "unix"

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 LOCAL = ("", "localhost")
-TLS_KEYS = ("sslmode", "ssl-mode", "tls")
 SOCKET_KEYS = ("socket", "unix_socket")
 LOCK_TIMEOUT_S = 1
 UNKNOWN_SESSION = "an unknown driver may ignore a read-only session: only your role protects the data"
@@ -135,6 +134,19 @@ class KeyValues:
 
 
 @dataclass(frozen=True)
+class TlsFacts:
+    """How its client programs take certificates; keys are `mode`, `ca`, `cert`, `key`."""
+
+    strongest: str = "tls=verify-full"  # what a URL says for the fullest check
+    options: Mapping[str, str] = field(
+        default_factory=lambda: {"ca": "tls-ca", "cert": "tls-cert", "key": "tls-key"}
+    )  # → a URL's option, as messages name it
+    variables: Mapping[str, str] = field(default_factory=dict)  # → of the environment
+    files: Mapping[str, str] = field(default_factory=dict)  # → below the user's directory, where no option names one
+    checks_with_ca: str = ""  # the coordinate `tls` that becomes verify-ca where there are authorities
+
+
+@dataclass(frozen=True)
 class ProbeFacts:
     """Without `schemes` and `files`, no URL of `rowpath probe` names the engine."""
 
@@ -150,6 +162,7 @@ class ProbeFacts:
     )  # options of a connection string with what its services and variables add
     local_name_is_socket: bool = False  # to its drivers `localhost` may mean a socket of their own choice
     complete_login: Callable[[Login, Mapping[str, str]], Login] | None = None  # by the rules of its client programs
+    tls: TlsFacts = TlsFacts()
     layout: FileLayout | None = None  # of an embedded database
     files: Mapping[str, str] = field(
         default_factory=dict

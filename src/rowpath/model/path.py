@@ -40,6 +40,9 @@ COORDINATES = (
 )
 
 
+CHECKED = ("verify-ca", "verify-full")  # values of `tls` with which the server's certificate is checked
+ENCRYPTED = ("on", *CHECKED)
+
 # What a path without such a coordinate does: older runs know of no pipelines.
 WITHOUT = {"pipeline": "off"}
 

@@ -19,7 +19,7 @@ from rowpath.errors import EnvironmentMissing, RowpathError, UsageError
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Column
 from rowpath.own_database import host_choice, instances
-from rowpath.own_database.candidates import ineligibility
+from rowpath.own_database.eligibility import ineligibility
 from rowpath.own_database.parameters import MOST_ROWS, KeyedQuery, ParameterRows, Row, sized
 from rowpath.own_database.question import ProbeOptions
 from rowpath.own_database.session import PooledSession, Session
@@ -324,7 +324,8 @@ class Access:
             version = str(self.target.driver_file) if self.target.driver_file else adapter.versions[0]
             here = manifest.availability(adapter, version)
             must = self.target.read_only(self.options.in_place)
-            why, remedy = ineligibility(adapter, self.target.tls, must, self.target.transport)
+            has_certificate = bool(self.target.encryption.cert)
+            why, remedy = ineligibility(adapter, self.target.tls, must, self.target.transport, has_certificate)
             if here.ok and not why:
                 return adapter, version
             reasons.append((f"{adapter.driver} ({adapter.language}): {why or here.reason}", remedy or here.remedy))

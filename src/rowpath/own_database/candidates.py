@@ -9,8 +9,9 @@ import msgspec
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BY_URL, Stored
 from rowpath.errors import UsageError
-from rowpath.model.path import AccessPath, Dropped
+from rowpath.model.path import CHECKED, ENCRYPTED, AccessPath, Dropped
 from rowpath.model.workload import Phase
+from rowpath.own_database.eligibility import hosts_refusal, ineligibility
 from rowpath.own_database.question import ProbeOptions
 from rowpath.own_database.target import Target
 from rowpath.planning.availability import ineligible_reason, pruned
@@ -87,6 +88,7 @@ class Wanted:
     phase: Phase
     transport: str = "tcp"
     tls: str = "default"
+    certificate: bool = False  # the client has one of its own
     languages: tuple[str, ...] = ()
     drivers: tuple[str, ...] = ()
     version: str = ""
@@ -151,7 +153,8 @@ class _Collected:
         paths = self._eligible(adapter)
         if not paths:
             return
-        default, version = paths[0], wanted.version or adapter.versions[0]
+        default = paths[0]
+        version = default.version
         here = availability(adapter, version, default)
         nearest = sorted(paths, key=lambda path: sum(value != default.get(key) for key, value in path.coordinates))
         firsts = {path.get("implementation"): path for path in reversed(nearest)}  # by implementation of the driver
@@ -159,7 +162,7 @@ class _Collected:
         if here.ok:
             lacking = {name: state for name, state in available.items() if not state.ok}
             self._dropped += [Dropped(firsts[name], state.reason, state.remedy) for name, state in lacking.items()]
-        unfit = ineligibility(adapter, wanted.tls, wanted.read_only)
+        unfit = ineligibility(adapter, wanted.tls, wanted.read_only, certificate=wanted.certificate)
         if (unfit := unfit if unfit[0] else hosts_refusal(adapter, wanted.hosts))[0]:
             self._dropped.append(Dropped(default, *unfit))
         elif not here.ok:
@@ -175,7 +178,11 @@ class _Collected:
         settings = _settings(adapter, wanted)
         if not settings and not adapter.floor and (by_tcp := _settings(adapter, replace(wanted, transport="tcp"))):
             self._dropped.append(Dropped(by_tcp[0], *ineligibility(adapter, wanted.tls, False, wanted.transport)))
-        existing = [path for path in settings if not pruned(adapter, path)]
+        existing = [path for path in settings if not self._pruned(adapter, path)]
+        if settings and not existing and wanted.tls in ENCRYPTED:
+            existing = self._encrypting(adapter)
+            if not existing and ineligibility(adapter, wanted.tls, wanted.read_only) == ("", ""):
+                self._dropped.append(Dropped(settings[0], self._pruned(adapter, settings[0])))
         # A drain reads every query as a scan.
         drains = adapter.floor and wanted.deployment == "server"
         phase = msgspec.structs.replace(wanted.phase, scan=True) if drains else wanted.phase
@@ -184,6 +191,19 @@ class _Collected:
         if not eligible and (reason := next((reason for reason in reasons if reason.strip()), "")):
             self._dropped.append(Dropped(settings[0], reason.removeprefix(f"{NAME}: ")))
         return _with_prepared_settings(eligible) if wanted.keyed else eligible
+
+    def _pruned(self, adapter: Adapter, path: AccessPath) -> str:
+        """Why the path does not exist; `tls=client` stands in a manifest for a certificate of the client's own."""
+        shown = AccessPath.of(path.as_dict() | {"tls": "client"}) if self._wanted.certificate else path
+        return pruned(adapter, path) or pruned(adapter, shown)
+
+    def _encrypting(self, adapter: Adapter) -> list[AccessPath]:
+        """The paths of the first other version: not every build of a driver encrypts."""
+        for version in adapter.versions[1:] if not self._wanted.version else ():
+            others = _settings(adapter, replace(self._wanted, version=version))
+            if existing := [path for path in others if not self._pruned(adapter, path)]:
+                return existing
+        return []
 
     def _add_tries(self, adapter: Adapter, paths: list[AccessPath], named: bool) -> None:
         runner = language(adapter.language)
@@ -286,6 +306,7 @@ def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
         settings["storage"] = adapter.coordinates.get("storage", kind.storages)[:1]  # the tables are stored already
     paths = lattice(adapter, settings | {"placement": ("same",)}, complete=True)
     unknown = {"engine_version": BY_URL, "placement": "none"}  # of a server that is not ours: version and core
+    unknown |= {"tls": wanted.tls} if wanted.tls in CHECKED else {}
     return [
         AccessPath.of(path.as_dict() | unknown) if path.served else path
         for path in paths
@@ -311,27 +332,6 @@ def prepared_settings(path: AccessPath) -> list[str]:
     return [key for key, values in settings.items() if path.get(key) not in ("none", values[0])]
 
 
-def ineligibility(adapter: Adapter, tls: str, must_read_only: bool, transport: str = "none") -> tuple[str, str]:
-    """Why the adapter cannot serve such a target, and what would help; empty when it can."""
-    if must_read_only and not adapter.opens_read_only and not adapter.floor:
-        return f"{adapter.driver} cannot open a file read-only", "remove --in-place"
-    if tls == "on" and "on" not in adapter.coordinates.get("tls", ()):
-        why = f"the URL requires TLS, which {adapter.driver} does not support here"
-        return why, "sslmode=disable, if that is acceptable"
-    if transport == "unix" and "unix" not in adapter.coordinates.get("transport", ()):
-        return f"{adapter.driver} reaches no server through a Unix socket here", "name the server's host in the URL"
-    return "", ""
-
-
-def hosts_refusal(adapter: Adapter, attribute: str) -> tuple[str, str]:
-    """Why the adapter's driver cannot take several hosts with that attribute, and what would help; empty if it can."""
-    if not attribute or adapter.floor or attribute in adapter.several_hosts:
-        return "", ""
-    if adapter.several_hosts:
-        return f"{adapter.driver} cannot choose a host that is {attribute}", "name one host in the URL"
-    return f"{adapter.driver} takes one host, the URL names several", "name one host in the URL"
-
-
 def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candidates:
     """What can be tried. Errors: UsageError when nothing can."""
     fitting = candidates(
@@ -341,6 +341,7 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
             phase,
             transport=target.transport,
             tls=target.tls,
+            certificate=bool(target.encryption.cert),
             languages=options.languages,
             drivers=options.drivers,
             version=str(target.driver_file) if target.driver_file else "",

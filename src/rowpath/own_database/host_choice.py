@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from rowpath.engines import ENGINES
-from rowpath.engines.probe_facts import LOCAL, TLS_KEYS
+from rowpath.engines.probe_facts import LOCAL
 from rowpath.errors import EnvironmentMissing
 from rowpath.own_database.target import Target
 
@@ -79,7 +79,7 @@ def _answering(target: Target, *, must: bool) -> tuple[Target, tuple[str, ...], 
             continue
         if not local or (len(addresses) == 1 and not ENGINES[target.engine].probe.local_name_is_socket):
             return target, (), ""
-        if any(target.options.get(key, "").lower() in ("verify-full", "verify_identity") for key in TLS_KEYS):
+        if target.tls == "verify-full":
             return target, (), ""  # the name is what the certificate is compared with
         note = (f"localhost is {address}: {'; '.join(refused)}",) if refused else ()
         return replace(target, host=address), note, ""

@@ -194,6 +194,7 @@ class ProbedServer(ProbedInstance):
         bracketed = ":" in target.host and language(path.language).ipv6_brackets
         host = f"[{target.host}]" if bracketed else target.host
         options = {"host": host, "port": target.port, "database": target.database, "given": "yes"}
+        options |= target.encryption.files
         options |= {"user": target.user, "password": target.password} if target.user else {}
         if target.startup:  # for drivers that connect again for each query
             options |= {"startup_options": target.startup}

@@ -10,23 +10,19 @@ from pathlib import Path
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Engine
-from rowpath.engines.probe_facts import SOCKET_KEYS, TLS_KEYS, FileLayout, Login
+from rowpath.engines.probe_facts import SOCKET_KEYS, FileLayout, Login
 from rowpath.errors import UsageError
 from rowpath.own_database import delimited
 from rowpath.own_database.connection_string import as_url
 from rowpath.own_database.named_files import FILE, FORM, existing, split_options, with_scheme
 from rowpath.own_database.server_address import authority, by_usual_names, hosts_of, login_at
+from rowpath.own_database.tls import Tls, is_tls_option, read_tls
 from rowpath.own_database.url_options import Asked, asked
 from rowpath.runners.manifest import Adapter
 from rowpath.scrubber import JDBC_PAIR, ODBC_PAIR, Scrubber, is_secret, secrets_in, unbraced
 from rowpath.toml_file import suggest
 
 PASSWORD_VARIABLE = "ROWPATH_PROBE_PASSWORD"
-TLS = {
-    **dict.fromkeys(("disable", "disabled", "false", "off"), "off"),
-    **dict.fromkeys(("allow", "prefer", "preferred"), "default"),
-    **dict.fromkeys(("require", "required", "true", "on"), "on"),
-}  # what URLs say of TLS → the coordinate `tls`
 FOREIGN_DIALECT = {"quote", "header", "null"}  # options of a URL: the file is not in Rowpath's own form
 ENCODE = "write the password's own @ : / ? # % as %40 %3A %2F %3F %23 %25, or leave it out and set "
 _USER = r"user|username|user\ name|uid|user\ id"
@@ -50,6 +46,7 @@ class Target:
     options: dict[str, str] = field(default_factory=dict, repr=False)  # what else is in the URL; a driver's own URL
     shown: str = ""  # the URL without any secret
     driver_file: Path | None = None  # the user's own: --jar, --odbc-driver
+    encryption: Tls = field(default_factory=Tls)
     notes: tuple[str, ...] = ()  # for the user: a file of passwords passed over, an option without a meaning here
     session: dict[str, str] = field(default_factory=dict)  # settings that the URL gives every session
     hosts: tuple[tuple[str, int], ...] = ()  # all (host or socket, port) that the URL names, where these are several
@@ -59,8 +56,7 @@ class Target:
     @property
     def tls(self) -> str:
         """The coordinate `tls` that the URL asks for; `default` when it names none."""
-        value = next((self.options[key] for key in TLS_KEYS if key in self.options), "")
-        return TLS.get(value.lower(), "default")
+        return self.encryption.mode
 
     @property
     def socket(self) -> str:
@@ -179,6 +175,10 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
     ]
     login = logins[0]
     hosts = tuple((each.host or each.socket, each.port) for each in logins) if len(logins) > 1 else ()
+    about_tls = {key: value for key, value in options.items() if is_tls_option(key)}
+    encryption = read_tls(about_tls, environment, engine.probe.tls)
+    if encryption.mode == "verify-full" and {"host", "hostaddr"} <= set(read.place):
+        raise UsageError("hostaddr stands for the host, whose name the check needs", "remove hostaddr")
     if not login.database:
         raise UsageError(f"the URL names no database: {_shown(scheme, login, options)}", FORM)
     if len({each.password for each in logins}) > 1:
@@ -189,13 +189,6 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
     wire = engine.wire
     in_folder = bool(login.socket and not login.host and wire and wire.socket_folder)
     port = {"port": str(login.port)} if in_folder and not hosts else {}  # its socket is named by folder and port
-    for key in TLS_KEYS:
-        value = options.get(key, "require").lower()
-        if value.startswith("verify"):
-            what = f"{key}={value}: certificate checks are not supported here"
-            raise UsageError(what, f"{key}=require encrypts without the check; do not probe over an untrusted network")
-        if value not in TLS:
-            raise UsageError(f"unknown {key} '{value}'", suggest(value, tuple(TLS)))
     return Target(
         engine=engine.name,
         deployment="server",
@@ -205,6 +198,7 @@ def _server_target(scheme: str, engine: Engine, rest: str, environment: Mapping[
         user=login.user,
         password=login.password or "",
         options=options,
+        encryption=encryption,
         shown=_shown(scheme, login, options | port | read.session | _attribute(engine, read), hosts),
         notes=login.notes + read.notes,
         session=read.session,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from rowpath.engines.base import Engine
 from rowpath.engines.probe_facts import shown
 from rowpath.errors import UsageError
+from rowpath.own_database.tls import MEANINGS, is_tls_option
 from rowpath.toml_file import suggest
 
 PLACE = ("user", "password", "host", "hostaddr", "port", "dbname", "passfile")
@@ -21,7 +22,7 @@ class Asked:
     """The options of a connection string, by what they mean."""
 
     place: dict[str, str] = field(default_factory=dict, repr=False)  # of PLACE
-    options: dict[str, str] = field(default_factory=dict, repr=False)  # sockets, TLS
+    options: dict[str, str] = field(default_factory=dict, repr=False)  # sockets, TLS; those as they are spelt
     session: dict[str, str] = field(default_factory=dict)  # a setting → its value
     attribute: str = ""  # that the server must have; empty: any server
     notes: tuple[str, ...] = ()
@@ -54,6 +55,8 @@ def asked(engine: Engine, given: Mapping[str, str]) -> Asked:
                 raise UsageError(f"unknown {key} {shown(value)}", suggest(value, tuple(facts.attributes)))
         elif value.lower() in facts.alike.get(name, ()):
             continue
+        elif is_tls_option(key) and name not in facts.alike:
+            read.options[key] = value
         elif name in facts.harmless:
             ignored.append(key)
         elif name in facts.alike:
@@ -99,7 +102,15 @@ def _refused(engine: Engine, key: str, value: str) -> UsageError:
         )
     if not NAMEABLE.fullmatch(key):
         return UsageError("an option of the URL has no name", "?name=value&name=value; percent-encode other signs")
-    known = (*facts.settings, *facts.alike, *facts.harmless, *facts.same, *PLACE, *engine.probe.url_options)
+    known = (
+        *facts.settings,
+        *facts.alike,
+        *facts.harmless,
+        *facts.same,
+        *PLACE,
+        *engine.probe.url_options,
+        *MEANINGS,
+    )
     near = suggest(key, tuple(sorted(known)))
     hint = near if near.startswith("did you mean") else "remove it"
     return UsageError(f"unknown option {key}: it could change which rows are read", hint)

@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from rowpath.engines import ENGINES
 from rowpath.engines.base import BacksUp, ReachedByUrl, Versioned
-from rowpath.model.path import AccessPath
+from rowpath.model.path import CHECKED, AccessPath
 from rowpath.model.workload import Phase, Workload
 from rowpath.planning.selection import is_size, sized_like
 from rowpath.runners.manifest import Adapter, adapter_of, availability, most_clients, too_many
@@ -31,6 +31,8 @@ def _speaks_of(coordinates: dict[str, str], when: dict[str, str]) -> bool:
         value = coordinates.get(key, "none")
         # A rule for `cursor:1000` speaks of a cursor of any size, one for `n` of any number.
         if value != ruled and not (sized_like(value, (ruled,)) or (ruled == "n" and is_size(value))):
+            if key == "tls" and ruled == "on" and value in CHECKED:  # a checked connection is encrypted too
+                continue
             return False
     return True
 

@@ -16,6 +16,7 @@ import msgspec
 
 from rowpath.engines import ENGINES
 from rowpath.engines.probe_facts import Syntax
+from rowpath.model.path import CHECKED
 from rowpath.model.probe import Snippet
 from rowpath.model.workload import ColumnSpec
 from rowpath.own_database.parameters import KeyedQuery
@@ -27,7 +28,7 @@ from rowpath.workloads.codec import plain_decimal
 
 LONGEST_VALUE = 1024  # bytes that a buffer of a program holds where no length is declared
 ABOUT = "The rows of a query by"
-SSLMODE = {"on": "require", "off": "disable"}
+SSLMODE = {"on": "require", "off": "disable", **{mode: mode for mode in CHECKED}}
 
 
 def snippet(
@@ -66,6 +67,7 @@ def snippet(
         "sign": sign_text,
         "python_text": python_text,
         "url": quote,
+        "query": query_text,
     }
     text = environment.get_template(template).render(facts, run=run, about=about)
     return Snippet(header.name, name, header.snippet_file, text, run)
@@ -93,6 +95,7 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
     facts = ENGINES[target.engine].probe
     form, _, size = path.get("fetch", "row").partition(":")
     kind, _, result_size = path.get("result", "whole").partition(":")
+    files = {key: value for key, value in ssl_words(path, target).items() if key != "sslmode"}
     lengths = [4 * column.length + 1 if column.length else LONGEST_VALUE for column in columns] or [LONGEST_VALUE]
     return {
         **{key: path.get(key, "none") for key in ("language", "driver", "statement", "format", "engine")},
@@ -117,7 +120,12 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
         "path": str(target.path or ""),
         "driver_file": target.driver_file or "",
         "connection": target.shown.removeprefix("odbc:"),
+        "tls": path.get("tls", "off"),
         "sslmode": SSLMODE.get(path.get("tls", "off"), ""),
+        **{option: target.encryption.files.get(option, "") for option in ("tls_ca", "tls_cert", "tls_key")},
+        "ssl_words": ssl_words(path, target),
+        "ssl_files": _libpq_words(files),
+        "pqopt": _libpq_words({"options": target.startup, **files}),
         "conninfo": conninfo(path, target),
         "protocol": facts.protocol,
         "delimited": any(facts.files.values()),
@@ -127,20 +135,19 @@ def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[Co
 
 def _asked(target: Target) -> dict[str, Any]:
     """What the URL asks beside the login: settings of the session, and which of several hosts."""
-    asked = _libpq_words(target)
+    asked = _asked_words(target)
     hosts = target.hosts or ((target.host or target.socket, target.port),)
     return {
         "session": target.session,
         "startup": asked.get("options", ""),
-        "pqopt": f"pqopt={{options='{_escaped(asked.get('options', ''))}'}}",
         "hosts": target.hosts,
         "attribute": target.attribute if target.hosts else "",
-        "asked": urlencode(asked, quote_via=quote),
+        "asked": query_text(asked),
         "places": ",".join(f"{f'[{host}]' if ':' in host else quote(host, safe='')}:{port}" for host, port in hosts),
     }
 
 
-def _libpq_words(target: Target) -> dict[str, str]:
+def _asked_words(target: Target) -> dict[str, str]:
     """The session's settings and the choice of a host, as libpq and its kin call them."""
     asked = {"options": target.startup}
     asked["target_session_attrs"] = target.attribute if target.hosts else ""
@@ -211,10 +218,21 @@ def conninfo(path: dict[str, str], target: Target) -> str:
         "port": ",".join(str(port) for _host, port in hosts),
         "dbname": target.database,
         "user": target.user,
-        "sslmode": SSLMODE.get(path.get("tls", "off")),
-        **_libpq_words(target),
+        **ssl_words(path, target),
+        **_asked_words(target),
     }
-    texts = {key: _escaped(str(value)) for key, value in words.items() if value}
+    return _libpq_words(words)
+
+
+def ssl_words(path: dict[str, str], target: Target) -> dict[str, str]:
+    """libpq's keywords of encryption, as far as they are given."""
+    mode, files = SSLMODE.get(path.get("tls", "off"), ""), target.encryption
+    words = {"sslmode": mode, "sslrootcert": files.ca, "sslcert": files.cert, "sslkey": files.key}
+    return {key: value for key, value in words.items() if value}
+
+
+def _libpq_words(words: Mapping[str, str]) -> str:
+    texts = {key: _escaped(value) for key, value in words.items() if value}
     return " ".join(f"{key}='{text}'" if set(" '") & set(text) else f"{key}={text}" for key, text in texts.items())
 
 
@@ -249,6 +267,11 @@ def sign_text(sign: str) -> str:
     if not sign:
         return "0"
     return {"\t": r"'\t'", "'": r"'\''", "\\": r"'\\'"}.get(sign, f"'{sign}'")
+
+
+def query_text(words: Mapping[str, str]) -> str:
+    """The options of a URL; a blank is %20, because libpq takes a plus as it is."""
+    return urlencode(words, quote_via=quote)
 
 
 def json_text(text: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 from rowpath.machine import jvm
 from rowpath.model.path import AccessPath
-from rowpath.own_database.candidates import hosts_refusal
+from rowpath.own_database.eligibility import hosts_refusal
 from rowpath.own_database.target import Target, read_target
 from rowpath.probe.snippets import snippet
 from rowpath.runners.manifest import Adapter

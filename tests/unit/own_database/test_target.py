@@ -64,7 +64,7 @@ def test_a_password_may_be_plain(password: str, written: str) -> None:
         ("postgresql://u:x@hunter2/y@h/db", "is ambiguous"),
         ("postgresql://u:x@hunter2?y@h/db", "is ambiguous"),
         ("mysql://u:hunter2@h", "names no database"),
-        ("postgresql://u:hunter2@h/db?sslmode=verify-full", "verify-full"),
+        ("postgresql://u:hunter2@h/db?sslmode=verify-full", "root.crt"),
         ("postgresql://u:hunter2@h/db?sslmode=requier", "did you mean 'require'?"),
         ("jdbc:acme://h/db?password=hunter2", "--jar"),
         ("odbc:SERVER=h;PWD=hunter2", "--odbc-driver"),

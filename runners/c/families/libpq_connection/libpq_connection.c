@@ -11,8 +11,10 @@ bool pq_fail(PGconn *pg, const PGresult *result) {
 
 /* libpq's own default: no keyword. */
 static const char *ssl_mode(const rp_options *options) {
-    if (rp_option_is(options, "tls", "default")) return NULL;
-    return rp_option_is(options, "tls", "on") ? "require" : "disable";
+    const char *tls = rp_option(options, "tls", "off");
+    if (strcmp(tls, "default") == 0) return NULL;
+    if (strncmp(tls, "verify-", 7) == 0) return tls;
+    return strcmp(tls, "on") == 0 ? "require" : "disable";
 }
 
 /* A database of no encoding hands over its bytes; asked for UTF-8, the server refuses those that are none. */
@@ -25,9 +27,11 @@ PGconn *pq_connect(const rp_options *options, int64_t *server_pid) {
     bool local = rp_option_is(options, "transport", "unix");
     bool plain = rp_option_is(options, "startup", "plain"); /* a pooler may refuse what sets something */
     const char *session = plain ? NULL : "-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601";
-    const char *const names[] = {
-        "host",    "port", "user", "password", "dbname", "application_name", "sslmode", "gssencmode", "client_encoding",
-        "options", NULL};
+    const char *const names[] = {"host",     "port",        "user",
+                                 "password", "dbname",      "application_name",
+                                 "sslmode",  "gssencmode",  "client_encoding",
+                                 "options",  "sslrootcert", "sslcert",
+                                 "sslkey",   NULL};
     const char *const values[] = {local ? rp_option(options, "socket_dir", "")
                                         : rp_option(options, "host", "127.0.0.1"),
                                   rp_option(options, "port", "5432"),
@@ -39,6 +43,9 @@ PGconn *pq_connect(const rp_options *options, int64_t *server_pid) {
                                   "disable",
                                   "UTF8",
                                   session,
+                                  rp_option(options, "tls_ca", NULL),
+                                  rp_option(options, "tls_cert", NULL),
+                                  rp_option(options, "tls_key", NULL),
                                   NULL};
     PGconn *pg = PQconnectdbParams(names, values, 0);
     *server_pid = PQbackendPID(pg);

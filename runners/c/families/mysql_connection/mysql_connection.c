@@ -51,17 +51,24 @@ static bool connect_mysql(MYSQL *mysql, const rp_options *options) {
            my_fail(mysql, RP_CONNECT_ERROR);
 }
 #else
-/* The library's own choice of TLS is not touched; a certificate is not checked, for servers have their own here. */
+static bool must_encrypt(const rp_options *options) {
+    return !rp_option_is(options, "tls", "off") && !rp_option_is(options, "tls", "default");
+}
+
+/* The library's own choice of TLS is not touched. With authorities it checks the chain, or chain and name. */
 static void choose_tls(MYSQL *mysql, const rp_options *options) {
-    my_bool off = 0, enforced = rp_option_is(options, "tls", "on");
+    my_bool enforced = must_encrypt(options), named = rp_option_is(options, "tls", "verify-full");
     if (rp_option_is(options, "tls", "default")) return;
     mysql_options(mysql, MYSQL_OPT_SSL_ENFORCE, &enforced);
-    mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &off);
+    mysql_options(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &named);
+    mysql_options(mysql, MYSQL_OPT_SSL_CA, rp_option(options, "tls_ca", NULL));
+    mysql_options(mysql, MYSQL_OPT_SSL_CERT, rp_option(options, "tls_cert", NULL));
+    mysql_options(mysql, MYSQL_OPT_SSL_KEY, rp_option(options, "tls_key", NULL));
 }
 
 /* The library goes on without TLS when the server has none. */
 static bool is_encrypted_as_asked(MYSQL *mysql, const rp_options *options) {
-    return !rp_option_is(options, "tls", "on") || mysql_get_ssl_cipher(mysql) != NULL ||
+    return !must_encrypt(options) || mysql_get_ssl_cipher(mysql) != NULL ||
            rp_fail(RP_CONNECT_ERROR, "tls", "tls=on, and the server offers no TLS");
 }
 

@@ -14,6 +14,11 @@ import (
 
 var shown = []string{"server_version", "TimeZone", "fsync", "synchronous_commit", "default_transaction_isolation"}
 
+// sslModes are libpq's words for the coordinate `tls`; there is none for the driver's own choice.
+var sslModes = map[string]string{
+	"off": "disable", "on": "require", "verify-ca": "verify-ca", "verify-full": "verify-full",
+}
+
 // Literal is a value inside SQL.
 func Literal(value any) (string, error) {
 	switch value := value.(type) {
@@ -57,7 +62,8 @@ func ConnectionString(options core.Options) (string, error) {
 	words := [][2]string{
 		{"host", host}, {"port", port}, {"user", options.Get("user", "")}, {"password", options.Get("password", "")},
 		{"dbname", options.Get("database", "")}, {"application_name", "rowpath"}, {"IntervalStyle", intervals},
-		{"sslmode", map[string]string{"off": "disable", "on": "require"}[options.Get("tls", "off")]},
+		{"sslmode", sslModes[options.Get("tls", "off")]}, {"sslrootcert", options.Get("tls_ca", "")},
+		{"sslcert", options.Get("tls_cert", "")}, {"sslkey", options.Get("tls_key", "")},
 	}
 	var texts []string
 	for _, word := range words {

@@ -1,6 +1,7 @@
 // What the drivers of MariaDB and MySQL have in common: where the server is, values, cancelling, facts.
 
 import { Adapter } from "../../core/adapter.js";
+import { certificates } from "../../core/certificates.js";
 import { Unsupported } from "../../core/failure.js";
 import { asParameter, withLiterals } from "../sql/literals.js";
 import { FROM_TEXT, narrowInteger, WIDE_INTEGER } from "../text/values.js";
@@ -41,9 +42,9 @@ export class MysqlAdapter extends Adapter {
 
   /** Where the server is, who logs in and whether encrypted, by the names that both drivers use. */
   get address() {
-    const { transport, socket, host, port, user, password, database, tls } = this.options;
+    const { transport, socket, host, port, user, password, database, tls = "off" } = this.options;
     const where = transport === "unix" ? { socketPath: socket } : { host, port: Number(port) };
-    const ssl = tls === "on" ? { rejectUnauthorized: false } : false;
+    const ssl = tls === "off" ? false : certificates(this.options);
     return { ...where, user, password: password ?? "", database, ssl };
   }
 

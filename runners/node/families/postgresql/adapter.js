@@ -1,6 +1,7 @@
 // What the drivers of PostgreSQL have in common: where the server is, values, COPY, facts, columns of a query.
 
 import { Adapter } from "../../core/adapter.js";
+import { certificates } from "../../core/certificates.js";
 import { Misfit, Unsupported } from "../../core/failure.js";
 import { Operation } from "../../core/operation.js";
 import { toInteger } from "../../core/touch.js";
@@ -60,18 +61,18 @@ export class PostgresqlAdapter extends Adapter {
     return this.options.statement ?? "bound";
   }
 
-  /** `off`, `on` or `default`; Unsupported where it cannot be. */
   /** Whether a connection begins without settings of ours: a pooler may refuse them. */
   get plain() {
     return this.options.startup === "plain";
   }
 
-  get tls() {
-    const wanted = this.options.tls ?? "off";
-    if (wanted === "on" && this.options.transport === "unix") {
-      throw new Unsupported("PostgreSQL has no TLS on a unix socket: use transport=tcp");
-    }
-    return wanted;
+  /** What both drivers take as `ssl`: undefined is their own choice. Unsupported where there is no TLS. */
+  get ssl() {
+    const { tls = "off", transport } = this.options;
+    if (tls === "off") return false;
+    if (tls === "default") return undefined;
+    if (transport === "unix") throw new Unsupported("PostgreSQL has no TLS on a unix socket: use transport=tcp");
+    return certificates(this.options);
   }
 
   /** Where the server is and who logs in, by the names that all of these drivers use. */

@@ -58,8 +58,18 @@ class MysqlAdapter(SqlAdapter):
 
     @property
     def encrypted(self):
-        """Whether TLS is requested; a certificate is not checked, for servers have their own here."""
-        return self.options.get("tls") == "on"
+        """Whether TLS is requested, with a check or without."""
+        return self.options.get("tls", "off") not in ("off", "default")
+
+    @property
+    def checks(self):
+        """(whether the server's certificate is checked, whether its name is)"""
+        return self.options.get("tls") in ("verify-ca", "verify-full"), self.options.get("tls") == "verify-full"
+
+    def files(self, ca="ssl_ca", cert="ssl_cert", key="ssl_key"):
+        """The PEM files that are given, by the driver's own words."""
+        words = {"tls_ca": ca, "tls_cert": cert, "tls_key": key}
+        return {word: self.options[option] for option, word in words.items() if self.options.get(option)}
 
     def log_in(self):
         raise NotImplementedError

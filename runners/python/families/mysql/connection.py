@@ -15,6 +15,13 @@ def address(options):
     return where | login
 
 
+def address_over_tcp(options):
+    """The same for drivers over libmariadb, to which `localhost` is a socket of its own choice, whatever the port."""
+    if options.get("transport") != "unix" and options["host"] == "localhost":
+        raise Unsupported("libmariadb takes localhost for a socket: name the host by its address")
+    return address(options)
+
+
 def driver_module(name, remedy):
     """The driver's own module; Unsupported with the reason when it cannot be loaded."""
     try:

@@ -9,7 +9,13 @@ from families.mysql import connection as mysql
 from families.postgresql import connection as postgresql
 
 SPECIAL = set("[]{}(),;?*=!@")
-SSLMODE = {"off": {"SSLmode": "disable"}, "on": {"SSLmode": "require"}, "default": {}}
+SSLMODE = {
+    "off": {"SSLmode": "disable"},
+    "on": {"SSLmode": "require"},
+    "default": {},
+    "verify-ca": {"SSLmode": "verify-ca"},
+    "verify-full": {"SSLmode": "verify-full"},
+}
 
 
 PQ_OPTIONS = " options='-c TimeZone=UTC -c DateStyle=ISO -c IntervalStyle=iso_8601'"
@@ -19,6 +25,7 @@ def of_postgresql(options):
     """Its own defaults, but: no savepoint around each statement of a transaction, booleans and bytes as such."""
     at = postgresql.address(options)
     result, _, size = options.get("result", "whole").partition(":")
+    files = "".join(f" {word}={quoted(file)}" for word, file in postgresql.certificates(options).items())
     cursor = {"UseDeclareFetch": "1", "Fetch": size} if result == "cursor" else {}
     return {
         "SERVER": at["host"],
@@ -31,8 +38,13 @@ def of_postgresql(options):
         "Protocol": "7.4-1",
         "BoolsAsChar": "0",
         "ByteaAsLongVarBinary": "1",
-        "pqopt": "gssencmode=disable" + ("" if postgresql.plain(options) else PQ_OPTIONS),
+        "pqopt": "gssencmode=disable" + ("" if postgresql.plain(options) else PQ_OPTIONS) + files,
     }
+
+
+def quoted(value):
+    """A value as libpq's connection strings have it."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def of_mysql(options):

@@ -3,13 +3,20 @@
 from core.adapter import Unsupported
 from families.sql import placeholders
 
-SSLMODE = {"off": {"sslmode": "disable", "gssencmode": "disable"}, "on": {"sslmode": "require"}, "default": {}}
+SSLMODE = {
+    "off": {"sslmode": "disable", "gssencmode": "disable"},
+    "on": {"sslmode": "require"},
+    "default": {},
+    "verify-ca": {"sslmode": "verify-ca"},
+    "verify-full": {"sslmode": "verify-full"},
+}
+FILES = {"tls_ca": "sslrootcert", "tls_cert": "sslcert", "tls_key": "sslkey"}
 
 
 def tls(options):
-    """`off`, `on` or `default`; Unsupported where it cannot be."""
+    """`off`, `on`, `default`, `verify-ca` or `verify-full`; Unsupported where it cannot be."""
     wanted = options.get("tls", "off")
-    if wanted == "on" and options.get("transport") == "unix":
+    if wanted not in ("off", "default") and options.get("transport") == "unix":
         raise Unsupported("PostgreSQL has no TLS on a unix socket: use transport=tcp")
     return wanted
 
@@ -29,11 +36,17 @@ def plain(options):
     return options.get("startup") == "plain"
 
 
+def certificates(options):
+    """The PEM files of authorities, certificate and key that are given, by libpq's keywords."""
+    return {word: options[option] for option, word in FILES.items() if options.get(option)}
+
+
 def libpq_keywords(options):
     """libpq's connection keywords."""
     return {
         **address(options),
         **SSLMODE[tls(options)],
+        **certificates(options),
         "dbname": options["database"],
         "client_encoding": "UTF8",
         **({} if plain(options) else {"options": "-c TimeZone=UTC -c IntervalStyle=iso_8601"}),

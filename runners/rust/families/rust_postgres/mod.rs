@@ -13,7 +13,7 @@ pub use row::Width;
 
 use crate::core::{Column, Delivered, Failure, Options, Outcome, fail};
 use crate::families::postgresql;
-use native_tls::TlsConnector;
+use native_tls::{Certificate, Identity, TlsConnector};
 use postgres_native_tls::MakeTlsConnector;
 use std::error::Error as _;
 use tokio_postgres::config::SslMode;
@@ -33,7 +33,7 @@ impl<C: From<Config>> Address<C> {
 
 fn config(options: &Options) -> Outcome<Config> {
     let mut config = Config::new();
-    let tls = if options.is("tls", "on") { SslMode::Require } else { SslMode::Disable };
+    let tls = if options.encrypts() { SslMode::Require } else { SslMode::Disable };
     config.port(options.port()?).application_name("rowpath").ssl_mode(tls);
     // Where values travel as text, a role's own styles would be misread.
     if !options.is("startup", "plain") {
@@ -55,15 +55,33 @@ fn config(options: &Options) -> Outcome<Config> {
     Ok(config)
 }
 
-/// What encrypts with `tls=on`: another crate's, as the driver leaves it; the certificate is not verified.
+/// What encrypts and checks certificates: another crate's, as the driver leaves it.
 fn tls(options: &Options) -> Outcome<Option<MakeTlsConnector>> {
-    if !options.is("tls", "on") {
+    if !options.encrypts() {
         return Ok(None);
     }
     let mut builder = TlsConnector::builder();
-    builder.danger_accept_invalid_certs(true).danger_accept_invalid_hostnames(true);
-    let connector = builder.build().map_err(|error| fail("connect", error))?;
-    Ok(Some(MakeTlsConnector::new(connector)))
+    builder.danger_accept_invalid_certs(options.is("tls", "on"));
+    builder.danger_accept_invalid_hostnames(!options.is("tls", "verify-full"));
+    if let Ok(file) = options.need("tls_ca") {
+        builder.disable_built_in_roots(true);
+        for authority in Certificate::stack_from_pem(&read(&file)?).map_err(refused)? {
+            builder.add_root_certificate(authority);
+        }
+    }
+    if let Ok(file) = options.need("tls_cert") {
+        let own = Identity::from_pkcs8(&read(&file)?, &read(&options.need("tls_key")?)?).map_err(refused)?;
+        builder.identity(own);
+    }
+    Ok(Some(MakeTlsConnector::new(builder.build().map_err(refused)?)))
+}
+
+fn read(file: &str) -> Outcome<Vec<u8>> {
+    std::fs::read(file).map_err(|error| fail("connect", format!("{file}: {error}")))
+}
+
+fn refused(error: native_tls::Error) -> Failure {
+    fail("connect", error)
 }
 
 /// The type that a row hands over for a column.

@@ -13,6 +13,7 @@ from rowpath.analysis.model import Ranking
 from rowpath.analysis.wording import interval_text, phase_text, phases_text
 from rowpath.journal.records import CountedRecord, WorkerRecord
 from rowpath.model.grouping import grouped
+from rowpath.model.path import ENCRYPTED
 from rowpath.model.probe import PlanFacts
 
 TRAVELS = 0.5  # texts per operation, from which on a statement is not prepared only once
@@ -137,7 +138,7 @@ def unrequested_tls(evidence: Evidence) -> Iterator[Finding]:
     for path_id, settings in _settings(evidence).items():
         path, found = evidence.path(path_id), str(settings.get("tls", "")).lower()
         requested = path.coordinates.get("tls", "off") if path is not None else "on"
-        if path is None or requested == "on" or not found.startswith("on"):
+        if path is None or requested in ENCRYPTED or not found.startswith("on"):
             continue
         by_default = requested == "default" or path.profile == "shipped"
         yield (warning if by_default else error)(

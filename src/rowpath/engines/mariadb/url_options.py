@@ -33,7 +33,6 @@ HARMLESS = (
 )
 OPTIONS = UrlOptions(
     same={
-        "sslmode": "sslmode", "ssl-mode": "ssl-mode", "ssl_mode": "ssl-mode", "usessl": "tls", "ssl": "tls",
         "unixsocket": "unix_socket", "socketpath": "unix_socket", "localsocket": "unix_socket", "db": "dbname",
         "database": "dbname", "username": "user", "passwd": "password", "character_set": "charset",
         "characterencoding": "charset", "default_charset": "charset", "default-character-set": "charset",
@@ -45,7 +44,6 @@ OPTIONS = UrlOptions(
         "time_zone": UTC,
         "forceconnectiontimezonetosession": ("true", "false"),
         "preserveinstants": ("true",),
-        "verifyservercertificate": ("false",),
         "trustservercertificate": ("true",),
         "requiressl": ("false",),
         "sql_safe_updates": ("0", "off", "false"),
@@ -56,7 +54,7 @@ OPTIONS = UrlOptions(
         "time_zone": "remove it: every path is read in UTC; CONVERT_TZ in the query makes other times",
         "charset": "charset=utf8mb4: every path is read in it",
         "requiressl": "sslMode=REQUIRED",
-        **dict.fromkeys(("verifyservercertificate", "trustservercertificate"), "sslMode=REQUIRED or VERIFY_CA"),
+        "trustservercertificate": "sslMode=REQUIRED or VERIFY_CA",
         "connectioncollation": "write COLLATE into the query",
         "collation": "write COLLATE into the query",
         **dict.fromkeys(("sql_mode", "sessionvariables", "init_command", "initsql", "initstmt", "init_connect"),

@@ -16,10 +16,9 @@ SOCKET_FOLDERS = (Path("/var/run/postgresql"), Path("/tmp"))  # Debian's and the
 SERVICE_FOLDERS = ("/etc/postgresql-common", "/etc", "/usr/local/etc", "/usr/local/pgsql/etc")
 VARIABLES = {
     "host": "PGHOST", "hostaddr": "PGHOSTADDR", "port": "PGPORT", "dbname": "PGDATABASE", "user": "PGUSER",
-    "password": "PGPASSWORD", "passfile": "PGPASSFILE", "options": "PGOPTIONS", "sslmode": "PGSSLMODE",
+    "password": "PGPASSWORD", "passfile": "PGPASSFILE", "options": "PGOPTIONS",
     "target_session_attrs": "PGTARGETSESSIONATTRS", "load_balance_hosts": "PGLOADBALANCEHOSTS",
     "datestyle": "PGDATESTYLE", "timezone": "PGTZ", "client_encoding": "PGCLIENTENCODING",
-    "sslrootcert": "PGSSLROOTCERT", "sslcert": "PGSSLCERT", "sslkey": "PGSSLKEY",
 }  # fmt: skip
 
 

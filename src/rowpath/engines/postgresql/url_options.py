@@ -29,6 +29,7 @@ EXECUTION = (
 ROWS = "search_path role row_security timezone datestyle"  # they change which rows are read
 LIBPQ = (
     "host hostaddr port dbname user password passfile service options sslmode sslrootcert sslcert sslkey sslcrl"
+    " sslcrldir sslpassword"
     " target_session_attrs load_balance_hosts client_encoding connect_timeout application_name"
     " fallback_application_name keepalives keepalives_idle keepalives_interval keepalives_count tcp_user_timeout"
     " gssencmode krbsrvname channel_binding require_auth requiressl sslcompression sslsni sslnegotiation replication"
@@ -119,8 +120,8 @@ def startup(session: Mapping[str, str]) -> str:
 
 OPTIONS = UrlOptions(
     same={
-        "currentschema": "search_path", "sslmode": "sslmode", "ssl-mode": "sslmode", "database": "dbname",
-        "databasename": "dbname", "username": "user", "targetservertype": "target_session_attrs",
+        "currentschema": "search_path", "database": "dbname", "databasename": "dbname", "username": "user",
+        "targetservertype": "target_session_attrs",
         "loadbalancehosts": "load_balance_hosts", "servername": "host", "charset": "client_encoding",
     },
     settings=frozenset((ROWS + " " + EXECUTION).split()),
@@ -146,7 +147,7 @@ OPTIONS = UrlOptions(
     },
     harmless=frozenset(HARMLESS.split()),
     refused={
-        "ssl": "sslmode=disable or sslmode=require",
+        "ssl": "sslmode=disable, sslmode=require or sslmode=verify-full",
         "load_balance_hosts": ONE_HOST,
         "timezone": "write AT TIME ZONE into the query: every path is read in UTC",
         "datestyle": NAMES_ORDER,

@@ -1,0 +1,144 @@
+"""Every driver that claims to check certificates does: right ones are taken over encrypted connections, others not."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from tests.conformance.certificate_servers import (
+    CERTIFIED,
+    ENGINE_NAMES,
+    HOST,
+    NONE,
+    Certificates,
+    CertifiedServer,
+)
+
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Versioned
+from rowpath.model.path import CHECKED, AccessPath
+from rowpath.planning.availability import pruned
+from rowpath.runners import manifest, protocol
+from rowpath.runners.manifest import Adapter
+from rowpath.runners.process import Runner, RunnerFailure
+
+ADDRESS = "127.0.0.1"
+TIMEOUT_S = 60.0
+# The certificate that the server shows; the client's authority and mode; whether it connects to HOST, and to ADDRESS.
+EXPECTED = [
+    ("right", "ca", "verify-full", True, False),
+    ("right", "ca", "verify-ca", True, True),
+    ("right", "other", "verify-full", False, False),
+    ("right", "other", "verify-ca", False, False),
+    ("address", "ca", "verify-full", False, True),
+    ("elsewhere", "ca", "verify-full", False, False),
+    ("elsewhere", "ca", "verify-ca", True, True),
+    ("expired", "ca", "verify-full", False, False),
+    ("expired", "ca", "verify-ca", False, False),
+    (NONE, "ca", "verify-full", False, False),
+    (NONE, "ca", "verify-ca", False, False),
+]
+
+
+def claims() -> Iterator[tuple[str, Adapter, dict[str, str]]]:
+    """(engine, adapter, what of its coordinates matters) of every driver that does something with certificates."""
+    for engine in ENGINE_NAMES:
+        for adapter in manifest.every_adapter():
+            if engine not in adapter.engines or not adapter.certificates:
+                continue
+            ways = adapter.coordinates.get("implementation") or adapter.coordinates.get("through") or ("",)
+            key = "implementation" if "implementation" in adapter.coordinates else "through"
+            for version in adapter.versions:
+                yield from ((engine, adapter, {"version": version} | ({key: way} if way else {})) for way in ways)
+
+
+CLAIMS = list(claims())
+NAMES = [" ".join([engine, one.language, one.driver, *way.values()]) for engine, one, way in CLAIMS]
+SHOWN = list(dict.fromkeys(shown for shown, *_ in EXPECTED))
+
+
+@contextlib.contextmanager
+def opening(claim: tuple[str, Adapter, dict[str, str]]) -> Iterator[Callable[[dict[str, Any]], str]]:
+    """Opens and closes a connection of one process: the setting `tls` as read back, or the error, its kind first."""
+    engine, adapter, way = claim
+    coordinates = {key: values[0] for key, values in adapter.coordinates.items() if key != "bulk"} | way
+    coordinates |= {"engine": engine, "deployment": "server", "language": adapter.language, "driver": adapter.driver}
+    kind = ENGINES[engine]
+    assert isinstance(kind, Versioned)
+    coordinates |= {"transport": "tcp", "tls": "on", "durability": "full", "engine_version": kind.tls_version()}
+    path = AccessPath.of(coordinates)
+    if reason := pruned(adapter, path):
+        pytest.skip(reason)
+    here = manifest.availability(adapter, way["version"], path)
+    if not here.ok:
+        pytest.skip(here.reason)
+    manifest.build([(adapter, way["version"])], paths=[path])
+
+    def opened(options: dict[str, Any]) -> str:
+        for tls in (options["tls"], "client") if "tls_cert" in options else (options["tls"],):
+            if reason := pruned(adapter, AccessPath.of(coordinates | {"tls": tls})):
+                return f"unsupported: {reason}"
+        try:
+            runner.request(protocol.Open, TIMEOUT_S, options=coordinates | options, expect=protocol.OpenReply)
+            facts = runner.request(protocol.Facts, TIMEOUT_S, expect=protocol.FactsReply)
+            runner.request(protocol.Close, TIMEOUT_S, expect=protocol.CloseReply)
+        except RunnerFailure as failure:
+            return f"{failure.kind}: {failure.text}"
+        return str(facts.settings["tls"])
+
+    runner = Runner.start(manifest.command(adapter, way["version"], path), ())
+    try:
+        runner.hello(adapter.driver)
+        yield opened
+    finally:
+        runner.stop()
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)
+@pytest.mark.parametrize("shown", SHOWN)
+def test_the_servers_certificate_is_checked(
+    claim: tuple[str, Adapter, dict[str, str]],
+    shown: str,
+    servers: Callable[[str], CertifiedServer],
+    made: Certificates,
+) -> None:
+    modes = [mode for mode in CHECKED if mode in claim[1].certificates]
+    cases = [case for case in EXPECTED if case[0] == shown and case[2] in modes]
+    if not cases:
+        pytest.skip("it does not claim this check")
+    wrong, right = [], 0
+    with opening(claim) as opened:
+        server = servers(claim[0])
+        server.show(shown)
+        for _shown, authority, mode, *connects in cases:
+            for host, expected in zip((HOST, ADDRESS), connects, strict=True):
+                said = opened(server.options(host, tls=mode, tls_ca=str(made.certificate(authority))))
+                if said.startswith("on" if expected else "connect: "):
+                    right += 1
+                elif not said.startswith("unsupported: "):
+                    wrong.append((host, authority, mode, said))
+    assert not wrong
+    if not right:
+        pytest.skip("no mode of it is possible here")
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)
+def test_a_certificate_of_the_clients_own_is_shown(
+    claim: tuple[str, Adapter, dict[str, str]],
+    servers: Callable[[str], CertifiedServer],
+    made: Certificates,
+) -> None:
+    engine, adapter, _way = claim
+    if "client" not in adapter.certificates:
+        pytest.skip(f"{adapter.driver} sends no certificate")
+    own = {"tls_cert": str(made.certificate("client")), "tls_key": str(made.key("client"))}
+    with opening(claim) as opened:
+        server = servers(engine)
+        server.show("address")
+        for mode in ("on", *(mode for mode in CHECKED if mode in adapter.certificates)):
+            wanted = {"tls": mode} | ({"tls_ca": str(made.certificate("ca"))} if mode in CHECKED else {})
+            with_it = opened(server.options(ADDRESS, CERTIFIED, **wanted, **own))
+            assert with_it.startswith(("on", "unsupported: ")), mode
+            assert opened(server.options(ADDRESS, CERTIFIED, **wanted)).startswith(("connect: ", "unsupported: ")), mode
