@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import shutil
@@ -10,6 +11,7 @@ import string
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -114,8 +116,13 @@ def leaks(text: str, secret: str) -> list[str]:
 
 
 def files_that_leak(directory: Path, secret: str) -> list[str]:
-    files = [file for file in directory.rglob("*") if file.is_file()]
-    return [str(file) for file in files if leaks(file.read_bytes().decode("latin-1"), secret)]
+    found = []
+    for folder, _folders, names in os.walk(directory):  # which says nothing where a folder is removed meanwhile
+        for file in (Path(folder) / name for name in names):
+            with suppress(FileNotFoundError):
+                if file.is_file() and leaks(file.read_bytes().decode("latin-1"), secret):
+                    found.append(str(file))
+    return found
 
 
 def watched(secret: str, directory: Path, *arguments: str) -> tuple[int, str]:
@@ -131,7 +138,7 @@ def watched(secret: str, directory: Path, *arguments: str) -> tuple[int, str]:
                     shown += leaks(proc(pid, "cmdline"), secret)
             for pid in command.processes():
                 shown += leaks(proc(pid, "environ"), secret)
-            shown += files_that_leak(directory, secret) if directory.exists() else []
+            shown += files_that_leak(directory, secret)
             time.sleep(0.05)
         done = command.end()
     assert hidden, done.stdout + done.stderr

@@ -35,13 +35,13 @@ def array(kind: str, **more: Any) -> ColumnSpec:
     return column("array", fields=(ColumnSpec(name="", type=kind, nullable=True, **more),))
 
 
-def delivered(talk: Talk, sql: str, columns: list[Any]) -> VerifyReply:
-    """What verify replies once the driver has settled; a sample's touch is the same."""
+def delivered(talk: Talk, sql: str, columns: list[Any], same_each_time: bool = True) -> VerifyReply:
+    """What verify replies once the driver has settled; a sample's touch is the same, or is not."""
     talk.prepare_spec(PhaseSpec(name="q", kind="query", sql=sql, columns=columns))
     sampled = talk.sample("q", operations=EXECUTIONS)
     assert sampled.failed == 0, sampled.failure
     verified = talk.verify("q")
-    assert int(sampled.touch, 16) == int(verified.touch, 16) * EXECUTIONS % 2**64
+    assert (int(sampled.touch, 16) == int(verified.touch, 16) * EXECUTIONS % 2**64) == same_each_time
     return verified
 
 
@@ -196,7 +196,8 @@ def pgjdbc(request: pytest.FixtureRequest, postgresql: Instances) -> Iterator[Na
 @pytest.mark.parametrize(("sql", "declared", "value"), POSTGRESQL, ids=[case[0][:60] for case in POSTGRESQL])
 def test_pgjdbc(pgjdbc: Named, sql: str, declared: ColumnSpec, value: Any, tmp_path: Path) -> None:
     if OWN.get((pgjdbc.named, sql)) == "":
-        pytest.skip("another value in the binary form than in the text")
+        delivered(pgjdbc, f"SELECT {sql}", [declared], same_each_time=False)
+        return
     expected = OWN.get((pgjdbc.named, sql)) or spelt(value, declared)
     assert kept(pgjdbc, f"SELECT {sql}", declared, tmp_path) == expected
 
