@@ -96,6 +96,9 @@ def variants_of(adapter: Adapter, path: AccessPath | None = None) -> list[Adapte
     own: dict[str, Any] = {}
     for key in ("engine", "implementation"):
         own |= adapter.build.get(key, {}).get(path.get(key), {})
+    if layer := adapter.layer_of(path):
+        requirement = [_name(layer.requirement)] if layer.requirement else []
+        own["packages"] = [*adapter.build.get("packages", ()), *requirement, *layer.packages]
     return [structs.replace(adapter, build=adapter.build | own) if own else adapter]
 
 
@@ -183,7 +186,7 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
     every_path = list(paths)
     for adapter, version in adapters:
         named = [path for path in every_path if path.driver == adapter.driver and path.version in (version, "none")]
-        variants = {(path.engine, path.get("implementation")): path for path in named}
+        variants = {(path.engine, path.get("implementation"), path.layer): path for path in named}
         for variant in [variants_of(adapter, path)[0] for path in variants.values()] or [adapter]:
             if _absent(variant, version) != []:
                 by_environment.setdefault(environment_of(variant, version), []).append((variant, version))
@@ -283,7 +286,9 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
 
     EnvironmentMissing for a driver that could not be compiled.
     """
-    source = ("--source", str(source_file(adapter))) if is_external(adapter) else ()
+    layer = adapter.layer_of(path)
+    apart = source_file(adapter, layer.source if layer else "") if layer or is_external(adapter) else None
+    source = ("--source", str(apart)) if apart else ()
     adapter = variants_of(adapter, path)[0]
     Availability.of(adapter.driver, _failure(adapter, version)).require()
     program = str(_program(environment_of(adapter, version)))

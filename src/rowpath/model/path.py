@@ -17,6 +17,8 @@ COORDINATES = (
     "language",
     "driver",
     "version",
+    "layer",
+    "technique",
     "statement",
     "fetch",
     "result",
@@ -74,6 +76,8 @@ class WithCoordinates:
     language = Coordinate()  # the runner's
     driver = Coordinate()  # one of its language
     version = Coordinate()  # the driver's
+    layer = Coordinate()  # above the driver: a query layer, an ORM
+    technique = Coordinate()  # how a program by hand collects an operation's objects
     statement = Coordinate()
     result = Coordinate()
     transport = Coordinate()

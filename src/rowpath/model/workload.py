@@ -40,7 +40,7 @@ LogicalType = Literal[
     "opaque",
 ]
 
-PhaseKind = Literal["query", "execute", "load", "connect", "null"]
+PhaseKind = Literal["query", "objects", "execute", "load", "connect", "null"]
 _COLUMNS = re.compile(r"\{columns:([^{}]+)\}")
 
 
@@ -120,7 +120,8 @@ class Phase(Frozen, frozen=True):
     table's column names, `{result}` for those of `only`; `dialects` overrides it per engine. `expected` names how the
     controller knows the result: `whole-table`, `first-rows` (`rows_per_operation` of them), `by-key`, `range`
     (`range_rows` rows in the table's order from the parameter's row on), `aggregate`
-    (result columns are called `count`, `sum_X`, `min_X`, `max_X`), `one` (one row of the integer 1), `none`.
+    (result columns are called `count`, `sum_X`, `min_X`, `max_X`), `objects` (`workloads.films`), `one` (one row of the
+    integer 1), `none`.
     """
 
     name: str
@@ -134,8 +135,9 @@ class Phase(Frozen, frozen=True):
     columns: tuple[Column, ...] = ()  # of the result; empty: those of `table`
     # What the operation is to an interface that reaches records without SQL: `read` takes the records of one key,
     # `insert` stores one record, `create` makes the empty table; `aggregate` is what a file's reader can compute by
-    # the names of the result's columns. A `scan` needs no word here.
-    access: Literal["", "read", "insert", "create", "aggregate"] = ""
+    # the names of the result's columns. A `scan` needs no word here. Of kind `objects` it is the operation of a layer,
+    # and what it delivers.
+    access: Literal["", "read", "insert", "create", "aggregate", "film", "user", "search"] = ""
     # Its operations are parts of one retrieval, done by this many clients at once: parameters `ranges` over `key`.
     union: bool = False
     only: tuple[str, ...] = ()  # of the table's columns those whose names fit one of these patterns (`u1_*`)
@@ -144,7 +146,7 @@ class Phase(Frozen, frozen=True):
     transaction: Literal["autocommit", "transaction"] = "autocommit"
     range_rows: int = 0  # expected `range`, or `aggregate` with parameters: this many rows, from the parameter on
     engines: tuple[str, ...] = ()  # whose statement this is; empty: every engine's
-    expected: Literal["whole-table", "first-rows", "by-key", "range", "aggregate", "one", "none"] = "none"
+    expected: Literal["whole-table", "first-rows", "by-key", "range", "aggregate", "objects", "one", "none"] = "none"
     writes: bool = False
     operations: int = 0  # a write phase is run whole: this many operations
     reset: tuple[str, ...] = ()  # statements that make the starting state again, outside the clock

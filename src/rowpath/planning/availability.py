@@ -16,6 +16,9 @@ def pruned(adapter: Adapter, path: AccessPath) -> str:
     """Why this point of the lattice does not exist; empty when it does."""
     if path.link != "none" and path.transport != "tcp":
         return "links are emulated only for TCP"
+    layer = adapter.layer_of(path)
+    if path.get("technique") not in (layer.techniques if layer else ("none",)):
+        return f"layer={path.layer} is not written with technique={path.technique}"
     coordinates = path.as_dict()
     return next((rule.reason for rule in adapter.unsupported if _speaks_of(coordinates, rule.when)), "")
 
@@ -79,6 +82,11 @@ def ineligible_reason(adapter: Adapter, path: AccessPath, phase_name: str, phase
         of_phases = len(conditions) < len(rule.when) and fnmatchcase(phase_name, rule.when.get("phase", "*"))
         if of_phases and rule.when.get("kind", phase.kind) == phase.kind and _speaks_of(path.as_dict(), conditions):
             return f"{phase_name}: {rule.reason}"
+    layer = adapter.layer_of(path)
+    if (layer is not None) != (phase.kind == "objects"):
+        return f"{phase_name}: a layer hands over objects, a driver rows" if phase.kind == "objects" else " "
+    if layer is not None:
+        return ""
     if path.pipelined and (reason := unpipelined_reason(phase)):
         return f"{phase_name}: {reason}"
     if adapter.floor:

@@ -72,6 +72,12 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
         axes = _axes(adapter.language, adapter.driver, engine_name, deployment)
         if "link" in wanted:
             axes = axes | {"link": ("none", *wanted["link"]) if deployment == "server" else ("none",)}
+        if wanted.keys() & {"layer", "technique"}:  # otherwise a path hands over rows
+            above = [layer for layer in adapter.layers if engine_name in layer.over[adapter.driver]]
+            axes = axes | {
+                "layer": tuple(layer.name for layer in above) or ("none",),
+                "technique": tuple(dict.fromkeys(way for layer in above for way in layer.techniques)) or ("none",),
+            }
         if "ranges" in wanted:
             # A file has no key: its segments are equal in bytes or records.
             range_values = RANGES[:1] if deployment == "file" else RANGES

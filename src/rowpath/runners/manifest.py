@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -34,6 +34,18 @@ class RoundTrips(Frozen, frozen=True):
     when: dict[str, str]
     most: int  # of an operation of at most one row
     reason: str
+
+
+class Layer(Frozen, frozen=True):
+    """A `[[layer]]` of an `adapters.toml`: what stands above some of its drivers; `none` is the driver by hand."""
+
+    name: str
+    source: str
+    over: dict[str, tuple[str, ...]]  # driver → the engines whose objects it can hand over there
+    kind: Literal["by hand", "query layer", "ORM"]
+    requirement: str = ""  # as an adapter's `build.requirement`
+    packages: tuple[str, ...] = ()
+    techniques: tuple[str, ...] = ("none",)
 
 
 class Adapter(Frozen, frozen=True):
@@ -66,6 +78,13 @@ class Adapter(Frozen, frozen=True):
     no_driver: bool = False  # our own code, or a driver of the user's: nothing to list facts of
     floor: bool = False  # takes the bytes and parses nothing: a reference, never ranked, nothing to verify
     folder: str = ""  # of the manifest, to which `source` is relative
+    layers: tuple[Layer, ...] = ()  # that stand above it
+
+    def layer_of(self, path: AccessPath | None) -> Layer | None:
+        """The layer above it that hands over a path's objects; None: the path has rows."""
+        if path is None or path.layer == path.technique == "none":
+            return None
+        return next((layer for layer in self.layers if layer.name == path.layer), None)
 
     def voice_on(self, engine: str) -> str:
         """The implementation that decodes an engine's values; by default language and driver."""
@@ -79,6 +98,7 @@ class Manifest(Frozen, frozen=True):
     schema_version: int
     language: Language | str  # as a table it adds a language, as a name its adapters belong to one that is there
     adapter: tuple[Adapter, ...]
+    layer: tuple[Layer, ...] = ()
     engine_files: tuple[str, ...] = ()  # Python files with an engine each, beside the manifest: `engines.join_file`
 
     @property
@@ -310,7 +330,12 @@ def read_manifest(file: Path) -> Manifest:
     if isinstance(header, Language):
         header = msgspec.structs.replace(header, title=header.title or header.name.capitalize(), folder=folder)
     own = {"language": manifest.language_name, "folder": folder}
-    adapters = tuple(msgspec.structs.replace(adapter, **own) for adapter in manifest.adapter)
+    adapters = tuple(
+        msgspec.structs.replace(
+            adapter, **own, layers=tuple(layer for layer in manifest.layer if adapter.driver in layer.over)
+        )
+        for adapter in manifest.adapter
+    )
     return msgspec.structs.replace(manifest, language=header, adapter=adapters)
 
 

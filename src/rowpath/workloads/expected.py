@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from rowpath.model.workload import Column, Phase, Table, Workload, result_columns
 from rowpath.workloads import codec, generators
 from rowpath.workloads.codec import MASK64, payload_of
+from rowpath.workloads.films import Films
 from rowpath.workloads.expected_scan import WholeTable, aggregated, variants, whole_table
 from rowpath.workloads.workload_file import for_engine
 
@@ -150,6 +151,10 @@ class Expected:
         table = self.workload.tables[phase.table]
         if phase.expected == "aggregate":
             return [[row] for row in _aggregates(table, phase)]
+        if phase.expected == "objects":
+            assert phase.parameters is not None
+            deliver = getattr(self._objects, phase.access)
+            return [deliver(index + 1) for index in generators.parameter_indexes(phase.parameters)]
         make = generators.row_maker(table, tuple(column.name for column in result_columns(self.workload, phase)))
         if phase.expected == "first-rows":
             return [[make(index) for index in range(phase.rows_per_operation)]]
@@ -162,6 +167,10 @@ class Expected:
 
         return list(map(made, generators.parameter_indexes(phase.parameters)))
 
+    @cached_property
+    def _objects(self) -> Films:
+        return Films(self.workload.tables, generators.draw)
+
     def touches(self, phase: Phase | str) -> Touches:
         """The touch sums of the phase; its `expected` answers None for a phase that delivers nothing known."""
         delivery = self._delivery(self._phase(phase))
@@ -173,7 +182,7 @@ class Expected:
         delivery = self._delivery(phase)
         if delivery:
             return _between(delivery.row_sums, first, operations)
-        return None if phase.kind in ("query", "connect") else 0
+        return None if phase.kind in ("query", "objects", "connect") else 0
 
     def verify_digest(self, phase: Phase | str, first: int, count: int, max_rows: int) -> str:
         """The digest of the first `max_rows` rows of operations [first, first + count); empty when not known."""

@@ -14,7 +14,7 @@ from uuid import UUID
 
 from rowpath.errors import UsageError
 from rowpath.model.workload import Column, Parameters, Phase, Table, Workload
-from rowpath.workloads import tpch
+from rowpath.workloads import films, tpch
 from rowpath.workloads.codec import MASK64, plain_decimal
 
 Row = tuple[Any, ...]
@@ -240,10 +240,11 @@ _MADE: dict[str, tuple[tuple[str, ...], Callable[[int, int], Row]]] = {
     "wide": (WIDE_COLUMNS, _wide),
 }
 
-# The columns that each makes; those of tpch.py read them from files.
+# The columns that each makes; those of tpch.py read them from files, those of films.py know the size of their table.
 GENERATORS: dict[str, tuple[str, ...]] = {name: columns for name, (columns, _make) in _MADE.items()} | {
     name: source.columns for name, source in tpch.SOURCES.items()
 }
+GENERATORS |= films.COLUMNS
 
 # What a table's rows were before the operations of a write phase turned them into these.
 CHANGED_FROM = {"tab1-changed": "tab1"}
@@ -260,12 +261,14 @@ def row_maker(table: Table, columns: tuple[str, ...] = ()) -> Callable[[int], Ro
         )
     if table.generator in tpch.SOURCES:
         return tpch.row_maker(table, wanted)
-    make = _MADE[table.generator][1]
-    seed = table.seed
+    if table.generator in films.COLUMNS:
+        whole = films.row_maker(table, draw)
+    else:
+        whole = partial(_MADE[table.generator][1], table.seed)
     if wanted == names:
-        return lambda index: make(seed, index)
+        return whole
     pick = tpch.picker(names, wanted)
-    return lambda index: pick(make(seed, index))
+    return lambda index: pick(whole(index))
 
 
 def rows(table: Table, count: int | None = None) -> Iterator[Row]:

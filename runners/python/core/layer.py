@@ -1,0 +1,82 @@
+"""A layer above a driver: operations by name that hand over objects, of which every attribute is read."""
+
+from core.adapter import Adapter, Unsupported
+from core.operation import Operation
+from core.session import load_adapter
+
+
+class LayerAdapter(Adapter):
+    """A query layer, an ORM, or a program by hand: one class called `Adapter` in one file under layers/.
+
+    `open()` connects as the layer's documentation says. A method for each operation takes its parameters and gives a
+    list of objects with the attributes that the phase's columns name, nested ones included. Where there is a method
+    `tuned_NAME` too, it is taken unless `profile=shipped`. What is no operation is done by the driver's own adapter.
+    """
+
+    package = ""  # of the layer, as it is imported
+
+    def __init__(self, options):
+        super().__init__(options)
+        self.driver = load_adapter(options["driver"])(options)
+        self.errors = (*self.driver.errors, *self.errors)
+        self.tuned = options.get("profile") != "shipped"
+
+    def open(self):
+        raise NotImplementedError
+
+    def connect(self):
+        notes = self.driver.connect()
+        self.open()
+        return notes
+
+    def prepare(self, phase, parameters):
+        name = phase.access
+        deliver = (self.tuned and getattr(self, f"tuned_{name}", None)) or getattr(self, name, None)
+        if phase.kind != "objects" or not deliver:
+            return self.driver.prepare(phase, parameters)
+        read = reader(phase.columns)
+        return Operation(lambda row: map(read, deliver(*row)), parameters)
+
+    def transaction(self, phase):
+        return None if phase.kind == "objects" else self.driver.transaction(phase)
+
+    def run(self, statement):
+        self.driver.run(statement)
+
+    def version(self):
+        """The layer's version."""
+        raise NotImplementedError
+
+    def facts(self):
+        facts = self.driver.facts()
+        return facts | {"libraries": facts.get("libraries", {}) | self.version()}
+
+    def close(self):
+        self.driver.close()
+
+    def code(self, error):
+        original = getattr(error, "orig", None) or error.__cause__  # what a layer wraps its driver's error in
+        return self.driver.code(original if isinstance(original, self.driver.errors) else error)
+
+
+def reader(columns):
+    """A function of an object: a tuple of its attributes, nested objects as tuples, many of them as lists."""
+    scope = {}
+    exec(f"def read(of):\n    return {_source(columns, 'of', 0)}", scope)
+    return scope["read"]
+
+
+def _source(columns, of, depth):
+    return f"({''.join(_value(column, f'{of}.{column.name}', depth) + ', ' for column in columns)})"
+
+
+def _value(column, value, depth):
+    if column.type == "rows":
+        each = f"of{depth}"
+        return f"[{_source(column.fields, each, depth + 1)} for {each} in {value}]"
+    return _source(column.fields, value, depth) if column.type == "struct" else value
+
+
+def unknown_technique(technique):
+    """What to raise for a technique that an operation does not have."""
+    return Unsupported(f"this operation is not written with technique={technique}")
