@@ -79,9 +79,14 @@ def duration_s(option: str, text: str, least_s: float) -> float:
     return seconds
 
 
-def listed(text: str) -> tuple[str, ...]:
-    """`a,b` as words."""
-    return tuple(word for word in text.split(",") if word)
+class Listed(argparse.Action):
+    """`a,b` as words, unique; values of an option that is repeated add up."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        words = (word for word in str(values).split(",") if word)
+        setattr(namespace, self.dest, tuple(dict.fromkeys((*getattr(namespace, self.dest), *words))))
 
 
 def add_option(parser: argparse._ActionsContainer, form: str, help_: str, **how: Any) -> None:

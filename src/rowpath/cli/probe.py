@@ -33,7 +33,7 @@ def add(parser: argparse.ArgumentParser) -> None:
     )
     shared.add_query(parser)
     for what in ("language", "driver"):
-        how: dict[str, Any] = {"dest": f"{what}s", "type": shared.listed, "default": ()}
+        how: dict[str, Any] = {"dest": f"{what}s", "action": shared.Listed, "default": ()}
         add_option(parser, f"--{what} NAMES", f"only these {what}s (default: all)", **how)
     searching = "search until the winner is decided, at most this long (default 2min)"
     shared.add_time(parser, "--budget", LEAST_BUDGET_S, searching, 120.0)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rowpath.cli import options as shared
-from rowpath.cli.options import SHARED_EXPORTS, WILL_RUN, Filters, add_option, listed, parse_filters, run_directory
+from rowpath.cli.options import SHARED_EXPORTS, WILL_RUN, Filters, Listed, add_option, parse_filters, run_directory
 from rowpath.errors import UsageError
 
 if WILL_RUN:
@@ -35,7 +35,7 @@ def add(parser: argparse.ArgumentParser) -> None:
         ("--table", "table_axes", "a table for each, beside phase and regime"),
         ("--ignore", "ignored", "may vary within a cell without a note"),
     ):
-        add_option(group, f"{option} COORD[,COORD]", what, dest=dest, type=listed, default=())
+        add_option(group, f"{option} COORD[,COORD]", what, dest=dest, action=Listed, default=())
     how: dict[str, Any] = {"dest": "filter_words", "nargs": "+", "action": "extend", "default": []}
     add_option(group, "--filter COORD=VALUE[,VALUE]", "only paths with these values, shown in this order", **how)
     add_option(group, "--metric NAME", "what cells show (default: time)")

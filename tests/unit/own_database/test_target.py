@@ -112,7 +112,7 @@ def test_a_pgpass_file_is_read_by_libpq_s_rules(tmp_path: Path) -> None:
     assert read("postgresql://w@h/db", tmp_path).password == "last"
     assert read("postgresql://u:own@h/db", tmp_path).password == "own"
     other = private(tmp_path / "other", "localhost:*:*:*:local\n/run/pg:*:*:*:socket\n")
-    assert read("postgresql://u@/db", PGPASSFILE=str(other)).password == "local"
+    assert read("postgresql://u@localhost/db", PGPASSFILE=str(other)).password == "local"
     assert read("postgresql://u@/db?socket=/run/pg", PGPASSFILE=str(other)).password == "local"
     file.chmod(0o640)
     target = read("postgresql://u@h/db", tmp_path)

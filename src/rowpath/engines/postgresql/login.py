@@ -64,16 +64,15 @@ def _service(name: str, environment: Mapping[str, str]) -> dict[str, str]:
 def complete(given: Login, environment: Mapping[str, str]) -> Login:
     """The login with what is still open, by libpq's rules: the default socket, the user's name, then .pgpass.
 
-    `passfile` of the environment is the file of passwords.
+    `passfile` of the environment is the file of passwords. Errors: UsageError where there is no socket.
     """
     port = given.port or PORT
     if not given.host and not given.socket:
         folder = next((folder for folder in SOCKET_FOLDERS if is_socket(folder / f".s.PGSQL.{port}")), None)
-        if folder is not None:
-            given = replace(given, socket=str(folder))
-        else:
+        if folder is None:
             looked = " or ".join(map(str, SOCKET_FOLDERS))
-            given = replace(given, host="localhost").noting(f"no socket of port {port} in {looked}: localhost is taken")
+            raise UsageError(f"no host in the URL, no socket of port {port} in {looked}", "name the host: localhost")
+        given = replace(given, socket=str(folder))
     user = given.user or getpass.getuser()
     login = replace(given, port=port, user=user, database=given.database or user)
     return login if login.password is not None else _with_saved_password(login, environment)
