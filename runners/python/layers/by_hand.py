@@ -104,9 +104,7 @@ REVIEWS = (
 )
 DIRECTOR_KEYS = "SELECT person_id FROM directors WHERE film_id = {} ORDER BY position"
 ACTOR_KEYS = "SELECT role, person_id FROM actors WHERE film_id = {} ORDER BY position"
-REVIEW_KEYS = (
-    "SELECT id, stars, body, written, user_id FROM reviews WHERE film_id = {} ORDER BY written DESC, id DESC"
-)
+REVIEW_KEYS = "SELECT id, stars, body, written, user_id FROM reviews WHERE film_id = {} ORDER BY written DESC, id DESC"
 PERSON = "SELECT id, name FROM people WHERE id = {}"
 AUTHOR = "SELECT id, name FROM users WHERE id = {}"
 WHOLE_FILM = (
@@ -136,9 +134,7 @@ WHOLE_USER = (
     + str(LATEST)
     + ") r JOIN films f ON f.id = r.film_id) FROM users u WHERE u.id = {mark}"
 )
-SEARCH = (
-    "SELECT id, title, released FROM films WHERE title LIKE {0} AND title >= {0} ORDER BY title LIMIT " + str(PAGE)
-)
+SEARCH = "SELECT id, title, released FROM films WHERE title LIKE {0} AND title >= {0} ORDER BY title LIMIT " + str(PAGE)
 
 
 class Adapter(LayerAdapter):
@@ -278,7 +274,7 @@ class Adapter(LayerAdapter):
             ((key, name, reviews, stars),) = rows(totals, key)
             latest = []
             for at, given, written, film in rows(opinions, key):
-                ((film, title),) = rows(film_title, film)
+                ((_at, title),) = rows(film_title, film)
                 latest.append(Opinion(at, given, moment(written), FilmTitle(film, title)))
             return [User(key, name, reviews, stars, latest)]
 

@@ -7,8 +7,7 @@ from datetime import date, datetime
 from decimal import Decimal
 
 from sqlalchemy import ForeignKey, Numeric, String, func, select
-from sqlalchemy.orm import DeclarativeBase, Mapped, Session, joinedload, mapped_column, relationship
-from sqlalchemy.orm import selectinload
+from sqlalchemy.orm import DeclarativeBase, Mapped, Session, joinedload, mapped_column, relationship, selectinload
 
 from core.layer import LayerAdapter
 from families.sqlalchemy.engine import engine_of, version
@@ -69,9 +68,7 @@ class Film(Base):
     title: Mapped[str] = mapped_column(String(60))
     released: Mapped[date]
     budget: Mapped[Decimal | None] = mapped_column(Numeric(12, 2))
-    directors: Mapped[list[Person]] = relationship(
-        secondary="directors", order_by="Director.position", viewonly=True
-    )
+    directors: Mapped[list[Person]] = relationship(secondary="directors", order_by="Director.position", viewonly=True)
     cast: Mapped[list[Actor]] = relationship(order_by="Actor.position")
     reviews: Mapped[list[Review]] = relationship(
         order_by="Review.written.desc(), Review.id.desc()", back_populates="film"

@@ -76,7 +76,7 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
             above = [layer for layer in adapter.layers if engine_name in layer.over[adapter.driver]]
             axes = axes | {
                 "layer": tuple(layer.name for layer in above) or ("none",),
-                "technique": tuple(dict.fromkeys(way for layer in above for way in layer.techniques)) or ("none",),
+                "technique": tuple(dict.fromkeys(["none", *(way for layer in above for way in layer.techniques)])),
             }
         if "ranges" in wanted:
             # A file has no key: its segments are equal in bytes or records.

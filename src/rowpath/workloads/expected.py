@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from rowpath.model.workload import Column, Phase, Table, Workload, result_columns
 from rowpath.workloads import codec, generators
 from rowpath.workloads.codec import MASK64, payload_of
-from rowpath.workloads.films import Films
 from rowpath.workloads.expected_scan import WholeTable, aggregated, variants, whole_table
+from rowpath.workloads.films import Films
 from rowpath.workloads.workload_file import for_engine
 
 if TYPE_CHECKING:
