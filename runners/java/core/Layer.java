@@ -40,8 +40,13 @@ public abstract class Layer implements Adapter {
   /** The operation of that name (the phase's {@code access}); null where there is none. */
   protected abstract Objects<?> operation(String name) throws Exception;
 
-  /** A class of each library that the layer is, by name; their versions are facts. */
-  protected abstract Map<String, Class<?>> libraries();
+  /** The versions of what the layer rests on, by name: facts. */
+  protected abstract Map<String, String> libraries();
+
+  /** What a class's archive says of its version. */
+  protected static String version(Class<?> type) {
+    return type.getPackage().getImplementationVersion();
+  }
 
   final void over(Adapter driver) {
     this.driver = driver;
@@ -158,10 +163,7 @@ public abstract class Layer implements Adapter {
   @Override
   public void facts(Facts facts) throws Exception {
     driver.facts(facts);
-    libraries()
-        .forEach(
-            (name, type) ->
-                facts.libraries().put(name, type.getPackage().getImplementationVersion()));
+    facts.libraries().putAll(libraries());
   }
 
   @Override

@@ -3,6 +3,7 @@ package rowpath;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
+import java.lang.reflect.Field;
 import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.Type;
@@ -10,8 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Reads the attributes of objects that columns name, nested objects' too: each by {@code name()} or
- * {@code getName()}, found once.
+ * Reads the attributes of objects that columns name, nested objects' too: each by {@code name()},
+ * {@code getName()} or the field, found once.
  */
 final class ObjectReader {
   private static final MethodType ACCESSOR = MethodType.methodType(Object.class, Object.class);
@@ -28,29 +29,34 @@ final class ObjectReader {
     many = new boolean[count];
     for (int at = 0; at < count; at++) {
       Column column = columns.get(at);
-      Method method = accessor(of, column.name());
-      try {
-        method.setAccessible(true);
-        accessors[at] = MethodHandles.lookup().unreflect(method).asType(ACCESSOR);
-      } catch (IllegalAccessException hidden) {
-        throw new Failure("internal", "", "closed: " + method);
-      }
+      Type type = find(at, of, column.name());
       many[at] = column.type() == rowpath.Type.ROWS;
       if (many[at] || column.type() == rowpath.Type.STRUCT) {
-        nested[at] = new ObjectReader(classOf(method.getGenericReturnType()), column.fields());
+        nested[at] = new ObjectReader(classOf(type), column.fields());
       }
     }
   }
 
-  private static Method accessor(Class<?> of, String name) {
+  /** Finds the accessor of an attribute; the attribute's declared type. */
+  private Type find(int at, Class<?> of, String name) {
+    MethodHandles.Lookup lookup = MethodHandles.lookup();
     String getter = "get" + Character.toUpperCase(name.charAt(0)) + name.substring(1);
-    for (Method method : of.getDeclaredMethods()) {
-      String called = method.getName();
-      if (method.getParameterCount() == 0 && (called.equals(name) || called.equals(getter))) {
-        return method;
+    try {
+      for (Method method : of.getDeclaredMethods()) {
+        String called = method.getName();
+        if (method.getParameterCount() == 0 && (called.equals(name) || called.equals(getter))) {
+          method.setAccessible(true);
+          accessors[at] = lookup.unreflect(method).asType(ACCESSOR);
+          return method.getGenericReturnType();
+        }
       }
+      Field field = of.getDeclaredField(name);
+      field.setAccessible(true);
+      accessors[at] = lookup.unreflectGetter(field).asType(ACCESSOR);
+      return field.getGenericType();
+    } catch (ReflectiveOperationException none) {
+      throw new Failure("internal", "", of.getName() + " has no attribute " + name);
     }
-    throw new Failure("internal", "", of.getName() + " has no attribute " + name);
   }
 
   /** The class itself, or that of a collection's elements. */

@@ -90,8 +90,8 @@ public final class ByHand extends JdbcLayer {
   }
 
   @Override
-  protected Map<String, Class<?>> libraries() {
-    return Map.of();
+  protected Map<String, String> libraries() {
+    return Map.of("jackson-core", version(JsonFactory.class));
   }
 
   @Override
