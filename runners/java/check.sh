@@ -34,4 +34,4 @@ esac
 classes=$(mktemp -d)
 trap 'rm -rf "$classes"' EXIT
 # shellcheck disable=SC2086
-"$(dirname "$java")/javac" --release 17 -Xlint:all -Werror -proc:none -encoding UTF-8 -cp "$drivers" -d "$classes" $sources
+"$(dirname "$java")/javac" --release 17 -Xlint:all,-classfile -Werror -proc:none -encoding UTF-8 -cp "$drivers" -d "$classes" $sources
