@@ -103,25 +103,25 @@ def counting_proxy(
         yield None
         return
     with contextlib.ExitStack() as cleanup:
-        sent, wire = None, ENGINES[path.engine].wire or BY_SOCKET
+        sent, wire, port = None, ENGINES[path.engine].wire or BY_SOCKET, int(options.get("port", 0))
+        to: tuple[str, int] | Path = (host, port)
+        if transport == "unix":
+            to = wire.named_socket(options["socket_dir" if wire.socket_folder else "socket"], port)
+        if wire.protocol in KINDS and "layer" in path.as_dict() and path.tls == "off":
+            sent = StatementsSent(wire.protocol)
+            reading = RecordingProxy(wire.protocol, to, records=sent)
+            reading.start()
+            cleanup.callback(reading.stop)
+            to = "127.0.0.1", reading.port
         if transport == "tcp":
-            to = host, int(options["port"])
-            if wire.protocol in KINDS and "layer" in path.as_dict() and path.tls == "off":
-                sent = StatementsSent(wire.protocol)
-                reading = RecordingProxy(wire.protocol, to, records=sent)
-                reading.start()
-                cleanup.callback(reading.stop)
-                to = "127.0.0.1", reading.port
             counting = proxy.Proxy(to)
             overrides: dict[str, Any] = {"host": "127.0.0.1", "port": counting.port}
         else:
             folder = private_directories.socket_home(directory / "proxy", None)
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
-            port = int(options.get("port", 0))
-            named = options["socket_dir" if wire.socket_folder else "socket"]
             front = wire.socket(folder, port)
             overrides = wire.socket_options(front)
-            counting = proxy.Proxy(wire.named_socket(named, port), front or 0)
+            counting = proxy.Proxy(to, front or 0)
         cleanup.callback(counting.stop)
         yield Counting(counting, overrides, sent)
 
