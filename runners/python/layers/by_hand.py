@@ -86,7 +86,7 @@ def decimal(text):
 
 # By engine: its placeholder, its functions that make JSON, and what makes a date, time and decimal of what arrives.
 MARKS = {"postgresql": "%s", "sqlite": "?"}
-JSON_LIST = {"postgresql": "coalesce(json_agg({} ORDER BY {}), '[]')", "sqlite": "json_group_array({} ORDER BY {})"}
+JSON_LIST = {"postgresql": "coalesce(json_agg(one), '[]')", "sqlite": "json_group_array(json(one))"}
 JSON_OBJECT = {"postgresql": "json_build_array", "sqlite": "json_array"}
 VALUES = {"postgresql": (same, same, same), "sqlite": (date.fromisoformat, datetime.fromisoformat, decimal)}
 
@@ -109,9 +109,12 @@ PERSON = "SELECT id, name FROM people WHERE id = {}"
 AUTHOR = "SELECT id, name FROM users WHERE id = {}"
 WHOLE_FILM = (
     "SELECT f.id, f.title, f.released, f.budget, "
-    "(SELECT {directors} FROM directors d JOIN people p ON p.id = d.person_id WHERE d.film_id = f.id), "
-    "(SELECT {cast} FROM actors a JOIN people p ON p.id = a.person_id WHERE a.film_id = f.id), "
-    "(SELECT {reviews} FROM reviews r JOIN users u ON u.id = r.user_id WHERE r.film_id = f.id) "
+    "(SELECT {list} FROM (SELECT {object}(p.id, p.name) AS one FROM directors d JOIN people p ON p.id = d.person_id "
+    "WHERE d.film_id = f.id ORDER BY d.position) AS x), "
+    "(SELECT {list} FROM (SELECT {object}(a.role, p.id, p.name) AS one FROM actors a JOIN people p "
+    "ON p.id = a.person_id WHERE a.film_id = f.id ORDER BY a.position) AS x), "
+    "(SELECT {list} FROM (SELECT {object}(r.id, r.stars, r.body, r.written, u.id, u.name) AS one FROM reviews r "
+    "JOIN users u ON u.id = r.user_id WHERE r.film_id = f.id ORDER BY r.written DESC, r.id DESC) AS x) "
     "FROM films f WHERE f.id = {mark}"
 )
 TOTALS = (
@@ -130,9 +133,10 @@ FILM_TITLE = "SELECT id, title FROM films WHERE id = {}"
 WHOLE_USER = (
     "SELECT u.id, u.name, (SELECT count(*) FROM reviews r WHERE r.user_id = u.id), "
     "(SELECT coalesce(sum(r.stars), 0) FROM reviews r WHERE r.user_id = u.id), "
-    "(SELECT {latest} FROM (SELECT * FROM reviews WHERE user_id = u.id ORDER BY written DESC, id DESC LIMIT "
+    "(SELECT {list} FROM (SELECT {object}(r.id, r.stars, r.written, f.id, f.title) AS one FROM reviews r "
+    "JOIN films f ON f.id = r.film_id WHERE r.user_id = u.id ORDER BY r.written DESC, r.id DESC LIMIT "
     + str(LATEST)
-    + ") r JOIN films f ON f.id = r.film_id) FROM users u WHERE u.id = {mark}"
+    + ") AS x) FROM users u WHERE u.id = {mark}"
 )
 SEARCH = "SELECT id, title, released FROM films WHERE title LIKE {0} AND title >= {0} ORDER BY title LIMIT " + str(PAGE)
 
@@ -166,10 +170,9 @@ class Adapter(LayerAdapter):
         mark = MARKS[self.engine]
         return [text.format(mark) for text in texts]
 
-    def nested(self, values, order):
-        """A list of JSON arrays of these values."""
-        one = f"{JSON_OBJECT[self.engine]}({', '.join(values)})"
-        return JSON_LIST[self.engine].format(one, order)
+    def with_json(self, text):
+        """The statement with the engine's placeholder and functions that make JSON."""
+        return text.format(mark=MARKS[self.engine], list=JSON_LIST[self.engine], object=JSON_OBJECT[self.engine])
 
     def film_by_queries(self):
         rows, dated, moment, decimal = self.rows, self.date, self.moment, self.decimal
@@ -225,13 +228,7 @@ class Adapter(LayerAdapter):
     def film_by_server(self):
         rows, dated, decimal = self.rows, self.date, self.decimal
         loads, moment = json.loads, datetime.fromisoformat
-        reviews = ("r.id", "r.stars", "r.body", "r.written", "u.id", "u.name")
-        whole = WHOLE_FILM.format(
-            directors=self.nested(("p.id", "p.name"), "d.position"),
-            cast=self.nested(("a.role", "p.id", "p.name"), "a.position"),
-            reviews=self.nested(reviews, "r.written DESC, r.id DESC"),
-            mark=MARKS[self.engine],
-        )
+        whole = self.with_json(WHOLE_FILM)
 
         def deliver(key):
             ((key, title, released, budget, directors, cast, reviews),) = rows(whole, key)
@@ -282,8 +279,7 @@ class Adapter(LayerAdapter):
 
     def user_by_server(self):
         rows, loads, moment = self.rows, json.loads, datetime.fromisoformat
-        values = ("r.id", "r.stars", "r.written", "f.id", "f.title")
-        whole = WHOLE_USER.format(latest=self.nested(values, "r.written DESC, r.id DESC"), mark=MARKS[self.engine])
+        whole = self.with_json(WHOLE_USER)
 
         def deliver(key):
             ((key, name, reviews, stars, latest),) = rows(whole, key)

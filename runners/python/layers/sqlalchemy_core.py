@@ -13,7 +13,6 @@ from sqlalchemy import (
     ForeignKey,
     Integer,
     MetaData,
-    Numeric,
     String,
     Table,
     bindparam,
@@ -22,6 +21,7 @@ from sqlalchemy import (
 )
 
 from core.layer import LayerAdapter
+from families.sqlalchemy.decimals import exact
 from families.sqlalchemy.engine import engine_of, version
 
 PAGE, LATEST = 20, 3
@@ -34,7 +34,7 @@ films = Table(
     Column("id", Integer, primary_key=True),
     Column("title", String(60)),
     Column("released", Date),
-    Column("budget", Numeric(12, 2)),
+    Column("budget", exact(12, 2)),
 )
 directors = Table(
     "directors",

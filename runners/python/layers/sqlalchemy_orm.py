@@ -6,10 +6,11 @@ Shipped: relationships are loaded when they are met. Tuned: `selectinload`, in a
 from datetime import date, datetime
 from decimal import Decimal
 
-from sqlalchemy import ForeignKey, Numeric, String, func, select
+from sqlalchemy import ForeignKey, String, func, select
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, joinedload, mapped_column, relationship, selectinload
 
 from core.layer import LayerAdapter
+from families.sqlalchemy.decimals import exact
 from families.sqlalchemy.engine import engine_of, version
 
 PAGE, LATEST = 20, 3
@@ -67,7 +68,7 @@ class Film(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     title: Mapped[str] = mapped_column(String(60))
     released: Mapped[date]
-    budget: Mapped[Decimal | None] = mapped_column(Numeric(12, 2))
+    budget: Mapped[Decimal | None] = mapped_column(exact(12, 2))
     directors: Mapped[list[Person]] = relationship(secondary="directors", order_by="Director.position", viewonly=True)
     cast: Mapped[list[Actor]] = relationship(order_by="Actor.position")
     reviews: Mapped[list[Review]] = relationship(

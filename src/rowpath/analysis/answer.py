@@ -26,16 +26,17 @@ CHOSEN = {
     "probe": ("probe", "uncertain", "probe", "uncertain", "probe", "tried", "probe", "uncertain", "time"),
     "groups": ("groups", "groups", "groups", "uncertain", "groups", "groups", "fastest", "time", "parts"),
     "retrieval": ("retrieval", "retrieval", "reading", "parts", "uncertain", "time", "retrieval", "fastest"),
+    "layers": ("layers", "layers", "layers", "layers", "uncertain", "fastest", "time"),
     "": (
         "fastest", "fastest", "uncertain", "deployment", "parts", "language", "time", "driver", "published",
         "fastest", "deployment", "language", "time",
     ),
 }  # fmt: skip
 SHOWN = (
-    "probe", "tried", "groups", "fastest", "retrieval", "reading", "deployment", "language", "driver", "parts", "time",
-    "published", "conditions", "uncertain",
+    "probe", "tried", "groups", "layers", "fastest", "retrieval", "reading", "deployment", "language", "driver",
+    "parts", "time", "published", "conditions", "uncertain",
 )  # fmt: skip
-AS_THEY_COME = ("probe", "groups", "retrieval", "fastest")  # others: the weightiest first
+AS_THEY_COME = ("probe", "groups", "layers", "retrieval", "fastest")  # others: the weightiest first
 # Of its paths' time, where a finding does not know the share itself.
 UNKNOWN_SHARE = {"error": 1.0, "warning": 0.5, "note": 0.05}
 LONGEST_TEXT = 76

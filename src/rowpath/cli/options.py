@@ -82,7 +82,7 @@ def duration_s(option: str, text: str, least_s: float) -> float:
 class Listed(argparse.Action):
     """`a,b` as words, unique; values of an option that is repeated add up."""
 
-    def __call__(
+    def __call__(  # type: ignore[explicit-override]  # see above
         self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
     ) -> None:
         words = (word for word in str(values).split(",") if word)

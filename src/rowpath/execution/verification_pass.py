@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from typing_extensions import override
+
 from rowpath.engines import ENGINES
 from rowpath.engines.base import CountsStatements, Instance, Wire
 from rowpath.execution.measured import verify_record
@@ -25,8 +27,11 @@ from rowpath.model.workload import PhaseName
 from rowpath.planning.plan import PlannedPath, key_of
 from rowpath.runners.process import RunnerFailure
 from rowpath.runners.protocol import VERIFIED_ROWS, SampleReply
+from rowpath.tape.format import TapeRecords
+from rowpath.tape.proxy import KINDS, RecordingProxy
 
 BY_SOCKET = Wire("", socket_name="socket")  # an engine that says nothing of its socket
+SENT = "an untimed pass through Rowpath's recording proxy"
 STATEMENTS_MEANS = "the server's own counters of prepared statements"
 LEAST_DISTINCTIVE = 8  # characters; a shorter run between placeholders may stand elsewhere too
 SETTLING_OPERATIONS = 12  # drivers change their ways after some executions (pgjdbc prepares at the fifth)
@@ -52,12 +57,29 @@ def distinctive(sql: str) -> str:
     return longest if len(longest) >= LEAST_DISTINCTIVE else ""
 
 
+class StatementsSent(TapeRecords):
+    """The texts of the statements that connections executed, in order; nothing else is kept."""
+
+    def __init__(self, protocol: str) -> None:
+        super().__init__(protocol)
+        self.texts: list[str] = []
+
+    @override
+    def ask(self, connection: int, request: bytes, reply: bytes, state: str, failed: bool, extra: int = 0) -> None:
+        return
+
+    @override
+    def executed(self, sql: bytes) -> None:
+        self.texts.append(sql.decode(errors="replace"))
+
+
 @dataclass
 class Counting:
     """A proxy in front of an engine, and what `open` gets so that the runner goes through it."""
 
     proxy: proxy.Proxy
     overrides: dict[str, Any]
+    sent: StatementsSent | None = None  # of a path whose layer chooses its statements
     encrypted: bool = False  # so that no text can be found in what passes
 
 
@@ -81,19 +103,27 @@ def counting_proxy(
         yield None
         return
     with contextlib.ExitStack() as cleanup:
+        sent, wire, port = None, ENGINES[path.engine].wire or BY_SOCKET, int(options.get("port", 0))
+        to: tuple[str, int] | Path = (host, port)
+        if transport == "unix":
+            to = wire.named_socket(options["socket_dir" if wire.socket_folder else "socket"], port)
+        if wire.protocol in KINDS and "layer" in path.as_dict() and path.tls == "off":
+            sent = StatementsSent(wire.protocol)
+            reading = RecordingProxy(wire.protocol, to, records=sent)
+            reading.start()
+            cleanup.callback(reading.stop)
+            to = "127.0.0.1", reading.port
         if transport == "tcp":
-            counting = proxy.Proxy((host, int(options["port"])))
+            counting = proxy.Proxy(to)
             overrides: dict[str, Any] = {"host": "127.0.0.1", "port": counting.port}
         else:
             folder = private_directories.socket_home(directory / "proxy", None)
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
-            wire, port = ENGINES[path.engine].wire or BY_SOCKET, int(options.get("port", 0))
-            named = options["socket_dir" if wire.socket_folder else "socket"]
             front = wire.socket(folder, port)
             overrides = wire.socket_options(front)
-            counting = proxy.Proxy(wire.named_socket(named, port), front or 0)
+            counting = proxy.Proxy(to, front or 0)
         cleanup.callback(counting.stop)
-        yield Counting(counting, overrides)
+        yield Counting(counting, overrides, sent)
 
 
 @dataclass(frozen=True)
@@ -210,6 +240,8 @@ class VerificationPass:
             counting.proxy.patience(PATIENCE_S if self._planned.path.pipelined else 0)
             counting.proxy.watch(distinctive(work.sql) if work.phase.kind != "load" else "")
             counting.proxy.reset()
+            if counting.sent:
+                counting.sent.texts.clear()
         statements_before = statement_counts(worker.instance)
         syncs_before = self._syncs() if work.phase.writes else SyncCount()
         with system_calls.counting(worker.runner.pid) as together:
@@ -228,6 +260,10 @@ class VerificationPass:
                 del passed["texts_sent"]
             counts |= passed
             counting.proxy.patience(0)
+            if counting.sent and operations:
+                texts = counting.sent.texts
+                counts |= {"statements": len(texts), "sql": tuple(texts[: round(len(texts) / operations)])}
+                sources["sql"] = SENT
             sources["bytes"] = proxy.METHOD
             if counting.encrypted:
                 sources["texts_sent"] = "unavailable: the connection is encrypted"
@@ -288,7 +324,8 @@ class VerificationPass:
         """The server's counter of commits, with everything that this connection did."""
         worker = self._worker
         flush = worker.instance.flush_statements
-        if not self._count_commits or not flush or worker.clients > 1:  # only one connection would be flushed
+        own = "layer" in self._planned.path.as_dict()  # a layer's connections are its own
+        if not self._count_commits or not flush or worker.clients > 1 or own:  # only one connection would be flushed
             return None
         try:
             worker.run(list(flush))

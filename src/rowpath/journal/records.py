@@ -236,6 +236,8 @@ class CountedRecord(InSet, tag="counted"):
 
     operations: int = 0
     round_trips: float | None = None
+    statements: float | None = None  # executed, BEGIN and COMMIT too
+    sql: tuple[str, ...] = ()  # of those, the texts of one operation
     connections: float | None = None  # opened
     greetings: float | None = None  # of those, on which the server spoke first
     bytes_sent: float | None = None

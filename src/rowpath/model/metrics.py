@@ -74,6 +74,7 @@ _RECORDS = (
     Metric("deferred", "ns", "phase", ("disk",), titled="deferred, time", panel=13, costs=11),
     Metric("disk_written", "bytes", "phase", ("disk",), costs=10),
     Metric("round_trips", "round trips/operation", "counted", TRIPS, compared=True, choose=6, panel=1, costs=5),
+    Metric("statements", "statements/operation", "counted", ("sql",), compared=True),
     Metric("bytes_sent", "bytes/operation", "counted", BYTES, compared=True, panel=2, costs=6),
     Metric("bytes_received", "bytes/operation", "counted", BYTES, compared=True, choose=5, panel=3, costs=7),
     Metric("syncs", "syncs/operation", "counted", ("syncs",), compared=True, panel=11, costs=9),

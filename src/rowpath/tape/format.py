@@ -99,6 +99,9 @@ class TapeRecords:
         else:
             self._add(ASK, state, failed, connection, extra, request, reply)
 
+    def executed(self, sql: bytes) -> None:
+        """A statement was executed to its end: a tape has it in its requests."""
+
     def content(self) -> bytes:
         """All of them, with their end."""
         return b"".join([*self._parts, HEAD.pack(END, 0, 0, 0, self.count, 0, 0, 0)])

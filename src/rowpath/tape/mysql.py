@@ -86,6 +86,7 @@ class MysqlConversation(Conversation):
         self._prepared = 0
         self._flags = self._own_flags = 0
         self._columns: dict[int, list[tuple[int, int]]] = {}  # of statements, for FETCH
+        self._texts: dict[int, bytes] = {}  # of statements
 
     @override
     def client(self, data: bytes) -> bytes:
@@ -187,6 +188,10 @@ class MysqlConversation(Conversation):
         head = self._pending.popleft()
         assert self._number is not None
         raw = b"".join(head.raw)
+        if head.command == PREPARE and not head.failed:
+            self._texts[self._prepared] = head.request[1:]
+        elif head.command in (QUERY, EXECUTE):
+            self._records.executed(head.request[1:] if head.command == QUERY else self._texts.get(head.number, b""))
         self._records.ask(self._number, head.request, raw, self._state, head.failed, head.parameters)
 
     def _without_reply(self) -> None:

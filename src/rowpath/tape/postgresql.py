@@ -249,6 +249,8 @@ class PostgresqlConversation(Conversation):
     def _finish(self) -> None:
         head = self._pending.popleft()
         assert self._number is not None
+        if head.type in b"QE" and head.about is not None:
+            self._records.executed(head.about.sql)
         if head.type != b"S":  # the replay server answers it by the session's state
             self._records.ask(self._number, head.raw, b"".join(head.reply), self._state, head.failed)
 

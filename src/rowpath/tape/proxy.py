@@ -30,9 +30,14 @@ class RecordingProxy:
     """One recording. `port` on 127.0.0.1, and a unix socket where one was named."""
 
     def __init__(
-        self, protocol: str, to: tuple[str, int] | Path, scrub: bool = False, unix: Path | None = None
+        self,
+        protocol: str,
+        to: tuple[str, int] | Path,
+        scrub: bool = False,
+        unix: Path | None = None,
+        records: TapeRecords | None = None,
     ) -> None:
-        self.records = TapeRecords(protocol)
+        self.records = records or TapeRecords(protocol)
         self.server = ""
         self.port = 0
         self._kind = KINDS[protocol]

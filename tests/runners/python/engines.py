@@ -48,7 +48,7 @@ def postgresql_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dic
     yield from running(tmp_path_factory.mktemp("pg"), LOADED)
 
 
-def running(folder: Path, names: tuple[str, ...], version: str = "") -> Iterator[dict[str, Any]]:
+def running(folder: Path, names: tuple[str, ...], version: str = "", scale: float = 0) -> Iterator[dict[str, Any]]:
     """What `open` needs of a PostgreSQL server that holds these workloads' tables and is stopped afterwards."""
     engine = Postgresql()
     for parent in reaching(folder):
@@ -61,7 +61,9 @@ def running(folder: Path, names: tuple[str, ...], version: str = "") -> Iterator
     instance.start()
     try:
         for name in names:
-            workload, _ = workload_file.for_engine(workload_file.load_workload(name), engine.supports)
+            workload, _ = workload_file.for_engine(
+                workload_file.at_scale(workload_file.load_workload(name), scale), engine.supports
+            )
             instance.load(workload.tables)
         yield instance.options(AccessPath.of({"engine": "postgresql"}))
     finally:

@@ -7,10 +7,10 @@ finished analysis. What flows out is a value under the chapter's key in `Analysi
 sections, which every report prints in the places that it has for them. To add one is a file here and a line below.
 
 `probe` comes first, for a probe asks nothing else. Then the tables below the rankings of one phase: `at_once` (clients,
-statements in a pipeline) and `resources`. Then what goes over several phases or paths: `loading`, `links`,
-`many_operations`, `sweeps` (the size of a result), `retrievals` (a whole table), `block_sizes`, `scalings` (a table in
-parts) and `cost_models`. `mixed_load` is a package: client groups at work at once. Last where time goes (`explanations`
-of the profiler), and what others said: `published` claims and figures.
+statements in a pipeline) and `resources`. Then what goes over several phases or paths: `ladder` (layers above a
+driver), `loading`, `links`, `many_operations`, `sweeps` (the size of a result), `retrievals` (a whole table),
+`block_sizes`, `scalings` (a table in parts) and `cost_models`. `mixed_load` is a package: client groups at work at
+once. Last where time goes (`explanations` of the profiler), and what others said: `published` claims and figures.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from rowpath.analysis.chapters import (
     block_sizes,
     cost_models,
     explanations,
+    ladder,
     links,
     loading,
     many_operations,
@@ -43,6 +44,7 @@ _ORDERED: tuple[Chapter[Any], ...] = (
     resources.EFFORTS,
     resources.REGIMES,
     probe.TABLES,
+    ladder.CHAPTER,
     loading.CHAPTER,
     links.CHAPTER,
     many_operations.CHAPTER,

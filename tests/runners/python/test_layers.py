@@ -1,0 +1,77 @@
+"""Every layer of the Python runner on real engines: the objects of each operation, and what it sends for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from rowpath.engines.base import Place
+from rowpath.engines.postgresql import Postgresql
+from rowpath.engines.sqlite import Sqlite
+from rowpath.runners.manifest import load_manifest
+from rowpath.runners.process import RunnerFailure
+from rowpath.workloads import workload_file
+from rowpath.workloads.expected import Expected
+from tests.engines.insides import database_of
+from tests.runners.python.engines import running
+from tests.runners.python.talk import Talk, start_fixture  # noqa: F401
+
+SCALE = 0.1  # at which a search fills its page
+FILMS = workload_file.at_scale(workload_file.load_workload("films"), SCALE)
+EXPECTED = {engine.name: Expected(FILMS, engine.supports) for engine in (Postgresql(), Sqlite())}
+OPERATIONS = [phase.name for phase in FILMS.phases]
+COUNT = 40  # operations of each
+PATHS = [
+    (layer.name, driver, engine, technique, profile)
+    for layer in load_manifest("python").layer
+    for driver, engines in layer.over.items()
+    for engine in engines
+    for technique in layer.techniques
+    for profile in (("tuned",) if layer.kind == "by hand" else ("tuned", "shipped"))
+]
+
+
+@pytest.fixture(name="options", scope="module")
+def options_fixture(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, dict[str, Any]]]:
+    """What `open` needs of each engine, which holds the films."""
+    folder, sqlite = tmp_path_factory.mktemp("sqlite"), Sqlite()
+    instance = sqlite.instance("embedded", "full", Place(folder, folder, (0,)))
+    instance.start()
+    workload, _ = workload_file.for_engine(FILMS, sqlite.supports)
+    instance.load(workload.tables)
+    of_sqlite = {"path": str(database_of(instance)), "durability": "full"}
+    for of_server in running(tmp_path_factory.mktemp("pg"), ("films",), scale=SCALE):
+        yield {"sqlite": of_sqlite, "postgresql": of_server | {"transport": "tcp"}}
+
+
+def opened(start: Callable[..., Talk], options: dict[str, Any], path: tuple[str, ...]) -> Talk:
+    layer, driver, engine, technique, profile = path
+    talk = start(driver, engine=engine, layer=layer, technique=technique)
+    talk.open(**options, driver=driver, engine=engine, layer=layer, technique=technique, profile=profile)
+    return talk
+
+
+@pytest.mark.parametrize("path", PATHS, ids=" ".join)
+def test_objects_are_those_of_the_tables(
+    start: Callable[..., Talk], options: dict[str, dict[str, Any]], path: tuple[str, ...]
+) -> None:
+    layer, _driver, engine, technique, _profile = path
+    talk, expected = opened(start, options[engine], path), EXPECTED[engine]
+    delivered = []
+    for phase in FILMS.phases:
+        try:
+            name = talk.prepare(FILMS, phase)
+        except RunnerFailure as failure:
+            assert failure.kind == "unsupported" and layer == "none" and technique != "queries"
+            continue
+        delivered.append(phase.name)
+        verified = talk.verify(name, 2, COUNT)
+        assert verified.rows == expected.rows(phase, 2, COUNT)
+        assert verified.digest == expected.verify_digest(phase, 2, COUNT, 100_000), phase.name
+        sample = talk.sample(name, operations=COUNT, lead_in_ns=0, first=2)
+        assert (sample.failed, sample.failure) == (0, None)
+        assert int(sample.touch, 16) in (expected.touches(phase).expected(2, COUNT) or ())
+    assert delivered == (OPERATIONS if technique in ("none", "queries") else OPERATIONS[:2])
+    talk.close_connection()
