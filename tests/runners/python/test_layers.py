@@ -10,8 +10,10 @@ import pytest
 from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
+from rowpath.execution.verification_pass import StatementsSent
 from rowpath.runners.manifest import load_manifest
 from rowpath.runners.process import RunnerFailure
+from rowpath.tape.proxy import RecordingProxy
 from rowpath.workloads import workload_file
 from rowpath.workloads.expected import Expected
 from tests.engines.insides import database_of
@@ -75,3 +77,45 @@ def test_objects_are_those_of_the_tables(
         assert int(sample.touch, 16) in (expected.touches(phase).expected(2, COUNT) or ())
     assert delivered == (OPERATIONS if technique in ("none", "queries") else OPERATIONS[:2])
     talk.close_connection()
+
+
+JOINED = {"film": 4, "user": 2, "search": 1}  # a statement for each list of objects
+AS_MET = {"film": 4 + 8 + 20, "user": 2 + 3, "search": 1}  # and one for each actor's person, author, review's film
+IN_TRANSACTION = {"film": 2, "user": 2, "search": 2}  # BEGIN and ROLLBACK
+# psycopg forgets what it prepared (from the fifth execution on) when a transaction is rolled back: DEALLOCATE ALL.
+FORGOTTEN = IN_TRANSACTION | {"film": 2 + 1}
+NOTHING = {"film": 0, "user": 0, "search": 0}
+STATEMENTS = {
+    ("none", "queries"): JOINED,
+    ("none", "server"): {"film": 1, "user": 1},
+    ("none", "lazy"): {"film": AS_MET["film"] + 2, "user": AS_MET["user"]},  # for each director too
+}
+SHIPPED = {
+    "sqlalchemy-core": (JOINED, IN_TRANSACTION),
+    "sqlalchemy-orm": (AS_MET, FORGOTTEN),
+    "sqlmodel": (AS_MET, FORGOTTEN),
+    "django": (AS_MET, NOTHING),
+    "peewee": (AS_MET, NOTHING),
+}
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path[2] == "postgresql"], ids=" ".join)
+def test_statements_are_those_of_the_technique(
+    start: Callable[..., Talk], options: dict[str, dict[str, Any]], path: tuple[str, ...]
+) -> None:
+    layer, _driver, engine, technique, profile = path
+    each, more = SHIPPED[layer] if profile == "shipped" else (STATEMENTS.get((layer, technique), JOINED), NOTHING)
+    sent = StatementsSent("postgresql")
+    proxy = RecordingProxy("postgresql", ("127.0.0.1", int(options[engine]["port"])), records=sent)
+    proxy.start()
+    try:
+        talk = opened(start, options[engine] | {"port": proxy.port}, path)
+        for operation, statements in each.items():
+            name = talk.prepare(FILMS, FILMS.phase(operation))
+            for first in range(3):  # also the first: no operation connects
+                sent.texts.clear()
+                talk.verify(name, first)
+                assert len(sent.texts) == statements + more[operation], (operation, sent.texts)
+        talk.close_connection()
+    finally:
+        proxy.stop()
