@@ -67,6 +67,8 @@ MEANINGS = {
     "profile": "settings named, or the driver's own defaults",
     "implementation": "of the driver: compiled or in the language itself; of psycopg: wheels with their own libpq, "
     "compiled here, or ctypes",
+    "layer": "what stands above the driver, `none` by hand; only where named: [layers](layers.md)",
+    "technique": "by hand: how an operation's statements are divided; only where named",
     "through": "of pandas and polars-database: the driver that brings the rows of a data frame",
     "poll": "only of the drain: the kernel wakes it, or it asks again and again",
     "read_transaction": "only of LMDB: one kept and renewed, or one per operation",
@@ -109,6 +111,9 @@ def coordinate_values(adapters: tuple[Adapter, ...], engines: Engines) -> dict[s
     take("placement", ("same", "split", "free"))
     take("profile", ("tuned", "shipped"))
     for adapter in adapters:
+        for layer in adapter.layers:
+            take("layer", [layer.name])
+            take("technique", layer.techniques)
         for key, values in adapter.coordinates.items():
             if key != "engine_version":
                 take(key, values)

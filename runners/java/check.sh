@@ -13,14 +13,16 @@ class_path() {
 
 java=$(PYTHONPATH="$root/src" "$python" -c 'from rowpath.machine import jvm; print(jvm.java_command())')
 formatter=$(class_path google-java-format)
-drivers=$(class_path asm jackson-core jackson-jr-objects postgresql duckdb_jdbc)
+drivers=$(class_path asm jackson-core jackson-jr-objects postgresql duckdb_jdbc spring-jdbc spring-beans spring-core spring-tx \
+    commons-logging jspecify jdbi3-core geantyref mybatis jooq r2dbc-spi reactive-streams hibernate-core \
+    jakarta.persistence-api jakarta.xml.bind-api)
 exports=
 for package in api code file parser tree util; do
     exports="$exports --add-exports=jdk.compiler/com.sun.tools.javac.$package=ALL-UNNAMED"
 done
 
 cd "$here"
-sources=$(find core families adapters tools tests -name '*.java' | sort)
+sources=$(find core families adapters layers tools tests -name '*.java' | sort)
 case ${1-} in
     --fix) mode=--replace ;;
     *) mode='--set-exit-if-changed --dry-run' ;;
@@ -32,4 +34,4 @@ esac
 classes=$(mktemp -d)
 trap 'rm -rf "$classes"' EXIT
 # shellcheck disable=SC2086
-"$(dirname "$java")/javac" --release 17 -Xlint:all -Werror -proc:none -encoding UTF-8 -cp "$drivers" -d "$classes" $sources
+"$(dirname "$java")/javac" --release 17 -Xlint:all,-classfile -Werror -proc:none -encoding UTF-8 -cp "$drivers" -d "$classes" $sources

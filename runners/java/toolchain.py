@@ -21,7 +21,7 @@ from rowpath.model.availability import Availability
 from rowpath.model.path import AccessPath
 from rowpath.runners import building
 from rowpath.runners.driver_facts import NOT_FETCHED
-from rowpath.runners.manifest import Adapter, Command, DriverFacts, source_file
+from rowpath.runners.manifest import Adapter, Command, DriverFacts, Layer, source_file
 
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
@@ -47,13 +47,13 @@ SHELL = 'unset JAVA_TOOL_OPTIONS JDK_JAVA_OPTIONS _JAVA_OPTIONS; exec 3>&1 1>&2;
 
 def availability(adapter: Adapter, version: str, path: AccessPath | None = None) -> Availability:
     """Whether this adapter, on this path, can be built and run here; quick, builds nothing."""
-    problem = _problem(adapter, version)
+    problem = _problem(adapter, version, adapter.layer_of(path))
     if problem is None and path is not None and jvm.needs_virtual(path):
         return jvm.virtual_availability()
     return Availability.of(f"{adapter.driver} {version} on Java {jvm.version() or '?'}", problem)
 
 
-def _problem(adapter: Adapter, version: str) -> tuple[str, str] | None:
+def _problem(adapter: Adapter, version: str, layer: Layer | None) -> tuple[str, str] | None:
     if problem := jvm.compiler_problem():
         return problem, jvm.INSTALL
     takers = ("jar_by_path", *(("jars",) if adapter.build.get("jars") else ()))
@@ -61,7 +61,8 @@ def _problem(adapter: Adapter, version: str) -> tuple[str, str] | None:
         return refused
     if adapter.build.get("jar_by_path") and "/" not in version:
         return "no driver jar given", "rowpath probe jdbc:… --jar DRIVER.jar"
-    return _on_request(adapter, version) or maven.problem([*TOOLS, *_coordinates(adapter, version)])
+    needed = [*TOOLS, *_coordinates(adapter, version), *(layer.packages if layer else ())]
+    return _on_request(adapter, version) or maven.problem(needed)
 
 
 def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ()) -> None:
@@ -79,11 +80,17 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
         with contextlib.suppress(OSError):  # another process tidies up too
             if time.time() - file.stat().st_mtime > LEFTOVER_AGE_S:
                 file.unlink()
+    every_path = list(paths)
     needed = [artefact for adapter, version in adapters for artefact in _coordinates(adapter, version)]
+    above = [layer for path in every_path for adapter, _version in adapters if (layer := _above(adapter, path))]
+    needed += [artefact for layer in above for artefact in layer.packages]
     core = functools.partial(_compile, "core", _sources("core"), [])
-    virtual = [jvm.virtual_command] if any(map(jvm.needs_virtual, paths)) else []
+    virtual = [jvm.virtual_command] if any(map(jvm.needs_virtual, every_path)) else []
     processes.side_by_side([functools.partial(fetch, [*TOOLS, *needed]), core, *virtual])
     chains = [_units(adapter, version)[1:] for adapter, version in adapters]
+    for adapter, version in adapters:
+        layers = {layer.name: layer for path in every_path if (layer := _above(adapter, path))}
+        chains += [_units(adapter, version, layer)[1:] for layer in layers.values()]
     chains.append([("tools", _sources("tools"), fetch(TOOLS))])
     # Step by step, because an adapter is compiled against the families before it; what several need only once.
     for step in range(max(map(len, chains))):
@@ -94,8 +101,10 @@ def build(adapters: list[tuple[Adapter, str]], paths: Iterable[AccessPath] = ())
 def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     """How to start the runner for this path, once it is built."""
     tools = _output("tools", _sources("tools"), fetch(TOOLS))
-    classes = [_output(*unit) for unit in _units(adapter, version)]
+    layer = adapter.layer_of(path)
+    classes = [_output(*unit) for unit in _units(adapter, version, layer)]
     drivers = _driver_jars(adapter, version, (path.deployment, path.transport))
+    drivers += fetch(layer.packages) if layer else ()
     options = [*jvm.OPTIONS, f"-Djava.io.tmpdir={_scratch()}", f"-Drowpath.tools={joined([tools, *fetch(TOOLS)])}"]
     if path.embedded:
         options += adapter.build.get("embedded_options", {}).get(path.durability, ())
@@ -104,8 +113,14 @@ def command(adapter: Adapter, version: str, path: AccessPath) -> Command:
     java = jvm.virtual_command() if virtual else jvm.java_command()
     arguments = [java, *options, "-cp", joined([*classes, *drivers]), "rowpath.Main"]
     arguments += ["--adapter", adapter.driver, "--class", adapter.build["class_name"]]
+    arguments += ["--layer", f"rowpath.layers.{Path(layer.source).stem}"] if layer else []
     # A locale of UTF-8 decides how Java spells file names; -Dfile.encoding does not.
     return Command(("/bin/sh", "-c", SHELL, "sh", *arguments), {"LC_ALL": "C.UTF-8"})
+
+
+def _above(adapter: Adapter, path: AccessPath) -> Layer | None:
+    """The layer above the adapter, where the path is its."""
+    return adapter.layer_of(path) if path.driver == adapter.driver else None
 
 
 def _on_request(adapter: Adapter, version: str) -> tuple[str, str] | None:
@@ -138,10 +153,10 @@ def _driver_jars(adapter: Adapter, version: str, needed: Iterable[str] | None = 
     return [*([Path(version)] if "/" in version else []), *fetch(_coordinates(adapter, version, needed))]
 
 
-def _units(adapter: Adapter, version: str) -> list[_Unit]:
-    """What is compiled for an adapter, in order: the core, its families, its own sources.
+def _units(adapter: Adapter, version: str, layer: Layer | None = None) -> list[_Unit]:
+    """What is compiled for an adapter, in order: the core, its families, its own sources, the layer above it.
 
-    A family sees the core and the families before it; only the adapter itself sees the driver.
+    A family sees the core and the families before it; only the adapter sees the driver, only the layer its library.
     """
     units: list[_Unit] = [("core", _sources("core"), [])]
     classes = [_output(*units[0])]
@@ -150,6 +165,10 @@ def _units(adapter: Adapter, version: str) -> list[_Unit]:
         classes.append(_output(*units[-1]))
     own = [source_file(adapter, name) for name in ("", *adapter.build.get("more_sources", ()))]
     units.append((f"adapter-{adapter.driver}", own, [*classes, *_driver_jars(adapter, version)]))
+    if layer:
+        units.append(("family-films", _sources("families/films"), [classes[0]]))
+        above = [*classes, _output(*units[-1]), *fetch(layer.packages)]
+        units.append((f"layer-{layer.name}", [source_file(adapter, layer.source)], above))
     return units
 
 

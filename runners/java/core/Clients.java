@@ -3,6 +3,7 @@ package rowpath;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Future;
 import java.util.function.Function;
 
@@ -17,17 +18,18 @@ final class Clients {
   /** What connecting the first one took. */
   final long connectNs;
 
-  Clients(Class<? extends Adapter> adapterClass, Options options) throws Exception {
+  /** {@code adapters} makes one for each client. */
+  Clients(Callable<Adapter> adapters, Options options) throws Exception {
     int clients = Math.max((int) options.number("clients"), 1);
     threads = clients > 1 ? new ClientThreads(clients, concurrency(options)) : null;
     long firstNs = 0;
     try {
       for (int client = 0; client < clients; client++) {
-        Adapter adapter = adapterClass.getDeclaredConstructor().newInstance();
+        Adapter adapter = adapters.call();
         long start = System.nanoTime();
         adapter.open(options);
         firstNs = client == 0 ? System.nanoTime() - start : firstNs;
-        adapters.add(adapter);
+        this.adapters.add(adapter);
       }
     } catch (Throwable failed) {
       close();

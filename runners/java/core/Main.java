@@ -8,8 +8,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 
 /**
- * {@code rowpath.Main --adapter DRIVER --class CLASS}: the Java runner of the protocol in
- * PROTOCOL.md.
+ * {@code rowpath.Main --adapter DRIVER --class CLASS [--layer CLASS]}: the Java runner of the
+ * protocol in PROTOCOL.md.
  *
  * <p>The command that starts it has moved the real stdout to descriptor 3, see toolchains/java.py:
  * Java cannot.
@@ -19,14 +19,16 @@ public final class Main {
 
   /** Watches stdin on this thread; the loop and everything else run on a thread of their own. */
   public static void main(String[] arguments) throws IOException {
-    if (arguments.length != 4
+    boolean layer = arguments.length == 6 && arguments[4].equals("--layer");
+    if (arguments.length != (layer ? 6 : 4)
         || !arguments[0].equals("--adapter")
         || !arguments[2].equals("--class")) {
-      System.err.println("usage: rowpath.Main --adapter DRIVER --class CLASS");
+      System.err.println("usage: rowpath.Main --adapter DRIVER --class CLASS [--layer CLASS]");
       System.exit(2);
     }
     BlockingQueue<String> requests = new LinkedBlockingQueue<>();
-    Session session = new Session(arguments[1], arguments[3], requests);
+    Session session =
+        new Session(arguments[1], arguments[3], layer ? arguments[5] : null, requests);
     Thread loop = new Thread(null, session, "rowpath-loop", 16 << 20);
     loop.setDaemon(true);
     loop.start();

@@ -32,15 +32,18 @@ final class Session implements Runnable {
 
   private final String driver;
   private final String adapterClass;
+  private final String layerClass;
   private final BlockingQueue<String> requests;
   private final Map<String, PreparedPhase> phases = new HashMap<>();
   private Clients clients;
   private ClientGroups groups;
   private volatile boolean ended;
 
-  Session(String driver, String adapterClass, BlockingQueue<String> requests) {
+  /** {@code layerClass}: null where none stands above the driver. */
+  Session(String driver, String adapterClass, String layerClass, BlockingQueue<String> requests) {
     this.driver = driver;
     this.adapterClass = adapterClass;
+    this.layerClass = layerClass;
     this.requests = requests;
   }
 
@@ -150,8 +153,7 @@ final class Session implements Runnable {
     if (clients != null) {
       throw new Failure("internal", "", "a connection is open already");
     }
-    clients =
-        new Clients(Class.forName(adapterClass).asSubclass(Adapter.class), new Options(options));
+    clients = new Clients(this::adapter, new Options(options));
     Map<String, Object> reply = new LinkedHashMap<>();
     reply.put("connect_ns", clients.connectNs);
     try {
@@ -161,6 +163,20 @@ final class Session implements Runnable {
       throw failed;
     }
     return reply;
+  }
+
+  private Adapter adapter() throws ReflectiveOperationException {
+    Adapter adapter = made(adapterClass, Adapter.class);
+    if (layerClass == null) {
+      return adapter;
+    }
+    Layer layer = made(layerClass, Layer.class);
+    layer.over(adapter);
+    return layer;
+  }
+
+  private static <T> T made(String className, Class<T> type) throws ReflectiveOperationException {
+    return Class.forName(className).asSubclass(type).getDeclaredConstructor().newInstance();
   }
 
   private Map<String, Object> prepare(Map<String, Object> request) throws Exception {

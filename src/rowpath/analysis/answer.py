@@ -33,8 +33,8 @@ CHOSEN = {
     ),
 }  # fmt: skip
 SHOWN = (
-    "probe", "tried", "groups", "layers", "fastest", "retrieval", "reading", "deployment", "language", "driver", "parts",
-    "time", "published", "conditions", "uncertain",
+    "probe", "tried", "groups", "layers", "fastest", "retrieval", "reading", "deployment", "language", "driver",
+    "parts", "time", "published", "conditions", "uncertain",
 )  # fmt: skip
 AS_THEY_COME = ("probe", "groups", "layers", "retrieval", "fastest")  # others: the weightiest first
 # Of its paths' time, where a finding does not know the share itself.

@@ -16,10 +16,10 @@ def pruned(adapter: Adapter, path: AccessPath) -> str:
     """Why this point of the lattice does not exist; empty when it does."""
     if path.link != "none" and path.transport != "tcp":
         return "links are emulated only for TCP"
-    layer = adapter.layer_of(path)
-    if path.get("technique") not in (layer.techniques if layer else ("none",)):
-        return f"layer={path.layer} is not written with technique={path.technique}"
     coordinates = path.as_dict()
+    layer = adapter.layer_of(path)
+    if "layer" in coordinates and (layer is None or path.technique not in layer.techniques):
+        return f"layer={path.layer} is not written with technique={path.technique}"
     return next((rule.reason for rule in adapter.unsupported if _speaks_of(coordinates, rule.when)), "")
 
 

@@ -95,7 +95,7 @@ def test_statements_are_numbered_in_order() -> None:
     conversation, kept = logged_in()
     eof_packet = eof(BASE)
     for number in (70, 71):
-        conversation.client(command(b"\x16SELECT ?"))
+        conversation.client(command(b"\x16SELECT ?" + b"%d" % number))
         conversation.server_sent(packets(prepared_reply(number), column(), eof_packet, column(), eof_packet))
     execute = b"\0\1\0\0\0\0\1\xfe\0\1x"
     conversation.client(
@@ -113,6 +113,7 @@ def test_statements_are_numbered_in_order() -> None:
         b"\x19\1\0\0\0",
         b"\x0e",
     ]
+    assert kept.executions == [b"SELECT ?71"] * 2
 
 
 def test_a_cursor_ends_after_its_columns() -> None:

@@ -22,6 +22,7 @@ class Kept:
     def __init__(self) -> None:
         self.connections: list[tuple[bytes, bytes]] = []
         self.asks: list[tuple[bytes, bytes, str, bool]] = []
+        self.executions: list[bytes] = []
 
     def connect(self, startup: bytes, reply: bytes) -> int:
         self.connections.append((startup, reply))
@@ -29,6 +30,9 @@ class Kept:
 
     def ask(self, _connection: int, request: bytes, reply: bytes, state: str, failed: bool, _extra: int = 0) -> None:
         self.asks.append((request, reply, state, failed))
+
+    def executed(self, sql: bytes) -> None:
+        self.executions.append(sql)
 
 
 def message(kind: str, body: bytes = b"") -> bytes:
@@ -92,6 +96,7 @@ def test_messages_are_paired_in_any_pieces(size: int) -> None:
         assert conversation.server_sent(got[at : at + size]) == got[at : at + size]
     expected = [(q, r, "I", False) for q, r in zip(prepared(), replies(), strict=True)][:-1]
     assert kept.asks == expected * 3
+    assert kept.executions == [b"SELECT $1"] * 3
 
 
 def test_an_error_ends_at_the_next_sync() -> None:

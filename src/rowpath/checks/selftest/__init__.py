@@ -44,6 +44,7 @@ TESTS = {
     "block-length": "inference.block_length",
     "link": "latency.linked",
     "quiet-cores": "neighbours.quiet_cores",
+    "layers": "delivered_rows.layers",
 }
 
 

@@ -35,7 +35,7 @@ from rowpath.planning.plan import Plan, PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.manifest import adapter_of, availability, build, every_adapter, language
 from rowpath.scrubber import Scrubber
-from rowpath.workloads.workload_file import load_workload
+from rowpath.workloads.workload_file import at_scale, load_workload
 
 CHEATS = Path(__file__).parent / "cheats"
 PATIENCE_S = 2.0
@@ -144,6 +144,16 @@ class Bench:
         path = AccessPath.of(honest.path.as_dict() | {"driver": driver})
         return PlannedPath(path, adapter, honest.phases, how, honest.comparison)
 
+    def cheating_layer(self, honest: PlannedPath, how: str) -> PlannedPath:
+        """A path whose layer is the file `how` in `cheats/layers`."""
+        start = manifest.command(honest.adapter, honest.path.version, honest.path)
+        program, *rest = start.arguments
+        rest[rest.index("--source") + 1] = str(CHEATS / "layers" / f"{how}.py")
+        words = [f"{name}={value}" for name, value in start.environment.items()]
+        command = ["env", *words, program, *rest[: rest.index("--adapter")]]
+        adapter = manifest.external(honest.adapter, honest.adapter.driver, command)
+        return PlannedPath(AccessPath.of(honest.path.as_dict(), how), adapter, honest.phases, how, honest.comparison)
+
     def work(self, phase: str, engine: str) -> PreparedPhase:
         """The phase called `workload.phase`, ready for that engine."""
         return self.phase_cache.prepared_workload(load_workload(PhaseName.of(phase).workload), engine).phases[phase]
@@ -207,7 +217,7 @@ class Bench:
         how = msgspec.structs.replace(Measure(max_sets=0, regimes=("steady",), warm_cap_s=1.0), **measure)
         experiment = Experiment(1, "selftest", "known answers", (phase,), (), measure=how)
         experiment = msgspec.structs.replace(experiment, client_groups=groups, stages=stages)
-        workload, members = load_workload(PhaseName.of(phase).workload), tuple(paths)
+        workload, members = at_scale(load_workload(PhaseName.of(phase).workload), 0), tuple(paths)
         plan = Plan(experiment, {workload.name: workload}, members, (), (members,), (), self._runs, {}, False)
         self.build(*paths)
         directory = RunDirectory(self.directory / f"run-{self._runs}")

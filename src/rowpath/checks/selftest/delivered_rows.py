@@ -1,4 +1,4 @@
-"""Known answers 11, 14 and 15: rows that are wrong, operations that fail, values that are not read."""
+"""Known answers 11, 14, 15 and 20: wrong rows, operations that fail, values not read, layers that cheat."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 from rowpath.checks.selftest.bench import Bench, Skipped, Verdict
 from rowpath.engines import ENGINES
+from rowpath.journal.records import FailureRecord
+from rowpath.runners.manifest import build
 from rowpath.runners.protocol import VERIFIED_ROWS
 from rowpath.workloads.workload_file import load_workload
 
@@ -104,3 +106,29 @@ def lazy_driver(bench: Bench, *, full: bool) -> Iterator[Verdict]:
     for name, finding in (("lazy", "values-not-read"), ("cached", "round-trips-not-as-declared")):
         raised = any(raised.id == finding and name in raised.paths for raised in analysis.findings)
         yield Verdict.either(f"the {name} driver: the finding {finding}", raised)
+
+
+def layers(bench: Bench, *, full: bool) -> Iterator[Verdict]:
+    """20: a layer that hands over objects from a cache is not ranked; one that sends a statement too many is named.
+
+    An honest layer, the program by hand, and the two cheats, through the real schedule.
+    """
+    engine = ENGINES["postgresql"].availability()
+    if "python" not in bench.languages() or not engine.ok:
+        raise Skipped("layers", engine.reason or "the Python runner is missing", engine.remedy)
+    where = {"transport": "tcp", "durability": "full", "profile": "tuned"}
+    by_hand, honest = (
+        bench.path("python", "psycopg", "films.film", name=name, layer=layer, technique=technique, **where)
+        for name, layer, technique in (("by hand", "none", "queries"), ("honest", "sqlalchemy-orm", "none"))
+    )
+    cheats = [bench.cheating_layer(honest, how) for how in ("cached", "talkative")]
+    build([(one.adapter, one.path.version) for one in (by_hand, honest)], paths=[by_hand.path, honest.path])
+    analysis, journal = bench.run([by_hand, honest, *cheats], "films.film", sets=1, rounds=3, warm_cap_s=0.5)
+    wrong = {failure.path_id for failure in journal.all(FailureRecord) if failure.status == "wrong"}
+    for planned in (honest, *cheats):
+        words = ("answers from a cache", "asks the server")
+        yield Verdict.either(f"the {planned.name} layer", planned.path.id in wrong, planned.name == "cached", words)
+    more = {name for one in analysis.findings if one.id == "more-statements-than-by-hand" for name in one.paths}
+    for planned in (honest, cheats[-1]):
+        words = ("sends a statement too many", "sends what it needs")
+        yield Verdict.either(f"the {planned.name} layer", planned.name in more, planned is not honest, words)

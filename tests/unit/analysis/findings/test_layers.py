@@ -1,0 +1,39 @@
+"""Findings about layers: a statement for each object, and one too many."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.unit import journal_factory as factory
+from tests.unit.analysis.findings.test_findings import found
+
+FILM, PERSON, OTHER = "SELECT film", "SELECT person", "SELECT review"
+ABOVE = "postgresql server python psycopg transport=tcp"
+PATHS = [
+    factory.path("by hand", f"{ABOVE} layer=none technique=queries profile=tuned", {"films.film": 100_000}),
+    factory.path("orm", f"{ABOVE} layer=some-orm technique=none profile=tuned", {"films.film": 200_000}),
+]
+
+
+@pytest.mark.parametrize(
+    ("sent", "expected"),
+    [
+        ([FILM, PERSON], set()),
+        ([FILM, PERSON, PERSON], {"more-statements-than-by-hand"}),
+        (["BEGIN", FILM, PERSON, "ROLLBACK"], {"more-statements-than-by-hand"}),
+        ([FILM, *[PERSON] * 3], {"more-statements-than-by-hand", "statement-for-each-object"}),
+    ],
+)
+def test_what_a_layer_sends(tmp_path: Path, sent: list[str], expected: set[str]) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        for record in records:
+            if record["record"] == "counted":
+                texts = [FILM, OTHER] if "layer=none" in record["path_id"] else sent
+                record |= {"sql": texts, "statements": len(texts) * record["operations"]}
+
+    findings = found(tmp_path, bend, paths=PATHS)
+    of_layers = {name: one for name, one in findings.items() if "statement" in name}
+    assert set(of_layers) == expected
+    assert all(finding.paths == ("orm",) for each in of_layers.values() for finding in each)

@@ -1,0 +1,107 @@
+"""What operations on films deliver, against the same tables in SQLite."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from rowpath.model.workload import Table
+from rowpath.workloads import generators
+from rowpath.workloads.expected import Expected
+from rowpath.workloads.films import LATEST, PAGE, Films
+from rowpath.workloads.workload_file import at_scale, load_workload
+
+SCALES = (0.002, 0.00301, 0.0049)  # such that not every film has the same number of reviews
+
+
+@pytest.fixture(scope="module", params=SCALES)
+def films(request: pytest.FixtureRequest) -> Iterator[tuple[Films, sqlite3.Connection, dict[str, Table]]]:
+    tables = at_scale(load_workload("films"), request.param).tables
+    connection = sqlite3.connect(":memory:")
+    for name, table in tables.items():
+        connection.execute(f"CREATE TABLE {name} ({', '.join(column.name for column in table.columns)})")
+        rows = [[str(v) if not isinstance(v, int | None) else v for v in row] for row in generators.rows(table)]
+        connection.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' * len(table.columns))})", rows)
+    yield Films(tables, generators.draw), connection, tables
+    connection.close()
+
+
+def spelt(value: Any) -> Any:
+    """As it stands in that database."""
+    if isinstance(value, list | tuple):
+        return [spelt(each) for each in value]
+    return value if isinstance(value, int | None) else str(value)
+
+
+def test_every_row_refers_to_rows_that_are_there(films: Any) -> None:
+    _truth, connection, tables = films
+    for table, column, other in (
+        ("directors", "film_id", "films"),
+        ("directors", "person_id", "people"),
+        ("actors", "film_id", "films"),
+        ("actors", "person_id", "people"),
+        ("reviews", "film_id", "films"),
+        ("reviews", "user_id", "users"),
+    ):
+        lost = f"SELECT count(*) FROM {table} WHERE {column} NOT IN (SELECT id FROM {other})"
+        assert connection.execute(lost).fetchone() == (0,), table
+        alone = f"SELECT count(*) FROM {other} WHERE id NOT IN (SELECT {column} FROM {table})"
+        if (table, other) in (("reviews", "films"), ("directors", "films")):
+            assert connection.execute(alone).fetchone()[0] <= 1, table
+    assert len({row[1] for row in generators.rows(tables["films"])}) == tables["films"].rows
+
+
+def test_a_film_has_its_directors_its_cast_and_its_reviews(films: Any) -> None:
+    truth, connection, tables = films
+    for key in (1, 2, tables["films"].rows):
+        ((*film, directors, cast, reviews),) = truth.film(key)
+        assert spelt(film) == list(connection.execute("SELECT * FROM films WHERE id = ?", (key,)).fetchone())
+        people = (
+            "SELECT {} p.id, p.name FROM {} t JOIN people p ON p.id = t.person_id WHERE film_id = ? ORDER BY position"
+        )
+        assert spelt(directors) == [*map(list, connection.execute(people.format("", "directors"), (key,)))]
+        found = connection.execute(people.format("role,", "actors"), (key,))
+        assert spelt(cast) == [[role, [*person]] for role, *person in found]
+        found = connection.execute(
+            "SELECT r.id, stars, body, written, u.id, u.name FROM reviews r JOIN users u ON u.id = user_id "
+            "WHERE film_id = ? ORDER BY written DESC, r.id DESC",
+            (key,),
+        )
+        assert spelt(reviews) == [[*review, [*author]] for *review, at, name in found for author in [(at, name)]]
+
+
+def test_a_user_has_counted_and_latest_reviews(films: Any) -> None:
+    truth, connection, tables = films
+    for key in (1, 3, tables["users"].rows):
+        ((at, name, count, stars, latest),) = truth.user(key)
+        assert (at, name) == connection.execute("SELECT * FROM users WHERE id = ?", (key,)).fetchone()
+        counted = "SELECT count(*), coalesce(sum(stars), 0) FROM reviews WHERE user_id = ?"
+        assert (count, stars) == connection.execute(counted, (key,)).fetchone()
+        found = connection.execute(
+            "SELECT r.id, stars, written, f.id, title FROM reviews r JOIN films f ON f.id = film_id "
+            f"WHERE user_id = ? ORDER BY written DESC, r.id DESC LIMIT {LATEST}",
+            (key,),
+        )
+        assert spelt(latest) == [[*review, [at, title]] for *review, at, title in found]
+
+
+def test_a_page_begins_with_its_film(films: Any) -> None:
+    truth, connection, _tables = films
+    for key in (1, 5):
+        page = truth.search(key)
+        (title,) = connection.execute("SELECT title FROM films WHERE id = ?", (key,)).fetchone()
+        found = connection.execute(
+            "SELECT id, title, released FROM films WHERE title LIKE ? AND title >= ? ORDER BY title LIMIT ?",
+            (title.rpartition(" ")[0] + " %", title, PAGE),
+        )
+        assert spelt(page) == [*map(list, found)] and page[0][0] == key
+
+
+def test_what_is_expected_of_the_phases() -> None:
+    workload = at_scale(load_workload("films"), 0.002)
+    expected = Expected(workload)
+    assert expected.rows("film", 0, 10) == 10
+    assert expected.verify_digest("film", 0, 2, 10) != expected.verify_digest("film", 1, 2, 10)
