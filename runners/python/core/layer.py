@@ -39,8 +39,10 @@ class LayerAdapter(Adapter):
     def prepare(self, phase, parameters):
         name = phase.access
         deliver = (self.tuned and getattr(self, f"tuned_{name}", None)) or getattr(self, name, None)
-        if phase.kind != "objects" or not deliver:
+        if phase.kind != "objects":
             return self.driver.prepare(phase, parameters)
+        if not deliver:
+            raise Unsupported(f"this layer has no operation {name!r}")
         read = reader(phase.columns)
         if self.concurrency != "tasks":
             return Operation(lambda row: map(read, deliver(*row)), parameters)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
 from rowpath.execution.verification_pass import StatementsSent
-from rowpath.runners.manifest import load_manifest
+from rowpath.runners.manifest import Layer, load_manifest
 from rowpath.runners.process import RunnerFailure
 from rowpath.tape.proxy import RecordingProxy
 from rowpath.workloads import workload_file
@@ -24,6 +27,7 @@ SCALE = 0.1  # at which a search fills its page
 FILMS = workload_file.at_scale(workload_file.load_workload("films"), SCALE)
 EXPECTED = {engine.name: Expected(FILMS, engine.supports) for engine in (Postgresql(), Sqlite())}
 OPERATIONS = [phase.name for phase in FILMS.phases]
+PAGE = Path(__file__).parents[3] / "docs" / "add-a-layer.md"
 COUNT = 40  # operations of each
 PATHS = [
     (layer.name, driver, engine, technique, profile)
@@ -121,3 +125,23 @@ def test_statements_are_those_of_the_technique(
         talk.close_connection()
     finally:
         proxy.stop()
+
+
+def test_the_layer_of_the_documents(
+    start: Callable[..., Talk], options: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    """docs/add-a-layer.md: its entry is one of a manifest, its file hands over what it says and refuses the rest."""
+    blocks = dict(re.findall(r"^```(python|toml)\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+    (entry,) = msgspec.toml.decode(blocks["toml"])["layer"]
+    layer = msgspec.convert(entry, Layer)
+    source = tmp_path / Path(layer.source).name
+    source.write_text(blocks["python"])
+    expected, search = EXPECTED["postgresql"], FILMS.phase("search")
+    for profile in ("shipped", "tuned"):
+        talk = start("psycopg", source=source)
+        talk.open(**options["postgresql"], driver="psycopg", engine="postgresql", technique="none", profile=profile)
+        verified = talk.verify(talk.prepare(FILMS, search), 2, COUNT)
+        assert verified.digest == expected.verify_digest(search, 2, COUNT, 100_000)
+        with pytest.raises(RunnerFailure, match="no operation 'film'") as caught:
+            talk.prepare(FILMS, FILMS.phase("film"))
+        assert caught.value.kind == "unsupported"
