@@ -9,7 +9,8 @@ class LayerAdapter(Adapter):
     """A query layer, an ORM, or a program by hand: one class called `Adapter` in one file under layers/.
 
     `open()` connects as the layer's documentation says. A method for each operation takes its parameters and gives a
-    list of objects with the attributes that the phase's columns name, nested ones included. Where there is a method
+    list of objects with the attributes that the phase's columns name, nested ones included; above an asynchronous
+    driver it is a coroutine function. Where there is a method
     `tuned_NAME` too, it is taken unless `profile=shipped`. What is no operation is done by the driver's own adapter.
     """
 
@@ -20,6 +21,7 @@ class LayerAdapter(Adapter):
         self.driver = load_adapter(options["driver"])(options)
         self.errors = (*self.driver.errors, *self.errors)
         self.tuned = options.get("profile") != "shipped"
+        self.concurrency = self.driver.concurrency
 
     def open(self):
         raise NotImplementedError
@@ -29,13 +31,26 @@ class LayerAdapter(Adapter):
         self.open()
         return notes
 
+    def another(self):
+        if self.concurrency == "tasks":
+            raise Unsupported("a layer above an asynchronous driver has one client here")
+        return super().another()
+
     def prepare(self, phase, parameters):
         name = phase.access
         deliver = (self.tuned and getattr(self, f"tuned_{name}", None)) or getattr(self, name, None)
-        if phase.kind != "objects" or not deliver:
+        if phase.kind != "objects":
             return self.driver.prepare(phase, parameters)
+        if not deliver:
+            raise Unsupported(f"this layer has no operation {name!r}")
         read = reader(phase.columns)
-        return Operation(lambda row: map(read, deliver(*row)), parameters)
+        if self.concurrency != "tasks":
+            return Operation(lambda row: map(read, deliver(*row)), parameters)
+
+        async def execute(row):
+            return [read(one) for one in await deliver(*row)]
+
+        return self.driver.operation(execute, parameters)
 
     def transaction(self, phase):
         return None if phase.kind == "objects" else self.driver.transaction(phase)

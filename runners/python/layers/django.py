@@ -162,7 +162,8 @@ class Adapter(LayerAdapter):
 
     def tuned_user(self, key):
         user = users().get(pk=key)
-        user.latest = latest(user).select_related("film").only("stars", "written", "film__title")[:LATEST]
+        # With `author`, which Django compares with the user: it would load it for each review.
+        user.latest = latest(user).select_related("film").only("author", "stars", "written", "film__title")[:LATEST]
         return [user]
 
     def search(self, title):

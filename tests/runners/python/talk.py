@@ -54,8 +54,12 @@ def command_of(adapter: Adapter, extra: Path | None = None, **coordinates: str) 
 def start_fixture(tmp_path: Path) -> Iterator[Callable[..., Talk]]:
     with contextlib.ExitStack() as stack:
 
-        def started(driver: str, extra: Path | None = None, **coordinates: str) -> Talk:
-            runner = Runner.start(command_of(ADAPTERS.get(driver, ADAPTERS["null"]), extra, **coordinates), (0,))
+        def started(driver: str, extra: Path | None = None, source: Path | None = None, **coordinates: str) -> Talk:
+            command = command_of(ADAPTERS.get(driver, ADAPTERS["null"]), extra, **coordinates)
+            if source:
+                arguments = (*command.arguments[:-2], "--source", str(source), *command.arguments[-2:])
+                command = Command(arguments=arguments, environment=command.environment)
+            runner = Runner.start(command, (0,))
             stack.callback(runner.stop)
             runner.hello(driver)
             return Talk(runner, tmp_path)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from rowpath.engines.base import Place
 from rowpath.engines.postgresql import Postgresql
 from rowpath.engines.sqlite import Sqlite
-from rowpath.runners.manifest import load_manifest
+from rowpath.execution.verification_pass import StatementsSent
+from rowpath.runners.manifest import Layer, load_manifest
 from rowpath.runners.process import RunnerFailure
+from rowpath.tape.proxy import RecordingProxy
 from rowpath.workloads import workload_file
 from rowpath.workloads.expected import Expected
 from tests.engines.insides import database_of
@@ -22,6 +27,7 @@ SCALE = 0.1  # at which a search fills its page
 FILMS = workload_file.at_scale(workload_file.load_workload("films"), SCALE)
 EXPECTED = {engine.name: Expected(FILMS, engine.supports) for engine in (Postgresql(), Sqlite())}
 OPERATIONS = [phase.name for phase in FILMS.phases]
+PAGE = Path(__file__).parents[3] / "docs" / "add-a-layer.md"
 COUNT = 40  # operations of each
 PATHS = [
     (layer.name, driver, engine, technique, profile)
@@ -75,3 +81,67 @@ def test_objects_are_those_of_the_tables(
         assert int(sample.touch, 16) in (expected.touches(phase).expected(2, COUNT) or ())
     assert delivered == (OPERATIONS if technique in ("none", "queries") else OPERATIONS[:2])
     talk.close_connection()
+
+
+JOINED = {"film": 4, "user": 2, "search": 1}  # a statement for each list of objects
+AS_MET = {"film": 4 + 8 + 20, "user": 2 + 3, "search": 1}  # and one for each actor's person, author, review's film
+EACH_BY_ITSELF = AS_MET | {"film": AS_MET["film"] + 2}  # directors too
+IN_TRANSACTION = {"film": 2, "user": 2, "search": 2}  # BEGIN and ROLLBACK
+# psycopg forgets what it prepared (from the fifth execution on) when a transaction is rolled back: DEALLOCATE ALL.
+FORGOTTEN = IN_TRANSACTION | {"film": 2 + 1}
+NOTHING = {"film": 0, "user": 0, "search": 0}
+STATEMENTS = {
+    ("none", "queries"): JOINED,
+    ("none", "server"): {"film": 1, "user": 1},
+    ("none", "lazy"): {name: EACH_BY_ITSELF[name] for name in ("film", "user")},
+}
+SHIPPED = {
+    "sqlalchemy-core": (JOINED, IN_TRANSACTION),
+    "sqlalchemy-orm": (AS_MET, FORGOTTEN),
+    "sqlmodel": (AS_MET, FORGOTTEN),
+    "django": (AS_MET, NOTHING),
+    "peewee": (AS_MET, NOTHING),
+    "tortoise": (EACH_BY_ITSELF, EACH_BY_ITSELF),  # and after each asyncpg's pool resets the connection
+}
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if path[2] == "postgresql"], ids=" ".join)
+def test_statements_are_those_of_the_technique(
+    start: Callable[..., Talk], options: dict[str, dict[str, Any]], path: tuple[str, ...]
+) -> None:
+    layer, _driver, engine, technique, profile = path
+    each, more = SHIPPED[layer] if profile == "shipped" else (STATEMENTS.get((layer, technique), JOINED), NOTHING)
+    sent = StatementsSent("postgresql")
+    proxy = RecordingProxy("postgresql", ("127.0.0.1", int(options[engine]["port"])), records=sent)
+    proxy.start()
+    try:
+        talk = opened(start, options[engine] | {"port": proxy.port}, path)
+        for operation, statements in each.items():
+            name = talk.prepare(FILMS, FILMS.phase(operation))
+            for first in range(3):  # also the first: no operation connects
+                sent.texts.clear()
+                talk.verify(name, first)
+                assert len(sent.texts) == statements + more[operation], (operation, sent.texts)
+        talk.close_connection()
+    finally:
+        proxy.stop()
+
+
+def test_the_layer_of_the_documents(
+    start: Callable[..., Talk], options: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    """docs/add-a-layer.md: its entry is one of a manifest, its file hands over what it says and refuses the rest."""
+    blocks = dict(re.findall(r"^```(python|toml)\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+    (entry,) = msgspec.toml.decode(blocks["toml"])["layer"]
+    layer = msgspec.convert(entry, Layer)
+    source = tmp_path / Path(layer.source).name
+    source.write_text(blocks["python"])
+    expected, search = EXPECTED["postgresql"], FILMS.phase("search")
+    for profile in ("shipped", "tuned"):
+        talk = start("psycopg", source=source)
+        talk.open(**options["postgresql"], driver="psycopg", engine="postgresql", technique="none", profile=profile)
+        verified = talk.verify(talk.prepare(FILMS, search), 2, COUNT)
+        assert verified.digest == expected.verify_digest(search, 2, COUNT, 100_000)
+        with pytest.raises(RunnerFailure, match="no operation 'film'") as caught:
+            talk.prepare(FILMS, FILMS.phase("film"))
+        assert caught.value.kind == "unsupported"

@@ -10,7 +10,7 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -22,6 +22,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from rowpath.model.path import AccessPath
 from rowpath.model.workload import ColumnSpec
 from rowpath.runners import protocol as p
 from rowpath.runners.manifest import Adapter, toolchain
@@ -379,6 +380,14 @@ def _locked_here(adapter: Adapter) -> bool:
     return not language.own_requirement(adapter, adapter.versions[0]) and not language.is_compiled(adapter)
 
 
+def _with_layers() -> Iterator[Adapter]:
+    """Each adapter of the shared environment, by itself and as each layer above it needs it."""
+    for adapter in filter(_locked_here, ADAPTERS.values()):
+        yield adapter
+        for layer in adapter.layers:
+            yield language.variants_of(adapter, AccessPath.of({"layer": layer.name}))[0]
+
+
 def test_the_shared_environment_gets_only_what_is_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("ROWPATH_CACHE", str(tmp_path))
     installed: list[list[str]] = []
@@ -416,14 +425,9 @@ def test_an_earlier_environment_has_every_package(monkeypatch: pytest.MonkeyPatc
 
 def test_the_packages_of_every_driver_are_those_that_its_own_metadata_asks_for() -> None:
     locked = language.locked_in(SOURCE / "requirements.lock")
-    named = {
-        name
-        for each in ADAPTERS.values()
-        if _locked_here(each)
-        for name in language.packages_of(each, each.versions[0])
-    }
+    named = {name for each in _with_layers() for name in language.packages_of(each, each.versions[0])}
     assert named == {name for name, entry in locked.items() if "sys_platform == 'win32'" not in entry}
-    for adapter in filter(_locked_here, ADAPTERS.values()):
+    for adapter in _with_layers():
         interpreter = language.interpreter(adapter, adapter.versions[0])
         packages = language.packages_of(adapter, adapter.versions[0])
         folders = next(interpreter.parents[1].glob("lib/python*/site-packages")) if interpreter else None

@@ -9,12 +9,15 @@ DIALECTS = {"psycopg": "postgresql+psycopg", "sqlite3": "sqlite+pysqlite"}
 
 
 def engine_of(options, **how):
-    """The engine; `how` goes to `create_engine`."""
+    """The engine, connected; `how` goes to `create_engine`."""
     dialect = DIALECTS[options["driver"]]
     if options["engine"] == "sqlite":
-        return sqlalchemy.create_engine(URL.create(dialect, database=options["path"]), **how)
-    url = URL.create(dialect, database=options["database"])
-    return sqlalchemy.create_engine(url, connect_args=libpq_keywords(options), **how)
+        engine = sqlalchemy.create_engine(URL.create(dialect, database=options["path"]), **how)
+    else:
+        url = URL.create(dialect, database=options["database"])
+        engine = sqlalchemy.create_engine(url, connect_args=libpq_keywords(options), **how)
+    engine.connect().close()  # the first connection asks what the server is; it stays in the pool
+    return engine
 
 
 def version():
