@@ -144,6 +144,7 @@ class TlsFacts:
     variables: Mapping[str, str] = field(default_factory=dict)  # → of the environment
     files: Mapping[str, str] = field(default_factory=dict)  # → below the user's directory, where no option names one
     checks_with_ca: str = ""  # the coordinate `tls` that becomes verify-ca where there are authorities
+    saved: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _environment: {}  # options in the user's own file
 
 
 @dataclass(frozen=True)
