@@ -132,8 +132,11 @@ def test_what_cannot_be_obeyed_is_refused_by_name_and_value(text: str, said: str
     assert "password" not in failure.value.message + failure.value.hint
 
 
-def test_a_driver_named_in_the_url_is_what_the_user_has_now() -> None:
+def test_a_driver_named_in_the_url_is_what_the_user_has_now(tmp_path: Path) -> None:
+    file = tmp_path / "own.db"
+    file.touch()
     for text, driver in (
+        (f"sqlite+pysqlite:///{file}", "sqlite3"),  # an absolute path has four slashes there
         ("postgresql+psycopg2://u@h/db", "psycopg2"),
         ("postgresql+asyncpg://u@h/db", "asyncpg"),
         ("mysql+mysqldb://u@h/db", "mysqlclient"),
