@@ -79,13 +79,15 @@ class Placeholders:
         Named ones take the parameter of their name where the parameters have names, else they count as they come.
         """
         distinct = tuple(dict.fromkeys(self.takes))
-        if all(names) and set(distinct) <= set(names):
+        if distinct and all(names) and set(distinct) <= set(names):
             return [names.index(name) for name in self.takes]
         numbers = [int(taken) if taken.isdigit() else distinct.index(taken) + 1 for taken in self.takes]
         needed = max(numbers, default=0)
         if needed != len(names) or 0 in numbers:
             what = f"the query takes {needed} parameter{'s' * (needed != 1)}, and {len(names)} are given"
-            raise UsageError(what, "give one parameter for each placeholder, in order; docs/probe.md has the forms")
+            forms = f"placeholders are {', '.join(form for form in _FORMS if form != '?1')}"
+            hint = "give one parameter for each placeholder, in order; docs/probe.md has the forms" if needed else forms
+            raise UsageError(what, hint)
         return [number - 1 for number in numbers]
 
 

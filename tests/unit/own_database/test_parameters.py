@@ -139,6 +139,9 @@ def test_named_placeholders_take_the_columns_of_their_names_and_others_their_ord
     assert twice.rows[0] == (1, "a,b", 1)
     with pytest.raises(UsageError, match="takes 1 parameter, and 2 are given"):
         keyed("SELECT * FROM t WHERE a > ?", "sqlite", given)
+    with pytest.raises(UsageError, match="takes 0 parameters, and 2") as failure:
+        keyed("SELECT * FROM t WHERE a > @low", "postgresql", given)
+    assert failure.value.hint == "placeholders are ?, $1, %s, %(name)s, :name"
 
 
 @pytest.mark.parametrize(
