@@ -59,10 +59,11 @@ _BOOLEANS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0"
 
 @dataclass(frozen=True)
 class Placeholders:
-    """A query between its placeholders. `takes`: each one's number from 1, or its name."""
+    """A query between its placeholders. `takes`: each one's number from 1, or its name. `form`: as written."""
 
     pieces: tuple[str, ...]
     takes: tuple[str, ...]
+    form: str = ""
 
     @property
     def sql(self) -> str:
@@ -124,7 +125,7 @@ def placeholders(sql: str, engine: str) -> Placeholders:
     if [len(piece) for piece in split] != [len(piece) for piece in pieces]:
         what = "a ? that is no placeholder, or a quote within `…` or a hint, hides where the placeholders are"
         raise UsageError(what, f"remove it: a literal can be a parameter too, and {JSON_OPERATORS}")
-    return Placeholders(tuple(pieces), tuple(take for _, _, take in places))
+    return Placeholders(tuple(pieces), tuple(take for _, _, take in places), form)
 
 
 def plainly_quoted(sql: str, piece: Piece, syntax: Syntax) -> str:
@@ -223,9 +224,14 @@ class KeyedQuery:
         return replace(self, rows=self.rows[:rows])
 
     def spelt(self, placeholder: str, percent: str = "%%") -> str:
-        """The query with placeholders of that form: `?`, `$1`, or `%s`, with which a % is written as `percent`."""
-        if placeholder == "%s":
-            return "%s".join(piece.replace("%", percent) for piece in self.placeholders.pieces)
+        """The query with placeholders of that form: `?`, `$1`, or `%s` and `%(name)s`, with which a % is written as
+        `percent`.
+        """
+        if placeholder in PERCENT_FORMS:
+            names = self.placeholders.takes
+            signs = [f"%({name})s" for name in names] if placeholder == "%(name)s" else ["%s"] * len(names)
+            doubled = tuple(piece.replace("%", percent) for piece in self.placeholders.pieces)
+            return replace(self.placeholders, pieces=doubled).filled(signs)
         if placeholder == "$1":
             return self.placeholders.filled([f"${number}" for number in range(1, len(self.columns) + 1)])
         return self.placeholders.sql

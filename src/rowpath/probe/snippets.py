@@ -192,12 +192,14 @@ def _keyed(keyed: KeyedQuery, header: Language, driver: SnippetDriver, facts: di
     as_text = facts["form"] == "copy" or (facts["statement"] == "text" and not driver.interpolates)
     if as_text or (not header.snippets.binary_parameters and any(isinstance(value, bytes) for value in row)):
         return {"sql": keyed.with_literals(engine, row)}
+    named = driver.takes_names and keyed.placeholders.form == "%(name)s"
     parameters = []
-    for value, column in zip(row, keyed.columns, strict=True):
+    for value, column, name in zip(row, keyed.columns, keyed.placeholders.takes, strict=True):
         native = value is None or isinstance(value, int | float | str | bytes)
         python = repr(value if native or not ENGINES[engine].probe.text_parameters else _text(value))
-        parameters.append({"type": column.type, "bits": column.bits, "text": _text(value), "python": python})
-    sql = keyed.spelt(driver.placeholder, driver.percent)
+        of = {"name": name} if named else {}
+        parameters.append({"type": column.type, "bits": column.bits, "text": _text(value), "python": python, **of})
+    sql = keyed.spelt("%(name)s" if named else driver.placeholder, driver.percent)
     return {"sql": sql, "sql_with_question_marks": keyed.spelt("?"), "parameters": parameters}
 
 

@@ -21,6 +21,7 @@ class SnippetDriver(Frozen, frozen=True):
     password: str = "DB_PASSWORD"  # the environment variable
     placeholder: str = "?"  # in its SQL: `?`, `$1` or `%s`
     percent: str = "%%"  # with `%s`: what stands for a % of the SQL's own
+    takes_names: bool = False  # with `%s`: it takes `%(name)s` too, and parameters by name
     interpolates: bool = False  # statement=text: it writes the values into the SQL itself
 
 
