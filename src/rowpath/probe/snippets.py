@@ -49,7 +49,7 @@ def snippet(
     template = f"{driver.template or path['driver']}{header.source_suffix}.j2"
     if not (folder / template).is_file():
         return None
-    run = how_to_run(header, driver)
+    run = how_to_run(header, driver, target.transport == "unix")
     login = f" The password comes from the environment: {driver.password}." if target.user else ""
     about = f"{ABOUT} {name}, as measured by rowpath probe.{login}"
     facts = context(path, target, sql, columns)
@@ -83,11 +83,12 @@ def changed(before: str, after: str) -> str:
     return ", ".join(spans)
 
 
-def how_to_run(header: Language, driver: SnippetDriver) -> str:
+def how_to_run(header: Language, driver: SnippetDriver, by_socket: bool) -> str:
     """One line for a shell."""
+    needs = driver.needs + driver.socket_needs * by_socket
     usual = header.snippets.run if driver.needs else header.snippets.run_bare or header.snippets.run
     file = header.snippet_file
-    return " ".join((driver.run or usual).format(file=file, stem=Path(file).stem, needs=driver.needs).split())
+    return " ".join((driver.run or usual).format(file=file, stem=Path(file).stem, needs=needs).split())
 
 
 def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[ColumnSpec]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ class SnippetDriver(Frozen, frozen=True):
 
     template: str = ""  # TEMPLATE + suffix + `.j2` in the folder `snippets`; empty: called like the driver
     needs: str = ""
+    socket_needs: str = ""  # what follows `needs` where it reaches the server by a Unix socket
     run: str = ""  # a line for a shell; empty: as the language's
     password: str = "DB_PASSWORD"  # the environment variable
     placeholder: str = "?"  # in its SQL: `?`, `$1` or `%s`
