@@ -95,6 +95,7 @@ def test_what_changes_rows_is_given_to_every_session(query: str, statements: tup
     [
         ("postgresql://u@h/db?TimeZone=Europe/Berlin", "timezone=Europe/Berlin", "AT TIME ZONE"),
         ("postgresql://u@h/db?datestyle=German", "datestyle=German", "2026-03-04"),
+        ("postgresql://u@h/db?ssl=true", "clients differ about what it checks", "sslmode=verify-full"),
         ("postgresql://u@h/db?client_encoding=latin1", "client_encoding=latin1", "remove"),
         ("postgresql://u@h/db?serch_path=a", "unknown option serch_path", "did you mean 'search_path'?"),
         ("postgresql://u@h/db?options=-c%20zzzzzzzzzz=1", "unknown option zzzzzzzzzz", "remove it"),
