@@ -179,6 +179,7 @@ class ProbeFacts:
         default_factory=dict
     )  # a session's setting of prepared statements with parameters → its values, the default first: a coordinate
     cast_literals: bool = False  # a parameter written into the SQL is cast to its type
+    untyped_literals: tuple[str, ...] = ()  # types that are not: a literal is what it is compared with, as in programs
     binary_literal: str = "X'{}'"  # with hexadecimal digits
     text_parameters: bool = False  # decimals, times and UUIDs are parameters as text: it has no types for them
     described_by_rows: bool = False  # a query's types are those of the rows that it delivers

@@ -333,6 +333,7 @@ def literal(engine: str, value: Any, column: Column) -> str:
     else:
         text = str(value).replace("'", "''")
         text = "'" + (text.replace("\\", "\\\\") if facts.syntax and facts.syntax.backslashes else text) + "'"
-    if facts.cast_literals and isinstance(dialect, SqlDialect):
+    cast = facts.cast_literals and (value is None or column.type not in facts.untyped_literals)
+    if cast and isinstance(dialect, SqlDialect):
         return f"CAST({text} AS {dialect.spelt(column)})"
     return text
