@@ -59,6 +59,8 @@ def _piece(sql: str, begin: int, syntax: Syntax) -> Piece:
     if kind == "line":
         if syntax.backslashes and not re.match(r"--(\s|$)", text):
             return Piece("sign", begin, begin + 1, "-")  # two minuses
+        if "\r" in text.rstrip("\r"):
+            raise refused("servers disagree whether a carriage return ends a comment", "end its lines with line feeds")
         return Piece(COMMENT, begin, end)
     if text == "#" and syntax.backslashes:
         end = sql.find("\n", begin)

@@ -301,6 +301,20 @@ def test_programs_read_every_row_from_a_server(engine: str, chosen: frozenset[st
         check(server(engine, options), folder, chosen, keyed_query(engine))
 
 
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
+def test_programs_keep_names_of_parameters_where_the_driver_takes_them(engine: str, folder: Path) -> None:
+    (folder / "keys.csv").write_text("first id:integer,text:text\n17,it's\n")
+    query = QUERIES[engine].replace("%", "%%")
+    sql = f"SELECT id, name FROM ({query}) AS t WHERE id <= %(first id)s AND 'it''s' = %(text)s AND 0 < %(first id)s"
+    given = keyed(sql, engine, rows_by_options(ProbeOptions("", params_file=folder / "keys.csv")))
+    with started(engine) as instance:
+        target = server(engine, instance.options(AccessPath.of({"engine": engine, "transport": "tcp"})))
+        for driver in {"postgresql": ("psycopg", "psycopg2"), "mariadb": ("pymysql", "mysqlclient")}[engine]:
+            check(target, folder, frozenset({"python"}), given, drivers=(driver,))
+            text = (folder / "fastest-python.py").read_text()
+            assert text.count("%(first id)s") == 2 and """PARAMETERS = {'first id': 17, 'text': "it's"}""" in text
+
+
 @some_languages
 @pytest.mark.parametrize("engine", ["sqlite", "duckdb"])
 def test_programs_read_every_row_from_a_file(engine: str, chosen: frozenset[str], folder: Path) -> None:

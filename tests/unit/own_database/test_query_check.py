@@ -9,6 +9,8 @@ from rowpath.errors import UsageError
 from rowpath.own_database.query_check import check_query, leading_key
 
 QUERIES = (
+    "SELECT 1 -- a\r\n+ 1 -- b\r",
+    "SELECT substring(a FOR key) FROM t WHERE use AND keep",
     "SELECT 1",
     "  select a, b from t where c = 'it''s; a -- string' ; ",
     "WITH x AS (SELECT 1) SELECT * FROM x",
@@ -28,6 +30,8 @@ QUERIES = (
     "SELECT t.insert, merge FROM t ORDER BY update",
 )
 OTHERS = (
+    ("SELECT 1 -- a\r+ 1", "carriage return"),
+    ("SELECT a FROM t FOR KEY SHARE", "locks"),
     ("", "empty"),
     (" ; ", "empty"),
     ("-- SELECT 1", "empty"),

@@ -62,6 +62,41 @@ def test_the_spellings_of_clients_and_drivers_mean_the_same(
 
 
 @pytest.mark.parametrize(
+    ("lines", "query", "expected"),
+    [
+        ("ssl-mode=VERIFY_IDENTITY\nssl-ca=root.crt", "", Tls("verify-full", "root.crt")),
+        ("ssl-ca=root.crt", "", Tls("verify-ca", "root.crt")),
+        ("ssl_ca = root.crt\nssl-verify-server-cert", "", Tls("verify-full", "root.crt")),
+        ("ssl-ca=root.crt\nskip-ssl-verify-server-cert", "", Tls("verify-ca", "root.crt")),
+        ("ssl-cert=own.crt\nssl-key=own.key", "", Tls("on", "", "own.crt", "own.key")),
+        ("ssl", "", Tls("on")),
+        ("ssl=0\nssl-ca=root.crt", "", Tls("off")),
+        ("skip-ssl", "", Tls("off")),
+        ("loose-ssl-mode=REQUIRED\nssl-ca=root.crt", "", Tls("on")),
+        ("ssl-mode=PREFERRED\nssl-cert=own.crt\nssl-key=own.key", "", Tls("default")),
+        ("ssl-mode=VERIFY_CA\nssl-ca=root.crt", "ssl-mode=DISABLED", Tls("off")),
+        ("ssl-ca=root.crt", "ssl-mode=VERIFY_IDENTITY", Tls("verify-full", "root.crt")),
+        ("ssl-ca=root.crt", "ssl-verify-server-cert=1&ssl-ca=world.crt", Tls("verify-full", "world.crt")),
+        ("ssl-ca=none.crt", "ssl-mode=REQUIRED", Tls("on")),
+        ("user=u\n[mysqld]\nssl-ca=root.crt", "", Tls("default")),
+    ],
+)
+@pytest.mark.parametrize("engine", ["mysql", "mariadb"])
+def test_an_option_file_of_mysql_says_how_to_encrypt_where_the_url_does_not(
+    engine: str, lines: str, query: str, expected: Tls, folder: Path
+) -> None:
+    (folder / ".my.cnf").write_text(f"[client]\n{lines}\n")
+    assert read(engine, query, folder) == expected
+    assert read("postgresql", "", folder) == Tls("default")
+
+
+def test_authorities_of_an_option_file_that_cannot_be_read_are_an_error(folder: Path) -> None:
+    (folder / ".my.cnf").write_text("[client]\nssl-ca=none.crt\n")
+    with pytest.raises(UsageError, match=r"ssl_ca=none\.crt: No such file"):
+        read("mysql", "", folder)
+
+
+@pytest.mark.parametrize(
     ("engine", "query", "said"),
     [
         ("postgresql", "sslmode=requier", "unknown sslmode 'requier'"),
