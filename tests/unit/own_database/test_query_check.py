@@ -61,6 +61,8 @@ OTHERS = (
     ("SELECT lo_unlink(1)", "lo_unlink"),
     ("SELECT NEXT VALUE FOR s", "sequence"),
     ("SELECT set_config('transaction_read_only', 'off', false)", "set_config"),
+    ("WITH x AS MATERIALIZED (\ufeffUPDATE t SET a = 1) SELECT 1", "UPDATE"),  # a blank to DuckDB
+    ("SELECT 1 AS a -- x\rINTO u", "carriage return"),
     ("SELECT /*! INTO OUTFILE '/tmp/x' */ 1", "comment"),
     ("SELECT 'a", "never closed"),
     ("SELECT /* a", "never closed"),
@@ -108,6 +110,7 @@ def test_what_writes_is_refused_with_where_writes_are_measured(sql: str) -> None
         ("mysql", "SELECT 1 # ; DROP TABLE t", True),
         ("postgresql", "SELECT a #> '{b}' FROM t", True),
         ("mysql", "SELECT 1 --1; DROP TABLE t", False),
+        ("mysql", "SELECT 1 --\u00a0; DROP TABLE t", False),
         ("mysql", "SELECT `into` FROM t", True),
         ("sqlite", "SELECT [into] FROM t", True),
         ("postgresql", "SELECT a[1] FROM t", True),
