@@ -88,7 +88,7 @@ class Wanted:
     phase: Phase
     transport: str = "tcp"
     tls: str = "default"
-    certificate: bool = False  # the client has one of its own
+    demands: tuple[str, ...] = ()  # of the encryption, beside the check
     languages: tuple[str, ...] = ()
     drivers: tuple[str, ...] = ()
     version: str = ""
@@ -162,7 +162,7 @@ class _Collected:
         if here.ok:
             lacking = {name: state for name, state in available.items() if not state.ok}
             self._dropped += [Dropped(firsts[name], state.reason, state.remedy) for name, state in lacking.items()]
-        unfit = ineligibility(adapter, wanted.tls, wanted.read_only, certificate=wanted.certificate)
+        unfit = ineligibility(adapter, wanted.tls, wanted.read_only, demands=wanted.demands)
         if (unfit := unfit if unfit[0] else hosts_refusal(adapter, wanted.hosts))[0]:
             self._dropped.append(Dropped(default, *unfit))
         elif not here.ok:
@@ -194,7 +194,7 @@ class _Collected:
 
     def _pruned(self, adapter: Adapter, path: AccessPath) -> str:
         """Why the path does not exist; `tls=client` stands in a manifest for a certificate of the client's own."""
-        shown = AccessPath.of(path.as_dict() | {"tls": "client"}) if self._wanted.certificate else path
+        shown = AccessPath.of(path.as_dict() | {"tls": "client"}) if "client" in self._wanted.demands else path
         return pruned(adapter, path) or pruned(adapter, shown)
 
     def _encrypting(self, adapter: Adapter) -> list[AccessPath]:
@@ -341,7 +341,7 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
             phase,
             transport=target.transport,
             tls=target.tls,
-            certificate=bool(target.encryption.cert),
+            demands=target.encryption.demands,
             languages=options.languages,
             drivers=options.drivers,
             version=str(target.driver_file) if target.driver_file else "",
