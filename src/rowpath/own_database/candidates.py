@@ -181,8 +181,11 @@ class _Collected:
         existing = [path for path in settings if not self._pruned(adapter, path)]
         if settings and not existing and wanted.tls in ENCRYPTED:
             existing = self._encrypting(adapter)
-            if not existing and ineligibility(adapter, wanted.tls, wanted.read_only) == ("", ""):
-                self._dropped.append(Dropped(settings[0], self._pruned(adapter, settings[0])))
+            if not existing:
+                unfit = ineligibility(adapter, wanted.tls, wanted.read_only, demands=wanted.demands)
+                self._dropped.append(
+                    Dropped(settings[0], *(unfit if unfit[0] else (self._pruned(adapter, settings[0]),)))
+                )
         # A drain reads every query as a scan.
         drains = adapter.floor and wanted.deployment == "server"
         phase = msgspec.structs.replace(wanted.phase, scan=True) if drains else wanted.phase
@@ -304,6 +307,10 @@ def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
         settings["durability"] = ("none",)  # an adapter may have to bring about any other
     if isinstance(kind, Stored):
         settings["storage"] = adapter.coordinates.get("storage", kind.storages)[:1]  # the tables are stored already
+    if bulks := adapter.coordinates.get("bulk"):  # nothing is loaded: no way of loading stands against a path
+        shown = {"engine": wanted.engine, "tls": wanted.tls}
+        fitting = [bulk for bulk in bulks if not pruned(adapter, AccessPath.of(shown | {"bulk": bulk}))]
+        settings["bulk"] = (*fitting, *bulks)[:1]
     paths = lattice(adapter, settings | {"placement": ("same",)}, complete=True)
     unknown = {"engine_version": BY_URL, "placement": "none"}  # of a server that is not ours: version and core
     unknown |= {"tls": wanted.tls} if wanted.tls in CHECKED else {}
