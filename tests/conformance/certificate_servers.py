@@ -27,15 +27,20 @@ KEY = ("-newkey", "rsa:2048", "-noenc")  # of a kind that every driver reads
 
 
 class Certificates:
-    """PEM files: the authority `ca` and `other`, the server's `right`, `address`, `elsewhere`, `expired`; `client`."""
+    """PEM files: authorities `ca`, `other`, `both` (`other` first); `client`, signed by `ca`, and the servers'.
+
+    Those are `right` (for HOST), `address`, `either`, `elsewhere`, `expired`.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         for authority in ("ca", "other"):
             files = ["-keyout", folder / f"{authority}.key", "-out", folder / f"{authority}.crt"]
             _openssl("req", "-x509", *KEY, "-days", "2", "-subj", f"/CN=rowpath {authority}", *files)
+        self.certificate("both").write_text("".join(self.certificate(name).read_text() for name in ("other", "ca")))
         self._sign("right", HOST, f"DNS:{HOST}")
         self._sign("address", "rowpath", "IP:127.0.0.1")
+        self._sign("either", HOST, f"DNS:{HOST},IP:127.0.0.1")
         self._sign("elsewhere", "elsewhere.example", "DNS:elsewhere.example")
         self._sign("expired", HOST, f"DNS:{HOST},IP:127.0.0.1", days=-1)
         self._sign("client", CERTIFIED, f"DNS:{CERTIFIED}")

@@ -177,7 +177,7 @@ def test_a_target_shows_its_files_and_checks_the_name_that_was_typed(folder: Pat
     [
         ("python", "psycopg", Tls("verify-full", "ca", "own.crt"), ""),
         ("python", "psqlpy", Tls("verify-full", "ca"), "psqlpy does not check the server's certificate here"),
-        ("python", "connectorx", Tls("verify-full", "ca"), "connectorx does not check the host's name here"),
+        ("python", "connectorx", Tls("verify-full", "ca"), "connectorx does not check the server's certificate here"),
         ("python", "mysqlclient", Tls("verify-ca", "ca"), "checks a certificate only together with the host's name"),
         ("python", "psqlpy", Tls("on", "", "own.crt"), "psqlpy sends no client certificate here"),
         ("rust", "sqlx-postgres", Tls("verify-full", "ca"), "sqlx-postgres trusts this machine's authorities too"),
