@@ -22,7 +22,7 @@ from rowpath.model.path import CHECKED, AccessPath
 from rowpath.own_database.tls import SYSTEM
 from rowpath.planning.availability import pruned
 from rowpath.runners import manifest, protocol
-from rowpath.runners.manifest import Adapter
+from rowpath.runners.manifest import Adapter, Command
 from rowpath.runners.process import Runner, RunnerFailure
 
 ADDRESS = "127.0.0.1"
@@ -63,7 +63,9 @@ SHOWN = list(dict.fromkeys(shown for shown, *_ in EXPECTED))
 
 
 @contextlib.contextmanager
-def opening(claim: tuple[str, Adapter, dict[str, str]]) -> Iterator[Callable[[dict[str, Any]], str]]:
+def opening(
+    claim: tuple[str, Adapter, dict[str, str]], changed: Callable[[Command], Command] = lambda command: command
+) -> Iterator[Callable[[dict[str, Any]], str]]:
     """Opens and closes a connection of one process: the setting `tls` as read back, or the error, its kind first."""
     engine, adapter, way = claim
     coordinates = {key: values[0] for key, values in adapter.coordinates.items() if key != "bulk"} | way
@@ -91,7 +93,7 @@ def opening(claim: tuple[str, Adapter, dict[str, str]]) -> Iterator[Callable[[di
             return f"{failure.kind}: {failure.text}"
         return str(facts.settings["tls"])
 
-    runner = Runner.start(manifest.command(adapter, way["version"], path), ())
+    runner = Runner.start(changed(manifest.command(adapter, way["version"], path)), ())
     try:
         runner.hello(adapter.driver)
         yield opened
@@ -134,12 +136,9 @@ def test_who_trusts_the_machines_authorities_beside_the_named_is_known(
     claim: tuple[str, Adapter, dict[str, str]],
     servers: Callable[[str], CertifiedServer],
     made: Certificates,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     modes = [mode for mode in CHECKED if mode in claim[1].certificates]
-    for variable in ("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"):
-        monkeypatch.setenv(variable, str(made.certificate("ca")))
-    with opening(claim) as opened:
+    with opening(claim, made.trusted_by_the_machine) as opened:
         server = servers(claim[0])
         server.show("either")
         ways = [(mode, host) for mode in modes for host in (HOST, ADDRESS)]
