@@ -19,9 +19,10 @@ from tests.conformance.certificate_servers import (
 from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned
 from rowpath.model.path import CHECKED, AccessPath
+from rowpath.own_database.tls import SYSTEM
 from rowpath.planning.availability import pruned
 from rowpath.runners import manifest, protocol
-from rowpath.runners.manifest import Adapter
+from rowpath.runners.manifest import Adapter, Command
 from rowpath.runners.process import Runner, RunnerFailure
 
 ADDRESS = "127.0.0.1"
@@ -30,6 +31,8 @@ TIMEOUT_S = 60.0
 EXPECTED = [
     ("right", "ca", "verify-full", True, False),
     ("right", "ca", "verify-ca", True, True),
+    ("right", "both", "verify-full", True, False),
+    ("right", "both", "verify-ca", True, True),
     ("right", "other", "verify-full", False, False),
     ("right", "other", "verify-ca", False, False),
     ("address", "ca", "verify-full", False, True),
@@ -60,7 +63,9 @@ SHOWN = list(dict.fromkeys(shown for shown, *_ in EXPECTED))
 
 
 @contextlib.contextmanager
-def opening(claim: tuple[str, Adapter, dict[str, str]]) -> Iterator[Callable[[dict[str, Any]], str]]:
+def opening(
+    claim: tuple[str, Adapter, dict[str, str]], changed: Callable[[Command], Command] = lambda command: command
+) -> Iterator[Callable[[dict[str, Any]], str]]:
     """Opens and closes a connection of one process: the setting `tls` as read back, or the error, its kind first."""
     engine, adapter, way = claim
     coordinates = {key: values[0] for key, values in adapter.coordinates.items() if key != "bulk"} | way
@@ -88,7 +93,7 @@ def opening(claim: tuple[str, Adapter, dict[str, str]]) -> Iterator[Callable[[di
             return f"{failure.kind}: {failure.text}"
         return str(facts.settings["tls"])
 
-    runner = Runner.start(manifest.command(adapter, way["version"], path), ())
+    runner = Runner.start(changed(manifest.command(adapter, way["version"], path)), ())
     try:
         runner.hello(adapter.driver)
         yield opened
@@ -113,6 +118,8 @@ def test_the_servers_certificate_is_checked(
         server = servers(claim[0])
         server.show(shown)
         for _shown, authority, mode, *connects in cases:
+            if authority == "both" and SYSTEM in claim[1].certificates:
+                continue  # nobody may name such a file to it
             for host, expected in zip((HOST, ADDRESS), connects, strict=True):
                 said = opened(server.options(host, tls=mode, tls_ca=str(made.certificate(authority))))
                 if said.startswith("on" if expected else "connect: "):
@@ -122,6 +129,25 @@ def test_the_servers_certificate_is_checked(
     assert not wrong
     if not right:
         pytest.skip("no mode of it is possible here")
+
+
+@pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)
+def test_who_trusts_the_machines_authorities_beside_the_named_is_known(
+    claim: tuple[str, Adapter, dict[str, str]],
+    servers: Callable[[str], CertifiedServer],
+    made: Certificates,
+) -> None:
+    modes = [mode for mode in CHECKED if mode in claim[1].certificates]
+    with opening(claim, made.trusted_by_the_machine) as opened:
+        server = servers(claim[0])
+        server.show("either")
+        ways = [(mode, host) for mode in modes for host in (HOST, ADDRESS)]
+        said = {way: opened(server.options(way[1], tls=way[0], tls_ca=str(made.certificate("other")))) for way in ways}
+    possible = {way: words for way, words in said.items() if not words.startswith("unsupported: ")}
+    if not possible:
+        pytest.skip("no mode of it is possible here")
+    expected = "on" if SYSTEM in claim[1].certificates else "connect: "
+    assert all(words.startswith(expected) for words in possible.values()), possible
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=NAMES)

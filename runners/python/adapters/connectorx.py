@@ -20,7 +20,6 @@ SSLMODE = {
     "off": {"sslmode": "disable"},
     "on": {"sslmode": "require"},
     "default": {},
-    "verify-ca": {"sslmode": "require"},  # it checks by the authorities that it is given
 }
 
 

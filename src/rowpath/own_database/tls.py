@@ -58,6 +58,12 @@ class Tls:
         named = {"tls_ca": self.ca, "tls_cert": self.cert, "tls_key": self.key}
         return {option: file for option, file in named.items() if file}
 
+    @property
+    def demands(self) -> tuple[str, ...]:
+        """What a driver must do beside the check: send a certificate; trust nobody but the authorities of a file."""
+        authorities = bool(self.ca) and self.ca not in _system_files()
+        return ("client",) * bool(self.cert) + ("authorities",) * authorities
+
 
 def is_tls_option(key: str) -> bool:
     """Whether a URL's option of that name is about encryption."""
@@ -167,7 +173,10 @@ def _refuse_unreadable(file: Path, shown: str) -> None:
 
 def _system_authorities() -> str:
     """The file of the authorities that this machine trusts, the same for every driver. Errors: UsageError."""
-    for file in (ssl.get_default_verify_paths().cafile, *USUAL_FILES):
-        if file and Path(file).is_file():
-            return file
+    if files := _system_files():
+        return files[0]
     raise UsageError("this machine has no file of trusted authorities", "apt-get install ca-certificates")
+
+
+def _system_files() -> list[str]:
+    return [file for file in (ssl.get_default_verify_paths().cafile, *USUAL_FILES) if file and Path(file).is_file()]

@@ -185,17 +185,20 @@ def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
 QUICKLY = "profile.release.opt-level=0"  # the programs are not measured here
 TOKIO = 'tokio = { version = "1", features = ["rt", "macros", "net", "time"] }\n'
 WITHOUT_DEFAULTS = "default-features = false, features"
-SQLX = f'futures-util = "0.3"\n{TOKIO}sqlx = {{ version = "0.9", {WITHOUT_DEFAULTS} = ["runtime-tokio", '
+SQLX = (
+    f'futures-util = "0.3"\n{TOKIO}sqlx = {{ version = "0.9", {WITHOUT_DEFAULTS} = ["runtime-tokio", "tls-native-tls", '
+)
+POSTGRES_TLS = 'postgres-native-tls = "0.5"\nnative-tls = "0.2"\n'
 CRATES = {
     "duckdb": f'duckdb = {{ version = "=1.20000.1", {WITHOUT_DEFAULTS} = [] }}\n',
-    "mysql": f'mysql = {{ version = "28", {WITHOUT_DEFAULTS} = ["minimal"] }}\n',
-    "mysql_async": f'mysql_async = {{ version = "0.37", {WITHOUT_DEFAULTS} = ["minimal"] }}\n{TOKIO}',
-    "postgres": 'postgres = "0.19"\nbytes = "1"\n',
+    "mysql": f'mysql = {{ version = "28", {WITHOUT_DEFAULTS} = ["minimal", "native-tls"] }}\n',
+    "mysql_async": f'mysql_async = {{ version = "0.37", {WITHOUT_DEFAULTS} = ["minimal", "native-tls-tls"] }}\n{TOKIO}',
+    "postgres": f'postgres = "0.19"\nbytes = "1"\n{POSTGRES_TLS}',
     "rusqlite": 'rusqlite = { version = "0.43", features = ["bundled"] }\n',
     "sqlx-mysql": SQLX + '"mysql"] }\n',
     "sqlx-postgres": SQLX + '"postgres", "bigdecimal", "chrono", "uuid"] }\n',
     "sqlx-sqlite": SQLX + '"sqlite"] }\n',
-    "tokio-postgres": 'tokio-postgres = "0.7"\nfutures-util = "0.3"\nbytes = "1"\n' + TOKIO,
+    "tokio-postgres": 'tokio-postgres = "0.7"\nfutures-util = "0.3"\nbytes = "1"\n' + TOKIO + POSTGRES_TLS,
 }
 STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
     "c": start_c,

@@ -12,7 +12,7 @@ from rowpath.model.path import CHECKED
 from rowpath.own_database import tls
 from rowpath.own_database.candidates import ineligibility
 from rowpath.own_database.target import read_target
-from rowpath.own_database.tls import Tls, read_tls
+from rowpath.own_database.tls import SYSTEM, Tls, read_tls
 from rowpath.runners.manifest import adapter_of, every_adapter
 
 PEM = "-----BEGIN CERTIFICATE-----\n"
@@ -208,17 +208,22 @@ def test_a_target_shows_its_files_and_checks_the_name_that_was_typed(folder: Pat
 
 
 @pytest.mark.parametrize(
-    ("language", "driver", "mode", "certificate", "said"),
+    ("language", "driver", "encryption", "said"),
     [
-        ("python", "psycopg", "verify-full", True, ""),
-        ("python", "psqlpy", "verify-full", False, "psqlpy does not check the server's certificate here"),
-        ("python", "connectorx", "verify-full", False, "connectorx does not check the host's name here"),
-        ("python", "mysqlclient", "verify-ca", False, "checks a certificate only together with the host's name"),
-        ("python", "psqlpy", "on", True, "psqlpy sends no client certificate here"),
+        ("python", "psycopg", Tls("verify-full", "ca", "own.crt"), ""),
+        ("python", "psqlpy", Tls("verify-full", "ca"), "psqlpy does not check the server's certificate here"),
+        ("python", "connectorx", Tls("verify-full", "ca"), "connectorx does not check the server's certificate here"),
+        ("python", "mysqlclient", Tls("verify-ca", "ca"), "checks a certificate only together with the host's name"),
+        ("python", "psqlpy", Tls("on", "", "own.crt"), "psqlpy sends no client certificate here"),
+        ("rust", "sqlx-postgres", Tls("verify-full", "ca"), "sqlx-postgres trusts this machine's authorities too"),
+        ("rust", "sqlx-postgres", Tls("verify-full", "world.crt"), ""),
     ],
 )
-def test_who_cannot_is_left_out_by_name(language: str, driver: str, mode: str, certificate: bool, said: str) -> None:
-    why, remedy = ineligibility(adapter_of(language, driver), mode, False, certificate=certificate)
+def test_who_cannot_is_left_out_by_name(
+    language: str, driver: str, encryption: Tls, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tls, "_system_files", lambda: ["world.crt"])
+    why, remedy = ineligibility(adapter_of(language, driver), encryption.mode, False, demands=encryption.demands)
     assert said in why
     assert bool(why) == bool(said) == bool(remedy)
 
@@ -226,4 +231,4 @@ def test_who_cannot_is_left_out_by_name(language: str, driver: str, mode: str, c
 def test_a_check_is_no_value_of_a_lattice() -> None:
     for adapter in every_adapter():
         assert not set(CHECKED) & set(adapter.coordinates.get("tls", ())), adapter.driver
-        assert set(adapter.certificates) <= {*CHECKED, "client"}, adapter.driver
+        assert set(adapter.certificates) <= {*CHECKED, "client", SYSTEM}, adapter.driver
