@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.engines.insides import AUTHORITY, ask, data_of, files_of, restart_showing, rows_of
 from tests.engines.life import place
@@ -16,8 +17,9 @@ from rowpath.engines import ENGINES
 from rowpath.engines.base import Versioned
 from rowpath.engines.mariadb.server import MariadbServer
 from rowpath.engines.postgresql.server import PostgresqlServer
-from rowpath.machine import private_directories
+from rowpath.machine import jvm, private_directories
 from rowpath.model.path import AccessPath
+from rowpath.runners.manifest import Command
 
 ENGINE_NAMES = ("postgresql", "mariadb", "mysql")
 HOST = "localhost"  # the right certificate is for this name, and for no address
@@ -27,15 +29,20 @@ KEY = ("-newkey", "rsa:2048", "-noenc")  # of a kind that every driver reads
 
 
 class Certificates:
-    """PEM files: the authority `ca` and `other`, the server's `right`, `address`, `elsewhere`, `expired`; `client`."""
+    """PEM files: authorities `ca`, `other`, `both` (`other` first); `client`, signed by `ca`, and the servers'.
+
+    Those are `right` (for HOST), `address`, `either`, `elsewhere`, `expired`.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         for authority in ("ca", "other"):
             files = ["-keyout", folder / f"{authority}.key", "-out", folder / f"{authority}.crt"]
             _openssl("req", "-x509", *KEY, "-days", "2", "-subj", f"/CN=rowpath {authority}", *files)
+        self.certificate("both").write_text("".join(self.certificate(name).read_text() for name in ("other", "ca")))
         self._sign("right", HOST, f"DNS:{HOST}")
         self._sign("address", "rowpath", "IP:127.0.0.1")
+        self._sign("either", HOST, f"DNS:{HOST},IP:127.0.0.1")
         self._sign("elsewhere", "elsewhere.example", "DNS:elsewhere.example")
         self._sign("expired", HOST, f"DNS:{HOST},IP:127.0.0.1", days=-1)
         self._sign("client", CERTIFIED, f"DNS:{CERTIFIED}")
@@ -45,6 +52,21 @@ class Certificates:
 
     def key(self, name: str) -> Path:
         return self.folder / f"{name}.key"
+
+    def trusted_by_the_machine(self, command: Command) -> Command:
+        """The command so that its program takes `ca` for one of the machine's authorities."""
+        words = list(command.arguments)
+        if jvm.java_command() not in words:
+            trusted = dict.fromkeys(("SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"), str(self.certificate("ca")))
+            return msgspec.structs.replace(command, environment=command.environment | trusted)
+        store = self.folder / "machine.p12"
+        if not store.exists():
+            keytool, into = Path(jvm.java_command()).with_name("keytool"), ["-keystore", store, "-storepass", "trusted"]
+            made = [keytool, "-importcert", "-noprompt", "-alias", "ca", "-file", self.certificate("ca"), *into]
+            subprocess.run(list(map(str, made)), check=True, capture_output=True)
+        of_java = f"-Djavax.net.ssl.trustStore={store}", "-Djavax.net.ssl.trustStorePassword=trusted"
+        at = words.index(jvm.java_command()) + 1
+        return msgspec.structs.replace(command, arguments=(*words[:at], *of_java, *words[at:]))
 
     def _sign(self, name: str, subject: str, alternative: str, days: int = 2) -> None:
         request, extensions = self.folder / f"{name}.csr", self.folder / f"{name}.ext"

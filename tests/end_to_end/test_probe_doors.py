@@ -126,6 +126,19 @@ def test_every_driver_reads_the_schema_and_explain_too(server: Any, tmp_path: Pa
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_role_that_sees_nothing_of_its_own_connection_reads_by_each_language(server: Any, tmp_path: Path) -> None:
+    make = "CREATE ROLE reader; GRANT reader TO {user}".format(**parts(server))
+    psql(server, make, "postgres", parts(server)["database"])
+    text = "postgresql://{user}:{quoted}@127.0.0.1:{port}/{database}".format(**parts(server))
+    text += "?options=-c%20role%3Dreader%20-c%20search_path%3Dtenant1"
+    drivers = "psqlodbc,adbc-postgresql,pgjdbc,pgx,pg,tokio-postgres,ado-psqlodbc"  # one of each language
+    words = ("--query", "SELECT id FROM orders", "--budget", "15s", "--tables", f"--driver={drivers}")
+    done = rowpath("probe", text, *words, "-o", tmp_path / "run")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.findall(r"^(\d+):[0-9a-f]{16}", done.stdout, re.M) == [str(SCHEMA_ROWS)]
+    assert "failed" not in done.stdout
+
+
 def test_localhost_is_the_socket_of_mysql_s_clients(tmp_path: Path) -> None:
     with started("mariadb") as instance:
         options = instance.options(AccessPath.of({"engine": "mariadb", "transport": "unix"}))

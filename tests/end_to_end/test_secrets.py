@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import secrets
 import shutil
-import string
 import sys
-import time
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 
-from rowpath.engines import ENGINES
+from rowpath.cli.options import EXPORTS
 from rowpath.execution.worker import Worker
 from rowpath.model.path import AccessPath
 from rowpath.model.workload import Phase
@@ -28,138 +23,62 @@ from rowpath.own_database.target import Target, read_target
 from rowpath.planning.plan import PlannedPath
 from rowpath.runners import manifest
 from rowpath.runners.process import RunnerFailure
-from rowpath.scrubber import MASK, PART
-from tests.end_to_end.command import Command, every_pid, proc, records, rowpath
-from tests.engines import mariadb_life
-from tests.engines.insides import psql, rows_of
-from tests.engines.life import place, reaching
+from rowpath.scrubber import MASK
+from rowpath.tape.format import read
+from tests.end_to_end.command import called, records, rowpath
+from tests.end_to_end.passwords_seen import (
+    COMPARABLY,
+    DRIVERS,
+    QUERY,
+    QUICKLY,
+    ROLE,
+    SHORT,
+    Server,
+    canary,
+    files_that_leak,
+    leaks,
+    probing,
+    serving,
+    watched,
+)
 
-ROLE = "plain"
-ENGINE_NAMES = ("postgresql", "mariadb")
-QUERY = "SELECT id, name FROM sample ORDER BY id"
-EXPORTS = ("markdown", "csv", "json")
+FORMS = [form.replace("_", "-") for form in EXPORTS]
 NEUTRAL = "Neutral-0-word"
 WORDS = ["postgres", "1234", "a", "id", "sample", '"', "\\", "psycopg", "rp", ROLE]
-SHORT = ["--query", QUERY, "--language", "python"]
-# What is found does not matter: a search of a second is enough.
-QUICK = "import sys; from rowpath.cli import main, probe; probe.LEAST_BUDGET_S = 1.0; sys.exit(main.main())"
-DRIVERS = {"postgresql": "psycopg,psycopg2", "mariadb": "pymysql"}
+# A command to record: it has the password in its environment, as docs/tape.md says.
+CLIENT = """
+import os, sys, urllib.parse
+url = urllib.parse.urlsplit(os.environ["ROWPATH_URL"])
+words = {"postgresql": ["psql", "-X", "-A", "-t", sys.argv[1], "-c"], "mariadb": [
+    "mariadb", "--no-defaults", "-h", url.hostname, "-P", str(url.port), "-u", url.username, url.path[1:], "-e"]}
+os.execvp(words[url.scheme][0], [*words[url.scheme], "SELECT name FROM sample ORDER BY id"])
+"""
 
 
-@dataclass
-class Server:
-    """A private server with the table `sample`, and a role that may read it."""
-
-    engine: str
-    instance: Any
-
-    def set_password(self, password: str) -> None:
-        literal = password.replace("'", "''")
-        if self.engine == "postgresql":
-            psql(self.instance, f"ALTER ROLE {ROLE} PASSWORD '{literal}';", "postgres", "postgres")
-        else:
-            literal = literal.replace("\\", "\\\\")
-            rows_of(self.instance, f"ALTER USER '{ROLE}'@'%' IDENTIFIED BY '{literal}';")
-
-    def url(self, password: str) -> str:
-        """With every character of the password percent-encoded."""
-        options = self.instance.options(AccessPath.of({}))
-        encoded = "".join(f"%{octet:02X}" for octet in password.encode())
-        return f"{self.engine}://{ROLE}:{encoded}@127.0.0.1:{options['port']}/{options['database']}"
-
-
-@pytest.fixture(name="server", params=ENGINE_NAMES, scope="module")
+@pytest.fixture(name="server", params=DRIVERS, scope="module")
 def server_fixture(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("kept")
-    for parent in reaching(folder):
-        parent.chmod(parent.stat().st_mode | 0o055)
-    (folder / "s").mkdir(mode=0o777)
-    (folder / "s").chmod(0o777)
-    table = "CREATE TABLE sample (id integer PRIMARY KEY, name varchar(40))"
-    rows = "INSERT INTO sample VALUES (1, 'one'), (2, 'two'), (3, NULL)"
-    instance: Any
-    if request.param == "postgresql":
-        instance = ENGINES["postgresql"].instance("server", "none", place(folder))
-    else:
-        instance = mariadb_life.made("mariadb", folder, "innodb")
-    instance.start()
-    try:
-        if request.param == "postgresql":
-            psql(instance, f"CREATE ROLE {ROLE} LOGIN;", "postgres", "postgres")
-            psql(instance, f"{table}; {rows}; GRANT SELECT ON sample TO {ROLE};")
-        else:
-            database = instance.options(AccessPath.of({}))["database"]
-            for statement in (
-                f"USE {database}; {table}; {rows}",
-                f"CREATE USER '{ROLE}'@'%'",
-                f"GRANT SELECT ON {database}.* TO '{ROLE}'@'%'",
-            ):
-                rows_of(instance, statement + ";")
-        yield Server(request.param, instance)
-    finally:
-        instance.stop()
-
-
-def canary() -> str:
-    """A random password of 12 characters that no text holds by chance."""
-    return "".join(secrets.choice(string.ascii_letters + string.digits) for _ in range(12))
-
-
-def parts(secret: str) -> list[str]:
-    return [secret[at : at + PART] for at in range(len(secret) - PART + 1)]
-
-
-def leaks(text: str, secret: str) -> list[str]:
-    """The parts of a secret that stand in a text, as they are or with every character percent-encoded."""
-    encoded = re.sub("%([0-9A-Fa-f]{2})", lambda match: chr(int(match[1], 16)), text)
-    return [part for part in parts(secret) if part in text or part in encoded]
-
-
-def files_that_leak(directory: Path, secret: str) -> list[str]:
-    found = []
-    for folder, _folders, names in os.walk(directory):  # which says nothing where a folder is removed meanwhile
-        for file in (Path(folder) / name for name in names):
-            with suppress(FileNotFoundError):
-                if file.is_file() and leaks(file.read_bytes().decode("latin-1"), secret):
-                    found.append(str(file))
-    return found
-
-
-def watched(secret: str, directory: Path, *arguments: str) -> tuple[int, str]:
-    """A command to its end, its processes looked at again and again: its exit code, and what it printed."""
-    shown: list[str] = []
-    hidden = False
-    with Command(*arguments, "-o", directory) as command:
-        while command.process.poll() is None:
-            own = command.process.pid
-            hidden = hidden or (bool(proc(own, "cmdline")) and not leaks(proc(own, "cmdline"), secret))
-            for pid in every_pid():
-                if pid != own or hidden:  # once it was read it must not come back
-                    shown += leaks(proc(pid, "cmdline"), secret)
-            for pid in command.processes():
-                shown += leaks(proc(pid, "environ"), secret)
-            shown += files_that_leak(directory, secret)
-            time.sleep(0.05)
-        done = command.end()
-    assert hidden, done.stdout + done.stderr
-    assert not shown
-    assert not leaks(done.stdout + done.stderr, secret)
-    return done.returncode, done.stdout + done.stderr
+    with serving(request.param, tmp_path_factory.mktemp("kept")) as server:
+        yield server
 
 
 def test_no_part_of_a_password_is_seen_while_a_probe_runs_or_after_it(server: Server, tmp_path: Path) -> None:
     secret = canary()
     server.set_password(secret)
     directory = tmp_path / "run"
-    arguments = ["probe", server.url(secret), *SHORT, "--budget", "5s", "--driver", DRIVERS[server.engine]]
-    code, printed = watched(secret, directory, *arguments)
+    run = str(directory)
+    arguments = [*probing(server, server.url(secret)), "-o", run]
+    code, printed = watched(secret, directory, *arguments, program=COMPARABLY)
     assert (code, MASK in printed) == (0, False), printed
-    files = [tmp_path / f"exported.{form}" for form in EXPORTS]
-    exports = [word for form, file in zip(EXPORTS, files, strict=True) for word in (f"--export-{form}", str(file))]
-    shown = rowpath("show", directory, *exports)
-    assert shown.returncode == 0, shown.stderr
+    files = [tmp_path / f"exported.{form}" for form in FORMS]
+    exports = [word for form, file in zip(FORMS, files, strict=True) for word in (f"--export-{form}", str(file))]
+    for words in (["show", run, *exports], ["compare", run, run], ["site", "--check", run]):
+        shown = (rowpath if words[0] == "show" else called)(*words)
+        assert (shown.returncode, words[0]) in ((0, "show"), (0, "compare"), (1, "site")), shown.stderr
+        assert not leaks(shown.stdout + shown.stderr, secret)
+        assert MASK not in shown.stdout + shown.stderr
     assert all(file.stat().st_size for file in files)
-    assert not leaks(shown.stdout + shown.stderr, secret)
+    (packed,) = (file for file in files if file.suffix == ".parquet")
+    assert not leaks(str(parquet.read_table(packed).to_pydict()), secret)
     assert not files_that_leak(tmp_path, secret)
     assert (directory / "fastest-python.py").is_file()
 
@@ -167,10 +86,72 @@ def test_no_part_of_a_password_is_seen_while_a_probe_runs_or_after_it(server: Se
 def test_no_part_of_a_wrong_password_is_seen(server: Server, tmp_path: Path) -> None:
     server.set_password(NEUTRAL)
     secret = canary()
-    code, printed = watched(secret, tmp_path / "run", "probe", server.url(secret), *SHORT)
+    code, printed = watched(secret, tmp_path / "run", "probe", server.url(secret), *SHORT, "-o", str(tmp_path / "run"))
     assert code != 0
     assert "cannot connect to" in printed
     assert not files_that_leak(tmp_path, secret)
+
+
+def ways(server: Server, secret: str, folder: Path) -> Iterator[tuple[str, dict[str, str]]]:
+    """The ways in which a password comes in, but for a plain URL: what is probed, and variables."""
+    options = server.instance.options(AccessPath.of({}))
+    port, database = options["port"], options["database"]
+    url = f"{server.engine}://{ROLE}@127.0.0.1:{port}/{database}"
+    yield url, {"ROWPATH_PROBE_PASSWORD": secret}
+    yield f"jdbc:{server.engine}://127.0.0.1:{port}/{database}?user={ROLE}&password={secret}", {}
+    name = "PostgreSQL" if server.engine == "postgresql" else "MariaDB"
+    where = f"Server=127.0.0.1;Port={port};Database={database};Uid={ROLE}"
+    yield f"Driver={{{name} Unicode}};{where};Pwd={{{secret}}}", {}
+
+    def private(file: str, text: str) -> str:
+        (folder / file).write_text(text, encoding="utf-8")
+        (folder / file).chmod(0o600)
+        return str(folder / file)
+
+    if server.engine == "mariadb":
+        yield url, {"MYSQL_PWD": secret}
+        private(".my.cnf", f"[client]\nuser={ROLE}\npassword='{secret}'\n")
+        yield url, {"HOME": str(folder)}
+        return
+    yield url, {"PGPASSWORD": secret}
+    yield url.replace("127.0.0.1", "127.0.0.1:1,127.0.0.1"), {"PGPASSFILE": private("saved", f"*:*:*:*:{secret}\n")}
+    yield f"{url}?passfile={folder}/saved", {}
+    yield f"host=127.0.0.1,127.0.0.1 port=1,{port} user={ROLE} dbname={database} password='{secret}'", {}
+    where = f"host=127.0.0.1\nport={port}\nuser={ROLE}\ndbname={database}"
+    yield "service=mine", {"PGSERVICEFILE": private("services", f"[mine]\n{where}\npassword={secret}\n")}
+
+
+def test_no_part_of_a_password_is_seen_however_it_comes_in(server: Server, tmp_path: Path) -> None:
+    secret = canary()
+    server.set_password(secret)
+    (tmp_path / "home").mkdir()
+    for number, (target, added) in enumerate(ways(server, secret, tmp_path / "home")):
+        directory = tmp_path / f"run-{number}"
+        words = [*probing(server, target), "-o", str(directory)]
+        code, printed = watched(secret, directory, *words, added=added, program=QUICKLY)
+        assert (code, MASK in printed) == (0, False), f"{number}: {printed}"
+
+
+def test_no_part_of_a_password_is_seen_while_its_conversation_is_recorded(server: Server, tmp_path: Path) -> None:
+    for number, (secret, role_has) in enumerate(((canary(), True), (canary(), False), (ROLE, True))):
+        server.set_password(secret if role_has else NEUTRAL)
+        tape = tmp_path / f"{number}.tape"
+        words = (sys.executable, "-c", CLIENT, "{url}")
+        arguments = ["record", server.url(secret), "-o", str(tape), "--", *words]
+        if secret == ROLE:  # the name stands in the URL too
+            printed = (done := rowpath(*arguments)).stdout + done.stderr
+            code = done.returncode
+        else:
+            code, printed = watched(secret, tmp_path / "none", *arguments, gets_it=True)
+        assert MASK not in printed
+        assert code == (0 if role_has else 2), printed
+        assert ("nothing was recorded" in printed) != role_has
+        if role_has:
+            assert not leaks(read(tape).content.decode("latin-1"), secret)
+            again = rowpath("replay", tape, "--", *words)
+            assert again.returncode == 0, again.stderr
+            assert "two" in again.stdout
+            assert MASK not in again.stdout + again.stderr
 
 
 def one_of_each_driver(engine: str) -> list[PlannedPath]:
@@ -231,8 +212,7 @@ def shape(directory: Path) -> dict[str, Any]:
 def probed(server: Server, password: str, directory: Path) -> tuple[str, str]:
     """What a probe with that password prints, and its command as the journal has it."""
     server.set_password(password)
-    words = [*SHORT, "--budget", "1s", "--driver", DRIVERS[server.engine], "-o", str(directory)]
-    done = rowpath("probe", server.url(password), *words, program=(sys.executable, "-c", QUICK))
+    done = rowpath(*probing(server, server.url(password)), "-o", directory, program=QUICKLY)
     assert done.returncode == 0, done.stdout + done.stderr
     (head,) = records(directory, "run")
     return done.stdout + done.stderr, " ".join(head["command"]).replace(str(directory), "DIR")

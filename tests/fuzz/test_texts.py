@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from rowpath.engines import ENGINES
 from rowpath.errors import EnvironmentMissing, UsageError
-from rowpath.journal.writer import Scrubber
 from rowpath.own_database.parameters import keyed, rows_of_csv, rows_of_words
 from rowpath.own_database.query_check import check_query, leading_key
-from rowpath.own_database.question import ProbeOptions, keyed_by_options, limited, query_of, text_of
+from rowpath.own_database.query_text import text_of
+from rowpath.own_database.question import ProbeOptions, keyed_by_options, limited, query_of
+from rowpath.own_database.table_name import queries_of
 from rowpath.own_database.target import Target, read_target, typed_secrets
+from rowpath.scrubber import Scrubber
 from tests.fuzz import texts
 from tests.fuzz.fuzzing import ending, tried
 
@@ -83,6 +85,21 @@ def test_a_typed_password_is_found_where_the_url_is_read(tmp_path: Path) -> None
     tried(property_of, texts.urls())
 
 
+def test_files_and_variables_give_a_target_or_an_error_without_their_password(tmp_path: Path) -> None:
+    def property_of(login: tuple[str, dict[str, str], dict[str, str], str], mode: int) -> None:
+        text, files, variables, secret = login
+        for name, content in files.items():
+            file = tmp_path / name
+            file.write_bytes(content.encode("utf-8", "surrogateescape"))
+            file.chmod(mode)
+        with answered(secret):
+            target = read_target(text.replace("~", str(tmp_path)), {"HOME": str(tmp_path), **variables})
+            for shown in (target.shown, repr(target), *target.notes):
+                hidden(shown, secret)
+
+    tried(property_of, texts.logins(), st.sampled_from([0o600, 0o644, 0o666]))
+
+
 def test_any_text_is_a_target_or_an_error(tmp_path: Path) -> None:
     def property_of(text: str) -> None:
         with answered():
@@ -111,6 +128,21 @@ def test_a_query_is_checked_or_refused(tmp_path: Path) -> None:
             leading_key(text, syntax)
 
     tried(property_of, texts.QUERIES, ENGINE, st.lists(texts.PARAMETERS, max_size=2))
+
+
+def test_a_name_of_a_table_is_a_query_or_refused() -> None:
+    def property_of(name: str, engine: str) -> None:
+        syntax = ENGINES[engine].probe.syntax
+        assert syntax is not None
+        with answered():
+            for sql in queries_of(name, syntax):
+                check_query(sql, engine)
+                assert keyed_by_options(sql, engine, ProbeOptions("", table=name)) is None
+
+    names = st.lists(
+        st.one_of(texts.WORD, st.sampled_from(texts.words('. " ` \' "a.b" `a` -- ? ; $1 %s :a')), texts.ANY)
+    )
+    tried(property_of, names.map("".join), ENGINE)
 
 
 def test_parameters_are_rows_or_an_error(tmp_path: Path) -> None:

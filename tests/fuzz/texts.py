@@ -28,14 +28,22 @@ SCHEMES = words(
 )
 HOSTS = [
     "localhost", "127.0.0.1", "[::1]", "::1", "a:1,b:2", "db.example:5432", "h:", ":5432", "h:99999", "h:x", "", "[",
-    "[::1]:5432", "%2Ftmp", "a,b", "h:0", "@h", "[fe80::1%25eth0]:1",
+    "[::1]:5432", "%2Ftmp", "a,b", "h:0", "@h", "[fe80::1%25eth0]:1", "a:1,b:2,[::1]:3", "a,b:2", ",", "a:1,", "h:1:2",
+    "%2Ftmp,%2Fvar", "h:\u00b2",
 ]  # fmt: skip
 KEYS = words(
     "sslmode ssl-mode sslrootcert sslcert options search_path currentSchema schema service passfile host port user "
-    "dbname socket target_session_attrs connect_timeout charset tls x delimiter quote header null application_name"
+    "dbname socket target_session_attrs connect_timeout charset tls x delimiter quote header null application_name "
+    "targetServerType load_balance_hosts hostaddr sslkey role TimeZone DateStyle app.tenant plan_cache_mode sql_mode "
+    "sessionVariables init_command unix_socket protocol pool_size Options"
 )
 VALUES = words(
-    "require verify-full disable -csearch_path=a -c%20x=y a,b /tmp /nowhere/f 1 off yes any read-write tab %3B ' \" \\"
+    "require verify-full disable -csearch_path=a -c%20x=y a,b /tmp /nowhere/f 1 off yes any read-write tab %3B ' \" \\ "
+    "s standby preferPrimary random UTC utf8mb4 1,2 -c%20app.x%3D1 -c -cx -ca=\\\\ --a-b=1"
+)
+VARIABLES = words(
+    "PGHOST PGHOSTADDR PGPORT PGDATABASE PGUSER PGSERVICE PGOPTIONS PGTARGETSESSIONATTRS PGTZ PGSSLMODE PGSSLROOTCERT "
+    "MYSQL_HOST MYSQL_TCP_PORT MYSQL_UNIX_PORT"
 )
 OPTION = st.tuples(st.sampled_from(KEYS), st.one_of(st.sampled_from(VALUES), WORD, ANY)).map("=".join)
 
@@ -55,6 +63,38 @@ def urls(draw: st.DrawFn) -> tuple[str, str]:
         keys = " ".join([f"host={host}", *options, f"password='{secret}'", f"dbname={path}"])
         return keys, secret
     return f"{scheme}:Driver={{{user}}};Server={host};{';'.join(options)};PWD={secret};Database={path}", secret
+
+
+# What a line of a service file, a password file or an option file may be, but for the password.
+LINES = st.one_of(
+    OPTION,
+    st.sampled_from(
+        words(
+            "[s] [client] [client-mariadb] [ ] # ; !include = == :::: *:*:*:*: h:5432:*:u: \\: a\\:b:1 user=u host=h "
+            "port=1"
+        )
+    ),
+    ANY,
+)
+
+
+@st.composite
+def logins(draw: st.DrawFn) -> tuple[str, dict[str, str], dict[str, str], str]:
+    """A URL without a password; files of the home folder, by name; variables; the password that these hold."""
+    secret, scheme, host = draw(SECRET), draw(st.sampled_from(SCHEMES)), draw(st.sampled_from(HOSTS))
+    options = draw(st.lists(st.one_of(OPTION, st.sampled_from(words("service=s passfile=~/f user=u"))), max_size=3))
+    before, after = draw(st.lists(LINES, max_size=3)), draw(st.lists(LINES, max_size=3))
+    quoted = draw(st.sampled_from(["{}", "'{}'", '"{}"', "{} # x", "{}\\", "{}\r"])).format(secret)
+    files = {
+        ".pgpass": [*before, f"*:*:*:*:{quoted}", *after],
+        ".pg_service.conf": ["[s]", *before, f"password={quoted}", *after],
+        ".my.cnf": ["[client]", *before, f"password = {quoted}", *after],
+    }
+    variables = draw(st.dictionaries(st.sampled_from(VARIABLES), st.one_of(st.sampled_from(VALUES), WORD), max_size=3))
+    if draw(st.booleans()):
+        variables[draw(st.sampled_from(["PGPASSWORD", "MYSQL_PWD", "ROWPATH_PROBE_PASSWORD"]))] = secret
+    url = f"{scheme}://{host}/{draw(WORD)}?{'&'.join(options)}"
+    return url, {name: "\n".join(lines) for name, lines in files.items()}, variables, secret
 
 
 @st.composite
@@ -79,7 +119,9 @@ PIECES = words(
     "SELECT FROM WHERE t a b * , ( ) ; ? ?1 $1 $2 %s %(name)s :name : :: ' '' \" \"\" ` `` [ ] -- --x /* */ /*! # \n "
     "E' $$ $x$ \\ \\' 1 1.5e3 'x' 'it''s' \"a\" AS ORDER BY LIMIT 1 WITH x UNION ALL VALUES TABLE INSERT UPDATE DELETE "
     "INTO FOR SHARE insert user CASE WHEN THEN END IN NULL = <> {'a':b} MAP [1,2] \ufeff \x00 é % %% @ @@ ~ | || :: "
-    "int current_date now() count(*) setval nextval('s') EXPLAIN SHOW CALL SET COPY"
+    "int current_date now() count(*) setval nextval('s') EXPLAIN SHOW CALL SET COPY "
+    "/*+ --? #' '? ?' \"? :a :'a ::int $1::int a:b ?| ?& ?1 %%s %(a)s %(a /*'*/ /*\"?*/ q'[ N' U&' "
+    '$a$?$a$ "User" --\'\n #?\n'
 )
 TEXTS = st.one_of(
     st.lists(st.sampled_from(PIECES), max_size=25).map(" ".join),
@@ -125,8 +167,11 @@ FRAMES = [
     "SELECT 1 /* /* */ ; {} -- */", "SELECT 1 --\n; {}", "SELECT 1 --x'\n; {}", "SELECT `'`; {} -- `", "SELECT ['; {}]",
     "SELECT 1 UNION {}", "TABLE t; {}", "VALUES (1); {}", "FROM t; {}", "SELECT 1 \x00; {}", "SELECT 1 #\n; {}",
     "SELECT 1 /*!; {} */", "SELECT 1 FROM t WHERE EXISTS ({})", "EXPLAIN {}", "\ufeff{}", "SELECT 1 WHERE '\\\\'; {}",
+    "SELECT 1 --x\r; {}", "SELECT 1 --\u00a0\n; {}", "SELECT 1 --\x01'\n; {} --'", "SELECT 1 --\u2028; {}",
     "SELECT N''; {}", "SELECT U&'\\'; {} --'", "SELECT $1$; {} --$1$", "SELECT 1;\u00a0{}", "SELECT X''; {}",
 ]  # fmt: skip
+
+BLANKS = ["/**/", "\t", "\n", "\f", "/*;*/", "--\n", "\u00a0", "\v", "\ufeff", "\u200b", "\x85", "\r", "\x1c"]
 
 
 @st.composite
@@ -137,7 +182,7 @@ def writing(draw: st.DrawFn) -> str:
         text = draw(st.sampled_from(FRAMES)).replace("{}", text)
     change = draw(st.integers(0, 4))
     if change == 1:
-        text = text.replace(" ", draw(st.sampled_from(["/**/", "\t", "\n", "\f", "/*;*/", "--\n", "\u00a0", "\v"])))
+        text = text.replace(" ", draw(st.sampled_from(BLANKS)))
     elif change == 2:
         text = "".join(sign.upper() if at % 2 else sign.lower() for at, sign in enumerate(text))
     elif change == 3:

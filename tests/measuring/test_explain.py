@@ -8,17 +8,21 @@ from pathlib import Path
 import pytest
 
 from rowpath.checks.selftest.bench import NOTHING, Bench
-from rowpath.engines.base import Instance
+from rowpath.engines import ENGINES
+from rowpath.engines.base import Instance, Place
+from rowpath.engines.taped import VERSION, TapeInstance
 from rowpath.execution.emulated_link import Links
 from rowpath.explain.explain import explain
 from rowpath.explain.stamping import Stamping, server_file, stamping_environment
-from rowpath.machine import processes
+from rowpath.machine import cpus, processes
 from rowpath.model.explanation import Explanation, Hops
 from rowpath.planning.plan import key_of
+from rowpath.tape.format import read
 from tests.engines.insides import place_of
 
 SLACK = 0.1
 BURN_NS, STALL_NS, LINK_NS, LATE_NS = 50_000, 200_000, 500_000, 200_000
+TAPE = Path(__file__).parents[1] / "tapes" / "postgresql.tape"
 WHERE = ("client", "to server", "server", "to client")
 
 
@@ -124,3 +128,31 @@ def test_the_hop_of_a_client_that_reads_late(bench: Bench) -> None:
     plain = medians(stamped(bench, "plain"))
     assert found["client"] - plain["client"] >= LATE_NS / 2, found  # the server works while it sleeps
     assert max(found["to server"], found["server"], found["to client"]) < LATE_NS / 2, found
+
+
+@pytest.mark.parametrize("placement", ["same", "free"])
+def test_a_replay_server_that_answers_late(bench: Bench, placement: str) -> None:
+    where = {"engine": "postgresql", "engine_version": VERSION, "transport": "tcp", "placement": placement}
+    planned = bench.path("python", "psycopg", "keyed.read", statement="prepared", link="none", **where)
+    bench.build(planned)
+    stamping = Stamping.begun(bench.directory, server_file(bench.directory))
+    assert stamping.server is not None
+    environment = stamping_environment(stamping.server)
+    pinned = cpus.server_cpus() if placement == "same" else ()
+    place = Place(bench.directory, bench.directory, pinned, environment=environment)
+    instance = TapeInstance(ENGINES["postgresql"], read(TAPE), "none", place)
+    instance.late_ns = LATE_NS
+    instance.start()
+    try:
+        work = bench.work("keyed.read", "postgresql")
+        whole = explain(planned, instance, work, bench.directory, 60.0, print, pairs=2, stamping=stamping)
+    finally:
+        instance.stop()
+    found = whole.hops
+    assert found is not None, whole.no_hops
+    assert stamping.stamped.operation_ns() == pytest.approx(found.mean_ns, rel=SLACK)
+    assert sum(hop.median_ns for trip in found.round_trips for hop in trip.hops if hop.where == "server") >= LATE_NS
+    if placement == "same":  # elsewhere the core on which the client waits is not known
+        assert LATE_NS <= of(whole, "core") <= whole.operation_ns, whole  # it sleeps longer, as the kernel likes
+        assert of(whole, "server") < LATE_NS / 2, whole
+        assert whole.adds_up, whole

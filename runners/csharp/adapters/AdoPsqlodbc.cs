@@ -115,7 +115,9 @@ namespace Rowpath.Adapters
             facts.Build = Ask("SELECT version()");
             AddSettings(facts, "SHOW {0}", "synchronous_commit", "fsync", "TimeZone", "client_encoding");
             const string own = " FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
-            facts.Settings["tls"] = Ask("SELECT CASE WHEN ssl THEN 'on' ELSE 'off' END" + own);
+            // A role that the session has set may not see its own row there.
+            facts.Settings["tls"] =
+                Ask("SELECT coalesce(max(CASE WHEN ssl THEN 'on' ELSE 'off' END), 'unknown')" + own);
         }
     }
 }

@@ -209,7 +209,10 @@ public final class Pgjdbc extends Jdbc {
     facts.reply().put("build", ask("SELECT version()"));
     addSettings(facts, "SHOW %s", "synchronous_commit", "fsync", "TimeZone", "client_encoding");
     String own = " FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
-    facts.settings().put("tls", ask("SELECT ssl" + own).equals("t") ? "on" : "off");
-    facts.settings().put("tls_version", ask("SELECT coalesce(version, 'none')" + own));
+    // A role that the session has set may not see its own row there.
+    String encrypted = "coalesce(max(CASE WHEN ssl THEN 'on' ELSE 'off' END), 'unknown')";
+    facts.settings().put("tls", ask("SELECT " + encrypted + own));
+    String version = "coalesce(max(coalesce(version, 'none')), 'unknown')";
+    facts.settings().put("tls_version", ask("SELECT " + version + own));
   }
 }

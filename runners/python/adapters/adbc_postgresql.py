@@ -10,7 +10,7 @@ from families.adbc.adapter import AdbcAdapter
 from families.arrow.batches import from_text
 from families.postgresql.binary import reader
 from families.postgresql.connection import libpq_keywords, numbered
-from families.postgresql.facts import server_facts
+from families.postgresql.facts import TLS, server_facts
 
 
 class Adapter(AdbcAdapter):
@@ -47,8 +47,7 @@ class Adapter(AdbcAdapter):
         self.run(f"SET statement_timeout = {milliseconds}")
 
     def facts(self):
-        encrypted = self.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
-        return server_facts(self.one, {"autocommit": "on", "tls": "on" if encrypted else "off"}) | {
+        return server_facts(self.one, {"autocommit": "on", "tls": self.one(TLS)}) | {
             "driver_version": adbc_driver_postgresql.__version__,
             "libraries": {"arrow": self.connection.adbc_get_info()["driver_arrow_version"]},
         }

@@ -13,14 +13,13 @@ from families.columnar.sampler import ColumnarOperation, natural_uuid
 from families.mysql import connection as mysql
 from families.mysql import values as mysql_values
 from families.postgresql import connection as postgresql
-from families.postgresql.facts import server_facts
+from families.postgresql.facts import TLS, server_facts
 from families.sql.literals import literal, with_literals
 
 SSLMODE = {
     "off": {"sslmode": "disable"},
     "on": {"sslmode": "require"},
     "default": {},
-    "verify-ca": {"sslmode": "require"},  # it checks by the authorities that it is given
 }
 
 
@@ -137,8 +136,7 @@ class Adapter(Base):
         settings = {"protocol": self.protocol, "threads": self.threads, "autocommit": "on"}
         settings["rayon_threads"] = os.environ["RAYON_NUM_THREADS"]
         if self.postgresql:
-            encrypted = self.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
-            server = server_facts(self.one, settings | {"tls": "on" if encrypted else "off"})
+            server = server_facts(self.one, settings | {"tls": self.one(TLS)})
         else:
             version = self.one("SELECT version()")
             schema = "information_schema" if "mariadb" in version.lower() else "performance_schema"

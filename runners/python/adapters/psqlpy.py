@@ -12,7 +12,7 @@ from core.adapter import Unsupported
 from core.client_tasks import AsyncAdapter
 from families.postgresql import binary
 from families.postgresql.connection import address, numbered, plain, tls
-from families.postgresql.facts import server_facts
+from families.postgresql.facts import TLS, server_facts
 from families.sql.literals import literal, with_literals
 
 SSL = {
@@ -104,10 +104,9 @@ class Adapter(AsyncAdapter):
         self.run(f"SET statement_timeout = {milliseconds}")
 
     def facts(self):
-        encrypted = self.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
         settings = {
             "autocommit": "on",  # seen on the wire: it begins a transaction only when it is asked to
-            "tls": "on" if encrypted else "off",
+            "tls": self.one(TLS),
             "pool": self.pool.status().max_size,
             "event_loop": type(self.event_loop).__name__,
         }

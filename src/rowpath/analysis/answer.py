@@ -171,12 +171,17 @@ class _Rankings:
 def _not_ranked(analysis: Analysis) -> tuple[model.NotRanked, ...]:
     """Wrong and failed paths by what is wrong with them; each path counts once, settings of a probe too.
 
+    Of a probe also drivers that refused in every setting.
     A driver that wraps an engine's message in words of its own says the same as one that does not.
     """
     out: dict[str, tuple[str, str]] = {}
     examples: dict[str, str] = {}
     if probe := PROBE.of(analysis):
-        out = {one.name: (one.status, one.left or one.status) for one in probe.tried if one.status in NOT_RIGHT}
+        serving = {(one.path["language"], one.path["driver"]) for one in probe.tried if one.execution_ns}
+        for one in probe.tried:
+            refuses = one.status == "unsupported" and (one.path["language"], one.path["driver"]) not in serving
+            if one.status in NOT_RIGHT or refuses:
+                out[one.name] = one.status, one.left.removeprefix("unsupported: ") or one.status
         groups = (group for group in probe.digest_groups if group.example)
         examples = {name: f"; {group.example}" for group in groups for name in group.names}
     for ranking in analysis.rankings:

@@ -173,7 +173,7 @@ class Sentence(Frozen, frozen=True):
 class NotRanked(Frozen, frozen=True):
     """Paths that are not ranked for one reason: the first one's words."""
 
-    status: str  # wrong, failed
+    status: str  # wrong, failed; in a probe also unsupported
     names: tuple[str, ...]
     reason: str
 

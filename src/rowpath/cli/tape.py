@@ -21,6 +21,7 @@ if WILL_RUN:
     from rowpath.engines.base import Wire
     from rowpath.machine import processes
     from rowpath.model.path import ENCRYPTED
+    from rowpath.own_database.question import hide
     from rowpath.own_database.target import read_target
     from rowpath.tape.format import IN_WORDS, Header, Tape, read, write
     from rowpath.tape.proxy import RecordingProxy
@@ -95,6 +96,7 @@ def _command(options: argparse.Namespace, filters: Filters) -> int:
     if not options.program:
         raise UsageError("no command to record", EXAMPLE)
     target = read_target(options.words[0], os.environ)
+    hide(target.secrets())
     wire = ENGINES[target.engine].wire
     if wire is None or target.deployment != "server":
         raise UsageError(f"cannot record {target.engine}: a tape holds {IN_WORDS}, of a server", EXAMPLE)

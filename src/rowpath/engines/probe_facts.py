@@ -144,6 +144,7 @@ class TlsFacts:
     variables: Mapping[str, str] = field(default_factory=dict)  # → of the environment
     files: Mapping[str, str] = field(default_factory=dict)  # → below the user's directory, where no option names one
     checks_with_ca: str = ""  # the coordinate `tls` that becomes verify-ca where there are authorities
+    saved: Callable[[Mapping[str, str]], Mapping[str, str]] = lambda _environment: {}  # options in the user's own file
 
 
 @dataclass(frozen=True)
@@ -178,6 +179,7 @@ class ProbeFacts:
         default_factory=dict
     )  # a session's setting of prepared statements with parameters → its values, the default first: a coordinate
     cast_literals: bool = False  # a parameter written into the SQL is cast to its type
+    untyped_literals: tuple[str, ...] = ()  # types that are not: a literal is what it is compared with, as in programs
     binary_literal: str = "X'{}'"  # with hexadecimal digits
     text_parameters: bool = False  # decimals, times and UUIDs are parameters as text: it has no types for them
     described_by_rows: bool = False  # a query's types are those of the rows that it delivers

@@ -21,10 +21,11 @@ NAME = "rowpath"  # of user and database: the replay server lets everybody in
 
 
 class TapeInstance(Instance):
-    """The replay server of a run."""
+    """The replay server of a run; `late_ns`: how much later it answers (known-answer tests), set before `start`."""
 
     deployment = "server"
     version = VERSION
+    late_ns = 0
 
     def __init__(self, engine: Engine, tape: Tape, durability: str, place: Place) -> None:
         self.durability = durability
@@ -45,7 +46,12 @@ class TapeInstance(Instance):
         if self._socket:
             self._socket.unlink(missing_ok=True)
         self._server.start(
-            port=port, unix=self._socket, cpus=self._place.server_cpus, chunk_bytes=self._wire.chunk_bytes
+            port=port,
+            unix=self._socket,
+            cpus=self._place.server_cpus,
+            chunk_bytes=self._wire.chunk_bytes,
+            late_ns=self.late_ns,
+            environment=self._place.environment,
         )
 
     @override

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rowpath.errors import EnvironmentMissing
-from rowpath.machine import compiling
+from rowpath.machine import compiling, processes
 from rowpath.machine.directories import build_dir
 
 # A newer compiler's new warnings must not stop a user: `make check` is where they are errors.
@@ -55,8 +55,7 @@ _one_at_a_time = threading.Lock()
 
 @functools.cache
 def _answer(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command, environment = [*words(), *arguments], os.environ | {"LC_ALL": "C"}  # its words are read
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=30, env=environment)
+    return processes.asked([*words(), *arguments], 30, environment={"LC_ALL": "C"})  # its words are read
 
 
 def key(inputs: Sequence[Path], arguments: Sequence[str]) -> str:
@@ -68,7 +67,7 @@ def key(inputs: Sequence[Path], arguments: Sequence[str]) -> str:
 def _version(compiler: tuple[str, ...]) -> str:
     """What the compiler prints about itself. EnvironmentMissing when it cannot be started."""
     try:
-        return subprocess.run([*compiler, "--version"], capture_output=True, text=True, check=True, timeout=30).stdout
+        return processes.asked([*compiler, "--version"], 30, check=True).stdout
     except (OSError, subprocess.SubprocessError) as error:
         raise EnvironmentMissing(f"the C compiler {shlex.join(compiler)} does not start: {error}", REMEDY) from error
 

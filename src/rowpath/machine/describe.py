@@ -10,14 +10,13 @@ import math
 import os
 import platform
 import shutil
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from rowpath.machine import cpus
+from rowpath.machine import cpus, processes
 from rowpath.machine.counters import noise
 
 TURNS = 100_000
@@ -63,7 +62,7 @@ def _first_line(command: Sequence[str]) -> str:
     command = [os.environ.get("CC", "cc") if word == "cc" else word for word in command]
     if shutil.which(command[0]) is None:
         return "not found"
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    answer = processes.asked(command, 60)
     return next(iter((answer.stdout or answer.stderr).splitlines()), "not found")
 
 

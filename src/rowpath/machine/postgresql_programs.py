@@ -11,7 +11,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from rowpath.machine import downloads, maven
+from rowpath.machine import downloads, maven, processes
 from rowpath.machine.directories import cache_dir
 from rowpath.model.availability import Availability
 
@@ -121,8 +121,7 @@ def has_tls(home: Path) -> bool:
 
 
 def _printed(home: Path, option: str) -> str:
-    command = [str(home / "bin" / "postgres"), option]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return processes.asked([home / "bin" / "postgres", option], 60, check=True).stdout
 
 
 def version_here() -> str:

@@ -177,6 +177,17 @@ def run(
     return subprocess.CompletedProcess(process.args, process.returncode, *printed)
 
 
+def asked(
+    command: Sequence[str | Path], timeout_s: float, *, check: bool = False, environment: Mapping[str, str] = {}
+) -> subprocess.CompletedProcess[str]:
+    """What a program says about itself, also in a thread; it sees none of our secrets.
+
+    Errors: OSError, subprocess.SubprocessError; with `check` where it fails too.
+    """
+    everything = environment_for(environment)
+    return subprocess.run(command, capture_output=True, text=True, check=check, timeout=timeout_s, env=everything)
+
+
 def stop(process: Process, steps: Steps = GENTLE) -> int:
     """End it and return its status: each signal in turn, then up to this many seconds; harmless when it has ended."""
     for signal_number, grace_s in steps:

@@ -22,6 +22,7 @@ from rowpath.own_database import host_choice, instances
 from rowpath.own_database.eligibility import ineligibility
 from rowpath.own_database.parameters import MOST_ROWS, KeyedQuery, ParameterRows, Row, sized
 from rowpath.own_database.question import ProbeOptions
+from rowpath.own_database.refusals import AT_THE_SERVER, RefusedStartup, error_of
 from rowpath.own_database.session import PooledSession, Session
 from rowpath.own_database.target import Target
 from rowpath.own_database.throttled_worker import WHOLE, as_columns
@@ -32,12 +33,10 @@ from rowpath.runners.protocol import DescribedColumn, PhaseSpec
 from rowpath.scrubber import Scrubber
 from rowpath.workloads.codec import read_kept
 
-AT_THE_SERVER = "give the URL of the server itself; docs/probe.md has what works through a pooler"
 STATEMENT_POOLING = (
     "a connection pooler that pools by statement is in front of the server: it has no transactions, so that nothing "
     "would keep a query from writing"
 )
-POOLER_WORDS = "unsupported startup parameter"  # PgBouncer's own, where it does not ignore what drivers send
 POOLED_NOTE = (
     "a connection pooler is in front of the server; it pools by {mode}, as far as two connections show. Rowpath makes "
     "no session settings: each block of executions, of every driver alike, is one read-only transaction. Its begin and "
@@ -63,10 +62,6 @@ def row_limit(engine: str, max_rows: int | None) -> tuple[str, ...]:
 def pooler_query(engine: str, server_pid: int | None) -> str:
     """A query that has a row when another process serves the session than the one that answered the connection."""
     return ENGINES[engine].probe.pooler_query.format(server_pid=int(server_pid)) if server_pid else ""
-
-
-class RefusedStartup(EnvironmentMissing):
-    """A pooler refuses what a driver begins a session with."""
 
 
 class Access:
@@ -311,7 +306,7 @@ class Access:
                 yield runner
             runner.request(protocol.Close, CONNECT_TIMEOUT_S, expect=protocol.CloseReply)
         except RunnerFailure as failure:
-            raise self.error_of(failure) from None  # the driver's own words may hold the password
+            raise error_of(failure, self.target) from None  # the driver's own words may hold the password
         finally:
             if runner is not None:
                 runner.stop()
@@ -324,8 +319,8 @@ class Access:
             version = str(self.target.driver_file) if self.target.driver_file else adapter.versions[0]
             here = manifest.availability(adapter, version)
             must = self.target.read_only(self.options.in_place)
-            has_certificate = bool(self.target.encryption.cert)
-            why, remedy = ineligibility(adapter, self.target.tls, must, self.target.transport, has_certificate)
+            demands = self.target.encryption.demands
+            why, remedy = ineligibility(adapter, self.target.tls, must, self.target.transport, demands)
             if here.ok and not why:
                 return adapter, version
             reasons.append((f"{adapter.driver} ({adapter.language}): {why or here.reason}", remedy or here.remedy))
@@ -336,22 +331,6 @@ class Access:
         """Whether the query has a row, before anything is set. Errors: RowpathError."""
         with self.connected() as runner:
             return count_rows(runner, query) > 0
-
-    def error_of(self, failure: RunnerFailure) -> RowpathError:
-        """A runner's failure as an error for the user."""
-        words = failure.text
-        if POOLER_WORDS in words:
-            return RefusedStartup(
-                f"a connection pooler in front of {self.target.shown} refuses it: {words}", AT_THE_SERVER
-            )
-        if failure.kind == "connect":
-            what = f"cannot connect to {self.target.shown}: {words}"
-            return EnvironmentMissing(what, "check host, port, user, password and database")
-        if failure.kind in ("sql", "unsupported"):
-            file = self.target.deployment == "file"
-            hint = "convert the file, or probe another form of it" if file else "fix the query, or read fewer rows"
-            return UsageError(f"{self.target.shown} refused: {words}", hint)
-        return RowpathError(f"{self.target.shown}: {failure.kind}: {words}", "rowpath doctor")
 
 
 def open_access(

@@ -88,7 +88,7 @@ class Wanted:
     phase: Phase
     transport: str = "tcp"
     tls: str = "default"
-    certificate: bool = False  # the client has one of its own
+    demands: tuple[str, ...] = ()  # of the encryption, beside the check
     languages: tuple[str, ...] = ()
     drivers: tuple[str, ...] = ()
     version: str = ""
@@ -162,7 +162,7 @@ class _Collected:
         if here.ok:
             lacking = {name: state for name, state in available.items() if not state.ok}
             self._dropped += [Dropped(firsts[name], state.reason, state.remedy) for name, state in lacking.items()]
-        unfit = ineligibility(adapter, wanted.tls, wanted.read_only, certificate=wanted.certificate)
+        unfit = ineligibility(adapter, wanted.tls, wanted.read_only, demands=wanted.demands)
         if (unfit := unfit if unfit[0] else hosts_refusal(adapter, wanted.hosts))[0]:
             self._dropped.append(Dropped(default, *unfit))
         elif not here.ok:
@@ -181,8 +181,11 @@ class _Collected:
         existing = [path for path in settings if not self._pruned(adapter, path)]
         if settings and not existing and wanted.tls in ENCRYPTED:
             existing = self._encrypting(adapter)
-            if not existing and ineligibility(adapter, wanted.tls, wanted.read_only) == ("", ""):
-                self._dropped.append(Dropped(settings[0], self._pruned(adapter, settings[0])))
+            if not existing:
+                unfit = ineligibility(adapter, wanted.tls, wanted.read_only, demands=wanted.demands)
+                self._dropped.append(
+                    Dropped(settings[0], *(unfit if unfit[0] else (self._pruned(adapter, settings[0]),)))
+                )
         # A drain reads every query as a scan.
         drains = adapter.floor and wanted.deployment == "server"
         phase = msgspec.structs.replace(wanted.phase, scan=True) if drains else wanted.phase
@@ -194,7 +197,7 @@ class _Collected:
 
     def _pruned(self, adapter: Adapter, path: AccessPath) -> str:
         """Why the path does not exist; `tls=client` stands in a manifest for a certificate of the client's own."""
-        shown = AccessPath.of(path.as_dict() | {"tls": "client"}) if self._wanted.certificate else path
+        shown = AccessPath.of(path.as_dict() | {"tls": "client"}) if "client" in self._wanted.demands else path
         return pruned(adapter, path) or pruned(adapter, shown)
 
     def _encrypting(self, adapter: Adapter) -> list[AccessPath]:
@@ -304,6 +307,10 @@ def _settings(adapter: Adapter, wanted: Wanted) -> list[AccessPath]:
         settings["durability"] = ("none",)  # an adapter may have to bring about any other
     if isinstance(kind, Stored):
         settings["storage"] = adapter.coordinates.get("storage", kind.storages)[:1]  # the tables are stored already
+    if bulks := adapter.coordinates.get("bulk"):  # nothing is loaded: no way of loading stands against a path
+        shown = {"engine": wanted.engine, "tls": wanted.tls}
+        fitting = [bulk for bulk in bulks if not pruned(adapter, AccessPath.of(shown | {"bulk": bulk}))]
+        settings["bulk"] = (*fitting, *bulks)[:1]
     paths = lattice(adapter, settings | {"placement": ("same",)}, complete=True)
     unknown = {"engine_version": BY_URL, "placement": "none"}  # of a server that is not ours: version and core
     unknown |= {"tls": wanted.tls} if wanted.tls in CHECKED else {}
@@ -341,7 +348,7 @@ def candidates_of(target: Target, phase: Phase, options: ProbeOptions) -> Candid
             phase,
             transport=target.transport,
             tls=target.tls,
-            certificate=bool(target.encryption.cert),
+            demands=target.encryption.demands,
             languages=options.languages,
             drivers=options.drivers,
             version=str(target.driver_file) if target.driver_file else "",

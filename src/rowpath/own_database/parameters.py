@@ -59,10 +59,11 @@ _BOOLEANS = {"true": True, "t": True, "1": True, "false": False, "f": False, "0"
 
 @dataclass(frozen=True)
 class Placeholders:
-    """A query between its placeholders. `takes`: each one's number from 1, or its name."""
+    """A query between its placeholders. `takes`: each one's number from 1, or its name. `form`: as written."""
 
     pieces: tuple[str, ...]
     takes: tuple[str, ...]
+    form: str = ""
 
     @property
     def sql(self) -> str:
@@ -79,13 +80,15 @@ class Placeholders:
         Named ones take the parameter of their name where the parameters have names, else they count as they come.
         """
         distinct = tuple(dict.fromkeys(self.takes))
-        if all(names) and set(distinct) <= set(names):
+        if distinct and all(names) and set(distinct) <= set(names):
             return [names.index(name) for name in self.takes]
         numbers = [int(taken) if taken.isdigit() else distinct.index(taken) + 1 for taken in self.takes]
         needed = max(numbers, default=0)
         if needed != len(names) or 0 in numbers:
             what = f"the query takes {needed} parameter{'s' * (needed != 1)}, and {len(names)} are given"
-            raise UsageError(what, "give one parameter for each placeholder, in order; docs/probe.md has the forms")
+            forms = f"placeholders are {', '.join(form for form in _FORMS if form != '?1')}"
+            hint = "give one parameter for each placeholder, in order; docs/probe.md has the forms" if needed else forms
+            raise UsageError(what, hint)
         return [number - 1 for number in numbers]
 
 
@@ -122,7 +125,7 @@ def placeholders(sql: str, engine: str) -> Placeholders:
     if [len(piece) for piece in split] != [len(piece) for piece in pieces]:
         what = "a ? that is no placeholder, or a quote within `…` or a hint, hides where the placeholders are"
         raise UsageError(what, f"remove it: a literal can be a parameter too, and {JSON_OPERATORS}")
-    return Placeholders(tuple(pieces), tuple(take for _, _, take in places))
+    return Placeholders(tuple(pieces), tuple(take for _, _, take in places), form)
 
 
 def plainly_quoted(sql: str, piece: Piece, syntax: Syntax) -> str:
@@ -221,9 +224,14 @@ class KeyedQuery:
         return replace(self, rows=self.rows[:rows])
 
     def spelt(self, placeholder: str, percent: str = "%%") -> str:
-        """The query with placeholders of that form: `?`, `$1`, or `%s`, with which a % is written as `percent`."""
-        if placeholder == "%s":
-            return "%s".join(piece.replace("%", percent) for piece in self.placeholders.pieces)
+        """The query with placeholders of that form: `?`, `$1`, or `%s` and `%(name)s`, with which a % is written as
+        `percent`.
+        """
+        if placeholder in PERCENT_FORMS:
+            names = self.placeholders.takes
+            signs = [f"%({name})s" for name in names] if placeholder == "%(name)s" else ["%s"] * len(names)
+            doubled = tuple(piece.replace("%", percent) for piece in self.placeholders.pieces)
+            return replace(self.placeholders, pieces=doubled).filled(signs)
         if placeholder == "$1":
             return self.placeholders.filled([f"${number}" for number in range(1, len(self.columns) + 1)])
         return self.placeholders.sql
@@ -325,6 +333,7 @@ def literal(engine: str, value: Any, column: Column) -> str:
     else:
         text = str(value).replace("'", "''")
         text = "'" + (text.replace("\\", "\\\\") if facts.syntax and facts.syntax.backslashes else text) + "'"
-    if facts.cast_literals and isinstance(dialect, SqlDialect):
+    cast = facts.cast_literals and (value is None or column.type not in facts.untyped_literals)
+    if cast and isinstance(dialect, SqlDialect):
         return f"CAST({text} AS {dialect.spelt(column)})"
     return text

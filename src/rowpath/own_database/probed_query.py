@@ -145,8 +145,8 @@ def connected(
     cpus.usable()
     os.sched_setaffinity(0, cpus.controller_cpus())
     sql = question.phase.sql if target.deployment != "file" else ""
-    if question.folded_sql:
-        sql = existing(access, sql, question.folded_sql)
+    if question.other_sqls:
+        sql = existing(access, sql, *question.other_sqls)
     if options.params_query:
         rows = access.parameter_rows_of(parameters_query_of(options, target.engine), directory.work / "parameters.kept")
         keyed_query = parameters.keyed(sql, target.engine, rows)
@@ -161,17 +161,18 @@ def connected(
     }
 
 
-def existing(access: Access, sql: str, folded_sql: str) -> str:
-    """The query of the two whose table there is, the first if both are there. Errors: RowpathError where none is."""
-    try:
-        access.describe(sql)
-    except UsageError as error:
+def existing(access: Access, *queries: str) -> str:
+    """The first of the queries whose table there is. Errors: RowpathError, of the first, where none is."""
+    first: UsageError | None = None
+    for sql in queries:
         try:
-            access.describe(folded_sql)
-        except UsageError:
-            raise error from None
-        return folded_sql
-    return sql
+            access.describe(sql)
+        except UsageError as error:
+            first = first or error
+        else:
+            return sql
+    assert first is not None
+    raise first
 
 
 def confirmed(question: str) -> bool:

@@ -19,9 +19,9 @@ INSTEAD = (*CHANGES, "TRUNCATE", "DROP", "CREATE", "ALTER", "COPY", "ATTACH", "D
 BEFORE_CHANGES = ("AS", "MATERIALIZED", "TABLE")
 # Words with which a query takes locks.
 LOCKS: tuple[tuple[str, ...], ...] = (
-    *(("FOR", kind) for kind in ("UPDATE", "SHARE", "NO", "KEY")),
+    *(("FOR", *kind.split()) for kind in ("UPDATE", "SHARE", "NO KEY", "KEY SHARE")),
     ("LOCK", "IN", "SHARE"),
-    ("USE", "AND", "KEEP"),
+    *(("USE", "AND", "KEEP", kind) for kind in ("SHARE", "UPDATE", "EXCLUSIVE")),
 )
 SET_OPERATIONS = ("UNION", "EXCEPT", "INTERSECT")
 AFTER_A_KEY = ("ASC", "DESC", "NULLS", "LIMIT", "OFFSET", "FETCH", "COLLATE", "USING")

@@ -67,7 +67,7 @@ def query_of(options: ProbeOptions, target: Target) -> str:
 
 
 def queries_of(options: ProbeOptions, target: Target) -> tuple[str, ...]:
-    """The query's text, and another where a table's name may mean two. Errors: as `query_of`."""
+    """The query's text, and others where a table's name may mean several. Errors: as `query_of`."""
     given = [name for name in ("query", "query_file", "table") if getattr(options, name)]
     if target.deployment == "file":
         if given:
@@ -137,7 +137,7 @@ class Question:
     phase: Phase  # the query as it is sent
     keyed: KeyedQuery | None
     scrubber: Scrubber
-    folded_sql: str = ""  # for a table's name as the engine folds it, where none has the name exactly
+    other_sqls: tuple[str, ...] = ()  # for a table's name as the engine folds it, where none has the name exactly
 
 
 def question_of(options: ProbeOptions, environment: Mapping[str, str] = os.environ) -> Question:
@@ -156,7 +156,7 @@ def question_of(options: ProbeOptions, environment: Mapping[str, str] = os.envir
     for text in (sql, options.params_query) if options.redact_query else ():  # drivers may quote it
         scrubber.redact(text)
     phase = Phase("query", "query", limited_sql or target.shown, scan=target.deployment == "file")
-    return Question(target, phase, keyed_query, scrubber, *others)
+    return Question(target, phase, keyed_query, scrubber, tuple(others))
 
 
 def hide(secrets: Iterable[str]) -> None:

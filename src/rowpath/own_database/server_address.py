@@ -76,7 +76,7 @@ def login_at(
 
 def _host_and_port(scheme: str, where: str, *, sure: bool) -> tuple[str, str]:
     """`sure`: a login stands before it, so no part of it is a password."""
-    match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+(?:%[\w.%-]+)?\]|[^:\[\]]*)(?::(\d*))?", where)
+    match = re.fullmatch(r"(\[[0-9A-Fa-f:.]+(?:%[\w.%-]+)?\]|[^:=\[\]]*)(?::(\d*))?", where)
     if match and (not match[2] or 0 < int(match[2]) < 65536):
         return match[1].strip("[]"), match[2] or ""
     hint = "host:5432, or [::1]:5432 for IPv6; several hosts: host1:5432,host2:5432"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 
 from rowpath.engines.probe_facts import Syntax
@@ -11,7 +12,7 @@ _PART = re.compile(r'"(?:[^"]|"")+"|`(?:[^`]|``)+`|[^."`]+')
 
 
 def queries_of(name: str, syntax: Syntax) -> tuple[str, ...]:
-    """The query for the table of exactly that name, then for the name as the engine folds it where that is another.
+    """The query for the table of exactly that name, then with its parts as the engine folds them, one after another.
 
     Parts of the name are between points; a part with a point in it stands in quotes. Where the dialect is unknown, only
     plain names are taken, as they are. Errors: UsageError.
@@ -25,9 +26,11 @@ def queries_of(name: str, syntax: Syntax) -> tuple[str, ...]:
         if not all(known or part[0] in '"`' for known, part in zip(plain, parts, strict=True)):
             raise UsageError(f"--table {name}: not a plain name", "quote it as your database does, or use --query")
         return (f"SELECT * FROM {name}",)
-    exact = [part if known else _inside(part) for known, part in zip(plain, parts, strict=True)]
-    folded = [syntax.fold(part) if known else part for known, part in zip(plain, exact, strict=True)]
-    every = dict.fromkeys(".".join(_quoted(part, syntax.name_quote) for part in names) for names in (exact, folded))
+    meant = [
+        dict.fromkeys((part, syntax.fold(part)) if known else (_inside(part),))
+        for known, part in zip(plain, parts, strict=True)
+    ]
+    every = (".".join(_quoted(part, syntax.name_quote) for part in names) for names in itertools.product(*meant))
     return tuple(f"SELECT * FROM {each}" for each in every)
 
 

@@ -145,8 +145,9 @@ def read_target(
     if not rest.startswith("//"):
         raise UsageError(f"invalid URL: expected // after {scheme}:", FORM)
     if not engine.probe.port or (rest.startswith("///") and engine.probe.layout is not None):
-        return _file_target(scheme, engine, rest[2:])
-    target = _server_target(scheme, engine, rest[2:], environment)
+        target = _file_target(scheme, engine, rest[2:])
+    else:
+        target = _server_target(scheme, engine, rest[2:], environment)
     return replace(target, mine=mine, notes=notes + target.notes)
 
 

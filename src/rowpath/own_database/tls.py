@@ -15,7 +15,7 @@ from rowpath.model.path import CHECKED, ENCRYPTED
 from rowpath.toml_file import suggest
 
 MODES = {
-    **dict.fromkeys(("disable", "disabled", "false", "off"), "off"),
+    **dict.fromkeys(("disable", "disabled", "false", "off", "0"), "off"),
     **dict.fromkeys(("allow", "prefer", "preferred"), "default"),
     **dict.fromkeys(("require", "required", "true", "on", "1", "trust"), "on"),
     "verify-ca": "verify-ca",
@@ -58,6 +58,12 @@ class Tls:
         named = {"tls_ca": self.ca, "tls_cert": self.cert, "tls_key": self.key}
         return {option: file for option, file in named.items() if file}
 
+    @property
+    def demands(self) -> tuple[str, ...]:
+        """What a driver must do beside the check: send a certificate; trust nobody but the authorities of a file."""
+        authorities = bool(self.ca) and self.ca not in _system_files()
+        return ("client",) * bool(self.cert) + ("authorities",) * authorities
+
 
 def is_tls_option(key: str) -> bool:
     """Whether a URL's option of that name is about encryption."""
@@ -80,6 +86,7 @@ def read_tls(options: Mapping[str, str], environment: Mapping[str, str], facts: 
     for meaning, variable in facts.variables.items():
         if value := environment.get(variable):
             given.setdefault(meaning, (f"{variable}={value}", value))
+    given = _with_saved(given, facts.saved(environment))
     asked = Tls(_mode(given), *(given.get(meaning, ("", ""))[1] for meaning in ("ca", "cert", "key")))
     tls = _completed(asked, given, {key: str(home(environment) / file) for key, file in facts.files.items()}, facts)
     words = {meaning: shown for meaning, (shown, _value) in given.items()}
@@ -88,6 +95,17 @@ def read_tls(options: Mapping[str, str], environment: Mapping[str, str], facts: 
         if file:
             _refuse_unreadable(Path(file), words.get(meaning, file))
     return tls
+
+
+def _with_saved(given: dict[str, tuple[str, str]], saved: Mapping[str, str]) -> dict[str, tuple[str, str]]:
+    """With what the user's own file says for every server; what is of no use to this one is no mistake there."""
+    read = {MEANINGS[_plain(key)]: (f"{key}={value}", value) for key, value in saved.items()}
+    if {"mode", "verify-ca", "verify-full"} & set(given):
+        read.pop("mode", None)
+    both = read | given
+    mode = _mode(both)
+    needless = {*(() if mode in CHECKED else ("ca",)), *(() if mode in ENCRYPTED else ("cert", "key"))}
+    return {meaning: words for meaning, words in both.items() if meaning in given or meaning not in needless}
 
 
 def _plain(key: str) -> str:
@@ -155,7 +173,10 @@ def _refuse_unreadable(file: Path, shown: str) -> None:
 
 def _system_authorities() -> str:
     """The file of the authorities that this machine trusts, the same for every driver. Errors: UsageError."""
-    for file in (ssl.get_default_verify_paths().cafile, *USUAL_FILES):
-        if file and Path(file).is_file():
-            return file
+    if files := _system_files():
+        return files[0]
     raise UsageError("this machine has no file of trusted authorities", "apt-get install ca-certificates")
+
+
+def _system_files() -> list[str]:
+    return [file for file in (ssl.get_default_verify_paths().cafile, *USUAL_FILES) if file and Path(file).is_file()]

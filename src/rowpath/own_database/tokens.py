@@ -13,7 +13,7 @@ ADVICE = "docs/probe.md has the SQL of a read-only role, the safest protection"
 BLANK, COMMENT, HINT = "blank", "comment", "hint"  # kinds of pieces that are no tokens
 STRING, NAME, DOLLAR = "string", "name", "dollar"  # kinds of pieces that quote something
 _PIECE = re.compile(
-    r"(?P<blank>\s+)"
+    r"(?P<blank>[\s\u200b\u2060\ufeff]+)"  # those without a width are blanks to some engines
     r"|(?P<line>--[^\n]*)"
     r"|(?P<block>/\*)"
     r"|(?P<string>[eE]?'|\")"
@@ -57,8 +57,10 @@ def _piece(sql: str, begin: int, syntax: Syntax) -> Piece:
     if kind == BLANK:
         return Piece(BLANK, begin, end)
     if kind == "line":
-        if syntax.backslashes and not re.match(r"--(\s|$)", text):
+        if syntax.backslashes and not re.match(r"--([\x00-\x20\x7f]|$)", text):
             return Piece("sign", begin, begin + 1, "-")  # two minuses
+        if "\r" in text.rstrip("\r"):
+            raise refused("servers disagree whether a carriage return ends a comment", "end its lines with line feeds")
         return Piece(COMMENT, begin, end)
     if text == "#" and syntax.backslashes:
         end = sql.find("\n", begin)

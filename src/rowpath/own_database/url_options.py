@@ -90,10 +90,8 @@ def _refused(engine: Engine, key: str, value: str) -> UsageError:
     facts = engine.probe.options
     name, seen = facts.same.get(key.lower(), key.lower()), shown(value).strip("'")
     if name in facts.refused:
-        return UsageError(
-            f"{key}={seen} is not available for a probe: it could change the rows",
-            facts.refused[name],
-        )
+        why = "clients differ about what it checks" if is_tls_option(key) else "it could change the rows"
+        return UsageError(f"{key}={seen} is not available for a probe: {why}", facts.refused[name])
     if name in facts.settings_alike or name in facts.alike:
         values = (*facts.settings_alike.get(name, ()), *facts.alike.get(name, ()))
         return UsageError(

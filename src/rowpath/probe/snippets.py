@@ -49,7 +49,7 @@ def snippet(
     template = f"{driver.template or path['driver']}{header.source_suffix}.j2"
     if not (folder / template).is_file():
         return None
-    run = how_to_run(header, driver)
+    run = how_to_run(header, driver, target.transport == "unix")
     login = f" The password comes from the environment: {driver.password}." if target.user else ""
     about = f"{ABOUT} {name}, as measured by rowpath probe.{login}"
     facts = context(path, target, sql, columns)
@@ -83,11 +83,12 @@ def changed(before: str, after: str) -> str:
     return ", ".join(spans)
 
 
-def how_to_run(header: Language, driver: SnippetDriver) -> str:
+def how_to_run(header: Language, driver: SnippetDriver, by_socket: bool) -> str:
     """One line for a shell."""
+    needs = driver.needs + driver.socket_needs * by_socket
     usual = header.snippets.run if driver.needs else header.snippets.run_bare or header.snippets.run
     file = header.snippet_file
-    return " ".join((driver.run or usual).format(file=file, stem=Path(file).stem, needs=driver.needs).split())
+    return " ".join((driver.run or usual).format(file=file, stem=Path(file).stem, needs=needs).split())
 
 
 def context(path: dict[str, str], target: Target, sql: str, columns: Sequence[ColumnSpec]) -> dict[str, Any]:
@@ -192,12 +193,14 @@ def _keyed(keyed: KeyedQuery, header: Language, driver: SnippetDriver, facts: di
     as_text = facts["form"] == "copy" or (facts["statement"] == "text" and not driver.interpolates)
     if as_text or (not header.snippets.binary_parameters and any(isinstance(value, bytes) for value in row)):
         return {"sql": keyed.with_literals(engine, row)}
+    named = driver.takes_names and keyed.placeholders.form == "%(name)s"
     parameters = []
-    for value, column in zip(row, keyed.columns, strict=True):
+    for value, column, name in zip(row, keyed.columns, keyed.placeholders.takes, strict=True):
         native = value is None or isinstance(value, int | float | str | bytes)
         python = repr(value if native or not ENGINES[engine].probe.text_parameters else _text(value))
-        parameters.append({"type": column.type, "bits": column.bits, "text": _text(value), "python": python})
-    sql = keyed.spelt(driver.placeholder, driver.percent)
+        of = {"name": name} if named else {}
+        parameters.append({"type": column.type, "bits": column.bits, "text": _text(value), "python": python, **of})
+    sql = keyed.spelt("%(name)s" if named else driver.placeholder, driver.percent)
     return {"sql": sql, "sql_with_question_marks": keyed.spelt("?"), "parameters": parameters}
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 
+from rowpath.machine import processes
 from rowpath.machine.directories import data_dir
 from rowpath.model.base import Frozen
 from rowpath.runners.manifest import Adapter, DriverFacts, every_adapter, toolchain
@@ -90,6 +91,6 @@ def _needed(file: Path) -> tuple[str, ...] | None:
 def _output(*command: str) -> str:
     """What a program prints; empty when it is missing or fails."""
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.strip()
+        return processes.asked(command, 30, check=True).stdout.strip()
     except (OSError, subprocess.SubprocessError):
         return ""

@@ -17,10 +17,12 @@ class SnippetDriver(Frozen, frozen=True):
 
     template: str = ""  # TEMPLATE + suffix + `.j2` in the folder `snippets`; empty: called like the driver
     needs: str = ""
+    socket_needs: str = ""  # what follows `needs` where it reaches the server by a Unix socket
     run: str = ""  # a line for a shell; empty: as the language's
     password: str = "DB_PASSWORD"  # the environment variable
     placeholder: str = "?"  # in its SQL: `?`, `$1` or `%s`
     percent: str = "%%"  # with `%s`: what stands for a % of the SQL's own
+    takes_names: bool = False  # with `%s`: it takes `%(name)s` too, and parameters by name
     interpolates: bool = False  # statement=text: it writes the values into the SQL itself
 
 

@@ -66,7 +66,9 @@ class Adapter(Frozen, frozen=True):
     several_hosts: tuple[str, ...] = ()  # takes several hosts, to use the first that is so; empty: it takes one
     confounded: str = ""
     session: dict[str, dict[str, str]] = {}  # engine → settings that its own connections begin with
-    certificates: tuple[str, ...] = ()  # `verify-ca`, `verify-full`: what it can check; `client`: it can show its own
+    # `verify-ca`, `verify-full`: what it can check; `client`: it can show its own; `system`: it always trusts the
+    # machine's authorities too
+    certificates: tuple[str, ...] = ()
     voice: str | dict[str, str] = ""  # what decodes, where several drivers share it: `voice_on`
     build: dict[str, Any] = {}
     shipped: dict[str, str] = {}

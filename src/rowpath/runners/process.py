@@ -30,7 +30,7 @@ from rowpath.runners.protocol import (
     Reply,
     foreign_texts,
 )
-from rowpath.scrubber import Scrubber
+from rowpath.scrubber import PART, Scrubber
 from rowpath.text import printable
 
 AnyReply = TypeVar("AnyReply", bound=Reply)
@@ -76,6 +76,7 @@ class Runner:
         self._id = 0
         self._buffer = bytearray()
         self._lines: list[bytes] = []
+        self._begun_line = b""  # of stderr
         assert process.stdin and process.stdout and process.stderr
         self._in, self._out, self._err = process.stdin, process.stdout, process.stderr
         self._poll = select.poll()
@@ -183,6 +184,7 @@ class Runner:
         return True
 
     def _read_errors(self) -> None:
+        """Log the lines that are whole: a secret may be cut where a read ends."""
         try:
             data = os.read(self._err.fileno(), 1 << 16)
         except BlockingIOError:
@@ -190,8 +192,17 @@ class Runner:
         if not data:
             with contextlib.suppress(KeyError):  # the last words of a lost runner may be read twice
                 self._poll.unregister(self._err.fileno())
-            return
-        for line in data.decode(errors="replace").splitlines():
+        whole, end, self._begun_line = (self._begun_line + data).rpartition(b"\n")
+        self._log_lines(whole + end)
+        if not data or len(self._begun_line) > REPLY_LIMIT_BYTES:
+            self._log_begun_line()
+
+    def _log_begun_line(self) -> None:
+        self._log_lines(self._begun_line)
+        self._begun_line = b""
+
+    def _log_lines(self, lines: bytes) -> None:
+        for line in lines.decode(errors="replace").splitlines():
             said = self._said(line)
             self._log(said)
             self._keep_noise(said)
@@ -229,10 +240,11 @@ class Runner:
             return None
         if raw.get("id") != self._id:
             self.kill()
-            what = f"answered request {raw.get('id')!r} while {self._id} was under way"
+            what = f"answered request {self._said(repr(raw.get('id')))} while {self._id} was under way"
             raise RunnerFailure("protocol", f"{what}; the runner was stopped")
         if (error := raw.get("error")) is not None:
-            code = printable(self._scrubber.clean_own(str(error.get("code", ""))))
+            code = str(error.get("code", ""))
+            code = self._said(code) if len(code) >= PART else printable(code)  # a short one is no secret
             raise RunnerFailure(str(error.get("kind", "internal")), self._said(str(error.get("text", ""))), code)
         try:
             return self._clean(msgspec.convert(raw, expect))
@@ -248,6 +260,7 @@ class Runner:
             self.kill()
             return RunnerFailure("protocol", "the runner closed its reply stream; it was stopped")
         self._read_errors()
+        self._log_begun_line()
         last = f"; last output: {self.noise[-1]}" if self.noise else ""
         how = f"was killed by {signal.Signals(-status).name}" if status < 0 else f"ended with status {status}"
         return RunnerFailure("crashed", f"the runner {how}{last}")
@@ -268,3 +281,4 @@ class Runner:
                 self._in.close()
                 self.process.wait(timeout=5.0)
         processes.stop(self.process, ((signal.SIGTERM, 1.0), *processes.AT_ONCE))
+        self._log_begun_line()

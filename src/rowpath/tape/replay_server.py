@@ -9,7 +9,7 @@ import select
 import subprocess
 import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -41,17 +41,26 @@ class ReplayServer:
         self._errors: IO[bytes] | None = None
         self.port = self.requests = self.ambiguous = 0
 
-    def start(self, *, port: int = 0, unix: Path | None = None, cpus: Iterable[int] = (), chunk_bytes: int = 0) -> None:
+    def start(
+        self,
+        *,
+        port: int = 0,
+        unix: Path | None = None,
+        cpus: Iterable[int] = (),
+        chunk_bytes: int = 0,
+        late_ns: int = 0,
+        environment: Mapping[str, str] = {},
+    ) -> None:
         """Start it and wait until it serves; UsageError for a tape that is damaged.
 
-        It sends in pieces of `chunk_bytes`; 0: whatever the kernel takes.
+        It sends in pieces of `chunk_bytes`; 0: whatever the kernel takes. It answers `late_ns` late.
         """
-        options = ["--tcp", str(port), "--chunk-bytes", str(chunk_bytes)]
-        self._launch(options + (["--unix", str(unix)] if unix else []), cpus)
+        options = ["--tcp", str(port), "--chunk-bytes", str(chunk_bytes), "--late-ns", str(late_ns)]
+        self._launch(options + (["--unix", str(unix)] if unix else []), cpus, environment)
 
     def check(self) -> None:
         """Read the tape as if to serve it; UsageError when it is damaged."""
-        self._launch(["--check", "yes"], ())
+        self._launch(["--check", "yes"])
         self.stop()
 
     @property
@@ -83,11 +92,16 @@ class ReplayServer:
             self._errors = None
         return Served(int(ended[1]) if ended else 0, int(ended[2]) if ended else 0, tuple(reasons))
 
-    def _launch(self, options: list[str], cpus: Iterable[int]) -> None:
+    def _launch(self, options: list[str], cpus: Iterable[int] = (), environment: Mapping[str, str] = {}) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `stop`
         command = (c_tools.replay_program(), *options)
         self._process = process = processes.start(
-            command, cpus=cpus, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
+            command,
+            environment=environment,
+            cpus=cpus,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
         )
 
         def write() -> None:

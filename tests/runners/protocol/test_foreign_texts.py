@@ -17,11 +17,13 @@ from rowpath.runners.manifest import Command
 from rowpath.runners.process import Runner, RunnerFailure
 
 SAYING = """
-import json, sys
+import json, sys, time
 replies = iter(json.load(open(sys.argv[1])))
 for line in sys.stdin:
     reply = next(replies)
-    print("a line with", "hunter2", file=sys.stderr, flush=True)
+    for part in ("a line with hun", "ter2", "\\n"):
+        print(part, end="", file=sys.stderr, flush=True)
+        time.sleep(0.05)
     if reply is None:
         sys.exit(3)
     print(json.dumps({"id": json.loads(line)["id"]} | reply), flush=True)

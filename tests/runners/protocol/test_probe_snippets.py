@@ -185,17 +185,20 @@ def start_rust(adapter: Adapter, folder: Path, file: str) -> list[str]:
 QUICKLY = "profile.release.opt-level=0"  # the programs are not measured here
 TOKIO = 'tokio = { version = "1", features = ["rt", "macros", "net", "time"] }\n'
 WITHOUT_DEFAULTS = "default-features = false, features"
-SQLX = f'futures-util = "0.3"\n{TOKIO}sqlx = {{ version = "0.9", {WITHOUT_DEFAULTS} = ["runtime-tokio", '
+SQLX = (
+    f'futures-util = "0.3"\n{TOKIO}sqlx = {{ version = "0.9", {WITHOUT_DEFAULTS} = ["runtime-tokio", "tls-native-tls", '
+)
+POSTGRES_TLS = 'postgres-native-tls = "0.5"\nnative-tls = "0.2"\n'
 CRATES = {
     "duckdb": f'duckdb = {{ version = "=1.20000.1", {WITHOUT_DEFAULTS} = [] }}\n',
-    "mysql": f'mysql = {{ version = "28", {WITHOUT_DEFAULTS} = ["minimal"] }}\n',
-    "mysql_async": f'mysql_async = {{ version = "0.37", {WITHOUT_DEFAULTS} = ["minimal"] }}\n{TOKIO}',
-    "postgres": 'postgres = "0.19"\nbytes = "1"\n',
+    "mysql": f'mysql = {{ version = "28", {WITHOUT_DEFAULTS} = ["minimal", "native-tls"] }}\n',
+    "mysql_async": f'mysql_async = {{ version = "0.37", {WITHOUT_DEFAULTS} = ["minimal", "native-tls-tls"] }}\n{TOKIO}',
+    "postgres": f'postgres = "0.19"\nbytes = "1"\n{POSTGRES_TLS}',
     "rusqlite": 'rusqlite = { version = "0.43", features = ["bundled"] }\n',
     "sqlx-mysql": SQLX + '"mysql"] }\n',
     "sqlx-postgres": SQLX + '"postgres", "bigdecimal", "chrono", "uuid"] }\n',
     "sqlx-sqlite": SQLX + '"sqlite"] }\n',
-    "tokio-postgres": 'tokio-postgres = "0.7"\nfutures-util = "0.3"\nbytes = "1"\n' + TOKIO,
+    "tokio-postgres": 'tokio-postgres = "0.7"\nfutures-util = "0.3"\nbytes = "1"\n' + TOKIO + POSTGRES_TLS,
 }
 STARTS: dict[str, Callable[[Adapter, Path, str], list[str]]] = {
     "c": start_c,
@@ -299,6 +302,20 @@ def test_programs_read_every_row_from_a_server(engine: str, chosen: frozenset[st
         options = instance.options(AccessPath.of({"engine": engine, "transport": "tcp"}))
         check(server(engine, options), folder, chosen)
         check(server(engine, options), folder, chosen, keyed_query(engine))
+
+
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb"])
+def test_programs_keep_names_of_parameters_where_the_driver_takes_them(engine: str, folder: Path) -> None:
+    (folder / "keys.csv").write_text("first id:integer,text:text\n17,it's\n")
+    query = QUERIES[engine].replace("%", "%%")
+    sql = f"SELECT id, name FROM ({query}) AS t WHERE id <= %(first id)s AND 'it''s' = %(text)s AND 0 < %(first id)s"
+    given = keyed(sql, engine, rows_by_options(ProbeOptions("", params_file=folder / "keys.csv")))
+    with started(engine) as instance:
+        target = server(engine, instance.options(AccessPath.of({"engine": engine, "transport": "tcp"})))
+        for driver in {"postgresql": ("psycopg", "psycopg2"), "mariadb": ("pymysql", "mysqlclient")}[engine]:
+            check(target, folder, frozenset({"python"}), given, drivers=(driver,))
+            text = (folder / "fastest-python.py").read_text()
+            assert text.count("%(first id)s") == 2 and """PARAMETERS = {'first id': 17, 'text': "it's"}""" in text
 
 
 @some_languages

@@ -12,10 +12,9 @@ from rowpath.model.path import AccessPath
 from rowpath.own_database.eligibility import hosts_refusal
 from rowpath.own_database.target import Target, read_target
 from rowpath.probe.snippets import snippet
-from rowpath.runners.manifest import Adapter
 from tests.engines.insides import psql
 from tests.runners.c.talk import started
-from tests.runners.protocol.test_probe_snippets import COLUMNS, QUERIES, STARTS, java, run, settings, some_languages
+from tests.runners.protocol.test_probe_snippets import COLUMNS, QUERIES, STARTS, run, settings, some_languages
 from tests.runners.protocol.test_probe_snippets import ROWS as QUERY_ROWS
 
 pytestmark = pytest.mark.apart
@@ -65,10 +64,10 @@ def test_programs_read_the_schema_and_the_host_of_the_url(chosen: frozenset[str]
     assert not wrong, "\n\n".join(wrong)
 
 
-def start_java_with_sockets(adapter: Adapter, _folder: Path, file: str) -> list[str]:
-    """Java has no unix sockets that drivers can use: what the program names is on the class path."""
-    names = [one.split(":")[1] for one in java.artefacts(adapter, adapter.versions[0])]
-    names += ["junixsocket-common", "junixsocket-native-common", "junixsocket-mysql", "jna", "jna-platform"]
+def start_java_as_said(said: str) -> list[str]:
+    """With the class path that the program names: Java has no unix sockets that drivers can use."""
+    _java, _option, jars, file = said.split()
+    names = [Path(jar).stem for jar in jars.split(":")]
     return [jvm.java_command(), "-XX:TieredStopAtLevel=1", "-cp", jvm.class_path(names), file]
 
 
@@ -92,9 +91,10 @@ def test_programs_reach_the_socket_of_the_url(engine: str, chosen: frozenset[str
             made = snippet(planned.name, planned.path.as_dict(), target, QUERIES[engine], COLUMNS)
             assert made is not None, f"no template for {planned.name}"
             (tmp_path / made.file).write_text(made.text, encoding="utf-8")
-            start = start_java_with_sockets if language == "java" else STARTS[language]
             try:
-                said = run(start(adapter, tmp_path, made.file), tmp_path, target.password)
+                as_said = language == "java"
+                words = start_java_as_said(made.run) if as_said else STARTS[language](adapter, tmp_path, made.file)
+                said = run(words, tmp_path, target.password)
                 assert said == f"{QUERY_ROWS} rows\n", said
             except AssertionError as error:
                 wrong.append(f"{planned.name}: {error}\n{made.text}")

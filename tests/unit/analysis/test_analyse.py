@@ -147,6 +147,18 @@ def test_a_driver_that_wraps_a_message_is_grouped_with_those_that_do_not(tmp_pat
     assert group.reason == f"connect 08001: {message}"
 
 
+def test_a_driver_that_refuses_in_every_setting_of_a_probe_is_named_with_its_reason(tmp_path: Path) -> None:
+    records = factory.records(factory.Run(sets=1, rounds=1))
+    refused = {"step": "try", "status": "unsupported", "left": "unsupported: it takes localhost for a socket"}
+    for driver, execution_ns in (("refusing", None), ("serving", 5.0)):
+        path = {"language": "python", "driver": driver}
+        records.insert(-1, {"record": "probe", "tried": {"name": f"{driver} text", "path": path, **refused}})
+        other = {"name": f"{driver} binary", "path": path, "step": "", "execution_ns": execution_ns}
+        records.insert(-1, {"record": "probe", "tried": other})
+    said = [each for each in analyse(factory.write(tmp_path, records)).answer.not_ranked if "text" in each.names[0]]
+    assert [(each.names, each.reason) for each in said] == [(("refusing text",), "it takes localhost for a socket")]
+
+
 def test_the_verdict_has_an_interval_for_every_ratio(usual: Analysis) -> None:
     text = " ".join(usual.verdict)
     assert "sqlite c is fastest" in text

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -77,6 +79,21 @@ def test_what_would_change_a_measured_program_is_left_out(monkeypatch: pytest.Mo
     said = processes.run(["env"], environment={"LD_PRELOAD": ""}).stdout
     assert "LD_PRELOAD=\n" in said
     assert not any(name in said for name in ("PGOPTIONS", "JAVA_TOOL_OPTIONS", "PYTHONSTARTUP"))
+
+
+def test_a_program_that_is_asked_about_itself_sees_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ROWPATH_PROBE_PASSWORD", "ROWPATH_MYSQL_URL", "PGPASSWORD", "MYSQL_PWD"):
+        monkeypatch.setenv(name, "hunter2")
+    found = processes.asked(["env"], 30, check=True, environment={"LC_ALL": "C"}).stdout
+    assert "LC_ALL=C\n" in found
+    assert "hunter2" not in found
+
+
+def test_no_other_module_starts_a_program_with_our_whole_environment() -> None:
+    source = Path(processes.__file__).parents[1]
+    for file in source.rglob("*.py"):
+        for call in re.split(r"subprocess\.(?:run|Popen|check_output|call)\(", file.read_text(encoding="utf-8"))[1:]:
+            assert "env=" in call.partition("\n\n")[0], file
 
 
 def test_run_kills_what_does_not_end() -> None:

@@ -38,3 +38,30 @@ def test_an_implementation_that_is_not_here_is_dropped_and_the_others_are_tried(
     assert {planned.path.get("implementation") for planned in found.paths} == {"binary"}  # `c` has another version
     (dropped,) = [each for each in found.dropped if each.path.get("implementation") == "python"]
     assert (dropped.reason, dropped.remedy) == ("no libpq", "fetch it")
+
+
+@pytest.fixture
+def everything_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = Availability(True, "")
+    monkeypatch.setattr("rowpath.own_database.candidates.availability", lambda _adapter, _version, _path: here)
+
+
+@pytest.mark.usefixtures("everything_here")
+@pytest.mark.parametrize("engine", ["postgresql", "mariadb", "mysql"])
+@pytest.mark.parametrize("tls", ["off", "on", "verify-ca", "verify-full"])
+def test_every_driver_takes_part_or_is_left_out_with_a_reason(engine: str, tls: str) -> None:
+    found = candidates(Wanted(engine, "server", QUERY, tls=tls))
+    here = {planned.adapter.driver for planned in found.paths} | {floor.adapter.driver for floor in found.floors}
+    out = {dropped.path.driver for dropped in found.dropped if dropped.reason}
+    fitting = {
+        adapter.driver
+        for adapter in every_adapter()
+        if engine in adapter.engines and "server" in adapter.deployments and not adapter.only_named
+    }
+    assert fitting - here - out == set()
+
+
+@pytest.mark.usefixtures("everything_here")
+def test_a_way_of_loading_keeps_no_driver_from_a_query() -> None:
+    found = candidates(Wanted("mariadb", "server", QUERY, tls="on", languages=("rust",), drivers=("mysql",)))
+    assert {planned.path.get("bulk") for planned in found.paths} == {"load-data"}

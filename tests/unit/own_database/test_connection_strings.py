@@ -95,6 +95,7 @@ def test_what_changes_rows_is_given_to_every_session(query: str, statements: tup
     [
         ("postgresql://u@h/db?TimeZone=Europe/Berlin", "timezone=Europe/Berlin", "AT TIME ZONE"),
         ("postgresql://u@h/db?datestyle=German", "datestyle=German", "2026-03-04"),
+        ("postgresql://u@h/db?ssl=true", "clients differ about what it checks", "sslmode=verify-full"),
         ("postgresql://u@h/db?client_encoding=latin1", "client_encoding=latin1", "remove"),
         ("postgresql://u@h/db?serch_path=a", "unknown option serch_path", "did you mean 'search_path'?"),
         ("postgresql://u@h/db?options=-c%20zzzzzzzzzz=1", "unknown option zzzzzzzzzz", "remove it"),
@@ -132,8 +133,11 @@ def test_what_cannot_be_obeyed_is_refused_by_name_and_value(text: str, said: str
     assert "password" not in failure.value.message + failure.value.hint
 
 
-def test_a_driver_named_in_the_url_is_what_the_user_has_now() -> None:
+def test_a_driver_named_in_the_url_is_what_the_user_has_now(tmp_path: Path) -> None:
+    file = tmp_path / "own.db"
+    file.touch()
     for text, driver in (
+        (f"sqlite+pysqlite:///{file}", "sqlite3"),  # an absolute path has four slashes there
         ("postgresql+psycopg2://u@h/db", "psycopg2"),
         ("postgresql+asyncpg://u@h/db", "asyncpg"),
         ("mysql+mysqldb://u@h/db", "mysqlclient"),

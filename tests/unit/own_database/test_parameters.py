@@ -139,6 +139,9 @@ def test_named_placeholders_take_the_columns_of_their_names_and_others_their_ord
     assert twice.rows[0] == (1, "a,b", 1)
     with pytest.raises(UsageError, match="takes 1 parameter, and 2 are given"):
         keyed("SELECT * FROM t WHERE a > ?", "sqlite", given)
+    with pytest.raises(UsageError, match="takes 0 parameters, and 2") as failure:
+        keyed("SELECT * FROM t WHERE a > @low", "postgresql", given)
+    assert failure.value.hint == "placeholders are ?, $1, %s, %(name)s, :name"
 
 
 @pytest.mark.parametrize(
@@ -159,7 +162,7 @@ def test_a_query_is_described_with_its_parameters_written_into_it() -> None:
     assert "'it''s \\\\'" in query.with_literals("mysql", query.rows[0])
     assert "CAST(from_hex('00ff') AS BLOB)" in query.with_literals("duckdb", query.rows[0])
     assert query.with_literals("postgresql", query.rows[0]) == (
-        "SELECT CAST(7 AS bigint), CAST('it''s \\' AS text), CAST('\\x00ff' AS bytea), CAST(FALSE AS boolean), "
+        "SELECT CAST(7 AS bigint), 'it''s \\', CAST('\\x00ff' AS bytea), CAST(FALSE AS boolean), "
         "CAST('2026-01-31' AS date)"
     )
 

@@ -9,6 +9,8 @@ from rowpath.errors import UsageError
 from rowpath.own_database.query_check import check_query, leading_key
 
 QUERIES = (
+    "SELECT 1 -- a\r\n+ 1 -- b\r",
+    "SELECT substring(a FOR key) FROM t WHERE use AND keep",
     "SELECT 1",
     "  select a, b from t where c = 'it''s; a -- string' ; ",
     "WITH x AS (SELECT 1) SELECT * FROM x",
@@ -28,6 +30,8 @@ QUERIES = (
     "SELECT t.insert, merge FROM t ORDER BY update",
 )
 OTHERS = (
+    ("SELECT 1 -- a\r+ 1", "carriage return"),
+    ("SELECT a FROM t FOR KEY SHARE", "locks"),
     ("", "empty"),
     (" ; ", "empty"),
     ("-- SELECT 1", "empty"),
@@ -57,6 +61,8 @@ OTHERS = (
     ("SELECT lo_unlink(1)", "lo_unlink"),
     ("SELECT NEXT VALUE FOR s", "sequence"),
     ("SELECT set_config('transaction_read_only', 'off', false)", "set_config"),
+    ("WITH x AS MATERIALIZED (\ufeffUPDATE t SET a = 1) SELECT 1", "UPDATE"),  # a blank to DuckDB
+    ("SELECT 1 AS a -- x\rINTO u", "carriage return"),
     ("SELECT /*! INTO OUTFILE '/tmp/x' */ 1", "comment"),
     ("SELECT 'a", "never closed"),
     ("SELECT /* a", "never closed"),
@@ -104,6 +110,7 @@ def test_what_writes_is_refused_with_where_writes_are_measured(sql: str) -> None
         ("mysql", "SELECT 1 # ; DROP TABLE t", True),
         ("postgresql", "SELECT a #> '{b}' FROM t", True),
         ("mysql", "SELECT 1 --1; DROP TABLE t", False),
+        ("mysql", "SELECT 1 --\u00a0; DROP TABLE t", False),
         ("mysql", "SELECT `into` FROM t", True),
         ("sqlite", "SELECT [into] FROM t", True),
         ("postgresql", "SELECT a[1] FROM t", True),

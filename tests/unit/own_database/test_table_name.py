@@ -31,6 +31,8 @@ def queries(name: str, engine: str) -> tuple[str, ...]:
         ("it's", "postgresql", ('"it\'s"',)),
         ("orders o", "postgresql", ('"orders o"',)),
         ("user", "h2", ('"user"', '"USER"')),
+        ("public.User", "h2", ('"public"."User"', '"public"."USER"', '"PUBLIC"."User"', '"PUBLIC"."USER"')),
+        ('PUBLIC."User"', "postgresql", ('"PUBLIC"."User"', '"public"."User"')),
         ("ORDERS", "derby", ('"ORDERS"',)),
         ("Order", "mariadb", ("`Order`",)),
         ('"a`b"', "mariadb", ("`a``b`",)),

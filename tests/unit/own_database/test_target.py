@@ -60,6 +60,7 @@ def test_a_password_may_be_plain(password: str, written: str) -> None:
         ("postgre://u:hunter2@h/db", "did you mean 'postgres"),
         ("postgresql:u:hunter2@h/db", "expected //"),
         ("postgresql://u:hunter2@h:99999/db", "expected host:port"),
+        ("mysql://@[@password=hunter2", "expected host:port"),
         ("postgresql://u:12/hunter2@h/db", "is ambiguous"),
         ("postgresql://u:x@hunter2/y@h/db", "is ambiguous"),
         ("postgresql://u:x@hunter2?y@h/db", "is ambiguous"),

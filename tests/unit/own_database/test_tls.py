@@ -12,7 +12,7 @@ from rowpath.model.path import CHECKED
 from rowpath.own_database import tls
 from rowpath.own_database.candidates import ineligibility
 from rowpath.own_database.target import read_target
-from rowpath.own_database.tls import Tls, read_tls
+from rowpath.own_database.tls import SYSTEM, Tls, read_tls
 from rowpath.runners.manifest import adapter_of, every_adapter
 
 PEM = "-----BEGIN CERTIFICATE-----\n"
@@ -59,6 +59,41 @@ def test_the_spellings_of_clients_and_drivers_mean_the_same(
     engine: str, query: str, expected: Tls, folder: Path
 ) -> None:
     assert read(engine, query, folder) == expected
+
+
+@pytest.mark.parametrize(
+    ("lines", "query", "expected"),
+    [
+        ("ssl-mode=VERIFY_IDENTITY\nssl-ca=root.crt", "", Tls("verify-full", "root.crt")),
+        ("ssl-ca=root.crt", "", Tls("verify-ca", "root.crt")),
+        ("ssl_ca = root.crt\nssl-verify-server-cert", "", Tls("verify-full", "root.crt")),
+        ("ssl-ca=root.crt\nskip-ssl-verify-server-cert", "", Tls("verify-ca", "root.crt")),
+        ("ssl-cert=own.crt\nssl-key=own.key", "", Tls("on", "", "own.crt", "own.key")),
+        ("ssl", "", Tls("on")),
+        ("ssl=0\nssl-ca=root.crt", "", Tls("off")),
+        ("skip-ssl", "", Tls("off")),
+        ("loose-ssl-mode=REQUIRED\nssl-ca=root.crt", "", Tls("on")),
+        ("ssl-mode=PREFERRED\nssl-cert=own.crt\nssl-key=own.key", "", Tls("default")),
+        ("ssl-mode=VERIFY_CA\nssl-ca=root.crt", "ssl-mode=DISABLED", Tls("off")),
+        ("ssl-ca=root.crt", "ssl-mode=VERIFY_IDENTITY", Tls("verify-full", "root.crt")),
+        ("ssl-ca=root.crt", "ssl-verify-server-cert=1&ssl-ca=world.crt", Tls("verify-full", "world.crt")),
+        ("ssl-ca=none.crt", "ssl-mode=REQUIRED", Tls("on")),
+        ("user=u\n[mysqld]\nssl-ca=root.crt", "", Tls("default")),
+    ],
+)
+@pytest.mark.parametrize("engine", ["mysql", "mariadb"])
+def test_an_option_file_of_mysql_says_how_to_encrypt_where_the_url_does_not(
+    engine: str, lines: str, query: str, expected: Tls, folder: Path
+) -> None:
+    (folder / ".my.cnf").write_text(f"[client]\n{lines}\n")
+    assert read(engine, query, folder) == expected
+    assert read("postgresql", "", folder) == Tls("default")
+
+
+def test_authorities_of_an_option_file_that_cannot_be_read_are_an_error(folder: Path) -> None:
+    (folder / ".my.cnf").write_text("[client]\nssl-ca=none.crt\n")
+    with pytest.raises(UsageError, match=r"ssl_ca=none\.crt: No such file"):
+        read("mysql", "", folder)
 
 
 @pytest.mark.parametrize(
@@ -173,17 +208,22 @@ def test_a_target_shows_its_files_and_checks_the_name_that_was_typed(folder: Pat
 
 
 @pytest.mark.parametrize(
-    ("language", "driver", "mode", "certificate", "said"),
+    ("language", "driver", "encryption", "said"),
     [
-        ("python", "psycopg", "verify-full", True, ""),
-        ("python", "psqlpy", "verify-full", False, "psqlpy does not check the server's certificate here"),
-        ("python", "connectorx", "verify-full", False, "connectorx does not check the host's name here"),
-        ("python", "mysqlclient", "verify-ca", False, "checks a certificate only together with the host's name"),
-        ("python", "psqlpy", "on", True, "psqlpy sends no client certificate here"),
+        ("python", "psycopg", Tls("verify-full", "ca", "own.crt"), ""),
+        ("python", "psqlpy", Tls("verify-full", "ca"), "psqlpy does not check the server's certificate here"),
+        ("python", "connectorx", Tls("verify-full", "ca"), "connectorx does not check the server's certificate here"),
+        ("python", "mysqlclient", Tls("verify-ca", "ca"), "checks a certificate only together with the host's name"),
+        ("python", "psqlpy", Tls("on", "", "own.crt"), "psqlpy sends no client certificate here"),
+        ("rust", "sqlx-postgres", Tls("verify-full", "ca"), "sqlx-postgres trusts this machine's authorities too"),
+        ("rust", "sqlx-postgres", Tls("verify-full", "world.crt"), ""),
     ],
 )
-def test_who_cannot_is_left_out_by_name(language: str, driver: str, mode: str, certificate: bool, said: str) -> None:
-    why, remedy = ineligibility(adapter_of(language, driver), mode, False, certificate=certificate)
+def test_who_cannot_is_left_out_by_name(
+    language: str, driver: str, encryption: Tls, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tls, "_system_files", lambda: ["world.crt"])
+    why, remedy = ineligibility(adapter_of(language, driver), encryption.mode, False, demands=encryption.demands)
     assert said in why
     assert bool(why) == bool(said) == bool(remedy)
 
@@ -191,4 +231,4 @@ def test_who_cannot_is_left_out_by_name(language: str, driver: str, mode: str, c
 def test_a_check_is_no_value_of_a_lattice() -> None:
     for adapter in every_adapter():
         assert not set(CHECKED) & set(adapter.coordinates.get("tls", ())), adapter.driver
-        assert set(adapter.certificates) <= {*CHECKED, "client"}, adapter.driver
+        assert set(adapter.certificates) <= {*CHECKED, "client", SYSTEM}, adapter.driver

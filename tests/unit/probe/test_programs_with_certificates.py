@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rowpath.model.path import CHECKED
 from rowpath.model.workload import ColumnSpec
 from rowpath.own_database.target import read_target
 from rowpath.probe.snippets import snippet
@@ -14,7 +15,7 @@ from rowpath.runners.manifest import Adapter, every_adapter
 CHECKING = {
     f"{adapter.language} {adapter.driver}": adapter
     for adapter in every_adapter()
-    if "postgresql" in adapter.engines and adapter.certificates
+    if "postgresql" in adapter.engines and set(CHECKED) & set(adapter.certificates)
 }
 
 

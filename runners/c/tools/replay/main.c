@@ -1,8 +1,9 @@
 /* The replay server: answers the requests of a tape (docs/tape.md) with what was recorded, on loopback.
 
-   replay [--unix PATH] [--tcp PORT] [--chunk-bytes N] [--check yes]
+   replay [--unix PATH] [--tcp PORT] [--chunk-bytes N] [--late-ns N] [--check yes]
 
-   PORT 0 is any free one; N is the most bytes that one system call sends, 0 any number. It reads the tape's content
+   PORT 0 is any free one. Chunk-bytes is the most that one system call sends, 0 any number. Before it answers what a
+   client waits for it sleeps for late-ns (known-answer tests). It reads the tape's content
    from stdin: eight bytes of length, then the content. It prints `ready tcp=PORT requests=N ambiguous=N`, serves, and
    ends with its parent or its stdin, when it prints `answered=N refused=N`. A tape that is invalid is refused with one
    line on stderr and exit code 2. --check yes: it reads the tape, prints the same with port 0, and ends. */
@@ -42,7 +43,7 @@ static uint8_t *read_content(size_t *length) {
 }
 
 static _Noreturn void usage(void) {
-    fprintf(stderr, "usage: replay [--unix PATH] [--tcp PORT] [--chunk-bytes N] [--check yes]\n");
+    fprintf(stderr, "usage: replay [--unix PATH] [--tcp PORT] [--chunk-bytes N] [--late-ns N] [--check yes]\n");
     exit(2);
 }
 
@@ -64,6 +65,8 @@ int main(int count, char **arguments) {
             options.port = atoi(value);
         else if (strcmp(name, "--chunk-bytes") == 0)
             options.chunk_bytes = strtoull(value, NULL, 10);
+        else if (strcmp(name, "--late-ns") == 0)
+            options.late_ns = strtoull(value, NULL, 10);
         else if (strcmp(name, "--check") == 0)
             check = true;
         else

@@ -170,6 +170,7 @@ struct options {
     const char *unix_path;
     int port;
     size_t chunk_bytes; /* the most bytes that one `send` takes; 0: any number */
+    uint64_t late_ns;
 };
 void serve(const struct answers *answers, const struct options *options);
 

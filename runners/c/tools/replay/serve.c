@@ -173,7 +173,7 @@ static size_t next_message(const struct answers *answers, struct connection *con
 }
 
 /* False when the connection is over. */
-static bool converse(const struct answers *answers, struct connection *connection, size_t chunk_bytes) {
+static bool converse(const struct answers *answers, struct connection *connection, const struct options *options) {
     size_t at = 0, taken;
     while (!connection->closing && connection->output.waiting < WAITING_BYTES &&
            (taken = next_message(answers, connection, connection->input + at, connection->filled - at)) > 0)
@@ -182,7 +182,11 @@ static bool converse(const struct answers *answers, struct connection *connectio
     if (at > 0 && connection->filled > 0) memmove(connection->input, connection->input + at, connection->filled);
     if (connection->flushing || connection->closing || connection->output.waiting >= SERVER_BUFFER_BYTES) {
         connection->flushing = connection->output.waiting > 0;
-        if (!output_send(&connection->output, connection->socket, chunk_bytes)) return false;
+        if (options->late_ns > 0 && connection->flushing)
+            nanosleep(
+                &(struct timespec){(time_t)(options->late_ns / 1000000000u), (long)(options->late_ns % 1000000000u)},
+                NULL);
+        if (!output_send(&connection->output, connection->socket, options->chunk_bytes)) return false;
         connection->flushing = connection->flushing && connection->output.waiting > 0;
     }
     return !connection->closing || connection->output.waiting > 0;
@@ -208,9 +212,9 @@ static void serve_one(const struct answers *answers, const struct options *optio
     bool on = !(events & EPOLLERR);
     if (on && events & EPOLLOUT) on = output_send(&connection->output, connection->socket, options->chunk_bytes);
     if (on && events & (EPOLLIN | EPOLLHUP)) on = receive(connection);
-    if (on) on = converse(answers, connection, options->chunk_bytes);
+    if (on) on = converse(answers, connection, options);
     if (on && before >= WAITING_BYTES && connection->output.waiting == 0) /* what came meanwhile is still there */
-        on = converse(answers, connection, options->chunk_bytes);
+        on = converse(answers, connection, options);
     if (!on)
         hang_up(connection);
     else

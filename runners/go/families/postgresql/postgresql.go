@@ -84,8 +84,9 @@ func Facts(ask func(string) (string, error), facts *core.Facts) (err error) {
 	facts.EngineVersion = facts.Settings["server_version"]
 	facts.Build = one("SELECT version()")
 	const own = " FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
-	facts.Settings["tls"] = one("SELECT CASE WHEN ssl THEN 'on' ELSE 'off' END" + own)
-	facts.Settings["tls_version"] = one("SELECT coalesce(version, 'none')" + own)
+	// A role that the session has set may not see its own row there.
+	facts.Settings["tls"] = one("SELECT coalesce(max(CASE WHEN ssl THEN 'on' ELSE 'off' END), 'unknown')" + own)
+	facts.Settings["tls_version"] = one("SELECT coalesce(max(coalesce(version, 'none')), 'unknown')" + own)
 	return err
 }
 

@@ -11,6 +11,9 @@ import { FROM_TEXT, WIDE_INTEGER } from "../text/values.js";
 import { arrayConverter } from "./arrays.js";
 
 const SHOWN = ["server_version", "TimeZone", "fsync", "synchronous_commit", "default_transaction_isolation"];
+// A role that the session has set may not see its own row there.
+const TLS = `SELECT coalesce(max(CASE WHEN ssl THEN 'on' ELSE 'off' END), 'unknown')
+  FROM pg_stat_ssl WHERE pid = pg_backend_pid()`;
 const ESCAPED = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
 /** Types whose text the adapter takes: the drivers' own values lose microseconds or digits, or are no text (JSON). */
@@ -123,7 +126,7 @@ export class PostgresqlAdapter extends Adapter {
   async facts() {
     const settings = { autocommit: (await this.one("SELECT now() = statement_timestamp()")) ? "on" : "off" };
     for (const name of SHOWN) settings[name] = await this.one(`SELECT current_setting('${name}')`);
-    settings.tls = (await this.one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")) ? "on" : "off";
+    settings.tls = await this.one(TLS);
     settings.client_encoding = await this.one("SELECT current_setting('client_encoding')");
     return { engine_version: settings.server_version, build: await this.one("SELECT version()"), settings };
   }

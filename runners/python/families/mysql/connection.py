@@ -18,7 +18,9 @@ def address(options):
 def address_over_tcp(options):
     """The same for drivers over libmariadb, to which `localhost` is a socket of its own choice, whatever the port."""
     if options.get("transport") != "unix" and options["host"] == "localhost":
-        raise Unsupported("libmariadb takes localhost for a socket: name the host by its address")
+        checked = options.get("tls") == "verify-full"
+        remedy = "it checks no server of that name" if checked else "name the host by its address"
+        raise Unsupported(f"libmariadb takes localhost for a socket: {remedy}")
     return address(options)
 
 

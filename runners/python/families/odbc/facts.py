@@ -1,7 +1,7 @@
 """What the engines behind ODBC report of themselves."""
 
 from families.mysql.adapter import SHOWN
-from families.postgresql.facts import server_facts
+from families.postgresql.facts import TLS, server_facts
 from families.sqlite.facts import engine_facts
 
 
@@ -12,8 +12,7 @@ def facts_of(engine, rows, settings):
         return rows(sql)[0][0]
 
     if engine == "postgresql":
-        encrypted = one("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()")
-        return server_facts(one, settings | {"tls": "on" if encrypted in (True, "1") else "off"})
+        return server_facts(one, settings | {"tls": one(TLS)})
     if engine == "sqlite":
         return engine_facts(one, settings)
     names = ", ".join(f"'{name}'" for name in SHOWN)

@@ -1,6 +1,11 @@
 """What a PostgreSQL server reports of itself."""
 
 SHOWN = ("server_version", "TimeZone", "fsync", "synchronous_commit", "default_transaction_isolation")
+# A role that the session has set may not see its own row there.
+TLS = (
+    "SELECT coalesce(max(CASE WHEN ssl THEN 'on' ELSE 'off' END), 'unknown')"
+    " FROM pg_stat_ssl WHERE pid = pg_backend_pid()"
+)
 
 
 def server_facts(one, settings):

@@ -9,7 +9,9 @@ use crate::families::sqltext;
 pub const PID: &str = "SELECT pg_backend_pid()::text";
 
 const SHOWN: [&str; 5] = ["server_version", "TimeZone", "fsync", "synchronous_commit", "default_transaction_isolation"];
-const TLS: &str = "SELECT CASE WHEN ssl THEN 'on' ELSE 'off' END FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+// A role that the session has set may not see its own row there.
+const TLS: &str = "SELECT coalesce(max(CASE WHEN ssl THEN 'on' ELSE 'off' END), 'unknown') \
+                   FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
 
 /// A value inside SQL.
 pub fn literal(value: &Value) -> Outcome<String> {

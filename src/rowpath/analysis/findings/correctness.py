@@ -57,7 +57,7 @@ def values_not_read(evidence: Evidence) -> Iterator[Finding]:
 
 
 def failed_operations(evidence: Evidence) -> Iterator[Finding]:
-    """Operations or whole phases that failed; a phase with failures has no rate."""
+    """Operations or whole phases that failed, those of one message together; a phase with failures has no rate."""
     failing = (sample for sample in evidence.journal.all(SampleRecord) if sample.failed)
     for (path_id, *_phase), samples in grouped(failing, lambda sample: sample.where).items():
         name, first = evidence.name(path_id), samples[0]
@@ -70,16 +70,19 @@ def failed_operations(evidence: Evidence) -> Iterator[Finding]:
             (name,),
         )
     failures = (record for record in evidence.journal.all(FailureRecord) if record.status == "failed")
-    for (_where, text), (failure, *_again) in grouped(failures, lambda one: (one.where, failure_text(one))).items():
-        name = evidence.name(failure.path_id)
-        where_text = f"in {phase_text(failure)}" if failure.phase else "and did not finish"
+    for (where_text, text), alike in grouped(failures, lambda one: (_where(one), failure_text(one))).items():
+        names = tuple(dict.fromkeys(evidence.name(one.path_id) for one in alike))
         yield error(
-            f"{name} failed {where_text}",
-            text,
+            f"{_paths(names)} failed {where_text}",
+            text if len(names) == 1 else f"{words(names)}: {text}",
             "",
             f"rowpath verify {evidence.experiment} -v",
-            (name,),
+            names,
         )
+
+
+def _where(failure: FailureRecord) -> str:
+    return f"in {phase_text(failure)}" if failure.phase else "and did not finish"
 
 
 def converted_values(evidence: Evidence) -> Iterator[Finding]:

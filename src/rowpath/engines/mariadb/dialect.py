@@ -86,7 +86,11 @@ def probe_facts(
         key_values=url_options.key_values(scheme, odbc_drivers),
         local_name_is_socket=True,
         complete_login=functools.partial(login.complete, option_groups),
-        tls=probing.TlsFacts("ssl-mode=VERIFY_IDENTITY", {"ca": "ssl-ca", "cert": "ssl-cert", "key": "ssl-key"}),
+        tls=probing.TlsFacts(
+            "ssl-mode=VERIFY_IDENTITY",
+            {"ca": "ssl-ca", "cert": "ssl-cert", "key": "ssl-key"},
+            saved=functools.partial(login.saved_tls, option_groups),
+        ),
         syntax=probing.Syntax(name_quote="`", backslashes=True),
         row_limit_statement="SET SESSION sql_select_limit = {rows}",
         session_statements=_session_statements,

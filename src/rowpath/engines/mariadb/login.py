@@ -13,6 +13,8 @@ from rowpath.engines.probe_facts import LOCAL, Login, home, is_socket, port_of, 
 PORT = 3306
 SOCKETS = (Path("/run/mysqld/mysqld.sock"), Path("/var/lib/mysql/mysql.sock"), Path("/tmp/mysql.sock"))
 ESCAPES = {"b": "\b", "t": "\t", "n": "\n", "r": "\r", "s": " ", "\\": "\\", '"': '"', "'": "'"}  # of .my.cnf
+TLS_SWITCHES = ("ssl", "ssl_verify_server_cert")
+TLS_FILES = ("ssl_ca", "ssl_cert", "ssl_key")
 
 
 def complete(groups: tuple[str, ...], given: Login, environment: Mapping[str, str]) -> Login:
@@ -41,6 +43,31 @@ def complete(groups: tuple[str, ...], given: Login, environment: Mapping[str, st
         user=user,
         password=next((password for password in known if password is not None), None),
     ).noting(*notes)
+
+
+def saved_tls(groups: tuple[str, ...], environment: Mapping[str, str]) -> dict[str, str]:
+    """What these groups of ~/.my.cnf ask of encryption, as options of a URL with a mode, or none.
+
+    As with the clients, authorities without a mode ask for a check of the chain, and a certificate for encryption.
+    """
+    said, _notes = _option_file(home(environment) / ".my.cnf", groups)
+    said = {key.removeprefix("loose_"): value for key, value in said.items()}
+    switched = {word: said[word].lower() not in ("0", "off", "false") for word in TLS_SWITCHES if word in said}
+    switched |= {word: False for word in TLS_SWITCHES if {f"skip_{word}", f"disable_{word}"} & set(said)}
+    files = {key: said[key] for key in TLS_FILES if said.get(key)}
+    if said.get("ssl_mode"):
+        mode = said["ssl_mode"]
+    elif not switched.get("ssl", True):
+        mode = "DISABLED"
+    elif switched.get("ssl_verify_server_cert"):
+        mode = "VERIFY_IDENTITY"
+    elif "ssl_ca" in files:
+        mode = "VERIFY_CA"
+    elif "ssl" in switched or files:
+        mode = "REQUIRED"
+    else:
+        return {}
+    return {"ssl_mode": mode, **files}
 
 
 def _option_file(file: Path, groups: tuple[str, ...]) -> tuple[dict[str, str], tuple[str, ...]]:

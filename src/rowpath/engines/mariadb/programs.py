@@ -77,7 +77,7 @@ def version_here() -> str:
 def version(server: Path) -> str:
     """The version that a server program of the family prints; `unknown` when it does not run."""
     try:
-        output = subprocess.run([server, "--version"], capture_output=True, text=True, check=True, timeout=60).stdout
+        output = processes.asked([server, "--version"], 60, check=True).stdout
     except (OSError, subprocess.SubprocessError):
         return "unknown"
     return output.partition("Ver ")[2].split()[0].partition("-")[0]
@@ -89,9 +89,7 @@ def has_checkpoint() -> bool:
     server = find("mariadbd")
     if server is None:
         return False
-    done = subprocess.run(
-        [server, "--no-defaults", "--verbose", "--help"], capture_output=True, text=True, check=False, timeout=60
-    )
+    done = processes.asked([server, "--no-defaults", "--verbose", "--help"], 60)
     return "innodb-log-checkpoint-now" in done.stdout
 
 

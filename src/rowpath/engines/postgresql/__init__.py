@@ -106,6 +106,7 @@ class Postgresql(BackupWays):
         session_statements=_session_statements,
         prepared_settings={"plan_cache_mode": ("auto", "force_custom_plan", "force_generic_plan")},
         cast_literals=True,
+        untyped_literals=("text",),
         binary_literal=r"'\x{}'",
         privileged_query="SELECT rolname::text FROM pg_catalog.pg_roles WHERE rolname = current_user AND rolsuper",
         server_clock=probing.ServerClock(

@@ -116,6 +116,17 @@ def test_failed_operations_have_no_rate(tmp_path: Path) -> None:
     assert finding.evidence == "database is locked"
 
 
+def test_paths_that_fail_alike_are_one_finding(tmp_path: Path) -> None:
+    def bend(records: list[factory.Record]) -> None:
+        record = next(each for each in records if each["record"] == "failure" and each["phase"])
+        other = of(records, "sample", "sqlite3")[0]["path_id"]
+        records += [{**record, "path_id": other}, {**record, "path_id": other, "text": "another"}]
+
+    alike, apart = (f for f in found(tmp_path, bend)["failed-operations"] if "sqlite python" in f.paths)
+    assert alike.text.startswith("2 paths failed in") and len(alike.paths) == 2 and "sqlite python" in alike.evidence
+    assert apart.paths == ("sqlite python",) and apart.text.startswith("sqlite python failed in")
+
+
 def test_bytes_below_payload(tmp_path: Path) -> None:
     def bend(records: list[factory.Record]) -> None:
         of(records, "counted", "libpq", workload="scan")[0]["bytes_received"] = 5_000
