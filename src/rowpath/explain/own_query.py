@@ -66,12 +66,17 @@ def explained(
 
     `hops`: then the client's calls are stamped; of the server nothing is.
     """
-    chosen_paths = chosen(candidates_of(question.target, question.phase, options), filters)
+    candidates = candidates_of(question.target, question.phase, options)
+    for sentence in left_out(candidates, filters):
+        note(sentence)
+    chosen_paths = chosen(candidates, filters)
     with ExitStack() as cleanup:
         query = ExplainedQuery(**connected(question, chosen_paths, options, directory, note, cleanup))
         query.budget.begin()
         note("describing the query")
         work = query.work()
+        for each in query.access.notes:
+            note(each)
         on_server = query.access.target.deployment == "server"
         clock = ENGINES[query.access.target.engine].probe.server_clock
         reports = ServerReports(query, clock) if on_server and clock else None
@@ -91,6 +96,13 @@ def explained(
             else:
                 digests.setdefault(digest, explanation.name)
             yield explanation
+
+
+def left_out(candidates: Candidates, filters: dict[str, tuple[str, ...]]) -> list[str]:
+    """Why drivers that the filters name are not there, a sentence each."""
+    named = (each for each in candidates.dropped if each.path.driver in filters.get("driver", ()))
+    wanted = [each for each in named if each.path.language in filters.get("language", (each.path.language,))]
+    return list(dict.fromkeys(f"{each.path.driver} is left out: {each.reason}" for each in wanted))
 
 
 def chosen(candidates: Candidates, filters: dict[str, tuple[str, ...]]) -> list[PlannedPath]:

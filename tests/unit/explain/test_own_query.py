@@ -8,11 +8,12 @@ from msgspec import structs
 from rowpath.engines import ENGINES
 from rowpath.engines.probe_facts import ServerTimes
 from rowpath.errors import UsageError
-from rowpath.explain.own_query import MOST_PATHS, chosen, divided_wait
+from rowpath.explain.own_query import MOST_PATHS, chosen, divided_wait, left_out
 from rowpath.explain.server_times import Reported
 from rowpath.model.explanation import Explanation, Part
+from rowpath.model.path import AccessPath, Dropped
 from rowpath.model.workload import Phase
-from rowpath.own_database.candidates import Wanted, candidates
+from rowpath.own_database.candidates import Candidates, Wanted, candidates
 from rowpath.report.explanation import server_sentence
 
 CLOCK = ENGINES["postgresql"].probe.server_clock
@@ -127,3 +128,10 @@ def test_which_settings_are_explained() -> None:
         chosen(found, {"driver": ("sqlite3",), "fetch": ("nothing",)})
     with pytest.raises(UsageError, match=f"explain takes at most {MOST_PATHS}"):
         chosen(found, {"engine": ("sqlite",)})
+
+
+def test_a_driver_that_is_named_and_left_out_is_said_with_its_reason() -> None:
+    dropped = [Dropped(AccessPath.of({"language": "node", "driver": name}), f"{name} takes one host") for name in "ab"]
+    found = Candidates((), (), (dropped[0], *dropped))
+    assert left_out(found, {"driver": ("a", "c")}) == ["a is left out: a takes one host"]
+    assert not left_out(found, {"driver": ("a",), "language": ("c",)}) and not left_out(found, {})
