@@ -4,6 +4,7 @@ import postgres from "postgres";
 import { pipeline } from "node:stream/promises";
 import { Readable } from "node:stream";
 import { Operation } from "../core/operation.js";
+import { Unsupported } from "../core/failure.js";
 import { versionOf } from "../core/packages.js";
 import { deliversRows } from "../core/phase.js";
 import { AS_TEXT, PostgresqlAdapter, SESSION } from "../families/postgresql/adapter.js";
@@ -32,6 +33,9 @@ export default class PostgresJs extends PostgresqlAdapter {
   }
 
   logIn() {
+    if (this.address.host.includes(":")) {
+      throw new Unsupported("this driver connects to 127.0.0.1 where the host is an IPv6 address");
+    }
     const shipped = this.options.profile === "shipped" ? {} : { fetch_types: false };
     const settings = { ...shipped, max: 1, ssl: this.ssl, types, onnotice: () => {} };
     if (!this.plain) settings.connection = SESSION;
