@@ -25,6 +25,7 @@ NO_FILTERS: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 # Coordinates that change what surrounds a statement, not what it is: they are varied one at a time, for all their
 # combinations would be tens of thousands of paths.
 VARIED_ONE_AT_A_TIME = ("version", "engine_version", "pipeline", "tls", "clients", "concurrency", "threads", "bulk")
+WHERE_NAMED = ("link", "layer", "technique")  # coordinates that no path has unless they are named
 LINK = re.compile(r"none|\d+(\.\d+)?ms")  # the round trip of an emulated link
 PROCESSES = ("shared", "own")  # the client processes of a path's groups: one for all, or one for each
 RANGES = ("bounds", "count")  # how a retrieval is split: by quantiles of the key, or as if keys were dense
@@ -134,7 +135,7 @@ def lattice(adapter: Adapter, wanted: dict[str, tuple[str, ...]], complete: bool
 
 def spread(adapter: Adapter, wanted: dict[str, tuple[str, ...]]) -> list[AccessPath]:
     """The adapter's paths worth listing: every statement, and each value of VARIED_ONE_AT_A_TIME once."""
-    beside = {key: values for key, values in wanted.items() if key in (*VARIED_ONE_AT_A_TIME, "link")}
+    beside = {key: values for key, values in wanted.items() if key in (*VARIED_ONE_AT_A_TIME, *WHERE_NAMED)}
     paths = dict.fromkeys(lattice(adapter, beside, complete=True))
     for key in VARIED_ONE_AT_A_TIME:
         if key not in beside:
