@@ -6,6 +6,7 @@ import contextlib
 import sqlite3
 import tempfile
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,6 +49,7 @@ def day(days: int) -> Lost:
     return Lost(b"d" + days.to_bytes(4, "little", signed=True))
 
 
+TODAY = object()  # in the year that is left of five digits: psqlodbc fills in what it cannot read
 NUMBERS = {"'NaN'": "NaN", "12.50": "12.5", "-0.01": "-0.01", "0": "0"}
 POSTGRESQL = [
     Case("int2", {"type": "integer", "bits": 16}, {"(-32768)": "-32768", "32767": "32767"}),
@@ -71,7 +73,7 @@ POSTGRESQL = [
     Case("date", {"type": "date"}, {"'0001-01-01'": "0001-01-01", "'9999-12-31'": "9999-12-31"}),
     # System.Data.Odbc takes times as whole seconds, psqlodbc dates as a structure of four digits a year.
     Case("time", {"type": "time"}, {"'24:00:00'": "24:00:00", "'12:34:56'": "12:34:56", "'12:34:56.5'": "12:34:56"}),
-    Case("date", {"type": "date"}, {"'12000-02-29'": day(-280906), "'2000-02-29'": "2000-02-29"}),
+    Case("date", {"type": "date"}, {"'12000-02-29'": TODAY, "'2000-02-29'": "2000-02-29"}),
     Case("timetz", {"type": "timetz"}, {"'24:00-15:59:59'": "24:00:00-15:59:59", "'12:34:56.5+05'": "12:34:56.5+05"}),
     Case(
         "timestamp",
@@ -223,6 +225,8 @@ def rows_of(talk: LineTalk, column: dict[str, Any], sql: str, folder: Path) -> l
 
 
 def meant(value: Any, column: ColumnSpec) -> bytes:
+    if value is TODAY:
+        return day((date.today().replace(year=1200) - date(1970, 1, 1)).days).data
     return value.data if isinstance(value, Lost) else codec.encode_value(natural(value, column), column)
 
 

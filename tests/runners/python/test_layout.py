@@ -30,7 +30,9 @@ def test_an_adapter_declares_the_families_that_it_rests_on(adapter: Adapter) -> 
 
 
 def test_every_family_is_some_adapters() -> None:
-    used = {name for adapter in load_manifest("python").adapter for name in adapter.build.get("families", ())}
+    manifest = load_manifest("python")
+    used = {name for adapter in manifest.adapter for name in adapter.build.get("families", ())}
+    used |= families_of([SOURCE / layer.source for layer in manifest.layer])
     assert {folder.name for folder in (SOURCE / "families").iterdir() if folder.name != "__pycache__"} == used
 
 

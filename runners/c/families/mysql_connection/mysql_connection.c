@@ -52,7 +52,8 @@ static bool connect_mysql(MYSQL *mysql, const rp_options *options) {
 }
 #else
 static bool must_encrypt(const rp_options *options) {
-    return !rp_option_is(options, "tls", "off") && !rp_option_is(options, "tls", "default");
+    return rp_option_is(options, "tls", "on") || rp_option_is(options, "tls", "verify-ca") ||
+           rp_option_is(options, "tls", "verify-full");
 }
 
 /* The library's own choice of TLS is not touched. With authorities it checks the chain, or chain and name. */
